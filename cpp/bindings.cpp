@@ -1,0 +1,90 @@
+// nanobind, and nothing else: arrays in, arrays out.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "kernels.hpp"
+#include "problem.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T, int N>
+using Input = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> output(std::vector<T> values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+}
+
+const char* name(surtree::Status status) {
+    switch (status) {
+        case surtree::Status::time_limit: return "time_limit";
+        case surtree::Status::interrupted: return "interrupted";
+        default: return "optimal";
+    }
+}
+
+nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+                const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
+                const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
+                const Input<bool, 1>& cut_missing, const Input<double, 1>& events, const Input<double, 1>& hazard,
+                const Input<bool, 1>& has_event, int max_depth, int max_splits, int min_samples_leaf,
+                int min_events_leaf, double time_limit, int n_threads) {
+    surtree::Problem problem;
+    problem.n_columns = bins.shape(0);
+    problem.n_rows = bins.shape(1);
+    problem.bins = bins.data();
+    problem.n_bins.assign(n_bins.data(), n_bins.data() + n_bins.shape(0));
+    problem.missing_bin.assign(missing_bin.data(), missing_bin.data() + missing_bin.shape(0));
+    for (std::size_t c = 0; c < cut_column.shape(0); ++c)
+        problem.cuts.push_back({cut_column(c), cut_first(c), cut_last(c), cut_missing(c)});
+    problem.events = events.data();
+    problem.hazard = hazard.data();
+    problem.has_event = reinterpret_cast<const std::uint8_t*>(has_event.data());
+
+    surtree::Control control{time_limit, n_threads, [] {
+                                 const nb::gil_scoped_acquire hold;
+                                 return PyErr_CheckSignals() != 0;
+                             }};
+    surtree::Solution solution;
+    {
+        const nb::gil_scoped_release release;
+        solution = surtree::solve(problem, {max_depth, max_splits, min_samples_leaf, min_events_leaf}, control);
+    }
+    // The handler of the signal, KeyboardInterrupt as a rule, has raised already.
+    if (PyErr_Occurred()) throw nb::python_error();
+
+    std::vector<std::int32_t> tree_begin{0}, cut, left, right;
+    for (const surtree::Tree& tree : solution.trees) {
+        cut.insert(cut.end(), tree.cut.begin(), tree.cut.end());
+        left.insert(left.end(), tree.left.begin(), tree.left.end());
+        right.insert(right.end(), tree.right.begin(), tree.right.end());
+        tree_begin.push_back(static_cast<std::int32_t>(cut.size()));
+    }
+    return nb::make_tuple(name(solution.status), output(std::move(solution.gains)),
+                          output(std::move(solution.gain_bounds)), output(std::move(tree_begin)),
+                          output(std::move(cut)), output(std::move(left)), output(std::move(right)));
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "The compiled core of surtree. Use surtree.SurTree.";
+    m.def("solve", &solve, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
+          "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
+          "min_samples_leaf"_a, "min_events_leaf"_a, "time_limit"_a, "n_threads"_a,
+          nb::sig("def solve(bins: object, n_bins: object, missing_bin: object, cut_column: object, "
+                  "cut_first: object, cut_last: object, cut_missing: object, events: object, hazard: object, "
+                  "has_event: object, max_depth: int, max_splits: int, min_samples_leaf: int, "
+                  "min_events_leaf: int, time_limit: float, n_threads: int) -> tuple"),
+          "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
+          "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
+    m.def("kernels", [] { return std::string(surtree::kernels().name); },
+          "Name of the instruction set in use.");
+}

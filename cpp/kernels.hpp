@@ -1,0 +1,53 @@
+// Every tree of at most three levels over a set of rows, from sums over pairs and triples of columns.
+//
+// A kernel solves all subproblems "the rows on one side of one cut" at once, each for every number of
+// splits: for side s it writes the best gains with 0, 1, ... splits below s. The caller joins the two
+// sides of a cut. The same source is compiled once per instruction set; `kernels()` picks at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "axis.hpp"
+
+namespace surtree {
+
+// An Axis, and where its numbers lie in the kernel's input and output.
+struct AxisView {
+    int n_bins, n_cuts, n_sides, n_regions, n_deep;
+    const Run* runs;
+    const int* run_begin;
+    const Split* splits;
+    const int* split_begin;
+    const double* membership;
+    const std::uint16_t* bins;  // one per row
+    int first_side;             // of its sides in the output
+};
+
+struct KernelInput {
+    const AxisView* axes;       // by number of cuts, ascending
+    int n_axes;
+    int n_rows;
+    const double* sums;         // n_rows x n_sums: events, hazard[, rows, rows with an event]
+    int n_sums;                 // 2, or 4 where leaves are limited
+    double min_samples;
+    double min_events;
+    const bool* stop;           // looked at now and then
+    double* workspace;
+    double* side_gains;         // out: sides x 2^(depth - 1)
+};
+
+// Returns false if it was stopped: then the output means nothing.
+using Kernel = bool (*)(const KernelInput&);
+
+struct Kernels {
+    const char* name;
+    Kernel depth[3];            // trees of depth one, two, three
+    std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
+    // g for an array, so that tests can compare it with the formula.
+    void (*gains)(const double* events, const double* hazard, double* out, int n);
+};
+
+const Kernels& kernels();
+
+}  // namespace surtree

@@ -1,0 +1,64 @@
+// The values that cross the border of the solver: a problem in, a solution out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace surtree {
+
+// A yes-or-no question about one column: it holds for bins first..last, and for the
+// column's missing bin where `missing` is set. Rows for which it holds go right.
+struct Cut {
+    int column;
+    int first;
+    int last;
+    bool missing;
+};
+
+// The rows and the cuts allowed on them. Arrays belong to the caller.
+struct Problem {
+    std::size_t n_rows = 0;
+    std::size_t n_columns = 0;
+    const std::uint16_t* bins = nullptr;       // n_columns x n_rows
+    std::vector<int> n_bins;                   // per column, the missing bin included
+    std::vector<int> missing_bin;              // per column, -1 where nothing is missing
+    std::vector<Cut> cuts;                     // by column, then in the order that breaks ties
+    const double* events = nullptr;            // per row: weight where an event was seen, else 0
+    const double* hazard = nullptr;            // per row: weight times cumulative hazard
+    const std::uint8_t* has_event = nullptr;   // per row: what min_events_leaf counts
+};
+
+struct Limits {
+    int max_depth = 3;
+    int max_splits = 7;
+    int min_samples_leaf = 1;
+    int min_events_leaf = 0;
+};
+
+// How to run; nothing here changes an answer that is proven optimal.
+struct Control {
+    double time_limit = 0;                     // seconds; 0 is no limit
+    int n_threads = 1;
+    std::function<bool()> should_stop;         // asked from the calling thread, a few times a second
+};
+
+enum class Status { optimal, time_limit, interrupted };
+
+// A tree as flat arrays in preorder; a leaf has cut -1.
+struct Tree {
+    std::vector<int> cut, left, right;
+};
+
+// Entry k belongs to trees of at most k splits.
+struct Solution {
+    Status status = Status::optimal;
+    std::vector<double> gains;
+    std::vector<double> gain_bounds;
+    std::vector<Tree> trees;
+};
+
+Solution solve(const Problem& problem, const Limits& limits, const Control& control);
+
+}  // namespace surtree

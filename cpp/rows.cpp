@@ -1,0 +1,130 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace surtree {
+namespace {
+
+// The finaliser of the splitmix64 generator: neighbouring numbers in, unrelated ones out.
+std::uint64_t mix(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+// For each row the number of its class of identical rows; returns how many classes there are.
+int classify(const Problem& problem, bool merge, std::vector<int>& class_of) {
+    class_of.resize(problem.n_rows);
+    if (!merge) {
+        for (std::size_t r = 0; r < problem.n_rows; ++r) class_of[r] = static_cast<int>(r);
+        return static_cast<int>(problem.n_rows);
+    }
+    std::vector<Key> content(problem.n_rows);
+    for (std::size_t c = 0; c < problem.n_columns; ++c) {
+        const std::uint16_t* column = problem.bins + c * problem.n_rows;
+        for (std::size_t r = 0; r < problem.n_rows; ++r) {
+            content[r].low = mix(content[r].low ^ column[r]);
+            content[r].high = mix(content[r].high + 0x632be59bd9b4e019ULL * (column[r] + 1ULL));
+        }
+    }
+    std::size_t capacity = 16;
+    while (capacity < 2 * problem.n_rows) capacity *= 2;
+    std::vector<int> table(capacity, -1);
+    std::vector<Key> seen;
+    for (std::size_t r = 0; r < problem.n_rows; ++r) {
+        std::size_t slot = content[r].low & (capacity - 1);
+        while (table[slot] >= 0 && !(seen[static_cast<std::size_t>(table[slot])] == content[r]))
+            slot = (slot + 1) & (capacity - 1);
+        if (table[slot] < 0) {
+            table[slot] = static_cast<int>(seen.size());
+            seen.push_back(content[r]);
+        }
+        class_of[r] = table[slot];
+    }
+    return static_cast<int>(seen.size());
+}
+
+// The finest power of two for which the total stays exact in double precision.
+double finest_grid(const Problem& problem) {
+    double events = 0, hazard = 0;
+    for (std::size_t r = 0; r < problem.n_rows; ++r) {
+        events += problem.events[r];
+        hazard += problem.hazard[r];
+    }
+    // Each row rounds to at least one unit of hazard: room for that as well.
+    const double total = std::max(events, hazard);
+    int exponent = 0;
+    std::frexp(total > 0 ? total : 1.0, &exponent);
+    return std::ldexp(1.0, exponent - 51);
+}
+
+}  // namespace
+
+Rows merge_rows(const Problem& problem, bool limited, bool merge) {
+    std::vector<int> class_of;
+    const int n = classify(problem, merge, class_of);
+    Rows rows;
+    rows.n_sums = limited ? 4 : 2;
+    rows.grid = finest_grid(problem);
+    const auto width = static_cast<std::size_t>(rows.n_sums);
+    RowSet& all = rows.all;
+    all.n = n;
+    all.bins.resize(problem.n_columns * static_cast<std::size_t>(n));
+    all.sums.assign(static_cast<std::size_t>(n) * width, 0.0);
+    all.keys.resize(static_cast<std::size_t>(n));
+    for (std::size_t k = 0; k < all.keys.size(); ++k) all.keys[k] = {mix(2 * k), mix(2 * k + 1)};
+    for (std::size_t c = 0; c < problem.n_columns; ++c) {
+        const std::uint16_t* from = problem.bins + c * problem.n_rows;
+        std::uint16_t* to = all.bins.data() + c * static_cast<std::size_t>(n);
+        for (std::size_t r = 0; r < problem.n_rows; ++r) to[class_of[r]] = from[r];
+    }
+    for (std::size_t r = 0; r < problem.n_rows; ++r) {
+        double* sums = all.sums.data() + static_cast<std::size_t>(class_of[r]) * width;
+        sums[0] += std::nearbyint(problem.events[r] / rows.grid);
+        sums[1] += std::max(1.0, std::nearbyint(problem.hazard[r] / rows.grid));
+        if (!limited) continue;
+        sums[2] += 1.0;
+        sums[3] += problem.has_event[r] ? 1.0 : 0.0;
+    }
+    return rows;
+}
+
+void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const Axis& axis,
+               int region, RowSet& out) {
+    const auto width = static_cast<std::size_t>(n_sums);
+    const auto n_parent = static_cast<std::size_t>(parent.n);
+    std::vector<std::uint8_t> inside(static_cast<std::size_t>(axis.n_bins), 0);
+    for (int u = axis.run_begin[static_cast<std::size_t>(region)];
+         u < axis.run_begin[static_cast<std::size_t>(region) + 1]; ++u)
+        for (int b = axis.runs[static_cast<std::size_t>(u)].first;
+             b < axis.runs[static_cast<std::size_t>(u)].last; ++b)
+            inside[static_cast<std::size_t>(b)] = 1;
+
+    thread_local std::vector<int> chosen;
+    chosen.resize(n_parent);
+    int n = 0;
+    const std::uint16_t* bins = parent.column(column);
+    for (std::size_t r = 0; r < n_parent; ++r) {
+        chosen[static_cast<std::size_t>(n)] = static_cast<int>(r);
+        n += inside[bins[r]];
+    }
+    const auto n_out = static_cast<std::size_t>(n);
+    out.n = n;
+    out.bins.resize(static_cast<std::size_t>(n_columns) * n_out);
+    out.sums.resize(n_out * width);
+    out.keys.resize(n_out);
+    for (int c = 0; c < n_columns; ++c) {
+        const std::uint16_t* from = parent.column(c);
+        std::uint16_t* to = out.bins.data() + static_cast<std::size_t>(c) * n_out;
+        for (std::size_t k = 0; k < n_out; ++k) to[k] = from[chosen[k]];
+    }
+    for (std::size_t k = 0; k < n_out; ++k) {
+        const auto r = static_cast<std::size_t>(chosen[k]);
+        std::copy_n(parent.sums.data() + r * width, width, out.sums.data() + k * width);
+        out.keys[k] = parent.keys[r];
+    }
+}
+
+}  // namespace surtree

@@ -1,0 +1,51 @@
+// The rows of a subproblem: distinct encoded rows with their sums, and a key that names the set.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "axis.hpp"
+#include "problem.hpp"
+
+namespace surtree {
+
+// Names a set of rows: the sum of a fixed random 128-bit number per row. Whatever cuts lead to the
+// same rows, in whatever order and on whatever columns, lead to the same key. Two different sets
+// among N share a key with a probability below N^2 / 2^128.
+struct Key {
+    std::uint64_t low = 0, high = 0;
+
+    bool operator==(const Key&) const = default;
+    Key operator+(const Key& other) const { return {low + other.low, high + other.high}; }
+    Key operator-(const Key& other) const { return {low - other.low, high - other.high}; }
+};
+
+// Rows in column order. `sums` holds `n_sums` numbers a row: events, hazard and, where leaves are
+// limited, the rows and the rows with events that were merged into it.
+struct RowSet {
+    int n = 0;
+    std::vector<std::uint16_t> bins;  // n_columns x n
+    std::vector<double> sums;         // n x n_sums
+    std::vector<Key> keys;
+
+    const std::uint16_t* column(int c) const {
+        return bins.data() + static_cast<std::size_t>(c) * static_cast<std::size_t>(n);
+    }
+};
+
+// The distinct rows of a problem. Events and hazard become whole numbers of `grid`, so that every
+// sum and every difference of sums that the search takes is exact: the order of rows, of additions
+// and of threads cannot change a result, and a sibling by subtraction is as good as a sum of its own.
+struct Rows {
+    RowSet all;
+    int n_sums = 2;
+    double grid = 1;
+};
+
+Rows merge_rows(const Problem& problem, bool limited, bool merge);
+
+// The rows of `parent` whose bin lies in the region.
+void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const Axis& axis, int region,
+               RowSet& out);
+
+}  // namespace surtree

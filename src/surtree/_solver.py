@@ -1,0 +1,87 @@
+"""The border to the compiled core: bins, sums and limits in; the optimal tree of every size out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree import _core
+from surtree.encoding import Encoded
+from surtree.statistics import RowSums
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a tree may be, and how small its leaves (counted in rows)."""
+
+    max_depth: int
+    max_splits: int | None = None
+    min_samples_leaf: int = 1
+    min_events_leaf: int = 0
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One tree as flat arrays in preorder; a leaf has -1 everywhere. Rows that a cut holds go right."""
+
+    cut: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """For each k: the best tree of at most k splits, its gain, and a proven bound of that gain."""
+
+    status: str
+    gains: NDArray[np.float64]
+    gain_bounds: NDArray[np.float64]
+    structures: tuple[Structure, ...]
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that scikit-learn's ``n_jobs`` asks for."""
+    if n_jobs is None:
+        return 1
+    if n_jobs < 0:
+        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    return n_jobs
+
+
+def solve(
+    encoded: Encoded,
+    sums: RowSums,
+    limits: Limits,
+    *,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+) -> Solution:
+    """Find the tree with the largest gain for every number of splits up to the limit."""
+    most_splits = 2 ** min(limits.max_depth, 30) - 1
+    max_splits = most_splits if limits.max_splits is None else min(limits.max_splits, most_splits)
+    status, gains, bounds, begin, cut, left, right = _core.solve(
+        bins=np.ascontiguousarray(encoded.bins, dtype=np.uint16),
+        n_bins=encoded.n_bins,
+        missing_bin=encoded.missing_bin,
+        cut_column=encoded.cut_column,
+        cut_first=encoded.cut_first,
+        cut_last=encoded.cut_last,
+        cut_missing=encoded.cut_missing,
+        events=sums.events,
+        hazard=sums.hazard,
+        has_event=sums.n_events,
+        max_depth=limits.max_depth,
+        max_splits=max_splits,
+        min_samples_leaf=limits.min_samples_leaf,
+        min_events_leaf=limits.min_events_leaf,
+        time_limit=0.0 if time_limit is None else time_limit,
+        n_threads=n_threads(n_jobs),
+    )
+    structures = tuple(
+        Structure(cut[start:stop], left[start:stop], right[start:stop])
+        for start, stop in zip(begin[:-1], begin[1:], strict=True)
+    )
+    return Solution(status, gains, bounds, structures)
