@@ -24,12 +24,12 @@ struct Split {
 struct Axis {
     int n_bins = 0;
     int n_cuts = 0;
-    int first_cut = 0;         // position of this axis' cuts in the problem's list
-    int n_sides = 0;           // 2 * n_cuts: regions where cut c holds come first, then where it does not
-    int n_regions = 0;         // sides, and sides cut once more (levels >= 2)
-    int n_deep = 0;            // regions, and regions cut once more (levels >= 3)
+    int first_cut = 0;  // position of this axis' cuts in the problem's list
+    int n_sides = 0;    // 2 * n_cuts: regions where cut c holds come first, then where it does not
+    int n_regions = 0;  // sides, and sides cut once more (levels >= 2)
+    int n_deep = 0;     // regions, and regions cut once more (levels >= 3)
     std::vector<Run> runs;
-    std::vector<int> run_begin;      // runs of region r: run_begin[r] .. run_begin[r + 1] - 1
+    std::vector<int> run_begin;  // runs of region r: run_begin[r] .. run_begin[r + 1] - 1
     std::vector<Split> splits;
     std::vector<int> split_begin;    // splits of region r, likewise
     std::vector<double> membership;  // n_bins x membership_stride: 1 where the bin belongs to the side

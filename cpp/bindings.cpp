@@ -24,18 +24,21 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> output(std::vector<T> values) {
 
 const char* name(surtree::Status status) {
     switch (status) {
-        case surtree::Status::time_limit: return "time_limit";
-        case surtree::Status::interrupted: return "interrupted";
-        default: return "optimal";
+        case surtree::Status::time_limit:
+            return "time_limit";
+        case surtree::Status::interrupted:
+            return "interrupted";
+        default:
+            return "optimal";
     }
 }
 
 nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
                 const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
                 const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
-                const Input<bool, 1>& cut_missing, const Input<double, 1>& events, const Input<double, 1>& hazard,
-                const Input<bool, 1>& has_event, int max_depth, int max_splits, int min_samples_leaf,
-                int min_events_leaf, double time_limit, int n_threads) {
+                const Input<bool, 1>& cut_missing, const Input<double, 1>& events,
+                const Input<double, 1>& hazard, const Input<bool, 1>& has_event, int max_depth,
+                int max_splits, int min_samples_leaf, int min_events_leaf, double time_limit, int n_threads) {
     surtree::Problem problem;
     problem.n_columns = bins.shape(0);
     problem.n_rows = bins.shape(1);
@@ -55,7 +58,8 @@ nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1
     surtree::Solution solution;
     {
         const nb::gil_scoped_release release;
-        solution = surtree::solve(problem, {max_depth, max_splits, min_samples_leaf, min_events_leaf}, control);
+        solution =
+            surtree::solve(problem, {max_depth, max_splits, min_samples_leaf, min_events_leaf}, control);
     }
     // The handler of the signal, KeyboardInterrupt as a rule, has raised already.
     if (PyErr_Occurred()) throw nb::python_error();
@@ -85,6 +89,7 @@ NB_MODULE(_core, m) {
                   "min_events_leaf: int, time_limit: float, n_threads: int) -> tuple"),
           "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
           "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
-    m.def("kernels", [] { return std::string(surtree::kernels().name); },
-          "Name of the instruction set in use.");
+    m.def(
+        "kernels", [] { return std::string(surtree::kernels().name); },
+        "Name of the instruction set in use.");
 }

@@ -179,11 +179,11 @@ void add_rows(const KernelInput& in, const unsigned* cell_of, const AxisView& ax
 // Two columns: the gains of (region of one) x (side of the other).
 template <int C>
 struct PairTable {
-    double* table;          // bins x bins x C
-    double* sides;          // (bins + 1) x C x sides: running sums over the first column's bins
+    double* table;  // bins x bins x C
+    double* sides;  // (bins + 1) x C x sides: running sums over the first column's bins
     SumArrays<C> sums;
-    double* gains;          // regions of the first x sides of the second
-    double* flipped;        // regions of the second x sides of the first
+    double* gains;    // regions of the first x sides of the second
+    double* flipped;  // regions of the second x sides of the first
 
     static std::size_t most(const KernelInput& in, std::size_t (*size)(const AxisView&, const AxisView&)) {
         std::size_t best = 0;
@@ -225,7 +225,8 @@ struct PairTable {
             double* per_sum[C];
             for (int c = 0; c < C; ++c) per_sum[c] = here + c * width;
             to_sides<C>(b, table + static_cast<std::size_t>(bin) * a_stride, b_stride, per_sum);
-            for (std::size_t k = 0; k < line; k += lanes) store(here + k, load(here + k) + load(here - line + k));
+            for (std::size_t k = 0; k < line; k += lanes)
+                store(here + k, load(here + k) + load(here - line + k));
         }
         // Rows are written in order: what one writes past its end, the next one overwrites.
         for (int region = from; region < to; ++region)
@@ -246,7 +247,8 @@ std::size_t cell_doubles(int n_rows) { return static_cast<std::size_t>(n_rows) /
 std::size_t single_scratch(const KernelInput& in) {
     std::size_t most = 0;
     for (int i = 0; i < in.n_axes; ++i) {
-        const std::size_t size = in.n_sums == 2 ? Single<2>::scratch(in.axes[i]) : Single<4>::scratch(in.axes[i]);
+        const std::size_t size =
+            in.n_sums == 2 ? Single<2>::scratch(in.axes[i]) : Single<4>::scratch(in.axes[i]);
         if (size > most) most = size;
     }
     return most + max_lanes;
@@ -271,7 +273,7 @@ struct DepthOne {
     const KernelInput& in;
     Arena arena;
     double* scratch;
-    double* pieces;      // what one axis needs
+    double* pieces;  // what one axis needs
 
     explicit DepthOne(const KernelInput& input)
         : in(input),
@@ -301,9 +303,9 @@ struct DepthTwo {
     double* scratch;
     unsigned* cell_of;
     PairTable<C> pair;
-    double* pieces;      // what one axis needs
-    double* stumps;      // sides of all axes
-    double* best;        // a line of sides
+    double* pieces;  // what one axis needs
+    double* stumps;  // sides of all axes
+    double* best;    // a line of sides
 
     explicit DepthTwo(const KernelInput& input)
         : in(input),
@@ -369,17 +371,17 @@ struct DepthThree {
     unsigned* cell_of;
     unsigned* cell_of_pair;
     PairTable<C> pair;
-    double* triple_table;    // bins x bins x bins x C
-    double* lines;           // (bins of j + 1) x C x sides of k
-    double* blocks;          // (bins of i + 1) x C x (sides of j x sides of k)
-    double* gains[2];        // of one cut of i, holding and not: sides of j x sides of k
-    double* best;            // a line of sides
-    double* column_best;     // sides x sides
-    double** leaf;           // per axis: as in Single
+    double* triple_table;  // bins x bins x bins x C
+    double* lines;         // (bins of j + 1) x C x sides of k
+    double* blocks;        // (bins of i + 1) x C x (sides of j x sides of k)
+    double* gains[2];      // of one cut of i, holding and not: sides of j x sides of k
+    double* best;          // a line of sides
+    double* column_best;   // sides x sides
+    double** leaf;         // per axis: as in Single
     double** stump;
-    double** cell;           // per pair: gains of side x side as a leaf
-    double** cell_stump;     // per pair: with at most one split
-    double* side_best[2];    // sides of all axes: with at most 2 and 3 splits
+    double** cell;         // per pair: gains of side x side as a leaf
+    double** cell_stump;   // per pair: with at most one split
+    double* side_best[2];  // sides of all axes: with at most 2 and 3 splits
 
     struct Triple {
         const AxisView &i, &j, &k;
@@ -573,7 +575,8 @@ struct DepthThree {
                 for (int c = 0; c < C; ++c) per_sum[c] = here + c * width_k;
                 to_sides<C>(axes.k, per_bin, C, per_sum);
                 per_bin += static_cast<std::size_t>(axes.k.n_bins) * C;
-                for (std::size_t u = 0; u < line; u += lanes) store(here + u, load(here + u) + load(here - line + u));
+                for (std::size_t u = 0; u < line; u += lanes)
+                    store(here + u, load(here + u) + load(here - line + u));
             }
             double* block = blocks + static_cast<std::size_t>(bi + 1) * block_line;
             for (int c = 0; c < C; ++c) {
@@ -581,7 +584,8 @@ struct DepthThree {
                 for (int s = 0; s < axes.j.n_sides; ++s)
                     region_sum(axes.j, s, lines + c * width_k, line, width_k, to + s * axes.k.n_sides);
                 // The last row wrote past the block, into what comes next: that is written later.
-                for (int u = 0; u < width; u += lanes) store(to + u, load(to + u) + load(to - block_line + u));
+                for (int u = 0; u < width; u += lanes)
+                    store(to + u, load(to + u) + load(to - block_line + u));
                 for (int u = axes.block(); u < width; ++u) to[u] = 0;
             }
         }
@@ -646,13 +650,15 @@ struct DepthThree {
             const double* t = stumps + area(s, b.n_sides);
             double& two = side_best[0][a.first_side + s];
             double& three = side_best[1][a.first_side + s];
-            two = larger(two, larger(best_sum(t, l + b.n_cuts, b.n_cuts), best_sum(l, t + b.n_cuts, b.n_cuts)));
+            two =
+                larger(two, larger(best_sum(t, l + b.n_cuts, b.n_cuts), best_sum(l, t + b.n_cuts, b.n_cuts)));
             three = larger(three, best_sum(t, t + b.n_cuts, b.n_cuts));
         }
         for (int c = 0; c < a.n_cuts; ++c) {
             const std::size_t yes = area(c, b.n_sides), no = area(a.n_cuts + c, b.n_sides);
             for (int t = 0; t < b.n_sides; ++t) {
-                const double one_split = larger(stumps[yes + t] + leaves[no + t], leaves[yes + t] + stumps[no + t]);
+                const double one_split =
+                    larger(stumps[yes + t] + leaves[no + t], leaves[yes + t] + stumps[no + t]);
                 two_b[t] = larger(two_b[t], one_split);
                 three_b[t] = larger(three_b[t], stumps[yes + t] + stumps[no + t]);
             }
@@ -687,6 +693,7 @@ void gains(const double* events, const double* hazard, double* out, int n) {
 #define SURTREE_STRING(name) #name
 #define SURTREE_NAME(name) SURTREE_STRING(name)
 extern const Kernels table;
-const Kernels table = {SURTREE_NAME(SURTREE_ISA), {run<DepthOne>, run<DepthTwo>, run<DepthThree>}, workspace, gains};
+const Kernels table = {
+    SURTREE_NAME(SURTREE_ISA), {run<DepthOne>, run<DepthTwo>, run<DepthThree>}, workspace, gains};
 
 }  // namespace surtree::SURTREE_ISA

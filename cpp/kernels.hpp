@@ -25,16 +25,16 @@ struct AxisView {
 };
 
 struct KernelInput {
-    const AxisView* axes;       // by number of cuts, ascending
+    const AxisView* axes;  // by number of cuts, ascending
     int n_axes;
     int n_rows;
-    const double* sums;         // n_rows x n_sums: events, hazard[, rows, rows with an event]
-    int n_sums;                 // 2, or 4 where leaves are limited
+    const double* sums;  // n_rows x n_sums: events, hazard[, rows, rows with an event]
+    int n_sums;          // 2, or 4 where leaves are limited
     double min_samples;
     double min_events;
-    const bool* stop;           // looked at now and then
+    const bool* stop;  // looked at now and then
     double* workspace;
-    double* side_gains;         // out: sides x 2^(depth - 1)
+    double* side_gains;  // out: sides x 2^(depth - 1)
 };
 
 // Returns false if it was stopped: then the output means nothing.
@@ -42,7 +42,7 @@ using Kernel = bool (*)(const KernelInput&);
 
 struct Kernels {
     const char* name;
-    Kernel depth[3];            // trees of depth one, two, three
+    Kernel depth[3];                                          // trees of depth one, two, three
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
     // g for an array, so that tests can compare it with the formula.
     void (*gains)(const double* events, const double* hazard, double* out, int n);

@@ -21,13 +21,13 @@ struct Cut {
 struct Problem {
     std::size_t n_rows = 0;
     std::size_t n_columns = 0;
-    const std::uint16_t* bins = nullptr;       // n_columns x n_rows
-    std::vector<int> n_bins;                   // per column, the missing bin included
-    std::vector<int> missing_bin;              // per column, -1 where nothing is missing
-    std::vector<Cut> cuts;                     // by column, then in the order that breaks ties
-    const double* events = nullptr;            // per row: weight where an event was seen, else 0
-    const double* hazard = nullptr;            // per row: weight times cumulative hazard
-    const std::uint8_t* has_event = nullptr;   // per row: what min_events_leaf counts
+    const std::uint16_t* bins = nullptr;      // n_columns x n_rows
+    std::vector<int> n_bins;                  // per column, the missing bin included
+    std::vector<int> missing_bin;             // per column, -1 where nothing is missing
+    std::vector<Cut> cuts;                    // by column, then in the order that breaks ties
+    const double* events = nullptr;           // per row: weight where an event was seen, else 0
+    const double* hazard = nullptr;           // per row: weight times cumulative hazard
+    const std::uint8_t* has_event = nullptr;  // per row: what min_events_leaf counts
 };
 
 struct Limits {
@@ -39,9 +39,9 @@ struct Limits {
 
 // How to run; nothing here changes an answer that is proven optimal.
 struct Control {
-    double time_limit = 0;                     // seconds; 0 is no limit
+    double time_limit = 0;  // seconds; 0 is no limit
     int n_threads = 1;
-    std::function<bool()> should_stop;         // asked from the calling thread, a few times a second
+    std::function<bool()> should_stop;  // asked from the calling thread, a few times a second
 };
 
 enum class Status { optimal, time_limit, interrupted };

@@ -91,8 +91,8 @@ Rows merge_rows(const Problem& problem, bool limited, bool merge) {
     return rows;
 }
 
-void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const Axis& axis,
-               int region, RowSet& out) {
+void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const Axis& axis, int region,
+               RowSet& out) {
     const auto width = static_cast<std::size_t>(n_sums);
     const auto n_parent = static_cast<std::size_t>(parent.n);
     std::vector<std::uint8_t> inside(static_cast<std::size_t>(axis.n_bins), 0);

@@ -34,7 +34,7 @@ struct KeyHash {
 // Solved subproblems of one depth, shared by all threads. A subproblem is a set of rows: it does not
 // matter which cuts led to it.
 class Memo {
-   public:
+ public:
     bool find(const Key& key, Profile& out) {
         Shard& shard = shard_of(key);
         const std::lock_guard lock(shard.mutex);
@@ -50,7 +50,7 @@ class Memo {
         shard.solved.emplace(key, profile);
     }
 
-   private:
+ private:
     struct Shard {
         std::mutex mutex;
         std::unordered_map<Key, Profile, KeyHash> solved;
@@ -74,7 +74,7 @@ struct Worker {
 };
 
 class Search {
-   public:
+ public:
     Search(const Problem& problem, const Limits& limits, const Control& control)
         : problem_(problem),
           control_(control),
@@ -118,7 +118,7 @@ class Search {
         return solution;
     }
 
-   private:
+ private:
     // The best profile known for the rows on one side of a root cut, and the depth it is optimal for.
     struct RootSide {
         int depth = -1;
@@ -160,8 +160,8 @@ class Search {
             for (int c = 0; c < axis.n_cuts; ++c) {
                 const int yes = first_side(axis) + c, no = yes + axis.n_cuts;
                 if (root_sides_.n[at(yes)] == 0 || root_sides_.n[at(no)] == 0) continue;
-                cuts.emplace_back(-(gains_of_sides_[at(yes)].profile.back() + gains_of_sides_[at(no)].profile.back()),
-                                  yes);
+                cuts.emplace_back(
+                    -(gains_of_sides_[at(yes)].profile.back() + gains_of_sides_[at(no)].profile.back()), yes);
             }
         std::stable_sort(cuts.begin(), cuts.end(), [](auto& a, auto& b) { return a.first < b.first; });
         std::vector<int> tasks;
@@ -181,7 +181,8 @@ class Search {
         int running = n_threads;
         const auto work = [&] {
             Worker worker;
-            for (std::size_t k = next++; k < tasks.size() && !stopped(); k = next++) run_task(tasks[k], worker);
+            for (std::size_t k = next++; k < tasks.size() && !stopped(); k = next++)
+                run_task(tasks[k], worker);
             const std::lock_guard lock(mutex);
             --running;
             done.notify_one();
@@ -221,9 +222,10 @@ class Search {
             if (!run_kernel(rows_.all, kernel_depth_, worker, gains)) return;
             const std::size_t width = std::size_t{1} << (kernel_depth_ - 1);
             for (int s = 0; s < n_sides_; ++s)
-                gains_of_sides_[at(s)] = {kernel_depth_ - 1,
-                                          Profile(gains.begin() + static_cast<std::ptrdiff_t>(at(s) * width),
-                                                  gains.begin() + static_cast<std::ptrdiff_t>((at(s) + 1) * width))};
+                gains_of_sides_[at(s)] = {
+                    kernel_depth_ - 1,
+                    Profile(gains.begin() + static_cast<std::ptrdiff_t>(at(s) * width),
+                            gains.begin() + static_cast<std::ptrdiff_t>((at(s) + 1) * width))};
             return;
         }
         const Axis& axis = axis_of_side(task);
@@ -273,7 +275,8 @@ class Search {
                     join(yes.data(), yes.size(), no.data(), no.size(), out);
                 }
         }
-        std::partial_sum(out.begin(), out.end(), out.begin(), [](double a, double b) { return std::max(a, b); });
+        std::partial_sum(out.begin(), out.end(), out.begin(),
+                         [](double a, double b) { return std::max(a, b); });
         return !stopped();
     }
 
@@ -315,7 +318,8 @@ class Search {
         double sums[4] = {};
         for (int r = 0; r < rows.n; ++r)
             for (int c = 0; c < rows_.n_sums; ++c) sums[c] += rows.sums[at(r * rows_.n_sums + c)];
-        if (limited && (sums[2] < limits_.min_samples_leaf || sums[3] < limits_.min_events_leaf)) return infeasible;
+        if (limited && (sums[2] < limits_.min_samples_leaf || sums[3] < limits_.min_events_leaf))
+            return infeasible;
         return gain(sums[0], sums[1]);
     }
 
@@ -364,7 +368,8 @@ class Search {
                 const Profile& no = of_sides[at(first_side(axis) + c + axis.n_cuts)].profile;
                 join(yes.data(), yes.size(), no.data(), no.size(), out);
             }
-        std::partial_sum(out.begin(), out.end(), out.begin(), [](double a, double b) { return std::max(a, b); });
+        std::partial_sum(out.begin(), out.end(), out.begin(),
+                         [](double a, double b) { return std::max(a, b); });
         return out;
     }
 
@@ -443,11 +448,12 @@ class Search {
         const Choice choice =
             choose(splits, [&](int side) -> const Profile& { return gains_of_sides_[at(side)].profile; });
         const int side = first_side(axes_[at(choice.axis)]) + choice.cut;
-        build_children(rows_.all, choice, gains_of_sides_[at(opposite(side))].depth, gains_of_sides_[at(side)].depth,
-                       node, out);
+        build_children(rows_.all, choice, gains_of_sides_[at(opposite(side))].depth,
+                       gains_of_sides_[at(side)].depth, node, out);
     }
 
-    void build_children(const RowSet& rows, const Choice& choice, int depth_no, int depth_yes, int node, Tree& out) {
+    void build_children(const RowSet& rows, const Choice& choice, int depth_no, int depth_yes, int node,
+                        Tree& out) {
         const Axis& axis = axes_[at(choice.axis)];
         out.cut[at(node)] = axis.first_cut + choice.cut;
         for (const bool holds : {false, true}) {
@@ -465,7 +471,8 @@ class Search {
         const Solved& solved = solved_again(rows, depth);
         const int splits = fewest(std::min(k, static_cast<int>(solved.profile.size()) - 1), solved.profile);
         if (splits == 0) return;
-        const Choice choice = choose(splits, [&](int side) -> const Profile& { return solved.sides[at(side)]; });
+        const Choice choice =
+            choose(splits, [&](int side) -> const Profile& { return solved.sides[at(side)]; });
         build_children(rows, choice, depth - 1, depth - 1, node, out);
     }
 
@@ -507,9 +514,7 @@ class Search {
     int n_columns() const { return static_cast<int>(problem_.n_columns); }
     int column_of(const Axis& axis) const { return static_cast<int>(&axis - axes_.data()); }
     static int first_side(const Axis& axis) { return 2 * axis.first_cut; }
-    const Axis& axis_of_side(int side) const {
-        return axes_[at(problem_.cuts[at(side / 2)].column)];
-    }
+    const Axis& axis_of_side(int side) const { return axes_[at(problem_.cuts[at(side / 2)].column)]; }
     int opposite(int side) const {
         const Axis& axis = axis_of_side(side);
         return side - first_side(axis) < axis.n_cuts ? side + axis.n_cuts : side - axis.n_cuts;
@@ -524,10 +529,10 @@ class Search {
     int kernel_depth_ = 0;
     int stage_depth_ = 0;
     int n_sides_ = 0;
-    std::vector<int> budget_;      // by depth: the most splits that a tree of this depth may have
+    std::vector<int> budget_;  // by depth: the most splits that a tree of this depth may have
     std::vector<Axis> axes_;
-    std::vector<int> order_;       // axes by number of cuts
-    std::vector<Memo> memo_;       // by depth
+    std::vector<int> order_;  // axes by number of cuts
+    std::vector<Memo> memo_;  // by depth
     std::vector<RootSide> gains_of_sides_;
     Sides root_sides_;
     bool stop_ = false;

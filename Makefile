@@ -1,0 +1,53 @@
+# Each target sets up what it needs in .venv, a virtual environment of its own.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
+
+.PHONY: demo test test-python test-cpp lint format benchmark clean
+
+demo: $(VENV)/demo
+	$(BIN)/python examples/demo.py demo
+
+test: test-cpp test-python
+
+test-python: $(VENV)/test
+	$(BIN)/python -m pytest -n auto
+
+# The core without Python, under the address and undefined-behaviour sanitizers.
+test-cpp: $(VENV)/test
+	$(BIN)/cmake -S . -B build/cpp -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DSURTREE_TESTS=ON -DSURTREE_SANITIZE=ON > build/cpp.log || (cat build/cpp.log; false)
+	$(BIN)/cmake --build build/cpp
+	$(BIN)/ctest --test-dir build/cpp --output-on-failure
+
+lint: $(VENV)/lint
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror cpp/*.?pp cpp/tests/*.cpp
+
+format: $(VENV)/lint
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i cpp/*.?pp cpp/tests/*.cpp
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo: $(VENV)/bin/python $(SOURCES)
+	$(PIP) install -e ".[plot]" pandas
+	@touch $@
+
+$(VENV)/test: $(VENV)/bin/python $(SOURCES)
+	$(PIP) install -e ".[test]"
+	@mkdir -p build && touch $@
+
+# mypy follows the imports of the package itself and reads the stub that the build makes.
+$(VENV)/lint: $(VENV)/bin/python $(SOURCES)
+	$(PIP) install -e ".[lint]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist demo
