@@ -26,12 +26,12 @@ lint: $(VENV)/lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror cpp/*.?pp cpp/tests/*.cpp
+	$(BIN)/clang-format --dry-run --Werror cpp/*.?pp cpp/*/*.?pp
 
 format: $(VENV)/lint
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
-	$(BIN)/clang-format -i cpp/*.?pp cpp/tests/*.cpp
+	$(BIN)/clang-format -i cpp/*.?pp cpp/*/*.?pp
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

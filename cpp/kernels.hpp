@@ -32,7 +32,8 @@ struct KernelInput {
     int n_sums;          // 2, or 4 where leaves are limited
     double min_samples;
     double min_events;
-    const bool* stop;  // looked at now and then
+    const double* tables;  // for depth three: sums over triples of columns
+    const bool* stop;      // looked at now and then
     double* workspace;
     double* side_gains;  // out: sides x 2^(depth - 1)
 };
@@ -44,6 +45,9 @@ struct Kernels {
     const char* name;
     Kernel depth[3];                                          // trees of depth one, two, three
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
+    // The tables that depth three starts from: their size in doubles, and adding rows to them.
+    std::size_t (*tables_size)(const KernelInput&);
+    void (*add_rows)(const KernelInput&, int first, int last, double* tables);
     // g for an array, so that tests can compare it with the formula.
     void (*gains)(const double* events, const double* hazard, double* out, int n);
 };

@@ -60,6 +60,25 @@ double finest_grid(const Problem& problem) {
     return std::ldexp(1.0, exponent - 51);
 }
 
+// The chosen rows, in the order of the choice.
+void copy_rows(const RowSet& from, int n_columns, int n_sums, const int* chosen, int n, RowSet& out) {
+    const auto n_out = static_cast<std::size_t>(n), width = static_cast<std::size_t>(n_sums);
+    out.n = n;
+    out.bins.resize(static_cast<std::size_t>(n_columns) * n_out);
+    out.sums.resize(n_out * width);
+    out.keys.resize(n_out);
+    for (int c = 0; c < n_columns; ++c) {
+        const std::uint16_t* column = from.column(c);
+        std::uint16_t* to = out.bins.data() + static_cast<std::size_t>(c) * n_out;
+        for (std::size_t k = 0; k < n_out; ++k) to[k] = column[chosen[k]];
+    }
+    for (std::size_t k = 0; k < n_out; ++k) {
+        const auto r = static_cast<std::size_t>(chosen[k]);
+        for (std::size_t c = 0; c < width; ++c) out.sums[k * width + c] = from.sums[r * width + c];
+        out.keys[k] = from.keys[r];
+    }
+}
+
 }  // namespace
 
 Rows merge_rows(const Problem& problem, bool limited, bool merge) {
@@ -93,38 +112,34 @@ Rows merge_rows(const Problem& problem, bool limited, bool merge) {
 
 void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const Axis& axis, int region,
                RowSet& out) {
-    const auto width = static_cast<std::size_t>(n_sums);
-    const auto n_parent = static_cast<std::size_t>(parent.n);
     std::vector<std::uint8_t> inside(static_cast<std::size_t>(axis.n_bins), 0);
     for (int u = axis.run_begin[static_cast<std::size_t>(region)];
          u < axis.run_begin[static_cast<std::size_t>(region) + 1]; ++u)
         for (int b = axis.runs[static_cast<std::size_t>(u)].first;
              b < axis.runs[static_cast<std::size_t>(u)].last; ++b)
             inside[static_cast<std::size_t>(b)] = 1;
-
     thread_local std::vector<int> chosen;
-    chosen.resize(n_parent);
+    chosen.resize(static_cast<std::size_t>(parent.n));
     int n = 0;
     const std::uint16_t* bins = parent.column(column);
-    for (std::size_t r = 0; r < n_parent; ++r) {
-        chosen[static_cast<std::size_t>(n)] = static_cast<int>(r);
+    for (int r = 0; r < parent.n; ++r) {
+        chosen[static_cast<std::size_t>(n)] = r;
         n += inside[bins[r]];
     }
-    const auto n_out = static_cast<std::size_t>(n);
-    out.n = n;
-    out.bins.resize(static_cast<std::size_t>(n_columns) * n_out);
-    out.sums.resize(n_out * width);
-    out.keys.resize(n_out);
-    for (int c = 0; c < n_columns; ++c) {
-        const std::uint16_t* from = parent.column(c);
-        std::uint16_t* to = out.bins.data() + static_cast<std::size_t>(c) * n_out;
-        for (std::size_t k = 0; k < n_out; ++k) to[k] = from[chosen[k]];
-    }
-    for (std::size_t k = 0; k < n_out; ++k) {
-        const auto r = static_cast<std::size_t>(chosen[k]);
-        std::copy_n(parent.sums.data() + r * width, width, out.sums.data() + k * width);
-        out.keys[k] = parent.keys[r];
-    }
+    copy_rows(parent, n_columns, n_sums, chosen.data(), n, out);
+}
+
+void sort_rows(const RowSet& rows, int n_columns, int n_sums, int column, int n_bins, std::vector<int>& begin,
+               RowSet& out) {
+    const std::uint16_t* bins = rows.column(column);
+    begin.assign(static_cast<std::size_t>(n_bins) + 1, 0);
+    for (int r = 0; r < rows.n; ++r) ++begin[static_cast<std::size_t>(bins[r]) + 1];
+    for (std::size_t b = 0; b < static_cast<std::size_t>(n_bins); ++b) begin[b + 1] += begin[b];
+    thread_local std::vector<int> order, next;
+    order.resize(static_cast<std::size_t>(rows.n));
+    next = begin;
+    for (int r = 0; r < rows.n; ++r) order[static_cast<std::size_t>(next[bins[r]]++)] = r;
+    copy_rows(rows, n_columns, n_sums, order.data(), rows.n, out);
 }
 
 }  // namespace surtree

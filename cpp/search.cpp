@@ -24,6 +24,8 @@ using Profile = std::vector<double>;
 
 constexpr double infeasible = -1e300;
 constexpr int deepest_kernel = 3;
+constexpr double tie_tolerance = 1e-12;                           // of all events
+constexpr std::size_t max_running_tables = std::size_t{1} << 24;  // doubles
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -71,6 +73,9 @@ struct Worker {
     std::vector<double> kernel_gains;
     std::vector<AxisView> views;
     std::vector<RowSet> rows;  // by depth: the child that is being solved
+    std::vector<double> tables;
+    std::vector<double> running_tables;
+    RowSet sorted;
 };
 
 class Search {
@@ -90,6 +95,7 @@ class Search {
             budget_[at(d)] = splits;
             splits = std::min(splits - 1, budget(d - 1));
         }
+        tie_ = tie_tolerance * total_events();
         choose_kernel();
         for (int c = 0; c < static_cast<int>(problem.n_columns); ++c) {
             axes_.emplace_back(problem, c, kernel_depth_);
@@ -100,6 +106,12 @@ class Search {
         std::stable_sort(order_.begin(), order_.end(),
                          [&](int a, int b) { return axes_[at(a)].n_cuts < axes_[at(b)].n_cuts; });
         memo_ = std::vector<Memo>(at(depth_ + 1));
+        if (kernel_depth_ == 3) {
+            Worker worker;
+            tables_size_ = kernels().tables_size(kernel_input(rows_.all, 3, worker));
+            const std::size_t n = axes_.size();
+            n_tables_ = n < 3 ? 1 : n * (n - 1) * (n - 2) / 6;
+        }
     }
 
     Solution run() {
@@ -119,11 +131,22 @@ class Search {
     }
 
  private:
+    // Sides of the root that a thread solves in one go.
+    struct Task {
+        int first_side, last_side;
+    };
+
     // The best profile known for the rows on one side of a root cut, and the depth it is optimal for.
     struct RootSide {
         int depth = -1;
         Profile profile;
     };
+
+    double total_events() const {
+        double sum = 0;
+        for (int r = 0; r < rows_.all.n; ++r) sum += rows_.all.sums[at(r * rows_.n_sums)];
+        return sum;
+    }
 
     // Tables over triples (pairs) of columns must stay small; else solve two levels (one) at once.
     void choose_kernel() {
@@ -139,18 +162,30 @@ class Search {
 
     Status search(Clock::time_point start) {
         gains_of_sides_.assign(at(n_sides_), {});
-        std::vector<int> tasks;
-        Worker first;
-        Status status = Status::optimal;
         root_sides_ = sides(rows_.all);
-
         // One more level at a time: each stage leaves a whole tree, and the order in which to go on.
-        for (int depth = kernel_depth_; depth <= depth_ && status == Status::optimal; ++depth) {
-            stage_depth_ = depth;
-            tasks = depth == kernel_depth_ ? std::vector<int>{-1} : promising_sides();
-            status = run_tasks(tasks, start);
-        }
+        Status status = Status::optimal;
+        for (stage_depth_ = kernel_depth_; stage_depth_ <= depth_ && status == Status::optimal;
+             ++stage_depth_)
+            status = run_tasks(tasks(), start);
         return status;
+    }
+
+    // The whole root at first; then columns, each swept; then, where one side is work enough, sides.
+    std::vector<Task> tasks() const {
+        if (stage_depth_ == kernel_depth_) return {{0, n_sides_}};
+        std::vector<Task> out;
+        for (const int side : promising_sides()) {
+            const Axis& axis = axis_of_side(side);
+            Task task{side, side + 1};
+            if (stage_depth_ == 4 && kernel_depth_ == 3)
+                task = {first_side(axis), first_side(axis) + axis.n_sides};
+            const bool is_new = std::none_of(out.begin(), out.end(), [&](const Task& other) {
+                return other.first_side == task.first_side;
+            });
+            if (is_new) out.push_back(task);
+        }
+        return out;
     }
 
     // Sides of the root, best cut first.
@@ -173,7 +208,7 @@ class Search {
     }
 
     // Workers take tasks from a shared counter; the calling thread only watches the clock and the user.
-    Status run_tasks(const std::vector<int>& tasks, Clock::time_point start) {
+    Status run_tasks(const std::vector<Task>& tasks, Clock::time_point start) {
         std::atomic<std::size_t> next{0};
         std::mutex mutex;
         std::condition_variable done;
@@ -215,23 +250,25 @@ class Search {
 
     bool stopped() { return std::atomic_ref(stop_).load(std::memory_order_relaxed); }
 
-    // A side of the root, one level less deep than the stage; or, as the first task of all, the root itself.
-    void run_task(int task, Worker& worker) {
-        if (task < 0) {
-            std::vector<double> gains;
-            if (!run_kernel(rows_.all, kernel_depth_, worker, gains)) return;
-            const std::size_t width = std::size_t{1} << (kernel_depth_ - 1);
-            for (int s = 0; s < n_sides_; ++s)
-                gains_of_sides_[at(s)] = {
-                    kernel_depth_ - 1,
-                    Profile(gains.begin() + static_cast<std::ptrdiff_t>(at(s) * width),
-                            gains.begin() + static_cast<std::ptrdiff_t>((at(s) + 1) * width))};
+    void run_task(const Task& task, Worker& worker) {
+        const int depth = stage_depth_ - 1;
+        if (stage_depth_ == kernel_depth_) {
+            if (!run_kernel(rows_.all, kernel_depth_, worker, worker.kernel_gains)) return;
+            const std::vector<Profile> profiles = split_profiles(worker.kernel_gains, kernel_depth_);
+            for (std::size_t s = 0; s < profiles.size(); ++s) gains_of_sides_[s] = {depth, profiles[s]};
             return;
         }
-        const Axis& axis = axis_of_side(task);
+        const Axis& axis = axis_of_side(task.first_side);
+        if (task.last_side - task.first_side == axis.n_sides) {
+            std::vector<Profile> profiles;
+            if (!solve_sides(rows_.all, axis, root_sides_, depth, worker, profiles)) return;
+            for (std::size_t s = 0; s < profiles.size(); ++s)
+                if (!profiles[s].empty()) gains_of_sides_[at(task.first_side) + s] = {depth, profiles[s]};
+            return;
+        }
         Profile profile;
-        if (!solve_side(rows_.all, axis, task, root_sides_, stage_depth_ - 1, worker, profile)) return;
-        gains_of_sides_[at(task)] = {stage_depth_ - 1, std::move(profile)};
+        if (!solve_side(rows_.all, axis, task.first_side, root_sides_, depth, worker, profile)) return;
+        gains_of_sides_[at(task.first_side)] = {depth, std::move(profile)};
     }
 
     // The profile of the rows of `parent` on one side of a cut; false if stopped.
@@ -250,34 +287,131 @@ class Search {
     // The profile of a set of rows, for trees of at most this depth; false if stopped.
     bool solve(const RowSet& rows, int depth, Worker& worker, Profile& out) {
         const double leaf = leaf_gain(rows, limited_);
-        const int splits = std::min(budget_[at(depth)], rows.n - 1);
-        out.assign(at(splits + 1), leaf);
-        if (leaf < infeasible / 2 || splits == 0) return true;
-        std::vector<double> gains;
+        start_profile(leaf, rows.n, depth, out);
+        if (leaf < infeasible / 2 || out.size() == 1) return true;
         if (depth <= kernel_depth_) {
-            if (!run_kernel(rows, depth, worker, gains)) return false;
-            const std::size_t width = std::size_t{1} << (depth - 1);
-            for (const Axis& axis : axes_)
-                for (int c = 0; c < axis.n_cuts; ++c) {
-                    const double* yes = gains.data() + at(first_side(axis) + c) * width;
-                    const double* no = yes + at(axis.n_cuts) * width;
-                    join(yes, width, no, width, out);
-                }
-        } else {
-            const Sides children = sides(rows);
-            Profile yes, no;
-            for (const Axis& axis : axes_)
-                for (int c = 0; c < axis.n_cuts; ++c) {
-                    const int side = first_side(axis) + c, other = side + axis.n_cuts;
-                    if (children.n[at(side)] == 0 || children.n[at(other)] == 0) continue;
-                    if (!solve_side(rows, axis, side, children, depth - 1, worker, yes)) return false;
-                    if (!solve_side(rows, axis, other, children, depth - 1, worker, no)) return false;
-                    join(yes.data(), yes.size(), no.data(), no.size(), out);
-                }
+            if (!run_kernel(rows, depth, worker, worker.kernel_gains)) return false;
+            join_sides(worker.kernel_gains, depth, out);
+            return true;
         }
+        const Sides children = sides(rows);
+        std::vector<Profile> of_sides;
+        for (const Axis& axis : axes_) {
+            if (!solve_sides(rows, axis, children, depth - 1, worker, of_sides)) return false;
+            for (int c = 0; c < axis.n_cuts; ++c) {
+                const Profile &yes = of_sides[at(c)], &no = of_sides[at(axis.n_cuts + c)];
+                join(yes.data(), yes.size(), no.data(), no.size(), out);
+            }
+        }
+        make_monotone(out);
+        return !stopped();
+    }
+
+    // Profiles of all sides of one column; empty where a side or its opposite has no rows.
+    bool solve_sides(const RowSet& rows, const Axis& axis, const Sides& children, int depth, Worker& worker,
+                     std::vector<Profile>& out) {
+        out.assign(at(axis.n_sides), {});
+        std::vector<int> unsolved;
+        for (int s = 0; s < axis.n_sides; ++s) {
+            const std::size_t side = at(first_side(axis) + s);
+            if (children.n[side] == 0 || children.n[side] == rows.n) continue;
+            if (!memo_[at(depth)].find(children.key[side], out[at(s)])) unsolved.push_back(s);
+        }
+        if (depth == 3 && kernel_depth_ == 3 && pays_to_sweep(rows, axis, children, unsolved))
+            return sweep(rows, axis, children, unsolved, worker, out);
+        for (const int s : unsolved)
+            if (!solve_side(rows, axis, first_side(axis) + s, children, depth, worker, out[at(s)]))
+                return false;
+        return true;
+    }
+
+    // Adding a row to a table costs about as much as copying ten numbers.
+    bool pays_to_sweep(const RowSet& rows, const Axis& axis, const Sides& children,
+                       const std::vector<int>& unsolved) const {
+        if (unsolved.size() < 2 || tables_size_ * at(axis.n_bins + 1) > max_running_tables) return false;
+        double n_one_by_one = 0;
+        for (const int s : unsolved) n_one_by_one += children.n[at(first_side(axis) + s)];
+        const double n_tables = static_cast<double>(n_tables_), size = static_cast<double>(tables_size_);
+        return (n_one_by_one - rows.n) * n_tables > 0.1 * size * axis.n_bins;
+    }
+
+    // Rows are added to the tables once, bin by bin. The tables of any side are then differences.
+    bool sweep(const RowSet& rows, const Axis& axis, const Sides& children, const std::vector<int>& unsolved,
+               Worker& worker, std::vector<Profile>& out) {
+        const int column = column_of(axis);
+        std::vector<int> begin;
+        sort_rows(rows, n_columns(), rows_.n_sums, column, axis.n_bins, begin, worker.sorted);
+        std::vector<double>& running = worker.running_tables;
+        running.resize(tables_size_ * at(axis.n_bins + 1));
+        std::fill_n(running.begin(), tables_size_, 0.0);
+        const KernelInput input = kernel_input(worker.sorted, 3, worker);
+        for (int b = 0; b < axis.n_bins; ++b) {
+            double* here = running.data() + at(b + 1) * tables_size_;
+            std::copy_n(here - tables_size_, tables_size_, here);
+            kernels().add_rows(input, begin[at(b)], begin[at(b + 1)], here);
+        }
+        worker.tables.resize(tables_size_);
+        for (const int s : unsolved) {
+            const double* tables = region_tables(axis, s, running, worker.tables);
+            const std::size_t side = at(first_side(axis) + s);
+            const double leaf = leaf_gain_of_tables(tables);
+            Profile& profile = out[at(s)];
+            start_profile(leaf, children.n[side], 3, profile);
+            if (leaf > infeasible / 2 && profile.size() > 1) {
+                if (!run_tables(tables, worker, worker.kernel_gains)) return false;
+                join_sides(worker.kernel_gains, 3, profile);
+            }
+            memo_[3].store(children.key[side], profile);
+        }
+        return true;
+    }
+
+    const double* region_tables(const Axis& axis, int region, const std::vector<double>& running,
+                                std::vector<double>& scratch) const {
+        const Run* run = axis.runs.data() + axis.run_begin[at(region)];
+        const Run* end = axis.runs.data() + axis.run_begin[at(region + 1)];
+        const auto table = [&](int bin) { return running.data() + at(bin) * tables_size_; };
+        if (end - run == 1 && run->first == 0) return table(run->last);
+        for (bool first = true; run != end; ++run, first = false) {
+            const double *high = table(run->last), *low = table(run->first);
+            if (first)
+                for (std::size_t k = 0; k < tables_size_; ++k) scratch[k] = high[k] - low[k];
+            else
+                for (std::size_t k = 0; k < tables_size_; ++k) scratch[k] += high[k] - low[k];
+        }
+        return scratch.data();
+    }
+
+    // Sums of all rows: those of the first table.
+    double leaf_gain_of_tables(const double* tables) const {
+        double sums[4] = {};
+        std::size_t n_cells = 1;
+        for (std::size_t k = 0; k < std::min<std::size_t>(3, order_.size()); ++k)
+            n_cells *= at(axes_[at(order_[k])].n_bins);
+        for (std::size_t k = 0; k < n_cells; ++k)
+            for (int c = 0; c < rows_.n_sums; ++c) sums[c] += tables[k * at(rows_.n_sums) + at(c)];
+        return leaf_gain(sums, limited_);
+    }
+
+    void start_profile(double leaf, int n_rows, int depth, Profile& out) const {
+        out.assign(at(std::min(budget_[at(depth)], n_rows - 1) + 1), leaf);
+    }
+
+    static void make_monotone(Profile& out) {
         std::partial_sum(out.begin(), out.end(), out.begin(),
                          [](double a, double b) { return std::max(a, b); });
-        return !stopped();
+    }
+
+    // What a kernel found for the sides of all cuts.
+    void join_sides(const std::vector<double>& gains, int depth, Profile& out) const {
+        const std::size_t width = std::size_t{1} << (depth - 1);
+        for (const Axis& axis : axes_)
+            for (int c = 0; c < axis.n_cuts; ++c) {
+                const double* yes = gains.data() + at(first_side(axis) + c) * width;
+                const double* no = yes + at(axis.n_cuts) * width;
+                join(yes, width, no, width, out);
+            }
+        make_monotone(out);
     }
 
     // Every way to share k splits: one for the cut, the others left and right.
@@ -287,17 +421,15 @@ class Search {
                 out[i + j + 1] = std::max(out[i + j + 1], yes[i] + no[j]);
     }
 
-    bool run_kernel(const RowSet& rows, int depth, Worker& worker, std::vector<double>& gains) {
+    KernelInput kernel_input(const RowSet& rows, int depth, Worker& worker) {
         worker.views.clear();
         for (const int c : order_) {
             const Axis& axis = axes_[at(c)];
-            if (axis.n_cuts == 0) continue;
             worker.views.push_back({axis.n_bins, axis.n_cuts, axis.n_sides, axis.n_regions, axis.n_deep,
                                     axis.runs.data(), axis.run_begin.data(), axis.splits.data(),
                                     axis.split_begin.data(), axis.membership.data(), rows.column(c),
                                     first_side(axis)});
         }
-        gains.resize(at(n_sides_) << (depth - 1));
         KernelInput input{worker.views.data(),
                           static_cast<int>(worker.views.size()),
                           rows.n,
@@ -305,19 +437,44 @@ class Search {
                           rows_.n_sums,
                           static_cast<double>(limits_.min_samples_leaf),
                           static_cast<double>(limits_.min_events_leaf),
+                          nullptr,
                           &stop_,
                           nullptr,
-                          gains.data()};
+                          nullptr};
         const std::size_t need = kernels().workspace(input, depth);
         if (worker.workspace.size() < need) worker.workspace.resize(need);
         input.workspace = worker.workspace.data();
+        return input;
+    }
+
+    bool run_kernel(const RowSet& rows, int depth, Worker& worker, std::vector<double>& gains) {
+        KernelInput input = kernel_input(rows, depth, worker);
+        if (depth == 3) {
+            worker.tables.assign(tables_size_, 0.0);
+            kernels().add_rows(input, 0, rows.n, worker.tables.data());
+            return run_tables(worker.tables.data(), worker, gains);
+        }
+        gains.resize(at(n_sides_) << (depth - 1));
+        input.side_gains = gains.data();
         return kernels().depth[depth - 1](input);
+    }
+
+    bool run_tables(const double* tables, Worker& worker, std::vector<double>& gains) {
+        KernelInput input = kernel_input(rows_.all, 3, worker);
+        gains.resize(at(n_sides_) * 4);
+        input.tables = tables;
+        input.side_gains = gains.data();
+        return kernels().depth[2](input);
     }
 
     double leaf_gain(const RowSet& rows, bool limited) const {
         double sums[4] = {};
         for (int r = 0; r < rows.n; ++r)
             for (int c = 0; c < rows_.n_sums; ++c) sums[c] += rows.sums[at(r * rows_.n_sums + c)];
+        return leaf_gain(sums, limited);
+    }
+
+    double leaf_gain(const double (&sums)[4], bool limited) const {
         if (limited && (sums[2] < limits_.min_samples_leaf || sums[3] < limits_.min_events_leaf))
             return infeasible;
         return gain(sums[0], sums[1]);
@@ -408,29 +565,34 @@ class Search {
         int axis = -1, cut = -1, yes = 0, no = 0;
     };
 
-    template <class ProfileOf>
-    Choice choose(int splits, const ProfileOf& profile_of) const {
-        Choice best;
-        double best_gain = 0;
+    // Calls back with every way to spend a number of splits, in the order that breaks ties.
+    template <class ProfileOf, class Consider>
+    void for_each_choice(int splits, const ProfileOf& profile_of, const Consider& consider) const {
         for (int a = 0; a < n_columns(); ++a)
             for (int c = 0; c < axes_[at(a)].n_cuts; ++c) {
                 const int side = first_side(axes_[at(a)]) + c;
                 const Profile& yes = profile_of(side);
                 const Profile& no = profile_of(opposite(side));
-                for (int i = 0; i < splits && i < static_cast<int>(yes.size()); ++i) {
-                    const int j = splits - 1 - i;
-                    if (j >= static_cast<int>(no.size())) continue;
-                    const double gain = yes[at(i)] + no[at(j)];
-                    if (best.cut >= 0 && gain <= best_gain) continue;
-                    best = {a, c, i, j};
-                    best_gain = gain;
-                }
+                for (int i = std::max(0, splits - static_cast<int>(no.size()));
+                     i < std::min(splits, static_cast<int>(yes.size())); ++i)
+                    consider(Choice{a, c, i, splits - 1 - i}, yes[at(i)] + no[at(splits - 1 - i)]);
             }
-        return best;
     }
 
-    static int fewest(int k, const Profile& gains) {
-        while (k > 0 && gains[at(k - 1)] >= gains[at(k)]) --k;
+    template <class ProfileOf>
+    Choice choose(int splits, const ProfileOf& profile_of) const {
+        double most = 2 * infeasible;
+        for_each_choice(splits, profile_of, [&](const Choice&, double gain) { most = std::max(most, gain); });
+        Choice chosen;
+        for_each_choice(splits, profile_of, [&](const Choice& choice, double gain) {
+            if (chosen.cut < 0 && gain >= most - tie_) chosen = choice;
+        });
+        return chosen;
+    }
+
+    int fewest(int k, const Profile& gains) const {
+        const double enough = gains[at(k)] - tie_;
+        while (k > 0 && gains[at(k - 1)] >= enough) --k;
         return k;
     }
 
@@ -489,26 +651,32 @@ class Search {
         const auto place = again_.find(name);
         if (place != again_.end()) return place->second;
         Solved solved;
+        Worker& worker = again_worker_;
         std::atomic_ref(stop_).store(false);  // what was solved before a stop is soon solved again
-        solve(rows, depth, again_worker_, solved.profile);
-        solved.sides.assign(at(n_sides_), {});
+        start_profile(leaf_gain(rows, limited_), rows.n, depth, solved.profile);
         if (depth <= kernel_depth_) {
-            std::vector<double> gains;
-            run_kernel(rows, depth, again_worker_, gains);
-            const std::size_t width = std::size_t{1} << (depth - 1);
-            for (int s = 0; s < n_sides_; ++s)
-                solved.sides[at(s)].assign(gains.begin() + static_cast<std::ptrdiff_t>(at(s) * width),
-                                           gains.begin() + static_cast<std::ptrdiff_t>((at(s) + 1) * width));
+            run_kernel(rows, depth, worker, worker.kernel_gains);
+            join_sides(worker.kernel_gains, depth, solved.profile);
+            solved.sides = split_profiles(worker.kernel_gains, depth);
         } else {
+            solve(rows, depth, worker, solved.profile);
             const Sides children = sides(rows);
-            for (const Axis& axis : axes_)
-                for (int s = 0; s < axis.n_sides; ++s) {
-                    const int side = first_side(axis) + s;
-                    if (children.n[at(side)] == 0 || children.n[at(opposite(side))] == 0) continue;
-                    solve_side(rows, axis, side, children, depth - 1, again_worker_, solved.sides[at(side)]);
-                }
+            std::vector<Profile> of_sides;
+            for (const Axis& axis : axes_) {
+                solve_sides(rows, axis, children, depth - 1, worker, of_sides);
+                solved.sides.insert(solved.sides.end(), of_sides.begin(), of_sides.end());
+            }
         }
         return again_.emplace(name, std::move(solved)).first->second;
+    }
+
+    // A kernel's output, cut into the profiles of the sides.
+    std::vector<Profile> split_profiles(const std::vector<double>& gains, int depth) const {
+        const std::size_t width = std::size_t{1} << (depth - 1);
+        std::vector<Profile> out;
+        for (std::size_t s = 0; s < at(n_sides_); ++s)
+            out.emplace_back(gains.data() + s * width, gains.data() + (s + 1) * width);
+        return out;
     }
 
     int n_columns() const { return static_cast<int>(problem_.n_columns); }
@@ -531,10 +699,13 @@ class Search {
     int n_sides_ = 0;
     std::vector<int> budget_;  // by depth: the most splits that a tree of this depth may have
     std::vector<Axis> axes_;
-    std::vector<int> order_;  // axes by number of cuts
+    std::vector<int> order_;       // axes by number of cuts
+    std::size_t tables_size_ = 0;  // what depth three starts from, in doubles
+    std::size_t n_tables_ = 0;
     std::vector<Memo> memo_;  // by depth
     std::vector<RootSide> gains_of_sides_;
     Sides root_sides_;
+    double tie_ = 0;  // gains this close are equal but for rounding
     bool stop_ = false;
     Worker again_worker_;
     std::map<std::array<std::uint64_t, 3>, Solved> again_;

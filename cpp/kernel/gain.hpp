@@ -1,7 +1,12 @@
 // g(E, H) = E * log(E / H): the only home of the loss in C++, on SURTREE_LANES numbers at a time.
 //
-// Included only by code that is compiled once per instruction set; hence no standard header.
+// Like all of this folder it is compiled once per instruction set; hence no standard library here: an
+// inline function of it, compiled for new processors, could be the one that the linker keeps for all.
 #pragma once
+
+#if SURTREE_LANES == 8
+#include <immintrin.h>
+#endif
 
 namespace surtree::SURTREE_ISA {
 
@@ -17,6 +22,28 @@ inline void store(double* to, Vector value) { *reinterpret_cast<Unaligned*>(to) 
 inline Vector broadcast(double value) { return value - Vector{}; }
 inline Vector larger(Vector a, Vector b) { return a > b ? a : b; }
 inline double larger(double a, double b) { return a > b ? a : b; }
+
+inline double largest(Vector v) {
+#if SURTREE_LANES == 8
+    return _mm512_reduce_max_pd(v);
+#else
+    double best = v[0];
+    for (int l = 1; l < lanes; ++l) best = larger(best, v[l]);
+    return best;
+#endif
+}
+
+// a / b. Where division is slow and wide: an estimate of 14 bits, refined twice to all but the last bit.
+inline Vector quotient(Vector a, Vector b) {
+#if SURTREE_LANES == 8
+    Vector inverse = _mm512_rcp14_pd(b);
+    inverse = inverse * (2.0 - b * inverse);
+    inverse = inverse * (2.0 - b * inverse);
+    return a * inverse;
+#else
+    return a / b;
+#endif
+}
 
 // What a leaf that breaks a limit is worth. Finite, so that sums of a few of them stay finite.
 constexpr double infeasible = -1e300;
@@ -36,7 +63,7 @@ inline Vector gain(Vector events, Vector hazard) {
     const Vector h = reinterpret_cast<Vector>(h_bits + ((k_biased - bias) << 52));
     // 2^52 + k as a double has k in its last bits.
     const Vector k = reinterpret_cast<Vector>(k_biased | 0x4330000000000000ULL) - (0x1p52 + 1024.0);
-    const Vector s = (e - h) / (e + h);
+    const Vector s = quotient(e - h, e + h);
     const Vector z = s * s;
     Vector series = broadcast(2.0 / 21);
     series = series * z + 2.0 / 19;

@@ -1,0 +1,244 @@
+// Trees of depth one and two: tables over single columns and over pairs of columns.
+#pragma once
+
+#include "tables.hpp"
+
+namespace surtree::SURTREE_ISA {
+namespace {
+
+// One column: gains of its regions as leaves, and the best with one more split.
+template <int C>
+struct Single {
+    double* leaf;   // per deep region
+    double* stump;  // per region: at most one split
+
+    Single(double* leaf_piece, double* stump_piece) : leaf(leaf_piece), stump(stump_piece) {}
+    Single(Arena& arena, const AxisView& axis)
+        : leaf(arena.take(axis.n_deep)), stump(arena.take(axis.n_regions)) {}
+
+    // From sums per bin.
+    void solve(const LeafGain<C>& leaf_gain, const AxisView& axis, const double* per_bin,
+               Arena scratch) const {
+        double* prefix = scratch.take(area(axis.n_bins + 1, C));
+        SumArrays<C> sums(scratch, axis.n_deep);
+        for (int c = 0; c < C; ++c) prefix[c] = 0;
+        for (std::size_t k = 0; k < area(axis.n_bins, C); ++k) prefix[k + C] = prefix[k] + per_bin[k];
+        for (int region = 0; region < axis.n_deep; ++region)
+            for (int c = 0; c < C; ++c) {
+                double sum = 0;
+                for (int u = axis.run_begin[region]; u < axis.run_begin[region + 1]; ++u)
+                    sum += prefix[axis.runs[u].last * C + c] - prefix[axis.runs[u].first * C + c];
+                sums.of[c][region] = sum;
+            }
+        leaf_gain(sums, leaf, axis.n_deep);
+    }
+
+    // With at most one split of the same column; only the first n regions have splits listed.
+    void split(const AxisView& axis, int n) const {
+        for (int region = 0; region < n; ++region) {
+            double best = leaf[region];
+            for (int k = axis.split_begin[region]; k < axis.split_begin[region + 1]; ++k)
+                best = larger(best, leaf[axis.splits[k].yes] + leaf[axis.splits[k].no]);
+            stump[region] = best;
+        }
+    }
+
+    static std::size_t scratch_size(const KernelInput& in) {
+        std::size_t most = 0;
+        for (int i = 0; i < in.n_axes; ++i) {
+            Arena count{nullptr};
+            count.take(area(in.axes[i].n_bins + 1, C));
+            SumArrays<C> sums(count, in.axes[i].n_deep);
+            if (count.used > most) most = count.used;
+        }
+        return most;
+    }
+
+    static std::size_t piece_size(const KernelInput& in) {
+        std::size_t most = 0;
+        for (int i = 0; i < in.n_axes; ++i) {
+            Arena count{nullptr};
+            Single single(count, in.axes[i]);
+            if (count.used > most) most = count.used;
+        }
+        return most;
+    }
+
+    static int most_bins(const KernelInput& in) {
+        int most = 0;
+        for (int i = 0; i < in.n_axes; ++i)
+            if (in.axes[i].n_bins > most) most = in.axes[i].n_bins;
+        return most;
+    }
+};
+
+template <int C>
+void bin_sums(const KernelInput& in, const AxisView& axis, double* out) {
+    fill(out, area(axis.n_bins, C), 0);
+    for (int r = 0; r < in.n_rows; ++r) Cell<C>::add(out + area(axis.bins[r], C), in.sums + area(r, C));
+}
+
+// Two columns: the gains of (region of one) x (side of the other).
+template <int C>
+struct PairSolver {
+    double* sides;  // (bins + 1) x C x sides: running sums over the bins of the first column
+    SumArrays<C> sums;
+
+    static std::size_t most(const KernelInput& in, std::size_t (*size)(const AxisView&, const AxisView&)) {
+        std::size_t best = 0;
+        for (int i = 0; i < in.n_axes; ++i)
+            for (int j = 0; j < in.n_axes; ++j)
+                if (i != j && size(in.axes[i], in.axes[j]) > best) best = size(in.axes[i], in.axes[j]);
+        return best;
+    }
+    static std::size_t table_size(const AxisView& a, const AxisView& b) {
+        return area(a.n_bins, b.n_bins) * C;
+    }
+    static std::size_t running_size(const AxisView& a, const AxisView& b) {
+        return area(a.n_bins + 1, padded(b.n_sides)) * C;
+    }
+    static std::size_t n_cells(const AxisView& a, const AxisView& b) { return area(a.n_regions, b.n_sides); }
+
+    PairSolver(Arena& arena, const KernelInput& in)
+        : sides(arena.take(most(in, running_size))), sums(arena, most(in, n_cells)) {}
+
+    // Gains of regions from..to-1 of `a` with every side of `b`. In the table, bins of a lie `a_stride`
+    // apart and bins of b `b_stride`.
+    void solve(const LeafGain<C>& leaf_gain, const double* table, const AxisView& a, std::size_t a_stride,
+               const AxisView& b, std::size_t b_stride, int from, int to, double* out) const {
+        if (from == to) return;
+        const int width = padded(b.n_sides);
+        const std::size_t line = area(width, C);
+        fill(sides, line, 0);
+        for (int bin = 0; bin < a.n_bins; ++bin) {
+            double* here = sides + static_cast<std::size_t>(bin + 1) * line;
+            double* per_sum[C];
+            for (int c = 0; c < C; ++c) per_sum[c] = here + c * width;
+            to_sides<C>(b, table + static_cast<std::size_t>(bin) * a_stride, b_stride, per_sum);
+            for (std::size_t k = 0; k < line; k += lanes)
+                store(here + k, load(here + k) + load(here - line + k));
+        }
+        // Rows are written in order: what one writes past its end, the next one overwrites.
+        for (int region = from; region < to; ++region)
+            for (int c = 0; c < C; ++c)
+                region_sum(a, region, sides + c * width, line, width, sides,
+                           sums.of[c] + area(region - from, b.n_sides));
+        leaf_gain(sums, out, (to - from) * b.n_sides);
+    }
+};
+
+// Gains of each side of each cut as a leaf.
+template <int C>
+struct DepthOne {
+    const KernelInput& in;
+    Arena arena;
+    double* scratch;
+    double* piece;
+    double* per_bin;
+
+    explicit DepthOne(const KernelInput& input)
+        : in(input),
+          arena{input.workspace},
+          scratch(arena.take(Single<C>::scratch_size(input))),
+          piece(arena.take(Single<C>::piece_size(input))),
+          per_bin(arena.take(area(Single<C>::most_bins(input), C))) {}
+
+    bool run() {
+        const LeafGain<C> leaf_gain(in);
+        for (int i = 0; i < in.n_axes; ++i) {
+            const AxisView& axis = in.axes[i];
+            Arena pieces{piece};
+            const Single<C> single(pieces, axis);
+            bin_sums<C>(in, axis, per_bin);
+            single.solve(leaf_gain, axis, per_bin, Arena{scratch});
+            for (int s = 0; s < axis.n_sides; ++s) in.side_gains[axis.first_side + s] = single.leaf[s];
+            if (stopped(in)) return false;
+        }
+        return true;
+    }
+};
+
+// Best gains with 0 and 1 splits for each side of each cut. One pair of columns at a time, so that
+// thousands of columns need little memory.
+template <int C>
+struct DepthTwo {
+    const KernelInput& in;
+    Arena arena;
+    double* scratch;
+    double* piece;
+    double* per_bin;
+    unsigned* cell_of;
+    double* table;
+    PairSolver<C> pair;
+    double* gains;   // sides of the first column x sides of the second
+    double* stumps;  // sides of all axes
+    double* best;    // a line of sides
+
+    explicit DepthTwo(const KernelInput& input)
+        : in(input),
+          arena{input.workspace},
+          scratch(arena.take(Single<C>::scratch_size(input))),
+          piece(arena.take(Single<C>::piece_size(input))),
+          per_bin(arena.take(area(Single<C>::most_bins(input), C))),
+          cell_of(arena.cells(input.n_rows)),
+          table(arena.take(PairSolver<C>::most(input, PairSolver<C>::table_size))),
+          pair(arena, input),
+          gains(arena.take(PairSolver<C>::most(input, PairSolver<C>::n_cells))),
+          stumps(arena.take(all_sides(input))),
+          best(arena.take(padded(all_sides(input)))) {}
+
+    bool run() {
+        const LeafGain<C> leaf_gain(in);
+        for (int i = 0; i < in.n_axes; ++i) {
+            const AxisView& axis = in.axes[i];
+            Arena pieces{piece};
+            const Single<C> single(pieces, axis);
+            bin_sums<C>(in, axis, per_bin);
+            single.solve(leaf_gain, axis, per_bin, Arena{scratch});
+            single.split(axis, axis.n_sides);
+            for (int s = 0; s < axis.n_sides; ++s) {
+                in.side_gains[2 * (axis.first_side + s)] = single.leaf[s];
+                stumps[axis.first_side + s] = single.stump[s];
+            }
+        }
+        for (int i = 0; i < in.n_axes; ++i) {
+            const AxisView& a = in.axes[i];
+            for (int r = 0; r < in.n_rows; ++r) cell_of[r] = a.bins[r];
+            for (int j = i + 1; j < in.n_axes; ++j) {
+                const AxisView& b = in.axes[j];
+                fill(table, PairSolver<C>::table_size(a, b), 0);
+                add_rows<C>(in, 0, in.n_rows, cell_of, b, table);
+                pair.solve(leaf_gain, table, a, area(b.n_bins, C), b, C, 0, a.n_sides, gains);
+                cut_lines(a, b);
+                cut_columns(a, b);
+                if (stopped(in)) return false;
+            }
+        }
+        for (int s = 0; s < all_sides(in); ++s) in.side_gains[2 * s + 1] = stumps[s];
+        return true;
+    }
+
+    // Sides of a, split by the cuts of b.
+    void cut_lines(const AxisView& a, const AxisView& b) const {
+        for (int s = 0; s < a.n_sides; ++s) {
+            const double* line = gains + area(s, b.n_sides);
+            double& stump = stumps[a.first_side + s];
+            stump = larger(stump, best_sum(line, line + b.n_cuts, b.n_cuts));
+        }
+    }
+
+    // Sides of b, split by the cuts of a.
+    void cut_columns(const AxisView& a, const AxisView& b) const {
+        for (int k = 0; k < b.n_sides; k += lanes) {
+            Vector acc = broadcast(2 * infeasible);
+            for (int c = 0; c < a.n_cuts; ++c)
+                acc = larger(acc, load(gains + area(c, b.n_sides) + k) +
+                                      load(gains + area(a.n_cuts + c, b.n_sides) + k));
+            store(best + k, acc);
+        }
+        raise(stumps + b.first_side, best, b.n_sides);
+    }
+};
+
+}  // namespace
+}  // namespace surtree::SURTREE_ISA

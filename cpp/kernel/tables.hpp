@@ -1,0 +1,166 @@
+// Sums over cells of bins, and from them over the sides and regions that cuts make.
+#pragma once
+
+#include "../kernels.hpp"
+#include "gain.hpp"
+
+namespace surtree::SURTREE_ISA {
+namespace {
+
+constexpr int padded(int n) { return (n + lanes - 1) / lanes * lanes; }
+
+std::size_t area(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
+
+// Hands out pieces of the workspace. Without one it only counts.
+struct Arena {
+    double* base;
+    std::size_t used = 0;
+
+    double* take(std::size_t n) {
+        double* piece = base ? base + used : nullptr;
+        // Loops may read and write up to a vector past the end of their last row.
+        used += (n + 2 * max_lanes - 1) / max_lanes * max_lanes;
+        return piece;
+    }
+
+    double** pointers(int n) {
+        static_assert(sizeof(double*) <= sizeof(double));
+        return reinterpret_cast<double**>(take(static_cast<std::size_t>(n)));
+    }
+
+    unsigned* cells(int n) { return reinterpret_cast<unsigned*>(take(static_cast<std::size_t>(n) / 2 + 1)); }
+};
+
+void fill(double* to, std::size_t n, double value) {
+    for (std::size_t k = 0; k < n; ++k) to[k] = value;
+}
+
+void raise(double* to, const double* from, int n) {
+    for (int k = 0; k < n; ++k) to[k] = larger(from[k], to[k]);
+}
+
+// The best of yes[k] + no[k].
+double best_sum(const double* yes, const double* no, int n) {
+    if (n >= lanes) {
+        // The last vector overlaps the one before: the maximum does not mind.
+        Vector acc = load(yes + n - lanes) + load(no + n - lanes);
+        for (int k = 0; k + lanes < n; k += lanes) acc = larger(acc, load(yes + k) + load(no + k));
+        return largest(acc);
+    }
+    double best = 2 * infeasible;
+    for (int k = 0; k < n; ++k) best = larger(best, yes[k] + no[k]);
+    return best;
+}
+
+bool stopped(const KernelInput& in) { return __atomic_load_n(in.stop, __ATOMIC_RELAXED); }
+
+int all_sides(const KernelInput& in) {
+    int n = 0;
+    for (int i = 0; i < in.n_axes; ++i) n += in.axes[i].n_sides;
+    return n;
+}
+
+// Sums of many row sets, one array per kind of sum.
+template <int C>
+struct SumArrays {
+    double* of[C];
+
+    SumArrays(Arena& arena, std::size_t n) {
+        for (int c = 0; c < C; ++c) of[c] = arena.take(n);
+    }
+};
+
+// What a leaf is worth, limits included.
+template <int C>
+struct LeafGain {
+    Vector min_samples, min_events;
+
+    explicit LeafGain(const KernelInput& in)
+        : min_samples(broadcast(in.min_samples)), min_events(broadcast(in.min_events)) {}
+
+    Vector operator()(const Vector (&sums)[C]) const {
+        const Vector value = gain(sums[0], sums[1]);
+        if constexpr (C == 2) {
+            return value;
+        } else {
+            const Vector enough = sums[2] >= min_samples ? value : broadcast(infeasible);
+            return sums[3] >= min_events ? enough : broadcast(infeasible);
+        }
+    }
+
+    // Arrays may be written past n, up to a whole vector.
+    void operator()(const SumArrays<C>& sums, double* out, int n) const {
+        for (int c = 0; c < C; ++c) store(sums.of[c] + n, Vector{});
+        for (int k = 0; k < n; k += lanes) {
+            Vector at[C];
+            for (int c = 0; c < C; ++c) at[c] = load(sums.of[c] + k);
+            store(out + k, (*this)(at));
+        }
+    }
+};
+
+// All C sums of one row or cell.
+template <int C>
+struct Cell {
+    typedef double Sums __attribute__((vector_size(C * 8), aligned(8), may_alias));
+
+    static void add(double* to, const double* from) {
+        *reinterpret_cast<Sums*>(to) += *reinterpret_cast<const Sums*>(from);
+    }
+};
+
+// Adds rows first..last-1 into table[cell_of[row - first] * n_bins + bin].
+template <int C>
+void add_rows(const KernelInput& in, int first, int last, const unsigned* cell_of, const AxisView& axis,
+              double* table) {
+    const unsigned n_bins = static_cast<unsigned>(axis.n_bins);
+    const std::uint16_t* bins = axis.bins + first;
+    const double* sums = in.sums + area(first, C);
+    for (int r = 0; r < last - first; ++r, sums += C)
+        Cell<C>::add(table + static_cast<std::size_t>(cell_of[r] * n_bins + bins[r]) * C, sums);
+}
+
+// Sums a table of outer x n x inner cells over its middle axis.
+template <int C>
+void marginalise(const double* table, int outer, int n, int inner, double* out) {
+    const std::size_t line = area(inner, C);
+    for (int o = 0; o < outer; ++o, out += line) {
+        for (std::size_t k = 0; k < line; ++k) out[k] = table[k];
+        table += line;
+        for (int m = 1; m < n; ++m, table += line)
+            for (std::size_t k = 0; k < line; ++k) out[k] += table[k];
+    }
+}
+
+// The sums of each side of `axis`, from sums per bin that lie `stride` apart: a product with a matrix
+// of zeros and ones, exact since all sums are whole numbers.
+template <int C>
+void to_sides(const AxisView& axis, const double* per_bin, std::size_t stride, double* const (&out)[C]) {
+    const std::size_t line = membership_stride(axis.n_sides);
+    for (int from = 0; from < axis.n_sides; from += lanes) {
+        Vector acc[C] = {};
+        for (int b = 0; b < axis.n_bins; ++b) {
+            const Vector belongs = load(axis.membership + static_cast<std::size_t>(b) * line + from);
+            for (int c = 0; c < C; ++c) acc[c] += belongs * per_bin[static_cast<std::size_t>(b) * stride + c];
+        }
+        for (int c = 0; c < C; ++c) store(out[c] + from, acc[c]);
+    }
+}
+
+// Adds the sums of one region to `base`. `prefix` holds n_bins + 1 running sums, each `stride` apart.
+inline void region_sum(const AxisView& axis, int region, const double* prefix, std::size_t stride, int width,
+                       const double* base, double* out) {
+    const Run* run = axis.runs + axis.run_begin[region];
+    const Run* end = axis.runs + axis.run_begin[region + 1];
+    for (const double* from = base;; from = out) {
+        const bool empty = run == end;
+        const double* high = prefix + (empty ? 0 : static_cast<std::size_t>(run->last) * stride);
+        const double* low = prefix + (empty ? 0 : static_cast<std::size_t>(run->first) * stride);
+        for (int k = 0; k < width; k += lanes)
+            store(out + k, load(from + k) + (load(high + k) - load(low + k)));
+        if (empty || ++run == end) return;
+    }
+}
+
+}  // namespace
+}  // namespace surtree::SURTREE_ISA

@@ -1,0 +1,21 @@
+"""Optimal survival trees: the provably best tree of every size, from right-censored data.
+
+Examples
+--------
+>>> from surtree import SurTree
+>>> from surtree.datasets import load_gbsg2
+>>> X, y = load_gbsg2()
+>>> model = SurTree(max_depth=2).fit(X, y)
+>>> model.status_
+'optimal'
+"""
+
+from importlib.metadata import version
+
+from surtree.encoding import Encoder
+from surtree.estimator import SurTree
+from surtree.tree import Tree
+
+__all__ = ["Encoder", "SurTree", "Tree"]
+
+__version__ = version("surtree")

@@ -1,0 +1,73 @@
+"""What a data set consists of: a data frame of whatever library is installed, and a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Literal, get_args
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
+TARGET_TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
+
+Values = Sequence[float | None] | Sequence[str | None]
+
+
+def make_frame(
+    columns: Mapping[str, Values],
+    backend: Backend | None,
+    ordered: Mapping[str, Sequence[str]] | None = None,
+) -> Any:
+    """Build a data frame: text becomes categories, None a missing value.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        Values of each column; all text or all numbers.
+    backend : {"pandas", "polars", "pyarrow"} or None
+        The library that the frame belongs to; None takes the first that is installed.
+    ordered : mapping of str to sequence of str, optional
+        Columns whose categories have an order, and that order. Arrow has no such type: there they
+        are categories like others.
+    """
+    backend = _choose(backend)
+    orders = ordered if ordered is not None and backend != "pyarrow" else {}
+    schema = {name: _type(values, orders.get(name)) for name, values in columns.items()}
+    return nw.from_dict(columns, schema, backend=backend).to_native()
+
+
+def make_target(event: NDArray[np.bool_], time: NDArray[np.float64]) -> NDArray[np.void]:
+    """Put events and times into one structured array, as scikit-survival has it."""
+    target = np.empty(len(time), dtype=TARGET_TYPE)
+    target["event"] = event
+    target["time"] = time
+    return target
+
+
+def _type(values: Values, order: Sequence[str] | None) -> nw.dtypes.DType:
+    if order is not None:
+        return nw.Enum(order)
+    present = [value for value in values if value is not None]
+    if any(isinstance(value, str) for value in present):
+        return nw.Categorical()
+    # NumPy, and so pandas, has no missing whole number.
+    whole = len(present) == len(values) and all(isinstance(value, int) for value in present)
+    return nw.Int64() if whole else nw.Float64()
+
+
+def _choose(backend: Backend | None) -> Backend:
+    if backend is None:
+        installed = [name for name in BACKENDS if find_spec(name) is not None]
+        if not installed:
+            raise ImportError(
+                "A data set is a data frame, and none of pandas, polars and pyarrow is installed: "
+                "install one of them."
+            )
+        return installed[0]
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, or None; got {backend!r}.")
+    return backend

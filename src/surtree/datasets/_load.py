@@ -1,0 +1,154 @@
+"""Classic survival tables that come with the package; ``data/SOURCES.md`` says from where."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.datasets._frame import Backend, Values, make_frame, make_target
+
+
+def load_gbsg2(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]]:
+    """Load the breast cancer trial GBSG2: days until recurrence or death, 686 women, 299 events.
+
+    Numbers of the German Breast Cancer Study Group (Schumacher et al., Journal of Clinical
+    Oncology, 1994), as lifelines distributes them under the MIT licence.
+
+    Parameters
+    ----------
+    backend : {"pandas", "polars", "pyarrow"}, optional
+        Library of the data frame; by default the first of these that is installed.
+
+    Returns
+    -------
+    X : data frame, shape (686, 8)
+        ``age`` (years), ``menopause`` (pre, post), ``hormone_therapy`` (no, yes), ``tumor_size``
+        (mm), ``tumor_grade`` (I < II < III), ``positive_nodes`` (number),
+        ``progesterone_receptor`` and ``estrogen_receptor`` (fmol).
+    y : structured array, shape (686,)
+        With the fields ``event`` and ``time``.
+
+    Examples
+    --------
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> X.shape, int(y["event"].sum())
+    ((686, 8), 299)
+    """
+    return _load("gbsg2", backend, ordered={"tumor_grade": ("I", "II", "III")})
+
+
+def load_lung(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]]:
+    """Load advanced lung cancer: days until death, 228 patients, 165 events, missing values.
+
+    Numbers of the North Central Cancer Treatment Group (Loprinzi et al., Journal of Clinical
+    Oncology, 1994), as lifelines distributes them under the MIT licence.
+
+    Parameters
+    ----------
+    backend : {"pandas", "polars", "pyarrow"}, optional
+        Library of the data frame; by default the first of these that is installed.
+
+    Returns
+    -------
+    X : data frame, shape (228, 7)
+        ``age`` (years), ``sex`` (male, female), ``ecog`` (performance, 0 is best),
+        ``karnofsky_physician`` and ``karnofsky_patient`` (performance as rated by each, 100 is
+        best), ``calories`` (at meals), ``weight_loss`` (pounds in six months). 66 values in the
+        last five columns are missing.
+    y : structured array, shape (228,)
+        With the fields ``event`` and ``time``.
+
+    Examples
+    --------
+    >>> from surtree.datasets import load_lung
+    >>> X, y = load_lung()
+    >>> X.shape, int(y["event"].sum())
+    ((228, 7), 165)
+    """
+    return _load("lung", backend)
+
+
+def load_regimes(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]]:
+    """Load the years that governments lasted, 1946-2008: 1808 spells, 1468 ends observed.
+
+    Numbers of Cheibub, Gandhi and Vreeland (Public Choice, 2010), as lifelines distributes them
+    under the MIT licence. Times are whole years, so nearly all are tied.
+
+    Parameters
+    ----------
+    backend : {"pandas", "polars", "pyarrow"}, optional
+        Library of the data frame; by default the first of these that is installed.
+
+    Returns
+    -------
+    X : data frame, shape (1808, 5)
+        ``continent`` (5 names), ``region`` (22 names), ``democracy`` (no, yes), ``regime`` (6
+        names), ``start_year``.
+    y : structured array, shape (1808,)
+        With the fields ``event`` and ``time``.
+
+    Examples
+    --------
+    >>> from surtree.datasets import load_regimes
+    >>> X, y = load_regimes()
+    >>> X.shape, int(y["event"].sum())
+    ((1808, 5), 1468)
+    """
+    return _load("regimes", backend)
+
+
+def load_rossi(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]]:
+    """Load recidivism: weeks from release until arrest, 432 men, 114 arrested within a year.
+
+    Numbers of Rossi, Berk and Lenihan (Money, Work, and Crime, 1980), as lifelines distributes
+    them under the MIT licence.
+
+    Parameters
+    ----------
+    backend : {"pandas", "polars", "pyarrow"}, optional
+        Library of the data frame; by default the first of these that is installed.
+
+    Returns
+    -------
+    X : data frame, shape (432, 7)
+        ``financial_aid`` (no, yes: given at random after release), ``age`` (years, at release),
+        ``race`` (black, other), ``work_experience``, ``married`` and ``parole`` (no, yes),
+        ``prior_convictions`` (number).
+    y : structured array, shape (432,)
+        With the fields ``event`` and ``time``.
+
+    Examples
+    --------
+    >>> from surtree.datasets import load_rossi
+    >>> X, y = load_rossi()
+    >>> X.shape, int(y["event"].sum())
+    ((432, 7), 114)
+    """
+    return _load("rossi", backend)
+
+
+def _load(
+    name: str, backend: Backend | None, ordered: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Any, NDArray[np.void]]:
+    text = files("surtree.datasets").joinpath("data", f"{name}.csv").read_text(encoding="utf-8")
+    header, *lines = csv.reader(text.splitlines())
+    columns = dict(zip(header, zip(*lines, strict=True), strict=True))
+    y = make_target(
+        event=np.array(columns.pop("event")) == "1",
+        time=np.array(columns.pop("time"), dtype=np.float64),
+    )
+    X = make_frame({key: _parse(cells) for key, cells in columns.items()}, backend, ordered)
+    return X, y
+
+
+def _parse(cells: Sequence[str]) -> Values:
+    try:
+        return [int(cell) if cell else None for cell in cells]
+    except ValueError:
+        return [cell or None for cell in cells]

@@ -1,0 +1,342 @@
+"""From columns to small whole numbers, and the cuts that a tree may make between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from surtree.cut import Cut
+from surtree.questions import Questions, ask
+from surtree.table import Table, read_table
+from surtree.target import read_weights
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+# Bins are 16-bit numbers.
+_MAX_BINS = 65_534
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The training rows as the solver sees them.
+
+    Parameters
+    ----------
+    bins : array of uint16 of shape (n_lines, n_rows)
+        The bin of each row, a line for each column that has cuts, in the order of the columns.
+        Rows of weight zero are left out.
+    n_bins : array of int32 of shape (n_lines,)
+        How many bins each line has. No two of them are on the same side of every cut, except that
+        missing values, where there are any, always have a bin of their own: the last.
+    missing_bin : array of int32 of shape (n_lines,)
+        The bin of the missing values, -1 where the column has none.
+    cut_column : array of int32 of shape (n_cuts,)
+        The line that each cut asks about; ascending.
+    cut_first, cut_last : array of int32 of shape (n_cuts,)
+        The cut holds for the bins from the first to the last of these, both included ...
+    cut_missing : array of bool of shape (n_cuts,)
+        ... and, where this is True, for the missing bin. The cut "is missing" has the missing bin
+        as its first and its last.
+    """
+
+    bins: NDArray[np.uint16]
+    n_bins: NDArray[np.int32]
+    missing_bin: NDArray[np.int32]
+    cut_column: NDArray[np.int32]
+    cut_first: NDArray[np.int32]
+    cut_last: NDArray[np.int32]
+    cut_missing: NDArray[np.bool_]
+
+
+class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn each column into yes-or-no cuts with readable rules.
+
+    Numeric columns are cut at quantiles, categorical ones by category (ordered ones between
+    categories). A column with missing values gets every cut twice, with the missing values on
+    either side, and the cut "is missing". Cuts that hold for too few or too many rows are dropped,
+    and so are those that split the rows as an earlier one does.
+
+    Parameters
+    ----------
+    n_thresholds : int or None, default=10
+        The most thresholds of a numeric or ordered column: quantiles of the midpoints between
+        neighbouring rows, written with the fewest digits that split the training rows the same
+        way. Where all weights are whole numbers, a row counts as so many rows; other weights do
+        not move thresholds. None: every midpoint between different values, up to 65,534 bins a
+        column.
+    max_categories : int, default=10
+        The most categories of an unordered column. Of more, the ``max_categories - 1`` with the
+        most weight have a cut each, and all others, unseen ones included, one cut together.
+    min_support : float, default=0.01
+        A cut is kept when it holds for more than this share of the weight, and does not hold for
+        more than this share too. 0 keeps every cut that splits the rows.
+
+    Attributes
+    ----------
+    cuts_ : tuple of Cut
+        The cuts, in the order of the columns.
+    heavier_side_ : array of bool
+        Whether each cut holds for more than half of the weight: the answer to a value that is
+        missing in a column that never was in training.
+    n_features_in_ : int
+        How many columns the table has.
+    feature_names_in_ : array of str
+        What they are called, if they have names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surtree.encoding import Encoder
+    >>> table = pd.DataFrame({"age": [40, 51, 62, 73], "grade": ["I", "II", "II", "III"]})
+    >>> encoder = Encoder(n_thresholds=2).fit(table)
+    >>> [cut.rule for cut in encoder.cuts_]
+    ['age > 46', 'age > 70', 'grade is II']
+    >>> encoder.transform(table)
+    array([[0, 0, 0],
+           [1, 0, 1],
+           [1, 0, 1],
+           [1, 1, 0]], dtype=uint8)
+    """
+
+    def __init__(
+        self,
+        n_thresholds: int | None = 10,
+        max_categories: int = 10,
+        min_support: float = 0.01,
+    ) -> None:
+        self.n_thresholds = n_thresholds
+        self.max_categories = max_categories
+        self.min_support = min_support
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the cuts of a table.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            The table.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_rows,), optional
+            How much each row counts; one of weight zero counts as absent.
+
+        Returns
+        -------
+        Encoder
+        """
+        table = read_table(self, X, reset=True)
+        self.fit_encode(table, read_weights(sample_weight, table.n_rows))
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.uint8]:
+        """Answer every cut for every row.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            A table with the columns of the training table.
+
+        Returns
+        -------
+        array of 0 and 1 of shape (n_rows, n_cuts)
+        """
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        answers = np.empty((table.n_rows, len(self.cuts_)), dtype=np.uint8, order="F")
+        for position, (cut, heavier) in enumerate(zip(self.cuts_, self.heavier_side_, strict=True)):
+            asked = replace(cut, missing=bool(heavier)) if cut.missing is None else cut
+            answers[:, position] = asked.holds(table.column(cut.column))
+        return answers
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the rule of each cut.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the columns, for a table that had none.
+
+        Returns
+        -------
+        array of str
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)
+        rules = [replace(cut, name=names[cut.column]).rule for cut in self.cuts_]
+        return np.array(rules, dtype=object)
+
+    def fit_encode(self, table: Table, weight: Floats) -> Encoded:
+        """Find the cuts of a table that is read already, and encode its rows.
+
+        Parameters
+        ----------
+        table : Table
+            The training table.
+        weight : array of float of shape (table.n_rows,)
+            How much each row counts.
+
+        Returns
+        -------
+        Encoded
+            The rows of positive weight, in their order.
+        """
+        self._check_parameters()
+        self.n_features_in_ = table.n_columns
+        if table.named:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        counted = slice(None) if (weight > 0).all() else weight > 0
+        weight = weight[counted]
+        repeats = _repeats(weight)
+        sieve = _Sieve(weight, self.min_support)
+        lines = []
+        for index in range(table.n_columns):
+            column = table.column(index)
+            column = replace(column, values=column.values[counted])
+            if column.missing.all():
+                continue
+            questions = ask(
+                index,
+                column,
+                weight,
+                repeats,
+                n_thresholds=self.n_thresholds,
+                max_categories=self.max_categories,
+            )
+            kept = sieve.keep(questions)
+            if len(kept):
+                lines.append(_line(questions, kept, weight))
+        self.cuts_ = tuple(cut for line in lines for cut in line.cuts)
+        self.heavier_side_ = np.array([side for line in lines for side in line.heavier], dtype=bool)
+        return _join(lines, len(weight))
+
+    def _check_parameters(self) -> None:
+        for name, least in (("n_thresholds", 1), ("max_categories", 2)):
+            value = getattr(self, name)
+            if name == "n_thresholds" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                raise ValueError(f"{name}={value!r}: it must be a whole number, at least {least}")
+        if not isinstance(self.min_support, Real) or not 0 <= self.min_support < 0.5:
+            raise ValueError(
+                f"min_support={self.min_support!r}: it must be a number from 0 to below 0.5"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class _Sieve:
+    """Keeps questions that enough rows answer either way, and that no earlier one has asked."""
+
+    def __init__(self, weight: Floats, min_support: float) -> None:
+        self._weight = weight
+        self._min_support = min_support
+        self._seen: set[tuple[float, ...]] = set()
+        # The rows for which a question holds are known by three sums of random numbers over them.
+        # The numbers are whole and small enough for the sums to be exact, and large enough for two
+        # different sets of rows to never meet: the odds are one in 2**75 or less.
+        size = 2 ** min(32, 52 - len(weight).bit_length())
+        random = np.random.default_rng(0)
+        self._keys = random.integers(size, size=(3, len(weight))).astype(np.float64)
+
+    def keep(self, questions: Questions) -> Places:
+        """Return the positions of the questions that are kept."""
+        rows = questions.held()
+        held = questions.held(self._weight)
+        total = self._weight.sum()
+        splits = (rows > 0) & (rows < len(self._weight))
+        if self._min_support > 0:
+            splits &= np.minimum(held, total - held) / total > self._min_support
+        kept = []
+        for place, signature in zip(
+            np.flatnonzero(splits), self._signatures(questions)[splits].tolist(), strict=True
+        ):
+            if tuple(signature) not in self._seen:
+                self._seen.add(tuple(signature))
+                kept.append(place)
+        return np.array(kept, dtype=np.intp)
+
+    def _signatures(self, questions: Questions) -> Floats:
+        # A question and its opposite are the same split: both are known by the side without row 0.
+        opposite = questions.hold_for(0)
+        held = np.stack([questions.held(key) for key in self._keys], axis=1)
+        return np.where(opposite[:, None], self._keys.sum(axis=1) - held, held)
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """One line of the encoded rows, and its cuts."""
+
+    bins: NDArray[np.uint16]
+    n_bins: int
+    missing_bin: int
+    first: Places
+    last: Places
+    missing: NDArray[np.bool_]
+    cuts: tuple[Cut, ...]
+    heavier: NDArray[np.bool_]
+
+
+def _line(questions: Questions, kept: Places, weight: Floats) -> _Line:
+    first, last = questions.first[kept], questions.last[kept]
+    is_missing = first > last
+    merged = _merge(questions, np.unique(first[~is_missing]))
+    n_merged = int(merged.max()) + 1
+    sample = questions.cut(int(kept[0]))
+    has_missing = sample.missing is not None
+    n_bins = n_merged + has_missing
+    if n_bins > _MAX_BINS:
+        raise ValueError(
+            f"Column {sample.name!r} has {n_bins:,} bins and at most {_MAX_BINS:,} are possible: "
+            "choose a lower n_thresholds or max_categories, or round the column"
+        )
+    places = np.append(merged, n_merged)
+    return _Line(
+        bins=places.astype(np.uint16)[questions.bins],
+        n_bins=n_bins,
+        missing_bin=n_merged if has_missing else -1,
+        first=places[first],
+        last=np.where(is_missing, n_merged, places[last]),
+        missing=questions.missing[kept],
+        cuts=tuple(map(questions.cut, kept.tolist())),
+        heavier=questions.held(weight)[kept] > weight.sum() / 2,
+    )
+
+
+def _merge(questions: Questions, asked: Places) -> Places:
+    """Return a new number for each bin, the same one where no kept question tells them apart."""
+    if not questions.nominal:
+        return np.searchsorted(asked, np.arange(questions.n_bins), side="right")
+    merged = np.full(questions.n_bins, len(asked))
+    merged[asked] = np.arange(len(asked))
+    return merged
+
+
+def _join(lines: list[_Line], n_rows: int) -> Encoded:
+    n_cuts = [len(line.cuts) for line in lines]
+    none: list[Places] = [np.empty(0, dtype=np.intp)]
+    return Encoded(
+        bins=np.array([line.bins for line in lines], dtype=np.uint16).reshape(-1, n_rows),
+        n_bins=np.array([line.n_bins for line in lines], dtype=np.int32),
+        missing_bin=np.array([line.missing_bin for line in lines], dtype=np.int32),
+        cut_column=np.repeat(np.arange(len(lines), dtype=np.int32), np.array(n_cuts, dtype=int)),
+        cut_first=np.concatenate(none + [line.first for line in lines]).astype(np.int32),
+        cut_last=np.concatenate(none + [line.last for line in lines]).astype(np.int32),
+        cut_missing=np.concatenate(none + [line.missing for line in lines]).astype(bool),
+    )
+
+
+def _repeats(weight: Floats) -> Floats | None:
+    whole = bool((weight == np.floor(weight)).all())
+    return weight if whole and not (weight == 1).all() else None

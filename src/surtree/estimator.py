@@ -1,0 +1,490 @@
+"""SurTree, the scikit-learn estimator: from a table and a survival target to the optimal tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from surtree._solver import Limits, Solution, Structure, solve
+from surtree.curves import KINDS, LeafCurve, LeafCurveKind, StepFunction, leaf_curves
+from surtree.encoding import Encoder
+from surtree.metrics import concordance_index
+from surtree.statistics import RowSums, likelihood_loss, nelson_aalen, row_sums
+from surtree.table import Table, read_table
+from surtree.target import Target, read_target, read_weights, require_events
+from surtree.tree import Tree, build_tree
+
+Floats = NDArray[np.float64]
+
+MAX_DEPTH = 20
+
+# The loss that the solver claims and the loss added up from the rows agree to this.
+LOSS_TOLERANCE = 1e-9
+# One more split that improves the loss by less than this is rounding, not a better tree.
+SPLIT_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Size:
+    """The best tree with at most so many splits.
+
+    Parameters
+    ----------
+    splits : int
+        The largest number of splits that was allowed.
+    loss : float
+        The loss of the tree on its training rows.
+    lower_bound : float
+        No tree within the limits and with at most so many splits has a smaller loss.
+    tree : Tree
+        The tree. It is the one of the size before where one more split brings nothing.
+    """
+
+    splits: int
+    loss: float
+    lower_bound: float
+    tree: Tree
+
+
+class SurTree(BaseEstimator):  # type: ignore[misc]
+    """An optimal survival tree: no tree within the limits has a smaller loss.
+
+    The loss is the negative log-likelihood of proportional hazards within leaves, relative to a
+    model with a hazard of its own for every row. All trees of all sizes within the limits are
+    considered, over the cuts that `Encoder` finds in the columns.
+
+    Parameters
+    ----------
+    max_depth : int, default=3
+        The largest number of questions that a row is asked, from 0 to 20.
+    max_splits : int or None, default=None
+        The largest number of questions in the tree. None is as many as the depth allows.
+    min_samples_leaf : int, default=1
+        The smallest number of rows in a leaf. Rows of weight zero do not count.
+    min_events_leaf : int, default=0
+        The smallest number of rows with an event in a leaf.
+    ccp_alpha : float, default=0.0
+        What a split must be worth: of all sizes, the one with the smallest
+        ``loss + ccp_alpha * splits`` is chosen, and of those the smallest.
+    n_thresholds : int or None, default=10
+        The largest number of thresholds for a numeric column. None is every threshold.
+    max_categories : int, default=10
+        A column with more categories keeps the most frequent ones, the others count as one.
+    min_support : float, default=0.01
+        Cuts that hold for at most this share of the rows, or for all but this share, are left out.
+    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
+        Whether the curve of a leaf is the baseline hazard times theta, or the leaf's own
+        Kaplan-Meier estimate. It does not change the tree.
+    time_limit : float or None, default=None
+        Seconds after which the search ends with the best tree so far and a bound.
+    n_jobs : int or None, default=None
+        Threads that search. The tree does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    loss_, lower_bound_, gap_ : float
+        The loss of the tree on its training rows, a loss that no tree within the limits goes
+        below (each further split being charged ``ccp_alpha``), and their difference relative to
+        the loss: 0 for a tree that is proven optimal.
+    status_ : str
+        How the search ended: "optimal", "time_limit", "memory_limit" or "interrupted".
+    path_ : tuple of Size
+        For 0, 1, 2, ... splits, the best tree with at most so many. Only ``tree_`` among them has
+        what it takes to draw Kaplan-Meier curves.
+    encoder_ : Encoder
+        The fitted encoder, with the cuts that the search could use.
+    unique_times_ : array of float
+        The distinct event times of the training rows.
+    feature_importances_ : array of float
+        The share of each column in the reduction of the loss.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : array of str
+        The names of the columns, where the table has names.
+
+    Notes
+    -----
+    Where limits disagree, the tighter one rules: three splits are what depth two allows, whatever
+    ``max_splits`` says, and where no split can meet the minimum of both sides the tree is a single
+    leaf.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=2).fit(X, y)
+    >>> model.status_, model.gap_
+    ('optimal', 0.0)
+    >>> print(model.tree_)
+                                         n  events  theta  median
+    all rows
+    ├─ positive_nodes <= 3
+    │  ├─ tumor_size <= 12              26       2  0.125  > 2456
+    │  └─ tumor_size > 12              350     117  0.682    2456
+    └─ positive_nodes > 3
+       ├─ progesterone_receptor <= 26  161     110    2.4     729
+       └─ progesterone_receptor > 26   149      70   1.07    1684
+    >>> model.predict_median(X.head(3)).tolist()
+    [2456.0, 1684.0, 1684.0]
+    """
+
+    # scikit-survival asks this of estimators whose prediction is higher for a higher risk.
+    _predict_risk_score = True
+
+    def __init__(
+        self,
+        max_depth: int = 3,
+        max_splits: int | None = None,
+        *,
+        min_samples_leaf: int = 1,
+        min_events_leaf: int = 0,
+        ccp_alpha: float = 0.0,
+        n_thresholds: int | None = 10,
+        max_categories: int = 10,
+        min_support: float = 0.01,
+        leaf_curve: LeafCurveKind = "baseline",
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.min_samples_leaf = min_samples_leaf
+        self.min_events_leaf = min_events_leaf
+        self.ccp_alpha = ccp_alpha
+        self.n_thresholds = n_thresholds
+        self.max_categories = max_categories
+        self.min_support = min_support
+        self.leaf_curve = leaf_curve
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
+    ) -> Self:
+        """Find the optimal tree.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            Numbers, booleans, categories or text; values may be missing.
+        y : structured array of shape (n_samples,)
+            A boolean event indicator and a time above zero. A plain array of times means that
+            every row has an event.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts. A row of weight zero counts as absent.
+        entry : array of shape (n_samples,), optional
+            When each row came under observation, before its time: left truncation.
+
+        Returns
+        -------
+        SurTree
+            The estimator itself.
+        """
+        limits = self._check_parameters()
+        table = read_table(self, X, reset=True)
+        weight = read_weights(sample_weight, table.n_rows)
+        present = weight > 0
+        target = _rows(read_target(y, table.n_rows, entry), present)
+        require_events(target)
+
+        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
+        encoded = encoder.fit_encode(table, weight)
+        weight = weight[present]
+        baseline = nelson_aalen(target, weight)
+        sums = row_sums(target, weight, baseline)
+        solution = solve(encoded, sums, limits, time_limit=self.time_limit, n_jobs=self.n_jobs)
+
+        build = partial(
+            build_tree, encoded=encoded, cuts=encoder.cuts_, sums=sums, baseline=baseline
+        )
+        path = _path(solution, build, sums)
+        best = min(path, key=lambda size: (size.loss + self.ccp_alpha * size.splits, size.splits))
+        chosen = build(solution.structures[best.splits], target=target)
+
+        self.path_ = tuple(
+            replace(size, tree=chosen) if size.tree is best.tree else size for size in path
+        )
+        self.tree_ = chosen
+        self.encoder_ = encoder
+        self.status_ = solution.status
+        self.loss_ = best.loss
+        # Any size could have been chosen, had its tree been found.
+        self.lower_bound_ = min(
+            size.lower_bound + self.ccp_alpha * (size.splits - best.splits) for size in path
+        )
+        self.gap_ = (best.loss - self.lower_bound_) / best.loss if best.loss > 0 else 0.0
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Return the risk of each row: the hazard relative to the baseline, higher is riskier.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        """
+        table = self._read(X)
+        return self.tree_.theta[self.tree_.apply(table)]
+
+    def predict_survival_function(
+        self, X: Any, *, return_array: bool = False
+    ) -> NDArray[np.object_] | Floats:
+        """Return the probability of no event until a time, for each row.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        return_array : bool, default=False
+            Whether to return numbers at ``unique_times_``, an array of shape
+            (n_samples, n_times), instead of an array of step functions.
+        """
+        table = self._read(X)
+        return self._curves_of_rows(
+            table, [curve.survival for curve in self._leaf_curves()], return_array
+        )
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, *, return_array: bool = False
+    ) -> NDArray[np.object_] | Floats:
+        """Return the hazard added up until a time, for each row.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        return_array : bool, default=False
+            Whether to return numbers at ``unique_times_``, an array of shape
+            (n_samples, n_times), instead of an array of step functions.
+        """
+        table = self._read(X)
+        return self._curves_of_rows(
+            table, [curve.cumulative_hazard for curve in self._leaf_curves()], return_array
+        )
+
+    def predict_median(self, X: Any) -> Floats:
+        """Return the time at which half of the rows like each row have had the event.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Infinity where survival never falls to one half.
+        """
+        leaf_index = self._leaf_index(self._read(X))
+        return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return Harrell's C: how often the riskier of two rows has its event first.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        y : structured array of shape (n_samples,)
+            A boolean event indicator and a time.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+        """
+        risk = self.predict(X)
+        target = read_target(y, risk.size)
+        return concordance_index(target.event, target.time, risk, sample_weight=sample_weight)
+
+    def loss(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
+    ) -> float:
+        """Return the loss of rows, which the tree minimised on those that it was fitted on.
+
+        The baseline hazard is that of the training rows. On the training rows this is ``loss_``
+        plus one half for each leaf without an event: what such a leaf predicts is the hazard of
+        half an event, not of none.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        y : structured array of shape (n_samples,)
+            A boolean event indicator and a time above zero.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+        entry : array of shape (n_samples,), optional
+            When each row came under observation.
+        """
+        theta = self.predict(X)
+        target = read_target(y, theta.size, entry)
+        weight = read_weights(sample_weight, theta.size)
+        return likelihood_loss(row_sums(target, weight, self.tree_.baseline), theta)
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the number of the leaf's node that each row falls in.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        """
+        table = self._read(X)
+        return self.tree_.apply(table)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return which nodes each row visits, as a sparse matrix of shape (n_samples, n_nodes).
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        """
+        table = self._read(X)
+        return self.tree_.decision_path(table)
+
+    def get_depth(self) -> int:
+        """Return the largest number of questions that a row is asked."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def unique_times_(self) -> Floats:
+        """The distinct event times of the training rows."""
+        check_is_fitted(self)
+        return self.tree_.baseline.times
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each of the user's columns in the reduction of the loss."""
+        check_is_fitted(self)
+        return self.tree_.importances(self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return read_table(self, X, reset=False)
+
+    def _leaf_curves(self) -> tuple[LeafCurve, ...]:
+        return leaf_curves(self.tree_, self.leaf_curve)
+
+    def _leaf_index(self, table: Table) -> NDArray[np.intp]:
+        """Return, for each row, the position of its leaf among the leaves."""
+        return np.searchsorted(self.tree_.leaves, self.tree_.apply(table))
+
+    def _curves_of_rows(
+        self, table: Table, curves: list[StepFunction], return_array: bool
+    ) -> NDArray[np.object_] | Floats:
+        leaf_index = self._leaf_index(table)
+        if return_array:
+            return np.stack([curve.y for curve in curves])[leaf_index]
+        shared = np.empty(len(curves), dtype=object)
+        shared[:] = curves
+        return shared[leaf_index]
+
+    def _check_parameters(self) -> Limits:
+        """Return the limits of the search, or say which parameter cannot be used."""
+        _require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
+        if self.max_splits is not None:
+            _require_whole("max_splits", self.max_splits, 0)
+        _require_whole("min_samples_leaf", self.min_samples_leaf, 1)
+        _require_whole("min_events_leaf", self.min_events_leaf, 0)
+        if not (_is_number(self.ccp_alpha) and 0 <= self.ccp_alpha < math.inf):
+            raise ValueError(f"ccp_alpha must be a number, zero or more; got {self.ccp_alpha!r}.")
+        if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
+            raise ValueError(
+                "n_jobs must be a number of threads, -1 for one for each processor, or None for "
+                f"one; got {self.n_jobs!r}."
+            )
+        if self.leaf_curve not in KINDS:
+            raise ValueError(f"leaf_curve must be one of {KINDS}; got {self.leaf_curve!r}.")
+        if self.time_limit is not None and not (
+            _is_number(self.time_limit) and self.time_limit > 0
+        ):
+            raise ValueError(
+                "time_limit must be a number of seconds above zero, or None for no limit; "
+                f"got {self.time_limit!r}."
+            )
+        return Limits(
+            max_depth=self.max_depth,
+            max_splits=self.max_splits,
+            min_samples_leaf=self.min_samples_leaf,
+            min_events_leaf=self.min_events_leaf,
+        )
+
+
+def _path(solution: Solution, build: Callable[[Structure], Tree], sums: RowSums) -> list[Size]:
+    """Return the best tree of each size, having checked every loss that the solver claims."""
+    path: list[Size] = []
+    for splits, structure in enumerate(solution.structures):
+        claimed = sums.negative_log_hazard - float(solution.gains[splits])
+        # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
+        scale = float(sums.events.sum()) + abs(claimed)
+        # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
+        slack = float(solution.gain_bounds[splits] - solution.gains[splits])
+        if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
+            path.append(
+                replace(path[-1], splits=splits, lower_bound=max(path[-1].loss - slack, 0.0))
+            )
+            continue
+        tree = build(structure)
+        loss = tree.total_loss
+        if abs(loss - claimed) > LOSS_TOLERANCE * scale:
+            raise RuntimeError(
+                f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
+                f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
+            )
+        path.append(Size(splits, loss, max(loss - slack, 0.0), tree))
+    return path
+
+
+def _rows(target: Target, present: NDArray[np.bool_]) -> Target:
+    """Return the rows that count."""
+    entry = None if target.entry is None else target.entry[present]
+    return Target(target.event[present], target.time[present], entry)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and _is_number(value)
+
+
+def _require_whole(name: str, value: Any, least: int, most: float = math.inf) -> None:
+    if not (_is_whole(value) and least <= value <= most):
+        span = f"{least} or more" if most == math.inf else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number, {span}; got {value!r}.")

@@ -1,0 +1,23 @@
+"""How good predicted risks and survival curves are on rows that a model has not seen."""
+
+from surtree.metrics._auc import cumulative_dynamic_auc
+from surtree.metrics._brier import (
+    brier_score,
+    integrated_brier_score,
+    normalized_integrated_brier_score,
+)
+from surtree.metrics._calibration import Calibration, calibration
+from surtree.metrics._concordance import concordance_index, concordance_index_ipcw
+from surtree.metrics._kaplan_meier import censoring_distribution
+
+__all__ = [
+    "Calibration",
+    "brier_score",
+    "calibration",
+    "censoring_distribution",
+    "concordance_index",
+    "concordance_index_ipcw",
+    "cumulative_dynamic_auc",
+    "integrated_brier_score",
+    "normalized_integrated_brier_score",
+]

@@ -1,0 +1,81 @@
+"""Time-dependent area under the curve: telling early events from rows that live on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree.metrics._input import read_times, read_y, require_within
+from surtree.metrics._kaplan_meier import censoring_distribution, inverse, kaplan_meier
+
+Floats = NDArray[np.float64]
+
+
+def cumulative_dynamic_auc(
+    y_train: Any, y_test: Any, risk: ArrayLike, times: ArrayLike
+) -> tuple[Floats, float]:
+    """Probability that a row with an event by a time has a higher risk than one that lives on.
+
+    Parameters
+    ----------
+    y_train : structured array, data frame or Target
+        Training rows, from which the censoring distribution is estimated.
+    y_test : structured array, data frame or Target
+        Rows to score.
+    risk : array-like, shape (n_rows,) or (n_rows, n_times)
+        Risk of the test rows, one for all times or one for each; higher is riskier.
+    times : array-like, shape (n_times,)
+        Ascending, before the last time of the test rows and within those of the training rows.
+
+    Returns
+    -------
+    auc : array of float, shape (n_times,)
+        0.5 for a risk that says nothing.
+    mean : float
+        Over the times, each weighed by the share of test rows that have their event since the
+        time before, as Kaplan-Meier estimates it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.metrics import cumulative_dynamic_auc
+    >>> y = np.array([(True, 1.0), (False, 2.0), (True, 3.0), (True, 4.0)], dtype="?,f8")
+    >>> auc, mean = cumulative_dynamic_auc(y, y, risk=[0.9, 0.5, 0.1, 0.1], times=[1.0, 3.0])
+    >>> auc.tolist()
+    [1.0, 0.7]
+    """
+    train, test, times = read_y(y_train), read_y(y_test), read_times(times)
+    require_within(times, train, test)
+    risks = _read_risks(risk, len(test.time), len(times))
+    row_weight = inverse(np.asarray(censoring_distribution(train)(test.time)))
+    auc = np.empty(len(times))
+    for j, time in enumerate(times):
+        had_event = test.event & (test.time <= time)
+        if not row_weight[had_event].any():
+            raise ValueError(f"No test row has its event by the time {time:g}: choose later times.")
+        auc[j] = _auc(risks[had_event, j], row_weight[had_event], risks[test.time > time, j])
+    survival = np.asarray(kaplan_meier(test)(times))
+    events = -np.diff(survival, prepend=1.0)
+    return auc, float(auc @ events / events.sum())
+
+
+def _auc(case: Floats, case_weight: Floats, control: Floats) -> float:
+    control = np.sort(control)
+    lower, not_higher = (np.searchsorted(control, case, side=side) for side in ("left", "right"))
+    return float(case_weight @ (lower + not_higher) / (2 * len(control) * case_weight.sum()))
+
+
+def _read_risks(risk: ArrayLike, n_rows: int, n_times: int) -> Floats:
+    risks = np.asarray(risk, dtype=np.float64)
+    if risks.ndim == 1:
+        risks = np.broadcast_to(risks[:, np.newaxis], (len(risks), n_times))
+    if risks.shape != (n_rows, n_times):
+        raise ValueError(
+            f"risk must have one value for each of {n_rows} rows, or one for each of them and each "
+            f"of {n_times} times; got the shape {np.shape(risk)}."
+        )
+    if np.isnan(risks).any():
+        raise ValueError(f"risk is missing (NaN) in {np.isnan(risks).any(axis=1).sum()} rows.")
+    return risks

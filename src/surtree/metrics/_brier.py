@@ -1,0 +1,206 @@
+"""Brier score: squared error of predicted survival, each row weighed against censoring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree.curves import StepFunction
+from surtree.metrics._input import read_times, read_y, require_within
+from surtree.metrics._kaplan_meier import censoring_distribution, inverse, kaplan_meier
+from surtree.metrics._survival import Curve, evaluate, read_survival_at, read_survival_curves
+from surtree.target import Target
+
+Floats = NDArray[np.float64]
+Span = tuple[float, float]
+
+_QUANTILES = (0.1, 0.9)
+
+
+def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> Floats:
+    """Brier score at given times: 0 is perfect, 0.25 what survival of one half everywhere gets.
+
+    Parameters
+    ----------
+    y_train : structured array, data frame or Target
+        Training rows, from which the censoring distribution is estimated.
+    y_test : structured array, data frame or Target
+        Rows to score.
+    survival : array-like, shape (n_rows, n_times), or n_rows functions
+        Predicted survival of the test rows: at the times, or as functions such as
+        ``predict_survival_function`` returns.
+    times : array-like, shape (n_times,)
+        Ascending, before the last time of the test rows and within those of the training rows.
+
+    Returns
+    -------
+    array of float, shape (n_times,)
+
+    Examples
+    --------
+    The trapezoid over these scores is the integrated score of scikit-survival;
+    :func:`integrated_brier_score` is exact instead.
+
+    >>> import numpy as np
+    >>> from scipy.integrate import trapezoid
+    >>> from surtree.metrics import brier_score
+    >>> y = np.array([(True, 1.0), (False, 2.0), (True, 3.0), (True, 4.0)], dtype="?,f8")
+    >>> times = np.array([1.5, 2.0, 3.5])
+    >>> scores = brier_score(y, y, np.full((4, 3), 0.5), times)
+    >>> scores.round(3).tolist()
+    [0.25, 0.25, 0.25]
+    >>> round(float(trapezoid(scores, times) / (times[-1] - times[0])), 3)
+    0.25
+    """
+    train, test, times = read_y(y_train), read_y(y_test), read_times(times)
+    require_within(times, train, test)
+    predicted = read_survival_at(survival, times, len(test.time))
+    uncensored = censoring_distribution(train)
+    row_weight = inverse(np.asarray(uncensored(test.time)))
+    time_weight = inverse(np.asarray(uncensored(times)))
+    scores = np.empty(len(times))
+    for j, time in enumerate(times):
+        had_event = test.event & (test.time <= time)
+        cost_event = row_weight @ np.where(had_event, predicted[:, j], 0.0) ** 2
+        cost_none = time_weight[j] * np.sum((1.0 - predicted[test.time > time, j]) ** 2)
+        scores[j] = (cost_event + cost_none) / len(test.time)
+    return scores
+
+
+def integrated_brier_score(
+    y_train: Any,
+    y_test: Any,
+    survival: Any,
+    times: ArrayLike | None = None,
+    *,
+    interval: Span | None = None,
+) -> float:
+    """Mean Brier score over an interval of time, as the paper defines it: 0 is perfect.
+
+    Predicted curves are step functions, and the integral over them is exact. Test rows later than
+    the last training time are left out.
+
+    Parameters
+    ----------
+    y_train : structured array, data frame or Target
+        Training rows, from which the censoring distribution is estimated.
+    y_test : structured array, data frame or Target
+        Rows to score.
+    survival : n_rows step functions, or array-like, shape (n_rows, n_times)
+        Predicted survival of the test rows: what ``predict_survival_function`` returns.
+    times : array-like, shape (n_times,), optional
+        With an array: the times at which its columns step.
+    interval : (float, float), optional
+        Start and end; by default the 10% and 90% quantiles of the test times.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.metrics import integrated_brier_score
+    >>> y = np.array([(True, 1.0), (False, 2.0), (True, 3.0), (True, 4.0)], dtype="?,f8")
+    >>> survival = [[0.6, 0.4, 0.1]] * 4
+    >>> round(integrated_brier_score(y, y, survival, times=[1.0, 2.0, 3.0]), 4)
+    0.2808
+    """
+    train, test = read_y(y_train), read_y(y_test)
+    curves = read_survival_curves(survival, times, len(test.time))
+    known = test.time <= train.time.max()
+    test = Target(test.event[known], test.time[known])
+    span = _span(interval, train, test)
+    uncensored = censoring_distribution(train)
+    row_weight = np.where(test.event, inverse(np.asarray(uncensored(test.time))), 0.0)
+    of_row = curves.of_row[known]
+    total = 0.0
+    for index, curve in enumerate(curves.distinct):
+        rows = of_row == index
+        total += _curve_cost(curve, uncensored, test.time[rows], row_weight[rows], span)
+    return total / (len(test.time) * (span[1] - span[0]))
+
+
+def normalized_integrated_brier_score(
+    y_train: Any,
+    y_test: Any,
+    survival: Any,
+    times: ArrayLike | None = None,
+    *,
+    interval: Span | None = None,
+) -> float:
+    """Share of the integrated Brier score that predictions save: 1 is perfect, 0 no use.
+
+    This is the paper's ``1 - IB / IB_0``, with ``IB_0`` the score of the Kaplan-Meier curve of all
+    training rows.
+
+    Parameters
+    ----------
+    y_train, y_test, survival, times, interval
+        As in :func:`integrated_brier_score`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.metrics import normalized_integrated_brier_score
+    >>> y = np.array([(True, 1.0), (True, 2.0), (True, 3.0), (True, 4.0)], dtype="?,f8")
+    >>> early, late = [0.5, 0.0, 0.0, 0.0], [1.0, 1.0, 0.5, 0.0]
+    >>> survival = [early, early, late, late]
+    >>> round(normalized_integrated_brier_score(y, y, survival, times=[1.0, 2.0, 3.0, 4.0]), 4)
+    0.6585
+    """
+    score = integrated_brier_score(y_train, y_test, survival, times, interval=interval)
+    root = [kaplan_meier(read_y(y_train))] * len(read_y(y_test).time)
+    root_score = integrated_brier_score(y_train, y_test, root, interval=interval)
+    if root_score == 0:
+        raise ValueError(
+            "The Kaplan-Meier curve of the training rows makes no error over the interval, so "
+            "there is nothing to compare with: choose a longer interval."
+        )
+    return 1.0 - score / root_score
+
+
+def _curve_cost(
+    curve: Curve, uncensored: StepFunction, time: Floats, row_weight: Floats, span: Span
+) -> float:
+    """Integrate the squared error of one curve for the rows that have it.
+
+    Between two neighbouring knots all factors of the integrand are constant, so that its integral
+    up to a time is linear there, and interpolation is exact.
+    """
+    knots = np.unique(np.concatenate([span, curve.x, uncensored.x]).clip(*span))
+    from_knot, width = knots[:-1], np.diff(knots)
+    survival = evaluate(curve, from_knot)
+    without_event = (1.0 - survival) ** 2 * inverse(np.asarray(uncensored(from_knot)))
+    until = np.interp(time, knots, _sums(without_event * width))
+    after_event = _sums(survival**2 * width)
+    after = after_event[-1] - np.interp(time, knots, after_event)
+    return float(until.sum() + row_weight @ after)
+
+
+def _sums(values: Floats) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(values)])
+
+
+def _span(interval: Span | None, train: Target, test: Target) -> Span:
+    if len(test.time) == 0:
+        raise ValueError("All test rows are later than the last training time: nothing to score.")
+    ends = np.quantile(test.time, _QUANTILES) if interval is None else read_times(interval)
+    start, end = float(ends[0]), float(ends[-1])
+    if not start < end:
+        raise ValueError(
+            f"The interval starts and ends at {start:g}: give one that has a length. (By default "
+            "it lies between the 10% and 90% quantiles of the test times.)"
+        )
+    if end > train.time.max():
+        raise ValueError(
+            f"The interval ends at {end:g}, past the last time of the training rows, "
+            f"{train.time.max():g}, where their censoring distribution ends: end it earlier."
+        )
+    return start, end

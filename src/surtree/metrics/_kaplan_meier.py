@@ -1,0 +1,65 @@
+"""Kaplan-Meier curves of the event and of censoring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.curves import StepFunction
+from surtree.metrics._input import read_y
+from surtree.statistics import risk_table
+from surtree.target import Target
+
+Floats = NDArray[np.float64]
+
+
+def kaplan_meier(target: Target) -> StepFunction:
+    """Estimate the share of rows without an event over time."""
+    table = risk_table(target, np.ones(len(target.time)))
+    return _product_limit(table.times, table.deaths, table.at_risk)
+
+
+def censoring_distribution(y: Any) -> StepFunction:
+    """Estimate the share of rows that are not yet censored over time, by Kaplan-Meier.
+
+    Where an event and a censoring have the same time, the event comes first: its row is no longer
+    at risk of being censored. After the last time of ``y`` nothing is known.
+
+    Parameters
+    ----------
+    y : structured array, data frame or Target
+        Event and time of each row.
+
+    Returns
+    -------
+    StepFunction
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.metrics import censoring_distribution
+    >>> y = [(True, 1.0), (False, 2.0), (True, 2.0), (True, 3.0)]
+    >>> y = np.array(y, dtype=[("event", bool), ("time", float)])
+    >>> censoring_distribution(y)([1.0, 2.0]).tolist()
+    [1.0, 0.5]
+    """
+    target = read_y(y)
+    table = risk_table(Target(~target.event, target.time), np.ones(len(target.time)))
+    event_times = np.sort(target.time[target.event])
+    first, stop = (np.searchsorted(event_times, table.times, side=s) for s in ("left", "right"))
+    return _product_limit(table.times, table.deaths, table.at_risk - (stop - first))
+
+
+def _product_limit(times: Floats, leaving: Floats, at_risk: Floats) -> StepFunction:
+    staying = np.cumprod(1.0 - leaving / at_risk, dtype=np.float64)
+    return StepFunction(times, staying, before=1.0)
+
+
+def inverse(probability: Floats) -> Floats:
+    """Invert probabilities of not being censored; one of zero gets no weight, as no row has it."""
+    weight: Floats = np.divide(
+        1.0, probability, out=np.zeros_like(probability), where=probability > 0
+    )
+    return weight

@@ -1,0 +1,127 @@
+"""Predicted survival curves, as users pass them: an array over times, or step functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree.curves import StepFunction
+from surtree.metrics._input import read_times
+
+Floats = NDArray[np.float64]
+
+# Predicted curves may leave the interval from zero to one by rounding, not by more.
+_ROUNDING = 1e-9
+
+
+class Curve(Protocol):
+    """A step function of time: this package's or scikit-survival's."""
+
+    @property
+    def x(self) -> Floats:
+        """Times of the steps."""
+
+    def __call__(self, times: Floats, /) -> Any:
+        """Return the value at each of the times."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Distinct curves, and which of them each row has: rows in one leaf share theirs."""
+
+    distinct: tuple[Curve, ...]
+    of_row: NDArray[np.intp]
+
+
+def read_survival_at(survival: Any, times: Floats, n_rows: int) -> Floats:
+    """Read the predicted survival of each row at each of the times.
+
+    Parameters
+    ----------
+    survival : array-like, shape (n_rows, n_times) or (n_rows,) with one time, or n_rows functions
+        Survival at these times, or functions of time.
+    times : array of float, shape (n_times,)
+    n_rows : int
+        How many rows there must be.
+    """
+    functions = _functions(survival)
+    if functions is not None:
+        curves = _share(functions)
+        survival = np.array([evaluate(curve, times) for curve in curves.distinct])[curves.of_row]
+    values = np.asarray(survival, dtype=np.float64)
+    if values.ndim == 1 and len(times) == 1:
+        values = values[:, np.newaxis]
+    if values.shape != (n_rows, len(times)):
+        raise ValueError(
+            f"survival must have a row for each of {n_rows} rows and a column for each of "
+            f"{len(times)} times; got the shape {values.shape}."
+        )
+    return _require_probabilities(values)
+
+
+def read_survival_curves(survival: Any, times: ArrayLike | None, n_rows: int) -> Curves:
+    """Read the predicted survival of each row as step functions.
+
+    Parameters
+    ----------
+    survival : array-like, shape (n_rows, n_times), or n_rows step functions
+        An array has the survival from each of the times on.
+    times : array-like, shape (n_times,), optional
+        Times of the columns of an array.
+    n_rows : int
+        How many rows there must be.
+    """
+    functions = _functions(survival)
+    if functions is None:
+        if times is None:
+            raise ValueError("survival is an array: say at which times its columns step.")
+        functions = _step_functions(survival, read_times(times), n_rows)
+    if len(functions) != n_rows:
+        raise ValueError(f"survival has {len(functions)} functions for {n_rows} rows.")
+    if not all(hasattr(function, "x") for function in functions):
+        raise ValueError(
+            "The functions in survival must be step functions that have their times in x; or pass "
+            "an array of survival, and times."
+        )
+    return _share(functions)
+
+
+def evaluate(curve: Curve, times: Floats) -> Floats:
+    """Return a predicted curve's survival at each of the times."""
+    return _require_probabilities(np.asarray(curve(times), dtype=np.float64))
+
+
+def _functions(survival: Any) -> list[Curve] | None:
+    functions = list(survival)
+    return functions if functions and callable(functions[0]) else None
+
+
+def _step_functions(survival: Any, times: Floats, n_rows: int) -> list[Curve]:
+    """Turn rows of an array into functions, equal rows into the same function."""
+    shared: dict[bytes, Curve] = {}
+    functions = []
+    for row in read_survival_at(survival, times, n_rows):
+        key = row.tobytes()
+        if key not in shared:
+            shared[key] = StepFunction(times, row, before=1.0)
+        functions.append(shared[key])
+    return functions
+
+
+def _share(functions: list[Curve]) -> Curves:
+    identity = [id(function) for function in functions]
+    _, first, of_row = np.unique(identity, return_index=True, return_inverse=True)
+    return Curves(tuple(functions[index] for index in first), of_row)
+
+
+def _require_probabilities(values: Floats) -> Floats:
+    inside = (values >= -_ROUNDING) & (values <= 1 + _ROUNDING)
+    if not inside.all():
+        raise ValueError(
+            "survival must lie between 0 and 1; found "
+            f"{values[~inside][0]:g}. Are these risks instead of probabilities?"
+        )
+    return values

@@ -1,0 +1,222 @@
+"""What the rows say before any tree: the baseline hazard, and the sums that the loss is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree.target import Target
+
+Floats = NDArray[np.float64]
+
+# A curve that reaches one half in exact arithmetic must do so in floating point too.
+_HALF = 0.5 * (1 + 1e-12)
+
+
+class ArrayValue:
+    """A frozen dataclass of arrays: read-only, equal by content, pickled through its constructor.
+
+    Only views are made read-only, so a caller's own arrays stay as they were.
+    """
+
+    def __post_init__(self) -> None:
+        for name in self._names():
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                view = value.view()
+                view.setflags(write=False)
+                object.__setattr__(self, name, view)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_same(getattr(self, name), getattr(other, name)) for name in self._names())
+
+    # Pickle forgets that an array was read-only; the constructor says so again.
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return type(self), tuple(getattr(self, name) for name in self._names())
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    return bool(one == other)
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline(ArrayValue):
+    """The Nelson-Aalen estimate of the cumulative hazard that all rows share.
+
+    Parameters
+    ----------
+    times : array of float
+        The distinct event times, ascending.
+    cumulative_hazard : array of float
+        The cumulative hazard from each of them on; it is zero before the first.
+    floor : float
+        The least hazard that a row can have, so that its logarithm exists.
+    """
+
+    times: Floats
+    cumulative_hazard: Floats
+    floor: float
+
+    def at(self, time: ArrayLike) -> Floats:
+        """Return the cumulative hazard at any times."""
+        steps = np.searchsorted(self.times, np.asarray(time, dtype=np.float64), side="right")
+        return np.concatenate(([0.0], self.cumulative_hazard))[steps]
+
+    def row_hazard(self, target: Target) -> Floats:
+        """Return the hazard that each row was exposed to, from its entry to its exit."""
+        exposure = self.at(target.time)
+        if target.entry is not None:
+            exposure = exposure - self.at(target.entry)
+        return np.maximum(exposure, self.floor)
+
+    def survival(self, theta: float) -> Floats:
+        """Return the survival at each of the times, for rows whose hazard is ``theta``-fold."""
+        survival: Floats = np.exp(-theta * self.cumulative_hazard)
+        return survival
+
+
+@dataclass(frozen=True, eq=False)
+class RiskTable(ArrayValue):
+    """How many rows were at risk, and how many had the event, at each distinct event time."""
+
+    times: Floats
+    at_risk: Floats
+    deaths: Floats
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """What each row adds to the sums of the leaf that it falls in.
+
+    Parameters
+    ----------
+    weight : array of float
+        The weight of the row, above zero.
+    events : array of float
+        The weight where the row has an event, else zero.
+    hazard : array of float
+        The weight times the hazard that the row was exposed to.
+    n_events : array of bool
+        Whether the row has an event.
+    negative_log_hazard : float
+        The part of the loss that no tree can change, over all rows.
+    """
+
+    weight: Floats
+    events: Floats
+    hazard: Floats
+    n_events: NDArray[np.bool_]
+    negative_log_hazard: float
+
+
+def risk_table(target: Target, weight: Floats) -> RiskTable:
+    """Count the weight at risk and the weight of the events at each distinct event time.
+
+    A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
+    """
+    times, position = np.unique(target.time[target.event], return_inverse=True)
+    deaths = total_by(position, weight[target.event], times.size)
+    at_risk = _weight_from(target.time, weight, times)
+    if target.entry is not None:
+        at_risk = at_risk - _weight_from(target.entry, weight, times)
+    # With fractional weights the difference may round to less than the rows that are certain.
+    return RiskTable(times, np.maximum(at_risk, deaths), deaths)
+
+
+def total_by(group: NDArray[Any], values: NDArray[Any], n_groups: int) -> Floats:
+    """Return the sum of the values of each group."""
+    return np.bincount(group, weights=values, minlength=n_groups).astype(np.float64, copy=False)
+
+
+def _weight_from(values: Floats, weight: Floats, times: Floats) -> Floats:
+    """Return the weight of the rows whose value is at least each of the times."""
+    order = np.argsort(values)
+    # Summed from the last row backwards, so that small risk sets at the end stay accurate.
+    from_here_on = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
+    weight_from: Floats = from_here_on[np.searchsorted(values[order], times, side="left")]
+    return weight_from
+
+
+def nelson_aalen(target: Target, weight: Floats) -> Baseline:
+    """Estimate the cumulative hazard of all rows together.
+
+    Parameters
+    ----------
+    target : Target
+        Event, time and entry time of each row; at least one row has an event.
+    weight : array of float
+        The weight of each row, above zero. A weight of two is the row twice.
+
+    Returns
+    -------
+    Baseline
+        Its floor is one over the total weight plus one, the hazard of a row that left before the
+        first event, or the smallest step of the estimate where that is less.
+    """
+    table = risk_table(target, weight)
+    steps = table.deaths / table.at_risk
+    floor = min(1.0 / (float(weight.sum()) + 1.0), float(steps.min()))
+    return Baseline(table.times, np.cumsum(steps), floor)
+
+
+def row_sums(target: Target, weight: Floats, baseline: Baseline) -> RowSums:
+    """Weigh the events and the hazard of each row.
+
+    Parameters
+    ----------
+    target : Target
+        Event, time and entry time of each row.
+    weight : array of float
+        The weight of each row, above zero.
+    baseline : Baseline
+        Where the hazard of a row is read off; it may come from other rows.
+    """
+    hazard = baseline.row_hazard(target)
+    events = np.where(target.event, weight, 0.0)
+    return RowSums(
+        weight=weight,
+        events=events,
+        hazard=weight * hazard,
+        n_events=target.event,
+        negative_log_hazard=-float(events @ np.log(hazard)),
+    )
+
+
+def gain(events: ArrayLike, hazard: ArrayLike) -> Floats:
+    """Return by how much leaves reduce the loss: ``E * log(E / H)``, and zero without an event."""
+    events = np.asarray(events, dtype=np.float64)
+    ratio = np.where(events > 0, events, 1.0) / np.where(events > 0, hazard, 1.0)
+    return events * np.log(ratio)
+
+
+def leaf_theta(events: ArrayLike, hazard: ArrayLike) -> Floats:
+    """Return the hazard ratio of leaves: ``E / H``, and ``0.5 / H`` without an event.
+
+    The most likely ratio of a leaf without an event is zero, whose curve would say that nobody
+    ever has an event; half an event is what LeBlanc and Crowley put in its place.
+    """
+    events = np.asarray(events, dtype=np.float64)
+    return np.where(events > 0, events, 0.5) / np.asarray(hazard, dtype=np.float64)
+
+
+def likelihood_loss(sums: RowSums, theta: Floats) -> float:
+    """Return the loss of rows for which a tree predicts ``theta``, summed over the rows."""
+    cost = theta * sums.hazard - sums.events * (np.log(theta) + 1.0)
+    return sums.negative_log_hazard + float(cost.sum())
+
+
+def median_time(times: Floats, survival: Floats) -> float:
+    """Return the first time at which survival is at most one half, infinity where it never is."""
+    reached = np.flatnonzero(survival <= _HALF)
+    return float(times[reached[0]]) if reached.size else float("inf")

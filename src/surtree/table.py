@@ -1,0 +1,288 @@
+"""A user's table, whatever library it comes from, read one column at a time."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+Kind = Literal["numeric", "boolean", "categorical"]
+
+_DATES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of a table, as numbers.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls the column.
+    kind : {"numeric", "boolean", "categorical"}
+        How its values are to be read.
+    values : array of float64 or int32
+        Numeric and boolean: the numbers, NaN where missing. Categorical: positions in
+        ``categories``, -1 where missing.
+    categories : tuple, default=()
+        The texts or numbers that a categorical column holds.
+    ordered : bool, default=False
+        Whether the order of the categories means something.
+    """
+
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    categories: tuple[Any, ...] = ()
+    ordered: bool = False
+
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        if self.kind == "categorical":
+            return np.asarray(self.values < 0)
+        return np.asarray(np.isnan(self.values))
+
+
+class Table:
+    """The columns of a table, each read when it is first asked for.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What the columns are called.
+    n_rows : int
+        How many rows there are.
+    read : callable
+        Reads the column at a position.
+    named : bool
+        Whether the user gave the names.
+    """
+
+    def __init__(
+        self, names: tuple[str, ...], n_rows: int, read: Callable[[int], Column], *, named: bool
+    ) -> None:
+        self.names = names
+        self.n_rows = n_rows
+        self.named = named
+        self._read = read
+        self._columns: dict[int, Column] = {}
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.names)
+
+    def column(self, index: int) -> Column:
+        """Return the column at a position."""
+        if index not in self._columns:
+            self._columns[index] = _require_finite(self._read(index))
+        return self._columns[index]
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Read a data frame or an array, and check it as scikit-learn does.
+
+    Parameters
+    ----------
+    estimator : object
+        Remembers the number and the names of the columns when ``reset``; else they must match.
+    X : data frame (pandas, polars, pyarrow) or array-like of shape (n_rows, n_columns)
+        Columns of numbers, booleans, texts or categories, with missing values. Texts are read as
+        unordered categories; a pandas ordered categorical and a polars Enum as ordered ones.
+        Columns without names are called x0, x1, ...
+    reset : bool
+        True to fit, False to predict.
+
+    Returns
+    -------
+    Table
+    """
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError("X is a lazy frame: collect it first, with X.collect()")
+    if nw.dependencies.is_into_dataframe(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        frame = nw.from_native(X, eager_only=True)
+        _require_cells(*frame.shape)
+        names, named = _names(estimator, frame.shape[1])
+        return Table(names, len(frame), lambda i: read_series(names[i], frame[:, i]), named=named)
+    array = validate_data(estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False)
+    names, named = _names(estimator, array.shape[1])
+    return Table(names, len(array), lambda i: read_array(names[i], array[:, i]), named=named)
+
+
+def _as_array(X: Any) -> Any:
+    # NumPy turns the numbers of a list of rows into text as soon as one cell is a text.
+    if isinstance(X, Sequence) and np.asarray(X).dtype.kind == "U":
+        return np.asarray(X, dtype=object)
+    return X
+
+
+def _require_cells(n_rows: int, n_columns: int) -> None:
+    for count, noun in ((n_rows, "sample"), (n_columns, "feature")):
+        if count == 0:
+            raise ValueError(
+                f"Found array with 0 {noun}(s) (shape=({n_rows}, {n_columns})) "
+                "while a minimum of 1 is required."
+            )
+
+
+def _names(estimator: Any, n_columns: int) -> tuple[tuple[str, ...], bool]:
+    given = getattr(estimator, "feature_names_in_", None)
+    if given is None:
+        return tuple(f"x{index}" for index in range(n_columns)), False
+    return tuple(given), True
+
+
+def read_series(name: str, series: nw.Series[Any]) -> Column:
+    """Read one column of a data frame.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    series : narwhals.Series
+        Its values.
+
+    Returns
+    -------
+    Column
+    """
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return Column(name, "numeric", series.cast(nw.Float64).to_numpy())
+    if dtype == nw.Boolean:
+        return Column(name, "boolean", series.cast(nw.Float64).to_numpy())
+    if dtype.is_temporal():
+        raise _dates(name)
+    values = series.to_list()
+    if isinstance(dtype, nw.Enum):
+        return _categorical(name, values, dtype.categories, ordered=True)
+    if isinstance(dtype, nw.Categorical):
+        return _categorical(name, values, {value for value in values if not _is_missing(value)})
+    return _from_cells(name, values)
+
+
+def read_array(name: str, array: NDArray[Any]) -> Column:
+    """Read a one-dimensional array.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    array : array of shape (n_rows,)
+        Its values.
+
+    Returns
+    -------
+    Column
+    """
+    if array.dtype.kind == "b":
+        return Column(name, "boolean", array.astype(np.float64))
+    if array.dtype.kind in "iuf":
+        return Column(name, "numeric", np.ascontiguousarray(array, dtype=np.float64))
+    if array.dtype.kind in "mM":
+        raise _dates(name)
+    return _from_cells(name, array.tolist())
+
+
+def _require_finite(column: Column) -> Column:
+    infinite = int(np.isinf(column.values).sum()) if column.kind == "numeric" else 0
+    if infinite:
+        raise ValueError(
+            f"Column {column.name!r} holds infinity (inf) in {infinite} of {len(column.values)} "
+            "rows: replace it by a number, or by a missing value (NaN)"
+        )
+    return column
+
+
+def _from_cells(name: str, cells: list[Any]) -> Column:
+    """Read cells of any types, as a column of text or of Python objects holds them."""
+    holes = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
+    present = [cell for cell, hole in zip(cells, holes, strict=True) if not hole]
+    families = {_family(name, cell_type) for cell_type in set(map(type, present))}
+    if len(families) > 1:
+        raise _mixed(name, present)
+    if families == {"text"}:
+        return _categorical(name, cells, set(present))
+    values = np.full(len(cells), np.nan)
+    values[~holes] = np.array(present, dtype=np.float64)
+    return Column(name, "boolean" if families == {"boolean"} else "numeric", values)
+
+
+def _categorical(
+    name: str, cells: list[Any], categories: Iterable[Any], *, ordered: bool = False
+) -> Column:
+    labels = {category: _label(category) for category in categories}
+    families = {_family(name, type(label)) for label in labels.values()}
+    if len(families) > 1:
+        raise _mixed(name, labels.values())
+    if families == {"boolean"}:
+        return Column(
+            name, "boolean", np.array([labels.get(cell, np.nan) for cell in cells], float)
+        )
+    # Libraries keep unordered categories in orders of their own; sorted, they agree.
+    kept = list(labels) if ordered else sorted(labels, key=labels.__getitem__)
+    codes = {category: code for code, category in enumerate(kept)}
+    return Column(
+        name,
+        "categorical",
+        np.array([codes.get(cell, -1) for cell in cells], dtype=np.int32),
+        categories=tuple(labels[category] for category in kept),
+        ordered=ordered,
+    )
+
+
+def _label(category: Any) -> Any:
+    # Rules are saved as JSON, so what is neither text nor number (say an interval) becomes text.
+    plain = category.item() if isinstance(category, np.generic) else category
+    return plain if isinstance(plain, bool | int | float) else str(plain)
+
+
+def _is_missing(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return False
+    # pandas.NA is known by its name, because pandas need not be installed.
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, float | np.floating | Decimal) and bool(cell != cell)
+
+
+def _family(name: str, cell_type: type) -> str:
+    if issubclass(cell_type, str):
+        return "text"
+    if issubclass(cell_type, bool | np.bool_):
+        return "boolean"
+    # Before numbers: NumPy's time differences are integers too.
+    if issubclass(cell_type, _DATES):
+        raise _dates(name)
+    if issubclass(cell_type, numbers.Real | Decimal):
+        return "number"
+    raise TypeError(
+        f"Column {name!r}: argument must be a string or a real number, not {cell_type.__name__!r}; "
+        "a cell is a number, a boolean, a text or missing"
+    )
+
+
+def _dates(name: str) -> ValueError:
+    return ValueError(
+        f"Column {name!r} holds dates or times: turn it into a number first, "
+        "such as a year or the days since a fixed date"
+    )
+
+
+def _mixed(name: str, cells: Iterable[Any]) -> ValueError:
+    found = ", ".join(sorted({type(cell).__name__ for cell in cells}))
+    return ValueError(
+        f"Column {name!r} mixes values of the types {found}: "
+        "make all of them numbers, all booleans or all texts"
+    )

@@ -1,0 +1,127 @@
+"""Where a column of numbers is cut, and how the place is written."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# From one to seventeen significant digits, which is all that a float has. The nearest number comes
+# first; rounding up helps a threshold that is a value of its column and must not be less.
+_ROUNDINGS = tuple(
+    Context(prec=digits, rounding=rounding)
+    for digits in range(1, 18)
+    for rounding in (ROUND_HALF_EVEN, ROUND_CEILING)
+)
+
+
+def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the distinct values in ascending order, and how often each occurs.
+
+    Parameters
+    ----------
+    values : array of float
+        The values, in any order.
+    repeats : array of float, optional
+        How often each of them counts; once when None.
+
+    Returns
+    -------
+    distinct, counts : array of float
+    """
+    # Only whoever has repeats pays for an order; a plain sort is several times faster.
+    order = None if repeats is None else np.argsort(values)
+    ascending = np.sort(values) if order is None else values[order]
+    starts = np.flatnonzero(np.concatenate(([True], ascending[1:] != ascending[:-1])))
+    if repeats is None:
+        return ascending[starts], np.diff(starts, append=len(values)).astype(np.float64)
+    return ascending[starts], np.add.reduceat(repeats[order], starts)
+
+
+def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | None) -> Floats:
+    """Return the thresholds of a numeric column, ascending, as the paper's authors choose them.
+
+    In the sorted list of all values, repeats included, every two neighbours have a midpoint (so a
+    repeated value is one too). If at most ``n_thresholds`` midpoints differ, all are thresholds;
+    else those in the middle of ``n_thresholds`` equal parts of the list of midpoints.
+
+    Parameters
+    ----------
+    distinct : array of float
+        The distinct values, ascending.
+    counts : array of float
+        How often each occurs.
+    n_thresholds : int or None
+        The most thresholds; None: every midpoint between different values.
+
+    Returns
+    -------
+    array of float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.thresholds import quantile_thresholds
+    >>> quantile_thresholds(np.array([1.0, 2.0, 4.0]), np.array([1.0, 1.0, 3.0]), 10)
+    array([1.5, 3. , 4. ])
+    """
+    if n_thresholds is None:
+        return _midpoint(distinct[:-1], distinct[1:])
+    # Two midpoints are equal only next to a value whose neighbours are the nearest floats, so from
+    # this many values on there are too many midpoints without looking.
+    if len(distinct) <= 2 * n_thresholds + 3:
+        midpoints = _midpoints(distinct, counts)
+        if len(midpoints) <= n_thresholds:
+            return midpoints
+    ends = np.cumsum(counts)
+    last = int(ends[-1]) - 2
+    places = np.array(
+        [round((part + 0.5) * last / n_thresholds) for part in range(n_thresholds)], dtype=float
+    )
+    lower, upper = (distinct[np.searchsorted(ends, places + step, side="right")] for step in (0, 1))
+    return np.unique(_midpoint(lower, upper))
+
+
+def readable(threshold: float, lower: float, upper: float) -> float:
+    """Return the threshold with the fewest digits that still separates two neighbouring values.
+
+    Parameters
+    ----------
+    threshold : float
+        A number from ``lower``, included, to ``upper``, excluded; so is the result, and it is
+        within a quarter of that gap from here.
+    lower, upper : float
+        The values of the column on either side.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from surtree.thresholds import readable
+    >>> readable(55.4871, lower=54.2, upper=57.9)
+    55.0
+    """
+    reach = (upper - lower) / 4
+    for rounding in _ROUNDINGS:
+        # Zero is added because the text of a negative zero would puzzle its reader.
+        candidate = float(rounding.create_decimal_from_float(threshold)) + 0.0
+        if lower <= candidate < upper and abs(candidate - threshold) <= reach:
+            return candidate
+    return threshold
+
+
+def _midpoints(distinct: Floats, counts: Floats) -> Floats:
+    """Return every midpoint between neighbours in the sorted list with repeats, once."""
+    between = _midpoint(distinct[:-1], distinct[1:])
+    return np.unique(np.concatenate((distinct[counts > 1], between)))
+
+
+def _midpoint(lower: Floats, upper: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        midpoint = (lower + upper) / 2
+    return np.where(np.isfinite(midpoint), midpoint, lower / 2 + upper / 2)

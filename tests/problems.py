@@ -1,0 +1,130 @@
+"""Small random tables for property tests, and the loss of a tree as a reader of its rules sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from surtree import reference
+
+LEVELS = ("a", "b", "c", "d")
+
+
+@dataclass(frozen=True)
+class Case:
+    X: pd.DataFrame
+    y: np.ndarray
+    weight: np.ndarray | None
+    entry: np.ndarray | None
+    limits: dict[str, Any]
+
+
+def column(draw: st.DrawFn, n: int, earlier: list[pd.Series]) -> pd.Series:
+    kinds = ["number", "ties", "boolean", "nominal", "ordinal", "constant"]
+    if earlier:
+        kinds += ["copy", "negated", "nested"]
+    kind = draw(st.sampled_from(kinds))
+    numbers = st.lists(st.integers(0, 3), min_size=n, max_size=n)
+    if kind == "number":
+        values = pd.Series(draw(st.permutations(range(n))), dtype=float) / 4
+    elif kind == "ties":
+        values = pd.Series(draw(numbers), dtype=float)
+    elif kind == "boolean":
+        values = pd.Series(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    elif kind in ("nominal", "ordinal"):
+        codes = draw(numbers)
+        values = pd.Series([LEVELS[code] for code in codes], dtype=object)
+        if kind == "ordinal":
+            values = pd.Series(pd.Categorical(values, categories=LEVELS, ordered=True))
+    elif kind == "constant":
+        values = pd.Series([7.0] * n)
+    else:
+        before = draw(st.sampled_from(earlier))
+        if before.dtype != float:
+            return before.copy()
+        if kind == "copy":
+            values = before.copy()
+        elif kind == "negated":
+            values = -before
+        else:
+            values = (before > before.median()).astype(float)
+    if draw(st.integers(0, 3)) == 0:
+        gone = draw(st.lists(st.booleans(), min_size=n, max_size=n))
+        values = values.astype(object) if values.dtype == bool else values
+        values = values.mask(pd.Series(gone), None if values.dtype == object else np.nan)
+    return values
+
+
+@st.composite
+def cases(draw: st.DrawFn, max_rows: int = 16, max_columns: int = 3) -> Case:
+    """Draw a table with ties, missing values, copies, weights, entry times and limits."""
+    n = draw(st.integers(2, max_rows))
+    columns: list[pd.Series] = []
+    for _ in range(draw(st.integers(1, max_columns))):
+        columns.append(column(draw, n, columns))
+    X = pd.DataFrame({f"c{k}": values for k, values in enumerate(columns)})
+
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    y["time"] = draw(st.lists(st.sampled_from([1, 2, 2.5, 3, 5, 8]), min_size=n, max_size=n))
+    y["event"] = draw(st.lists(st.booleans(), min_size=n, max_size=n))
+    y["event"][draw(st.integers(0, n - 1))] = True
+
+    weight = entry = None
+    if draw(st.booleans()):
+        weight = np.array(draw(st.lists(st.sampled_from([1, 2, 0.5, 1.3]), min_size=n, max_size=n)))
+    if draw(st.integers(0, 2)) == 0:
+        shares = draw(st.lists(st.sampled_from([0, 0.3, 0.8]), min_size=n, max_size=n))
+        entry = y["time"] * shares
+
+    depth = draw(st.integers(0, 4))
+    limits = {"max_depth": depth, "n_thresholds": 3, "min_support": 0.0}
+    if draw(st.booleans()):
+        limits["max_splits"] = draw(st.integers(0, 2**depth - 1))
+    if draw(st.booleans()):
+        limits["min_samples_leaf"] = draw(st.integers(1, 4))
+    if draw(st.booleans()):
+        limits["min_events_leaf"] = draw(st.integers(0, 3))
+    return Case(X, y, weight, entry, limits)
+
+
+def expected_losses(case: Case, holds: np.ndarray) -> np.ndarray:
+    """Return the optimal loss for 0, 1, 2, ... splits, from nothing but the formulas of the paper."""
+    weight = np.ones(len(case.y)) if case.weight is None else case.weight
+    hazard = row_hazard(case.y, weight, case.entry)
+    events = weight * case.y["event"]
+    limits = {k: v for k, v in case.limits.items() if k not in ("n_thresholds", "min_support")}
+    solution = reference.solve(holds, events, weight * hazard, case.y["event"], **limits)
+    return -(events @ np.log(hazard)) - np.asarray(solution.gains)
+
+
+def row_hazard(y: np.ndarray, weight: np.ndarray, entry: np.ndarray | None) -> np.ndarray:
+    """Nelson-Aalen, row by row: slow, and read off its definition."""
+    entry = np.zeros(len(y)) if entry is None else entry
+    steps = {}
+    for t in np.unique(y["time"][y["event"]]):
+        deaths = weight[(y["time"] == t) & y["event"]].sum()
+        steps[t] = deaths / weight[(entry < t) & (t <= y["time"])].sum()
+    floor = min(1 / (weight.sum() + 1), min(steps.values()))
+    return np.array(
+        [
+            max(sum(step for t, step in steps.items() if begin < t <= end), floor)
+            for begin, end in zip(entry, y["time"], strict=True)
+        ]
+    )
+
+
+def leaf_loss(y: np.ndarray, weight: np.ndarray, hazard: np.ndarray, leaf: np.ndarray) -> float:
+    """Return the loss of a partition of the rows, each part with the theta that suits it best."""
+    loss = 0.0
+    for number in np.unique(leaf):
+        rows = leaf == number
+        events = weight[rows] @ y["event"][rows]
+        if events == 0:
+            continue
+        theta = events / (weight[rows] @ hazard[rows])
+        loss -= weight[rows] @ (y["event"][rows] * np.log(hazard[rows] * theta))
+    return float(loss)

@@ -1,0 +1,12 @@
+"""The whole of scikit-learn's own checks, each as a test of its own."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from surtree import SurTree
+
+
+@parametrize_with_checks(
+    [SurTree(), SurTree(max_depth=2, leaf_curve="kaplan-meier", n_thresholds=3, ccp_alpha=0.1)]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)

@@ -1,0 +1,161 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+
+from surtree.cut import Cut
+from surtree.table import read_table
+
+AGE = Cut(0, "age", threshold=55.5)
+SEX = Cut(0, "sex", categories=("F",))
+GRADE = Cut(0, "grade", categories=("III", "IV"))
+OTHER = Cut(0, "state", categories=("NSW", "VIC"), negated=True)
+SMOKER = Cut(0, "smoker", categories=(True,))
+
+
+def column(values):
+    return read_table(BaseEstimator(), pd.DataFrame({"x": values}), reset=True).column(0)
+
+
+def answers(cut, values):
+    return cut.holds(column(values)).tolist()
+
+
+def with_missing(cut, missing):
+    return Cut(0, cut.name, cut.threshold, cut.categories, cut.negated, missing)
+
+
+@pytest.mark.parametrize(
+    ("cut", "missing", "rule", "negated_rule"),
+    [
+        (AGE, None, "age > 55.5", "age <= 55.5"),
+        (AGE, True, "age > 55.5 or missing", "age <= 55.5"),
+        (AGE, False, "age > 55.5", "age <= 55.5 or missing"),
+        (SEX, None, "sex is F", "sex is not F"),
+        (SEX, True, "sex is F or missing", "sex is not F and not missing"),
+        (SEX, False, "sex is F", "sex is not F or is missing"),
+        (GRADE, None, "grade is one of III, IV", "grade is none of III, IV"),
+        (GRADE, False, "grade is one of III, IV", "grade is none of III, IV or is missing"),
+        (OTHER, None, "state is none of NSW, VIC", "state is one of NSW, VIC"),
+        (OTHER, True, "state is none of NSW, VIC or is missing", "state is one of NSW, VIC"),
+        (
+            OTHER,
+            False,
+            "state is none of NSW, VIC and not missing",
+            "state is one of NSW, VIC or missing",
+        ),
+        (SMOKER, None, "smoker is True", "smoker is False"),
+        (SMOKER, False, "smoker is True", "smoker is False or missing"),
+        (Cut(0, "n", categories=(1,)), None, "n is 1", "n is not 1"),
+        (Cut(0, "age"), True, "age is missing", "age is not missing"),
+    ],
+)
+def test_texts(cut, missing, rule, negated_rule):
+    cut = with_missing(cut, missing)
+    assert (cut.rule, cut.negated_rule) == (rule, negated_rule)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "text"),
+    [(55.0, "55"), (0.1 + 0.2, "0.30000000000000004"), (-1e-9, "-1e-09"), (1e22, "1e+22")],
+)
+def test_thresholds_show_all_their_digits(threshold, text):
+    assert Cut(0, "x", threshold=threshold).rule == f"x > {text}"
+    assert float(text) == threshold
+
+
+@pytest.mark.parametrize(
+    ("category", "text"),
+    [
+        ("a b", "a b"),
+        ("<=20mm", "<=20mm"),
+        ("a, b", "'a, b'"),
+        ("", "''"),
+        (" a", "' a'"),
+        ("missing", "'missing'"),
+        ("a or missing", "'a or missing'"),
+        ("not F", "'not F'"),
+        ("one of us", "'one of us'"),
+        ("it's", '"it\'s"'),
+        (3, "3"),
+        (2.5, "2.5"),
+    ],
+)
+def test_categories_that_could_be_misread_are_quoted(category, text):
+    assert Cut(0, "x", categories=(category,)).rule == f"x is {text}"
+
+
+@pytest.mark.parametrize(
+    ("cut", "values", "expected"),
+    [
+        (AGE, [55.4, 55.5, 55.6, None], [False, False, True]),
+        (SEX, ["M", "F", "unseen", None], [False, True, False]),
+        (GRADE, ["I", "III", "IV", None], [False, True, True]),
+        (OTHER, ["NSW", "unseen", "VIC", None], [False, True, False]),
+        (SMOKER, [True, False, True, None], [True, False, True]),
+    ],
+)
+@pytest.mark.parametrize("missing", [None, False, True])
+def test_answers(cut, values, expected, missing):
+    cut = with_missing(cut, missing)
+    assert answers(cut, values) == [*expected, bool(missing)]
+    assert answers(cut, values[:-1]) == expected
+    assert answers(cut, [None, None]) == [bool(missing)] * 2
+    assert answers(cut, pd.Categorical([None, None])) == [bool(missing)] * 2
+
+
+def test_answers_of_is_missing():
+    cut = Cut(0, "x", missing=True)
+    assert answers(cut, [1.0, None]) == [False, True]
+    assert answers(cut, ["a", None]) == [False, True]
+
+
+def test_a_column_may_come_in_another_type():
+    assert answers(SMOKER, [0, 1, None]) == [False, True, False]
+    assert answers(SMOKER, pd.Categorical([0, 1])) == [False, True]
+    assert answers(Cut(0, "x", threshold=0.5), [True, False]) == [True, False]
+    stages = Cut(0, "stage", categories=(2, 3))
+    assert answers(stages, pd.Categorical([1, 2, None])) == [False, True, False]
+    assert answers(stages, [1.0, 2.0, None]) == [False, True, False]
+    centers = Cut(0, "center", categories=("120", "9"), negated=True)
+    assert answers(centers, [120, 9, 10]) == [False, False, True]
+    assert answers(centers, pd.Categorical([120, 9, 10])) == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("cut", "values", "message"),
+    [
+        (
+            AGE,
+            ["old", "young"],
+            "Column 'x' held numbers in the training table and holds categories",
+        ),
+        (SEX, [0, 1], "held texts in the training table and holds numbers in this one: convert"),
+        (SEX, [True, False], "held texts in the training table and holds numbers"),
+        (SMOKER, ["yes", "no"], "held booleans or numbers in the training table and holds texts"),
+        (SMOKER, [0, 2], "held booleans in the training table and holds other numbers"),
+        (SMOKER, pd.Categorical([1, 2]), "held booleans in the training table and holds other"),
+        (Cut(0, "x", categories=(1, 2)), ["1", "2"], "held booleans or numbers .* holds texts"),
+    ],
+)
+def test_a_column_of_another_kind(cut, values, message):
+    with pytest.raises(ValueError, match=message):
+        answers(cut, values)
+
+
+def test_answers_are_a_copy():
+    read = column([1.0, None])
+    Cut(0, "x", missing=True).holds(read)[:] = True
+    assert read.missing.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    "cut", [AGE, SEX, GRADE, OTHER, SMOKER, Cut(3, "x", missing=True), with_missing(AGE, False)]
+)
+def test_saved_as_json(cut):
+    loaded = Cut.from_dict(json.loads(json.dumps(cut.to_dict())))
+    assert loaded == cut
+    assert loaded.rule == cut.rule
+    assert np.array_equal(loaded.categories or (), cut.categories or ())

@@ -1,0 +1,272 @@
+"""The tree on its own: built by hand from a structure, so that every number can be checked."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from surtree._solver import Structure
+from surtree.cut import Cut
+from surtree.encoding import Encoded
+from surtree.statistics import gain, nelson_aalen, row_sums
+from surtree.table import Column
+from surtree.target import Target
+from surtree.tree import Tree, build_tree
+
+AGE = np.array([30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 35.0, 65.0])
+DOSE = np.array([1.0, 3.0, 1.0, 3.0, 1.0, 3.0, np.nan, np.nan])
+EVENT = np.array([True, True, False, True, True, True, False, True])
+TIME = np.array([9.0, 7.0, 8.0, 4.0, 2.0, 1.0, 6.0, 4.0])
+WEIGHT = np.array([1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+
+# The rows by hand: age > 55 holds for 3, 4, 5, 7; dose > 2 (missing: yes) for 1, 3, 5, 6, 7.
+CUTS = (
+    Cut(0, "age", threshold=45.0),
+    Cut(0, "age", threshold=55.0),
+    Cut(2, "dose", threshold=2.0, missing=False),
+    Cut(2, "dose", threshold=2.0, missing=True),
+)
+ENCODED = Encoded(
+    bins=np.array([[0, 0, 1, 2, 2, 2, 0, 2], [0, 1, 0, 1, 0, 1, 2, 2]], dtype=np.uint16),
+    n_bins=np.array([3, 3], dtype=np.int32),
+    missing_bin=np.array([-1, 2], dtype=np.int32),
+    cut_column=np.array([0, 0, 1, 1], dtype=np.int32),
+    cut_first=np.array([1, 2, 1, 1], dtype=np.int32),
+    cut_last=np.array([2, 2, 1, 1], dtype=np.int32),
+    cut_missing=np.array([False, False, False, True]),
+)
+#       age > 55
+#   no /        \ yes
+#  leaf 1     dose > 2 or missing
+#              no /    \ yes
+#           leaf 3    leaf 4
+STRUCTURE = Structure(
+    cut=np.array([1, -1, 3, -1, -1], dtype=np.int32),
+    left=np.array([1, -1, 3, -1, -1], dtype=np.int32),
+    right=np.array([2, -1, 4, -1, -1], dtype=np.int32),
+)
+ROWS_OF_NODE = [list(range(8)), [0, 1, 2, 6], [3, 4, 5, 7], [4], [3, 5, 7]]
+
+
+class Rows:
+    """Columns to apply a tree to; it notes which of them were read."""
+
+    def __init__(self, age, dose):
+        unused = Column("unused", "numeric", np.zeros(len(age)))
+        self.columns = [
+            Column("age", "numeric", np.asarray(age, dtype=float)),
+            unused,
+            Column("dose", "numeric", np.asarray(dose, dtype=float)),
+        ]
+        self.n_rows = len(age)
+        self.read = set()
+
+    def column(self, index):
+        self.read.add(index)
+        return self.columns[index]
+
+
+def make_tree(target=None, weight=WEIGHT, structure=STRUCTURE, entry=None):
+    fitted = Target(EVENT, TIME, entry)
+    baseline = nelson_aalen(fitted, weight)
+    sums = row_sums(fitted, weight, baseline)
+    return build_tree(structure, ENCODED, CUTS, sums, baseline, target)
+
+
+@pytest.fixture
+def tree():
+    return make_tree(Target(EVENT, TIME, None))
+
+
+def test_shape(tree):
+    assert (tree.n_nodes, tree.n_splits, tree.n_leaves, tree.depth) == (5, 2, 3, 2)
+    assert tree.leaves.tolist() == [1, 3, 4]
+    assert tree.is_leaf.tolist() == [False, True, False, True, True]
+    assert tree.column.tolist() == [0, -1, 2, -1, -1]
+    assert tree.cut.tolist() == [0, -1, 1, -1, -1]
+    assert tree.cuts == (CUTS[1], CUTS[3])
+
+
+def test_node_sums_are_added_up_from_the_rows(tree):
+    hazard = tree.baseline.row_hazard(Target(EVENT, TIME, None))
+    for node, rows in enumerate(ROWS_OF_NODE):
+        weight, event = WEIGHT[rows], EVENT[rows]
+        assert tree.n_samples[node] == len(rows)
+        assert tree.n_events[node] == event.sum()
+        assert tree.weight[node] == weight.sum()
+        assert tree.events[node] == weight[event].sum()
+        assert tree.hazard[node] == pytest.approx(weight @ hazard[rows])
+        assert tree.theta[node] == pytest.approx(tree.events[node] / tree.hazard[node])
+        constant = -(weight[event] @ np.log(hazard[rows][event]))
+        expected = constant - gain(tree.events[node], tree.hazard[node])
+        assert tree.loss[node] == pytest.approx(expected)
+    assert tree.total_loss == pytest.approx(tree.loss[1] + tree.loss[3] + tree.loss[4])
+
+
+def test_a_leaf_without_an_event_costs_nothing_and_is_not_flat():
+    structure = Structure(
+        cut=np.array([0, 2, -1, -1, -1], dtype=np.int32),
+        left=np.array([1, 2, -1, -1, -1], dtype=np.int32),
+        right=np.array([4, 3, -1, -1, -1], dtype=np.int32),
+    )
+    # Three years of age in the middle bin alone: row 2, censored.
+    event = EVENT.copy()
+    event[[0, 6]] = False
+    target = Target(event, TIME, None)
+    baseline = nelson_aalen(target, WEIGHT)
+    tree = build_tree(structure, ENCODED, CUTS, row_sums(target, WEIGHT, baseline), baseline)
+    assert tree.n_events[2] == 0
+    assert tree.loss[2] == 0
+    assert tree.theta[2] == pytest.approx(0.5 / tree.hazard[2])
+
+
+def test_apply_puts_training_rows_where_they_were(tree):
+    leaf_of_row = tree.apply(Rows(AGE, DOSE))
+    for leaf in tree.leaves:
+        assert np.flatnonzero(leaf_of_row == leaf).tolist() == ROWS_OF_NODE[leaf]
+
+
+def test_apply_reads_only_the_columns_that_the_tree_uses(tree):
+    rows = Rows(AGE, DOSE)
+    tree.apply(rows)
+    assert rows.read == {0, 2}
+
+
+def test_a_value_that_was_never_missing_follows_the_heavier_side():
+    rows = Rows([np.nan, np.nan], [1.0, np.nan])
+    # Left of the root lie rows of weight 5, right of it of weight 4.
+    assert make_tree().apply(rows).tolist() == [1, 1]
+    heavy_right = WEIGHT + np.array([0, 0, 0, 5, 0, 0, 0, 0])
+    assert make_tree(weight=heavy_right).apply(rows).tolist() == [3, 4]
+    balanced = np.ones(8)
+    assert make_tree(weight=balanced).apply(rows).tolist() == [1, 1]
+
+
+def test_decision_path_has_every_node_from_the_root_to_the_leaf(tree):
+    visited = tree.decision_path(Rows(AGE, DOSE))
+    assert visited.shape == (8, 5)
+    for node, rows in enumerate(ROWS_OF_NODE):
+        assert np.flatnonzero(visited[:, [node]].toarray()).tolist() == rows
+    assert set(visited.data.tolist()) == {1}
+
+
+def test_rules_lead_to_each_leaf(tree):
+    rules = tree.rules()
+    assert [rule.leaf for rule in rules] == [1, 3, 4]
+    assert [rule.conditions for rule in rules] == [
+        (CUTS[1].negated_rule,),
+        (CUTS[1].rule, CUTS[3].negated_rule),
+        (CUTS[1].rule, CUTS[3].rule),
+    ]
+    assert [(rule.n_samples, rule.n_events) for rule in rules] == [(4, 2), (1, 1), (3, 3)]
+    assert [rule.theta for rule in rules] == tree.theta[tree.leaves].tolist()
+    assert str(rules[0]).startswith("age <= 55: theta ")
+    assert str(rules[0]).endswith("(2 events in 4 rows)")
+
+
+def test_importances_are_shares_of_the_reduction(tree):
+    age = tree.loss[0] - tree.loss[1] - tree.loss[2]
+    dose = tree.loss[2] - tree.loss[3] - tree.loss[4]
+    expected = np.array([age, 0, dose, 0]) / (age + dose)
+    np.testing.assert_allclose(tree.importances(4), expected, atol=1e-12)
+    assert tree.importances(4).sum() == pytest.approx(1)
+
+
+def test_a_single_leaf():
+    no_split = Structure(*(np.array([-1], dtype=np.int32) for _ in range(3)))
+    tree = make_tree(structure=no_split)
+    assert (tree.n_splits, tree.n_leaves, tree.depth) == (0, 1, 0)
+    assert tree.apply(Rows(AGE, DOSE)).tolist() == [0] * 8
+    assert tree.decision_path(Rows(AGE, DOSE)).toarray().tolist() == [[1]] * 8
+    assert tree.importances(3).tolist() == [0, 0, 0]
+    assert tree.rules()[0].conditions == ()
+    assert str(tree.rules()[0]).startswith("all rows: theta ")
+    assert "all rows" in str(tree)
+
+
+def test_risk_counts_are_those_of_each_leaf(tree):
+    # Leaf 4 has rows 3, 5, 7, with events at 4, 1, 4.
+    counts = tree.risk[2]
+    assert tree.baseline.times[counts.step].tolist() == [1, 4]
+    assert counts.at_risk.tolist() == [3, 2]
+    assert counts.deaths.tolist() == [1, 2]
+    assert counts.at_risk.dtype == np.uint8
+
+
+def test_risk_counts_honour_entry_and_fractional_weights():
+    entry = np.array([0, 0, 0, 2, 0, 0, 0, 0.0])
+    weight = WEIGHT * 0.5
+    tree = make_tree(Target(EVENT, TIME, entry), weight, entry=entry)
+    assert tree.risk[2].at_risk.tolist() == [1.0, 1.0]
+    assert tree.risk[0].deaths.tolist() == [1.0, 0.5]
+    assert tree.risk[0].deaths.dtype == np.float64
+
+
+def test_risk_counts_of_huge_weights_keep_their_size():
+    tree = make_tree(Target(EVENT, TIME, None), WEIGHT * 1e30)
+    assert tree.risk[2].at_risk.tolist() == pytest.approx([3e30, 2e30])
+    assert tree.risk[2].at_risk.dtype == np.float64
+
+
+def test_without_a_target_no_risk_counts_are_kept():
+    assert make_tree().risk == ()
+
+
+def test_the_dictionary_goes_through_json_without_loss(tree):
+    text = json.dumps(tree.to_dict(), allow_nan=False)
+    again = Tree.from_dict(json.loads(text))
+    assert again == tree
+    assert json.dumps(again.to_dict()) == text
+    assert again.apply(Rows(AGE, DOSE)).tolist() == tree.apply(Rows(AGE, DOSE)).tolist()
+
+
+def test_fractional_risk_counts_go_through_json_too():
+    tree = make_tree(Target(EVENT, TIME, None), WEIGHT / 3)
+    assert Tree.from_dict(json.loads(json.dumps(tree.to_dict()))) == tree
+
+
+@pytest.mark.parametrize("change", [{"format": "other"}, {"version": 2}])
+def test_a_dictionary_of_another_kind_is_refused(tree, change):
+    with pytest.raises(ValueError, match="not a tree that this version of surtree can read"):
+        Tree.from_dict(tree.to_dict() | change)
+    with pytest.raises(ValueError, match="found None version None"):
+        Tree.from_dict({})
+
+
+def test_the_tree_is_drawn_with_its_leaf_statistics(tree):
+    lines = str(tree).splitlines()
+    assert lines[0].split() == ["n", "events", "theta", "median"]
+    assert lines[1] == "all rows"
+    assert lines[2].startswith("├─ age <= 55 ")
+    assert lines[3] == "└─ age > 55"
+    assert lines[4].startswith(f"   ├─ {CUTS[3].negated_rule} ")
+    assert lines[5].startswith(f"   └─ {CUTS[3].rule} ")
+    assert lines[5].split()[-4:-2] == ["3", "3"]
+    assert lines[5].split()[-1] == "4"
+    assert len({len(lines[i]) for i in (0, 2, 4, 5)}) == 1
+
+
+def test_a_median_that_is_not_reached_says_how_far_the_curve_goes(tree):
+    far = Tree(**{name: getattr(tree, name) for name in tree._names()} | {"theta": tree.theta / 99})
+    assert str(far).splitlines()[2].endswith(" > 9")
+
+
+def test_representation_is_short(tree):
+    assert repr(tree) == f"Tree(n_leaves=3, depth=2, loss={tree.total_loss:.6g})"
+
+
+def test_the_tree_is_frozen(tree):
+    for value in (tree, pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):
+        assert value == tree
+        with pytest.raises(ValueError, match="read-only"):
+            value.theta[0] = 1.0
+        with pytest.raises(AttributeError):
+            value.theta = value.theta
+
+
+def test_trees_differ_by_content(tree):
+    assert tree != make_tree()
+    assert tree != make_tree(Target(EVENT, TIME, None), weight=WEIGHT + 1)
+    assert tree == make_tree(Target(EVENT, TIME, None))
