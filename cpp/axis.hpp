@@ -5,16 +5,25 @@
 // they are its q(q+1)/2 intervals, so that a second cut of the same column costs few new sums.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "problem.hpp"
 
 namespace surtree {
 
-// Bins first..last-1. A region is a list of runs, ascending and apart.
+// Bins first..last-1.
 struct Run {
     int first, last;
+
+    bool operator==(const Run&) const = default;
 };
+
+// A set of bins: runs, ascending and apart.
+using Region = std::vector<Run>;
 
 // A region cut in two by another cut of the same column: ids of the two parts.
 struct Split {
@@ -22,12 +31,12 @@ struct Split {
 };
 
 struct Axis {
-    int n_bins = 0;
+    int first_bin = 0, last_bin = 0;  // bins outside first_bin..last_bin-1 hold no rows
     int n_cuts = 0;
-    int first_cut = 0;  // position of this axis' cuts in the problem's list
-    int n_sides = 0;    // 2 * n_cuts: regions where cut c holds come first, then where it does not
-    int n_regions = 0;  // sides, and sides cut once more (levels >= 2)
-    int n_deep = 0;     // regions, and regions cut once more (levels >= 3)
+    int n_sides = 0;          // 2 * n_cuts: regions where cut c holds come first, then where it does not
+    int n_regions = 0;        // sides, and sides cut once more (levels >= 2)
+    int n_deep = 0;           // regions, and regions cut once more (levels >= 3)
+    std::vector<int> cut_of;  // of each cut, its position in the problem's list
     std::vector<Run> runs;
     std::vector<int> run_begin;  // runs of region r: run_begin[r] .. run_begin[r + 1] - 1
     std::vector<Split> splits;
@@ -35,7 +44,7 @@ struct Axis {
     std::vector<double> membership;  // n_bins x membership_stride: 1 where the bin belongs to the side
 
     // levels: how many cuts of this column a path can hold that a kernel solves at once (1, 2 or 3).
-    Axis(const Problem& problem, int column, int levels);
+    Axis(const std::vector<Region>& holds, std::vector<int> cut_of, const Region& bins, int levels);
 };
 
 // Numbers that the widest vector holds, and lines of the membership padded to whole vectors.
@@ -43,5 +52,33 @@ constexpr int max_lanes = 8;
 constexpr std::size_t membership_stride(int n_sides) {
     return static_cast<std::size_t>((n_sides + max_lanes - 1) / max_lanes * max_lanes);
 }
+
+// A column with all its cuts, and the axes for rows that occupy only some of its bins: there many cuts
+// have an empty side, or divide the rows as another cut does, and need not be looked at.
+class Column {
+ public:
+    Column(const Problem& problem, int column, int levels);
+
+    int n_bins, first_cut, n_cuts;
+
+    // Every cut, in the order of the problem.
+    const Axis& whole() const { return *whole_; }
+
+    // The cuts that divide rows in these bins, each way to divide them once (by the first such cut).
+    // Bins beyond the 64th are taken to be occupied.
+    const Axis& within(std::uint64_t occupied) const;
+
+ private:
+    std::vector<Region> holds_;
+    int n_values_;  // bins without the missing one
+    bool ordered_;
+    int levels_;
+    std::unique_ptr<Axis> whole_;
+    struct Cache {
+        std::mutex mutex;
+        std::unordered_map<std::uint64_t, std::unique_ptr<Axis>> axes;
+    };
+    std::unique_ptr<Cache> cache_ = std::make_unique<Cache>();
+};
 
 }  // namespace surtree

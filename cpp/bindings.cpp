@@ -51,10 +51,13 @@ nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1
     problem.hazard = hazard.data();
     problem.has_event = reinterpret_cast<const std::uint8_t*>(has_event.data());
 
-    surtree::Control control{time_limit, n_threads, [] {
-                                 const nb::gil_scoped_acquire hold;
-                                 return PyErr_CheckSignals() != 0;
-                             }};
+    surtree::Control control;
+    control.time_limit = time_limit;
+    control.n_threads = n_threads;
+    control.should_stop = [](const surtree::Progress&) {
+        const nb::gil_scoped_acquire hold;
+        return PyErr_CheckSignals() != 0;
+    };
     surtree::Solution solution;
     {
         const nb::gil_scoped_release release;

@@ -28,10 +28,6 @@ std::size_t workspace(const KernelInput& in, int depth) {
     return solving > filling.used ? solving : filling.used;
 }
 
-std::size_t size_of_tables(const KernelInput& in) {
-    return in.n_sums == 2 ? tables_size<2>(in) : tables_size<4>(in);
-}
-
 void fill_tables(const KernelInput& in, int first, int last, double* tables) {
     in.n_sums == 2 ? add_to_tables<2>(in, first, last, tables) : add_to_tables<4>(in, first, last, tables);
 }
@@ -48,7 +44,6 @@ extern const Kernels table;
 const Kernels table = {SURTREE_NAME(SURTREE_ISA),
                        {run<DepthOne>, run<DepthTwo>, run<DepthThree>},
                        workspace,
-                       size_of_tables,
                        fill_tables,
                        gains};
 

@@ -14,26 +14,38 @@ namespace surtree {
 
 // An Axis, and where its numbers lie in the kernel's input and output.
 struct AxisView {
-    int n_bins, n_cuts, n_sides, n_regions, n_deep;
+    int first_bin, last_bin;
+    int n_cuts, n_sides, n_regions, n_deep;
     const Run* runs;
     const int* run_begin;
     const Split* splits;
     const int* split_begin;
     const double* membership;
     const std::uint16_t* bins;  // one per row
+    int table_axis;             // which axis of the tables it is
     int first_side;             // of its sides in the output
 };
 
+// The tables that depth three starts from, one after the other: sums per cell of bins of every triple
+// of axes i < j < k; with fewer axes, of the only pair, or of the only one.
+struct TableLayout {
+    int n_axes;
+    const int* n_bins;           // per axis
+    const std::size_t* triples;  // where the table of i < j < k begins: at [(i * n_axes + j) * n_axes + k]
+    std::size_t size;            // of all tables, in doubles
+};
+
 struct KernelInput {
-    const AxisView* axes;  // by number of cuts, ascending
+    const AxisView* axes;  // by number of cuts, ascending; each has at least one
     int n_axes;
     int n_rows;
     const double* sums;  // n_rows x n_sums: events, hazard[, rows, rows with an event]
     int n_sums;          // 2, or 4 where leaves are limited
     double min_samples;
     double min_events;
-    const double* tables;  // for depth three: sums over triples of columns
-    const bool* stop;      // looked at now and then
+    const TableLayout* layout;  // for depth three only
+    const double* tables;       // likewise; instead of rows
+    const bool* stop;           // looked at now and then
     double* workspace;
     double* side_gains;  // out: sides x 2^(depth - 1)
 };
@@ -45,8 +57,7 @@ struct Kernels {
     const char* name;
     Kernel depth[3];                                          // trees of depth one, two, three
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
-    // The tables that depth three starts from: their size in doubles, and adding rows to them.
-    std::size_t (*tables_size)(const KernelInput&);
+    // Adds rows first..last-1 of the input to tables; axes are those of the layout, in its order.
     void (*add_rows)(const KernelInput&, int first, int last, double* tables);
     // g for an array, so that tests can compare it with the formula.
     void (*gains)(const double* events, const double* hazard, double* out, int n);

@@ -37,11 +37,29 @@ struct Limits {
     int min_events_leaf = 0;
 };
 
+// Shown while a search runs. Bounds and gains are of the largest size asked for.
+struct Progress {
+    double fraction = 0;
+    double gain = 0;
+    double gain_bound = 0;
+};
+
+// What makes the search fast, to be left out one at a time: answers stay the same.
+struct Switches {
+    int kernel_depth = 3;  // levels that kernels solve at once
+    bool memo = true;
+    bool merge = true;  // identical rows
+    bool bounds = true;
+    bool sweep = true;  // tables of sides as differences
+};
+
 // How to run; nothing here changes an answer that is proven optimal.
 struct Control {
     double time_limit = 0;  // seconds; 0 is no limit
     int n_threads = 1;
-    std::function<bool()> should_stop;  // asked from the calling thread, a few times a second
+    std::size_t memory_limit = std::size_t{1} << 31;     // bytes that solved subproblems may take
+    std::function<bool(const Progress&)> should_stop{};  // asked from the calling thread, now and then
+    Switches switches{};
 };
 
 enum class Status { optimal, time_limit, interrupted };

@@ -112,7 +112,7 @@ Rows merge_rows(const Problem& problem, bool limited, bool merge) {
 
 void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const Axis& axis, int region,
                RowSet& out) {
-    std::vector<std::uint8_t> inside(static_cast<std::size_t>(axis.n_bins), 0);
+    std::vector<std::uint8_t> inside(static_cast<std::size_t>(axis.last_bin), 0);
     for (int u = axis.run_begin[static_cast<std::size_t>(region)];
          u < axis.run_begin[static_cast<std::size_t>(region) + 1]; ++u)
         for (int b = axis.runs[static_cast<std::size_t>(u)].first;

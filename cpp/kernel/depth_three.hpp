@@ -9,49 +9,31 @@
 namespace surtree::SURTREE_ISA {
 namespace {
 
-// The tables of a row set lie one after the other: of every triple i < j < k of columns, or of the
-// only pair, or of the only column.
-template <int C>
-std::size_t tables_size(const KernelInput& in) {
-    if (in.n_axes == 1) return area(in.axes[0].n_bins, C);
-    if (in.n_axes == 2) return area(in.axes[0].n_bins, in.axes[1].n_bins) * C;
-    std::size_t size = 0;
-    for (int i = 0; i < in.n_axes; ++i)
-        for (int j = i + 1; j < in.n_axes; ++j)
-            for (int k = j + 1; k < in.n_axes; ++k)
-                size += area(in.axes[i].n_bins, in.axes[j].n_bins) * area(in.axes[k].n_bins, C);
-    return size;
-}
-
 // Adds rows first..last-1 to all tables.
 template <int C>
-void add_to_tables(const KernelInput& in, int first, int last, double* table) {
+void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
     Arena arena{in.workspace};
     unsigned* const cell_of = arena.cells(last - first);
-    const auto extend = [&](int i) {
-        const unsigned n_bins = static_cast<unsigned>(in.axes[i].n_bins);
-        const std::uint16_t* bins = in.axes[i].bins + first;
-        for (int r = 0; r < last - first; ++r) cell_of[r] = cell_of[r] * n_bins + bins[r];
+    const TableLayout& layout = *in.layout;
+    const auto cells_of_pair = [&](int i, int j) {
+        const unsigned n_bins = i < 0 ? 0 : static_cast<unsigned>(layout.n_bins[j]);
+        for (int r = 0; r < last - first; ++r) {
+            const unsigned bin = j < 0 ? 0 : in.axes[j].bins[first + r];
+            cell_of[r] = i < 0 ? bin : in.axes[i].bins[first + r] * n_bins + bin;
+        }
     };
-    const auto begin = [&](int i) {
-        for (int r = 0; r < last - first; ++r) cell_of[r] = in.axes[i].bins[first + r];
-    };
-    if (in.n_axes == 1) {
-        fill(reinterpret_cast<double*>(cell_of), static_cast<std::size_t>(last - first) / 2 + 1, 0);
-        return add_rows<C>(in, first, last, cell_of, in.axes[0], table);
+    if (layout.n_axes < 3) {
+        const int last_axis = layout.n_axes - 1;
+        cells_of_pair(-1, last_axis - 1);
+        return add_rows<C>(in, first, last, cell_of, in.axes[last_axis].bins, layout.n_bins[last_axis],
+                           tables);
     }
-    if (in.n_axes == 2) {
-        begin(0);
-        return add_rows<C>(in, first, last, cell_of, in.axes[1], table);
-    }
-    for (int i = 0; i < in.n_axes; ++i)
-        for (int j = i + 1; j + 1 < in.n_axes; ++j) {
-            begin(i);
-            extend(j);
-            for (int k = j + 1; k < in.n_axes; ++k) {
-                add_rows<C>(in, first, last, cell_of, in.axes[k], table);
-                table += area(in.axes[i].n_bins, in.axes[j].n_bins) * area(in.axes[k].n_bins, C);
-            }
+    for (int i = 0; i < layout.n_axes; ++i)
+        for (int j = i + 1; j + 1 < layout.n_axes; ++j) {
+            cells_of_pair(i, j);
+            for (int k = j + 1; k < layout.n_axes; ++k)
+                add_rows<C>(in, first, last, cell_of, in.axes[k].bins, layout.n_bins[k],
+                            tables + layout.triples[(i * layout.n_axes + j) * layout.n_axes + k]);
         }
 }
 
@@ -78,8 +60,12 @@ struct DepthThree {
     double** cell;        // per pair: gains of side x side as a leaf
     double** cell_stump;  // per pair: with at most one split
 
+    // Three axes in the order of their cuts, and their table, whose order may be another.
     struct Triple {
         const AxisView &i, &j, &k;
+        const double* table;
+        std::size_t i_stride, j_stride, k_stride;
+
         int block() const { return j.n_sides * k.n_sides; }
     };
 
@@ -103,8 +89,8 @@ struct DepthThree {
                 grow(block, area(a.n_sides, b.n_sides));
                 for (int k = j + 1; k < n; ++k) {
                     const AxisView& c = in.axes[k];
-                    grow(line, area(b.n_bins + 1, padded(c.n_sides)) * C);
-                    grow(block_lines, area(a.n_bins + 1, padded(b.n_sides * c.n_sides)) * C);
+                    grow(line, area(b.last_bin + 1, padded(c.n_sides)) * C);
+                    grow(block_lines, area(a.last_bin + 1, padded(b.n_sides * c.n_sides)) * C);
                 }
             }
         }
@@ -128,10 +114,10 @@ struct DepthThree {
             const Single<C> single(arena, a);
             keep(leaf, i, single.leaf);
             keep(stump, i, single.stump);
-            keep(single_table, i, arena.take(area(a.n_bins, C)));
+            keep(single_table, i, arena.take(area(bins_of(a), C)));
             for (int j = i + 1; j < n; ++j) {
                 const AxisView& b = in.axes[j];
-                keep(pair_table, i * n + j, arena.take(PairSolver<C>::table_size(a, b)));
+                keep(pair_table, i * n + j, arena.take(area(bins_of(a), bins_of(b)) * C));
                 keep(cell, i * n + j, arena.take(area(a.n_sides, b.n_sides)));
                 keep(cell_stump, i * n + j, arena.take(area(a.n_sides, b.n_sides)));
             }
@@ -147,49 +133,81 @@ struct DepthThree {
         }
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = i + 1; j < in.n_axes; ++j) solve_pair(i, j);
-        const double* table = in.tables;
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = i + 1; j < in.n_axes; ++j)
                 for (int k = j + 1; k < in.n_axes; ++k) {
-                    solve_triple(table, i, j, k);
-                    table += area(in.axes[i].n_bins, in.axes[j].n_bins) * area(in.axes[k].n_bins, C);
+                    solve_triple(i, j, k);
                     if (stopped(in)) return false;
                 }
         join();
         return true;
     }
 
-    // Sums per pair and per column, from the smallest table that holds them. Axes come in order of
-    // size, so that is one with the first axis, and the first triples are those.
+    int bins_of(const AxisView& axis) const { return in.layout->n_bins[axis.table_axis]; }
+
+    // The table of three axes of the layout, in ascending order.
+    const double* triple_table(int i, int j, int k) const {
+        return in.tables + in.layout->triples[(i * in.layout->n_axes + j) * in.layout->n_axes + k];
+    }
+
+    // Sums per pair and per column, from the smallest table that holds them: axes of the layout come in
+    // the order of their sizes, so that is one with the first axes.
     void marginal_tables() {
-        const int n = in.n_axes;
-        const auto bins = [&](int i) { return in.axes[i].n_bins; };
-        if (n == 1) {
-            for (std::size_t k = 0; k < area(bins(0), C); ++k) single_table[0][k] = in.tables[k];
-            return;
-        }
-        if (n == 2) {
-            for (std::size_t k = 0; k < area(bins(0), bins(1)) * C; ++k) pair_table[1][k] = in.tables[k];
-        }
-        const double* table = in.tables;
-        for (int i = 1; i < n; ++i)
+        const int n = in.n_axes, n_all = in.layout->n_axes;
+        const int* const q = in.layout->n_bins;
+        for (int i = 0; i < n; ++i)
             for (int j = i + 1; j < n; ++j) {
-                marginalise<C>(table, 1, bins(0), bins(i) * bins(j), pair_table[i * n + j]);
-                if (i == 1) marginalise<C>(table, bins(0), bins(1), bins(j), pair_table[j]);
-                if (i == 1 && j == 2) marginalise<C>(table, bins(0) * bins(1), bins(2), 1, pair_table[1]);
-                table += area(bins(0), bins(i)) * area(bins(j), C);
+                const auto [first, second] = ascending(in.axes[i].table_axis, in.axes[j].table_axis);
+                double* const out = pair_table[i * n + j];
+                if (n_all == 2)
+                    marginalise<C>(in.tables, 1, 1, q[0] * q[1], out);
+                else if (first > 0)
+                    marginalise<C>(triple_table(0, first, second), 1, q[0], q[first] * q[second], out);
+                else if (second > 1)
+                    marginalise<C>(triple_table(0, 1, second), q[0], q[1], q[second], out);
+                else
+                    marginalise<C>(triple_table(0, 1, 2), q[0] * q[1], q[2], 1, out);
             }
-        marginalise<C>(pair_table[1], bins(0), bins(1), 1, single_table[0]);
-        for (int i = 1; i < n; ++i) marginalise<C>(pair_table[i], 1, bins(0), bins(i), single_table[i]);
+        for (int i = 0; i < n; ++i) {
+            const int axis = in.axes[i].table_axis;
+            double* const out = single_table[i];
+            if (n_all == 1)
+                marginalise<C>(in.tables, 1, 1, q[0], out);
+            else if (n_all == 2 && axis == 0)
+                marginalise<C>(in.tables, q[0], q[1], 1, out);
+            else if (n_all == 2)
+                marginalise<C>(in.tables, 1, q[0], q[1], out);
+            else if (axis == 0)
+                marginalise<C>(triple_table(0, 1, 2), q[0], q[1] * q[2], 1, out);
+            else if (axis > 1)
+                marginalise<C>(triple_table(0, 1, axis), 1, q[0] * q[1], q[axis], out);
+            else
+                middle_sums(triple_table(0, 1, 2), q[0], q[1], q[2], out);
+        }
+    }
+
+    struct Two {
+        int first, second;
+    };
+    static Two ascending(int a, int b) { return a < b ? Two{a, b} : Two{b, a}; }
+
+    // Sums of a table of outer x n x inner cells over its first and its last axis.
+    static void middle_sums(const double* table, int outer, int n, int inner, double* out) {
+        fill(out, area(n, C), 0);
+        for (int o = 0; o < outer; ++o)
+            for (int m = 0; m < n; ++m)
+                for (int k = 0; k < inner; ++k, table += C) Cell<C>::add(out + area(m, C), table);
     }
 
     void solve_pair(int i, int j) {
         const AxisView &a = in.axes[i], &b = in.axes[j];
         const double* const table = pair_table[i * in.n_axes + j];
-        const std::size_t a_stride = area(b.n_bins, C);
-        pair.solve(leaf_gain, table, a, a_stride, b, C, 0, a.n_regions, pair_gains);
+        const bool in_order = a.table_axis < b.table_axis;
+        const std::size_t a_stride = in_order ? area(bins_of(b), C) : C;
+        const std::size_t b_stride = in_order ? C : area(bins_of(a), C);
+        pair.solve(leaf_gain, table, a, a_stride, b, b_stride, 0, a.n_regions, pair_gains);
         double* const extra = flipped_gains + area(b.n_sides, a.n_sides);
-        pair.solve(leaf_gain, table, b, C, a, a_stride, b.n_sides, b.n_regions, extra);
+        pair.solve(leaf_gain, table, b, b_stride, a, a_stride, b.n_sides, b.n_regions, extra);
         for (int s = 0; s < b.n_sides; ++s)
             for (int t = 0; t < a.n_sides; ++t)
                 flipped_gains[area(s, a.n_sides) + t] = pair_gains[area(t, b.n_sides) + s];
@@ -231,13 +249,25 @@ struct DepthThree {
             }
     }
 
-    void solve_triple(const double* table, int i, int j, int k) {
-        const Triple axes{in.axes[i], in.axes[j], in.axes[k]};
-        running_blocks(axes, table);
+    Triple triple(const AxisView& i, const AxisView& j, const AxisView& k) const {
+        const int a = i.table_axis, b = j.table_axis, c = k.table_axis;
+        const auto [low, high] = ascending(a, b);
+        const int first = low < c ? low : c, last = high > c ? high : c, middle = a + b + c - first - last;
+        const auto stride = [&](int axis) {
+            if (axis == last) return static_cast<std::size_t>(C);
+            const std::size_t line = area(in.layout->n_bins[last], C);
+            return axis == middle ? line : static_cast<std::size_t>(in.layout->n_bins[middle]) * line;
+        };
+        return {i, j, k, triple_table(first, middle, last), stride(a), stride(b), stride(c)};
+    }
+
+    void solve_triple(int i, int j, int k) {
+        const Triple axes = triple(in.axes[i], in.axes[j], in.axes[k]);
+        running_blocks(axes);
 
         const int n = in.n_axes, n_block = axes.block(), width = padded(n_block);
         const std::size_t block_line = area(width, C);
-        const double* const total = blocks + static_cast<std::size_t>(axes.i.n_bins) * block_line;
+        const double* const total = blocks + static_cast<std::size_t>(axes.i.last_bin) * block_line;
         double* const stumps_jk = cell_stump[j * n + k];
         for (int cut = 0; cut < axes.i.n_cuts; ++cut) {
             const Run* run = axes.i.runs + axes.i.run_begin[cut];
@@ -267,17 +297,19 @@ struct DepthThree {
     }
 
     // Running sums over the bins of i, of the sums per (side of j, side of k).
-    void running_blocks(const Triple& axes, const double* per_bin) {
+    void running_blocks(const Triple& axes) {
         const int width_k = padded(axes.k.n_sides), width = padded(axes.block());
         const std::size_t line = area(width_k, C), block_line = area(width, C);
-        fill(blocks, block_line, 0);
-        fill(lines, line, 0);
-        for (int bi = 0; bi < axes.i.n_bins; ++bi) {
-            for (int bj = 0; bj < axes.j.n_bins; ++bj, per_bin += area(axes.k.n_bins, C)) {
+        fill(blocks + static_cast<std::size_t>(axes.i.first_bin) * block_line, block_line, 0);
+        fill(lines + static_cast<std::size_t>(axes.j.first_bin) * line, line, 0);
+        for (int bi = axes.i.first_bin; bi < axes.i.last_bin; ++bi) {
+            for (int bj = axes.j.first_bin; bj < axes.j.last_bin; ++bj) {
                 double* here = lines + static_cast<std::size_t>(bj + 1) * line;
                 double* per_sum[C];
                 for (int c = 0; c < C; ++c) per_sum[c] = here + c * width_k;
-                to_sides<C>(axes.k, per_bin, C, per_sum);
+                const double* per_bin = axes.table + static_cast<std::size_t>(bi) * axes.i_stride +
+                                        static_cast<std::size_t>(bj) * axes.j_stride;
+                to_sides<C>(axes.k, per_bin, axes.k_stride, per_sum);
                 for (std::size_t u = 0; u < line; u += lanes)
                     store(here + u, load(here + u) + load(here - line + u));
             }

@@ -19,10 +19,10 @@ struct Single {
     // From sums per bin.
     void solve(const LeafGain<C>& leaf_gain, const AxisView& axis, const double* per_bin,
                Arena scratch) const {
-        double* prefix = scratch.take(area(axis.n_bins + 1, C));
-        SumArrays<C> sums(scratch, axis.n_deep);
+        double* prefix = scratch.take(area(axis.last_bin + 1, C));
+        SumArrays<C> sums(scratch, static_cast<std::size_t>(axis.n_deep));
         for (int c = 0; c < C; ++c) prefix[c] = 0;
-        for (std::size_t k = 0; k < area(axis.n_bins, C); ++k) prefix[k + C] = prefix[k] + per_bin[k];
+        for (std::size_t k = 0; k < area(axis.last_bin, C); ++k) prefix[k + C] = prefix[k] + per_bin[k];
         for (int region = 0; region < axis.n_deep; ++region)
             for (int c = 0; c < C; ++c) {
                 double sum = 0;
@@ -47,7 +47,7 @@ struct Single {
         std::size_t most = 0;
         for (int i = 0; i < in.n_axes; ++i) {
             Arena count{nullptr};
-            count.take(area(in.axes[i].n_bins + 1, C));
+            count.take(area(in.axes[i].last_bin + 1, C));
             SumArrays<C> sums(count, in.axes[i].n_deep);
             if (count.used > most) most = count.used;
         }
@@ -67,14 +67,14 @@ struct Single {
     static int most_bins(const KernelInput& in) {
         int most = 0;
         for (int i = 0; i < in.n_axes; ++i)
-            if (in.axes[i].n_bins > most) most = in.axes[i].n_bins;
+            if (in.axes[i].last_bin > most) most = in.axes[i].last_bin;
         return most;
     }
 };
 
 template <int C>
 void bin_sums(const KernelInput& in, const AxisView& axis, double* out) {
-    fill(out, area(axis.n_bins, C), 0);
+    fill(out, area(axis.last_bin, C), 0);
     for (int r = 0; r < in.n_rows; ++r) Cell<C>::add(out + area(axis.bins[r], C), in.sums + area(r, C));
 }
 
@@ -92,10 +92,10 @@ struct PairSolver {
         return best;
     }
     static std::size_t table_size(const AxisView& a, const AxisView& b) {
-        return area(a.n_bins, b.n_bins) * C;
+        return area(a.last_bin, b.last_bin) * C;
     }
     static std::size_t running_size(const AxisView& a, const AxisView& b) {
-        return area(a.n_bins + 1, padded(b.n_sides)) * C;
+        return area(a.last_bin + 1, padded(b.n_sides)) * C;
     }
     static std::size_t n_cells(const AxisView& a, const AxisView& b) { return area(a.n_regions, b.n_sides); }
 
@@ -109,8 +109,8 @@ struct PairSolver {
         if (from == to) return;
         const int width = padded(b.n_sides);
         const std::size_t line = area(width, C);
-        fill(sides, line, 0);
-        for (int bin = 0; bin < a.n_bins; ++bin) {
+        fill(sides + static_cast<std::size_t>(a.first_bin) * line, line, 0);
+        for (int bin = a.first_bin; bin < a.last_bin; ++bin) {
             double* here = sides + static_cast<std::size_t>(bin + 1) * line;
             double* per_sum[C];
             for (int c = 0; c < C; ++c) per_sum[c] = here + c * width;
@@ -118,10 +118,11 @@ struct PairSolver {
             for (std::size_t k = 0; k < line; k += lanes)
                 store(here + k, load(here + k) + load(here - line + k));
         }
+        const double* const zeros = sides + static_cast<std::size_t>(a.first_bin) * line;
         // Rows are written in order: what one writes past its end, the next one overwrites.
         for (int region = from; region < to; ++region)
             for (int c = 0; c < C; ++c)
-                region_sum(a, region, sides + c * width, line, width, sides,
+                region_sum(a, region, sides + c * width, line, width, zeros,
                            sums.of[c] + area(region - from, b.n_sides));
         leaf_gain(sums, out, (to - from) * b.n_sides);
     }
@@ -207,8 +208,8 @@ struct DepthTwo {
             for (int j = i + 1; j < in.n_axes; ++j) {
                 const AxisView& b = in.axes[j];
                 fill(table, PairSolver<C>::table_size(a, b), 0);
-                add_rows<C>(in, 0, in.n_rows, cell_of, b, table);
-                pair.solve(leaf_gain, table, a, area(b.n_bins, C), b, C, 0, a.n_sides, gains);
+                add_rows<C>(in, 0, in.n_rows, cell_of, b.bins, b.last_bin, table);
+                pair.solve(leaf_gain, table, a, area(b.last_bin, C), b, C, 0, a.n_sides, gains);
                 cut_lines(a, b);
                 cut_columns(a, b);
                 if (stopped(in)) return false;

@@ -111,13 +111,14 @@ struct Cell {
 
 // Adds rows first..last-1 into table[cell_of[row - first] * n_bins + bin].
 template <int C>
-void add_rows(const KernelInput& in, int first, int last, const unsigned* cell_of, const AxisView& axis,
-              double* table) {
-    const unsigned n_bins = static_cast<unsigned>(axis.n_bins);
-    const std::uint16_t* bins = axis.bins + first;
+void add_rows(const KernelInput& in, int first, int last, const unsigned* cell_of, const std::uint16_t* bins,
+              int n_bins, double* table) {
     const double* sums = in.sums + area(first, C);
     for (int r = 0; r < last - first; ++r, sums += C)
-        Cell<C>::add(table + static_cast<std::size_t>(cell_of[r] * n_bins + bins[r]) * C, sums);
+        Cell<C>::add(
+            table +
+                static_cast<std::size_t>(cell_of[r] * static_cast<unsigned>(n_bins) + bins[first + r]) * C,
+            sums);
 }
 
 // Sums a table of outer x n x inner cells over its middle axis.
@@ -133,18 +134,32 @@ void marginalise(const double* table, int outer, int n, int inner, double* out) 
 }
 
 // The sums of each side of `axis`, from sums per bin that lie `stride` apart: a product with a matrix
-// of zeros and ones, exact since all sums are whole numbers.
+// of zeros and ones, exact since all sums are whole numbers. V vectors of sides at a time.
+template <int C, int V>
+void to_sides(const AxisView& axis, int from, const double* per_bin, std::size_t stride,
+              double* const (&out)[C]) {
+    const std::size_t line = membership_stride(axis.n_sides);
+    const double* belongs = axis.membership + static_cast<std::size_t>(axis.first_bin) * line + from;
+    per_bin += static_cast<std::size_t>(axis.first_bin) * stride;
+    Vector acc[C][V] = {};
+    for (int b = axis.first_bin; b < axis.last_bin; ++b, belongs += line, per_bin += stride)
+        for (int c = 0; c < C; ++c) {
+            const Vector sum = broadcast(per_bin[c]);
+            for (int v = 0; v < V; ++v) acc[c][v] += load(belongs + v * lanes) * sum;
+        }
+    for (int c = 0; c < C; ++c)
+        for (int v = 0; v < V; ++v) store(out[c] + from + v * lanes, acc[c][v]);
+}
+
 template <int C>
 void to_sides(const AxisView& axis, const double* per_bin, std::size_t stride, double* const (&out)[C]) {
-    const std::size_t line = membership_stride(axis.n_sides);
-    for (int from = 0; from < axis.n_sides; from += lanes) {
-        Vector acc[C] = {};
-        for (int b = 0; b < axis.n_bins; ++b) {
-            const Vector belongs = load(axis.membership + static_cast<std::size_t>(b) * line + from);
-            for (int c = 0; c < C; ++c) acc[c] += belongs * per_bin[static_cast<std::size_t>(b) * stride + c];
-        }
-        for (int c = 0; c < C; ++c) store(out[c] + from, acc[c]);
-    }
+    int from = 0;
+    for (; axis.n_sides - from > 3 * lanes; from += 4 * lanes)
+        to_sides<C, 4>(axis, from, per_bin, stride, out);
+    const int left = (axis.n_sides - from + lanes - 1) / lanes;
+    if (left == 3) to_sides<C, 3>(axis, from, per_bin, stride, out);
+    if (left == 2) to_sides<C, 2>(axis, from, per_bin, stride, out);
+    if (left == 1) to_sides<C, 1>(axis, from, per_bin, stride, out);
 }
 
 // Adds the sums of one region to `base`. `prefix` holds n_bins + 1 running sums, each `stride` apart.

@@ -1,0 +1,53 @@
+// Solved subproblems of one depth, shared by all threads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace surtree {
+
+// Best gains of a set of rows with at most 0, 1, 2, ... splits. Never falls.
+using Profile = std::vector<double>;
+
+// A subproblem is a set of rows: it does not matter which cuts led to it.
+class Memo {
+ public:
+    bool find(const Key& key, Profile& out) {
+        Shard& shard = shard_of(key);
+        const std::lock_guard lock(shard.mutex);
+        const auto place = shard.solved.find(key);
+        if (place == shard.solved.end()) return false;
+        out = place->second;
+        return true;
+    }
+
+    // Once the budget is spent nothing more is kept: what is not found is solved again.
+    void store(const Key& key, const Profile& profile, std::atomic<std::size_t>& bytes_left) {
+        const std::size_t bytes = bytes_per_entry + profile.size() * sizeof(double);
+        if (bytes_left.load(std::memory_order_relaxed) < bytes) return;
+        Shard& shard = shard_of(key);
+        const std::lock_guard lock(shard.mutex);
+        if (shard.solved.emplace(key, profile).second) bytes_left.fetch_sub(bytes, std::memory_order_relaxed);
+    }
+
+ private:
+    // Key, vector, node of the table, bucket, and what the allocator adds.
+    static constexpr std::size_t bytes_per_entry = 128;
+
+    struct Hash {
+        std::size_t operator()(const Key& key) const { return key.low; }
+    };
+    struct Shard {
+        std::mutex mutex;
+        std::unordered_map<Key, Profile, Hash> solved;
+    };
+    Shard& shard_of(const Key& key) { return shards_[key.high % shards_.size()]; }
+    std::array<Shard, 64> shards_;
+};
+
+}  // namespace surtree

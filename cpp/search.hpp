@@ -1,0 +1,128 @@
+// Dynamic programming over sets of rows: T(D, d, n) of the paper, for every n at once.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include "memo.hpp"
+#include "terminal.hpp"
+
+namespace surtree {
+
+// What one thread needs for itself.
+struct Worker {
+    Scratch scratch;
+    SideGains side_gains;
+    std::vector<RowSet> rows;  // by depth: the child that is being solved
+    RowSet sorted;
+    std::vector<double> running_tables;
+    std::vector<double> side_tables;
+};
+
+// The rows of each side of each cut, counted and named without looking at the sides one by one.
+// Sides are numbered column by column: those where its cuts hold, then those where they do not.
+struct Sides {
+    std::vector<int> n;
+    std::vector<Key> key;
+};
+
+class Search {
+ public:
+    Search(const Problem& problem, const Limits& limits, const Control& control);
+
+    // Runs until every size is proven, or until a limit.
+    Status run();
+
+    // For at most 0, 1, 2, ... splits: the best gains found, and what no tree can exceed.
+    Profile gains() const;
+    Profile gain_bounds() const;
+
+    // The best profile known for the rows on one side of a root cut, and the depth it is optimal for.
+    struct RootSide {
+        int depth = -1;
+        Profile profile;
+    };
+    const std::vector<RootSide>& root_sides() const { return root_sides_; }
+
+    // The profile of a set of rows and those of its sides (empty where a cut does not divide the rows).
+    // Runs to the end, whatever the limits on time.
+    struct Solved {
+        Profile profile;
+        std::vector<Profile> sides;
+    };
+    Solved solve_again(const RowSet& rows, int depth, Worker& worker);
+
+    const Rows& rows() const { return rows_; }
+    const std::vector<Column>& columns() const { return columns_; }
+    int n_splits() const { return depth_ > 0 ? budget_.back() : 0; }
+
+    int first_side(const Column& column) const { return 2 * column.first_cut; }
+    int opposite(int side) const;
+
+    // Gains this close are equal but for rounding.
+    double tie() const { return tie_; }
+
+ private:
+    using Clock = std::chrono::steady_clock;
+
+    // Sides of the root that a thread solves in one go.
+    struct Task {
+        int first_side, last_side;
+    };
+
+    std::vector<Task> tasks() const;
+    std::vector<int> promising_sides() const;
+    Status run_tasks(const std::vector<Task>& tasks, Clock::time_point start);
+    void run_task(const Task& task, Worker& worker);
+    void keep(int side, int depth, Profile profile);
+    Progress progress(double fraction) const;
+    bool stopped() const;
+
+    bool solve(const RowSet& rows, int depth, Worker& worker, Profile& out);
+    bool solve_sides(const RowSet& rows, const Column& column, const Sides& sides, int depth, Worker& worker,
+                     std::vector<Profile>& out);
+    bool solve_side(const RowSet& rows, const Column& column, int side, const Sides& sides, int depth,
+                    Worker& worker, Profile& out);
+    bool sweep(const RowSet& rows, const Column& column, const Sides& sides, const std::vector<int>& unsolved,
+               Worker& worker, std::vector<Profile>& out);
+    bool pays_to_sweep(const RowSet& rows, const Column& column, const Sides& sides,
+                       const std::vector<int>& unsolved) const;
+    const double* region_tables(const Axis& axis, int region, Worker& worker) const;
+    bool find(int depth, const Key& key, Profile& out);
+    void store(int depth, const Key& key, const Profile& profile);
+
+    void start_profile(double leaf, int n_rows, int depth, Profile& out) const;
+    void join_sides(const SideGains& gains, Profile& out) const;
+    std::vector<Profile> profiles_of_sides(const SideGains& gains) const;
+    double saturated_gain(const RowSet& rows) const;
+    Profile root_profile(const std::vector<RootSide>& sides) const;
+    Sides sides_of(const RowSet& rows) const;
+    const Column& column_of_side(int side) const;
+    int index_of(const Column& column) const { return static_cast<int>(&column - columns_.data()); }
+
+    const Problem& problem_;
+    const Control& control_;
+    const Limits limits_;
+    const bool limited_;
+    const Rows rows_;
+    int depth_ = 0;
+    std::vector<int> budget_;  // by depth: the most splits that a tree of this depth may have
+    std::vector<Column> columns_;
+    int n_sides_ = 0;
+    double tie_ = 0;
+    bool stop_ = false;
+    std::optional<Terminal> terminal_;  // made when the columns are
+    std::vector<Memo> memo_;            // by depth
+    std::atomic<std::size_t> memory_left_;
+    int stage_depth_ = 0;
+    Sides root_rows_;
+    mutable std::mutex root_mutex_;
+    std::vector<RootSide> root_sides_;
+};
+
+// Every way to share splits: one for the cut, the others left and right.
+void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_no, Profile& out);
+
+}  // namespace surtree

@@ -1,0 +1,131 @@
+// From a finished search to the trees: values were kept without the choices behind them, and of the few
+// sets of rows that the best trees consist of the choices are found again.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "search.hpp"
+
+namespace surtree {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// Of equally good trees: the fewest splits, then the first column, then the first cut.
+class TreeBuilder {
+ public:
+    explicit TreeBuilder(Search& search) : search_(search) {}
+
+    Tree build(int k, const Profile& gains) {
+        Tree out;
+        const int node = add_node(out), splits = fewest(k, gains);
+        if (splits == 0) return out;
+        const auto& sides = search_.root_sides();
+        const Choice choice =
+            choose(splits, [&](int side) -> const Profile& { return sides[at(side)].profile; });
+        const int side = search_.first_side(search_.columns()[at(choice.column)]) + choice.cut;
+        build_children(search_.rows().all, choice, sides[at(search_.opposite(side))].depth,
+                       sides[at(side)].depth, node, out);
+        return out;
+    }
+
+ private:
+    // A cut of a column, and how many splits go to either side of it.
+    struct Choice {
+        int column = -1, cut = -1, yes = 0, no = 0;
+    };
+
+    // Calls back with every way to spend a number of splits, in the order that breaks ties.
+    template <class ProfileOf, class Consider>
+    void for_each_choice(int splits, const ProfileOf& profile_of, const Consider& consider) const {
+        for (int c = 0; c < static_cast<int>(search_.columns().size()); ++c) {
+            const Column& column = search_.columns()[at(c)];
+            for (int cut = 0; cut < column.n_cuts; ++cut) {
+                const Profile& yes = profile_of(search_.first_side(column) + cut);
+                const Profile& no = profile_of(search_.first_side(column) + cut + column.n_cuts);
+                for (int i = std::max(0, splits - static_cast<int>(no.size()));
+                     i < std::min(splits, static_cast<int>(yes.size())); ++i)
+                    consider(Choice{c, cut, i, splits - 1 - i}, yes[at(i)] + no[at(splits - 1 - i)]);
+            }
+        }
+    }
+
+    template <class ProfileOf>
+    Choice choose(int splits, const ProfileOf& profile_of) const {
+        double most = 2 * infeasible;
+        for_each_choice(splits, profile_of, [&](const Choice&, double gain) { most = std::max(most, gain); });
+        Choice chosen;
+        for_each_choice(splits, profile_of, [&](const Choice& choice, double gain) {
+            if (chosen.cut < 0 && gain >= most - search_.tie()) chosen = choice;
+        });
+        return chosen;
+    }
+
+    int fewest(int k, const Profile& gains) const {
+        const double enough = gains[at(k)] - search_.tie();
+        while (k > 0 && gains[at(k - 1)] >= enough) --k;
+        return k;
+    }
+
+    static int add_node(Tree& out) {
+        out.cut.push_back(-1);
+        out.left.push_back(-1);
+        out.right.push_back(-1);
+        return static_cast<int>(out.cut.size()) - 1;
+    }
+
+    void build_children(const RowSet& rows, const Choice& choice, int depth_no, int depth_yes, int node,
+                        Tree& out) {
+        const Column& column = search_.columns()[at(choice.column)];
+        out.cut[at(node)] = column.first_cut + choice.cut;
+        for (const bool holds : {false, true}) {
+            RowSet child;
+            take_rows(rows, static_cast<int>(search_.columns().size()), search_.rows().n_sums, choice.column,
+                      column.whole(), holds ? choice.cut : choice.cut + column.n_cuts, child);
+            (holds ? out.right : out.left)[at(node)] = static_cast<int>(out.cut.size());
+            build_node(child, holds ? depth_yes : depth_no, holds ? choice.yes : choice.no, out);
+        }
+    }
+
+    void build_node(const RowSet& rows, int depth, int k, Tree& out) {
+        const int node = add_node(out);
+        if (k == 0 || rows.n == 1) return;
+        const Search::Solved& solved = solved_again(rows, depth);
+        const int splits = fewest(std::min(k, static_cast<int>(solved.profile.size()) - 1), solved.profile);
+        if (splits == 0) return;
+        const Choice choice =
+            choose(splits, [&](int side) -> const Profile& { return solved.sides[at(side)]; });
+        build_children(rows, choice, depth - 1, depth - 1, node, out);
+    }
+
+    // Trees of different sizes share many of their parts.
+    const Search::Solved& solved_again(const RowSet& rows, int depth) {
+        Key key;
+        for (const Key& row : rows.keys) key = key + row;
+        const std::array name{static_cast<std::uint64_t>(depth), key.low, key.high};
+        const auto place = again_.find(name);
+        if (place != again_.end()) return place->second;
+        return again_.emplace(name, search_.solve_again(rows, depth, worker_)).first->second;
+    }
+
+    Search& search_;
+    Worker worker_;
+    std::map<std::array<std::uint64_t, 3>, Search::Solved> again_;
+};
+
+}  // namespace
+
+Solution solve(const Problem& problem, const Limits& limits, const Control& control) {
+    Search search(problem, limits, control);
+    Solution solution;
+    solution.status = search.run();
+    solution.gains = search.gains();
+    solution.gain_bounds = solution.status == Status::optimal ? solution.gains : search.gain_bounds();
+    TreeBuilder builder(search);
+    for (int k = 0; k <= search.n_splits(); ++k) solution.trees.push_back(builder.build(k, solution.gains));
+    for (double& gain : solution.gains) gain *= search.rows().grid;
+    for (double& bound : solution.gain_bounds) bound *= search.rows().grid;
+    return solution;
+}
+
+}  // namespace surtree

@@ -1,0 +1,68 @@
+// Where the recursion ends: subproblems of at most three levels, handed to the kernels.
+#pragma once
+
+#include "kernels.hpp"
+#include "rows.hpp"
+
+namespace surtree {
+
+constexpr double infeasible = -1e300;  // the gain of a leaf that breaks a limit
+
+// Best gains of the sides of all cuts that divide a set of rows, with at most 0, 1, ... splits.
+struct SideGains {
+    std::size_t width = 0;          // numbers a side
+    std::vector<const Axis*> axes;  // sides come axis by axis, as each axis orders them
+    std::vector<double> gains;
+};
+
+// Memory that one thread uses again and again.
+struct Scratch {
+    std::vector<AxisView> views;
+    std::vector<double> workspace;
+    std::vector<double> tables;
+};
+
+class Terminal {
+ public:
+    // The deepest level that kernels can solve at once without tables that are too large.
+    static int deepest(const Problem& problem, int depth);
+
+    Terminal(const std::vector<Column>& columns, const Limits& limits, const Rows& rows, int depth,
+             const bool* stop);
+
+    int depth() const { return depth_; }
+
+    // Trees of this depth over a set of rows; false if stopped.
+    bool solve(const RowSet& rows, int depth, Scratch& scratch, SideGains& out) const;
+
+    // Depth three can start from tables. Those of a set of rows are sums and differences of others.
+    bool solve_tables(const double* tables, Scratch& scratch, SideGains& out) const;
+    void add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch) const;
+    std::size_t tables_size() const { return layout_.size; }
+    std::size_t n_tables() const { return n_tables_; }
+
+    // The gain of a set of rows as a leaf.
+    double leaf_gain(const RowSet& rows, bool limited) const;
+    double leaf_gain_of_tables(const double* tables) const;
+    static double gain(double events, double hazard);
+
+ private:
+    KernelInput input(const std::vector<const Axis*>& axes, const RowSet* rows, int depth, Scratch& scratch,
+                      SideGains& out) const;
+    std::uint64_t occupied(const double* tables, int table_axis) const;
+    double leaf_gain(const double (&sums)[4], bool limited) const;
+
+    const std::vector<Column>& columns_;
+    const Limits& limits_;
+    const int n_sums_;
+    const int depth_;
+    const bool* stop_;
+    std::vector<int> order_;  // the axes of the tables: columns with cuts, by number of cuts
+    std::vector<int> table_axis_;
+    std::vector<int> table_bins_;
+    std::vector<std::size_t> triples_;
+    TableLayout layout_{};
+    std::size_t n_tables_ = 0;
+};
+
+}  // namespace surtree
