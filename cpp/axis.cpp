@@ -48,11 +48,11 @@ Region intersection(const Region& a, const Region& b) {
 }
 
 // The missing bin is the last one, so it never comes before the interval.
-Region bins_of(const Cut& cut, int missing_bin) {
+Region bins_of(const Cut& cut, int n_bins, int missing_bin) {
     Region region;
     append(region, cut.first, cut.last + 1);
     if (cut.missing && missing_bin > cut.last) append(region, missing_bin, missing_bin + 1);
-    return region;
+    return cut.negated ? complement(region, n_bins) : region;
 }
 
 constexpr int mask_bits = 64;
@@ -127,7 +127,7 @@ Column::Column(const Problem& problem, int column, int levels)
         const Cut& cut = problem.cuts[c];
         if (cut.column != column) continue;
         cuts.push_back(static_cast<int>(c));
-        holds_.push_back(bins_of(cut, missing_bin));
+        holds_.push_back(bins_of(cut, n_bins, missing_bin));
         ordered_ = ordered_ && (cut.last == n_values_ - 1 || cut.first == missing_bin);
     }
     n_cuts = static_cast<int>(cuts.size());

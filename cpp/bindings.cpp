@@ -38,7 +38,9 @@ nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1
                 const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
                 const Input<bool, 1>& cut_missing, const Input<double, 1>& events,
                 const Input<double, 1>& hazard, const Input<bool, 1>& has_event, int max_depth,
-                int max_splits, int min_samples_leaf, int min_events_leaf, double time_limit, int n_threads) {
+                int max_splits, int min_samples_leaf, int min_events_leaf, double time_limit, int n_threads,
+                std::size_t memory_limit, const nb::object& progress, int kernel_depth, bool memo, bool merge,
+                bool regroup, bool bounds, bool sweep) {
     surtree::Problem problem;
     problem.n_columns = bins.shape(0);
     problem.n_rows = bins.shape(1);
@@ -54,9 +56,19 @@ nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1
     surtree::Control control;
     control.time_limit = time_limit;
     control.n_threads = n_threads;
-    control.should_stop = [](const surtree::Progress&) {
+    control.memory_limit = memory_limit;
+    control.wants_progress = !progress.is_none();
+    control.switches = {kernel_depth, memo, merge, regroup, bounds, sweep};
+    control.should_stop = [&](const surtree::Progress& now) {
         const nb::gil_scoped_acquire hold;
-        return PyErr_CheckSignals() != 0;
+        if (PyErr_CheckSignals() != 0) return true;
+        if (progress.is_none()) return false;
+        try {
+            return nb::cast<bool>(progress(now.fraction, now.gain, now.gain_bound));
+        } catch (nb::python_error& error) {
+            error.restore();
+            return true;
+        }
     };
     surtree::Solution solution;
     {
@@ -64,7 +76,7 @@ nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1
         solution =
             surtree::solve(problem, {max_depth, max_splits, min_samples_leaf, min_events_leaf}, control);
     }
-    // The handler of the signal, KeyboardInterrupt as a rule, has raised already.
+    // What a signal (KeyboardInterrupt, as a rule) or the progress hook has raised.
     if (PyErr_Occurred()) throw nb::python_error();
 
     std::vector<std::int32_t> tree_begin{0}, cut, left, right;
@@ -83,15 +95,19 @@ nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of surtree. Use surtree.SurTree.";
-    m.def("solve", &solve, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
-          "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
-          "min_samples_leaf"_a, "min_events_leaf"_a, "time_limit"_a, "n_threads"_a,
-          nb::sig("def solve(bins: object, n_bins: object, missing_bin: object, cut_column: object, "
-                  "cut_first: object, cut_last: object, cut_missing: object, events: object, hazard: object, "
-                  "has_event: object, max_depth: int, max_splits: int, min_samples_leaf: int, "
-                  "min_events_leaf: int, time_limit: float, n_threads: int) -> tuple"),
-          "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
-          "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
+    m.def(
+        "solve", &solve, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
+        "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
+        "min_samples_leaf"_a, "min_events_leaf"_a, "time_limit"_a, "n_threads"_a, "memory_limit"_a,
+        "progress"_a.none(), "kernel_depth"_a, "memo"_a, "merge"_a, "regroup"_a, "bounds"_a, "sweep"_a,
+        nb::sig(
+            "def solve(bins: object, n_bins: object, missing_bin: object, cut_column: object, "
+            "cut_first: object, cut_last: object, cut_missing: object, events: object, hazard: object, "
+            "has_event: object, max_depth: int, max_splits: int, min_samples_leaf: int, "
+            "min_events_leaf: int, time_limit: float, n_threads: int, memory_limit: int, progress: object, "
+            "kernel_depth: int, memo: bool, merge: bool, regroup: bool, bounds: bool, sweep: bool) -> tuple"),
+        "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
+        "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
     m.def(
         "kernels", [] { return std::string(surtree::kernels().name); },
         "Name of the instruction set in use.");

@@ -9,12 +9,14 @@
 namespace surtree {
 
 // A yes-or-no question about one column: it holds for bins first..last, and for the
-// column's missing bin where `missing` is set. Rows for which it holds go right.
+// column's missing bin where `missing` is set; for all other bins, if it is negated. Rows for which it
+// holds go right.
 struct Cut {
     int column;
     int first;
     int last;
     bool missing;
+    bool negated = false;
 };
 
 // The rows and the cuts allowed on them. Arrays belong to the caller.
@@ -48,7 +50,8 @@ struct Progress {
 struct Switches {
     int kernel_depth = 3;  // levels that kernels solve at once
     bool memo = true;
-    bool merge = true;  // identical rows
+    bool merge = true;    // identical rows
+    bool regroup = true;  // binary columns that belong together
     bool bounds = true;
     bool sweep = true;  // tables of sides as differences
 };
@@ -58,6 +61,7 @@ struct Control {
     double time_limit = 0;  // seconds; 0 is no limit
     int n_threads = 1;
     std::size_t memory_limit = std::size_t{1} << 31;     // bytes that solved subproblems may take
+    bool wants_progress = false;                         // else what should_stop gets is empty
     std::function<bool(const Progress&)> should_stop{};  // asked from the calling thread, now and then
     Switches switches{};
 };

@@ -138,7 +138,8 @@ Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start
             const bool last_stage = stage_depth_ == depth_;
             const double share =
                 last_stage ? static_cast<double>(n_done) / static_cast<double>(tasks.size()) : 0;
-            if (control_.should_stop(progress(share))) status = Status::interrupted;
+            if (control_.should_stop(control_.wants_progress ? progress(share) : Progress{}))
+                status = Status::interrupted;
             lock.lock();
         }
         if (status != Status::optimal) std::atomic_ref(stop_).store(true);
@@ -184,7 +185,10 @@ bool Search::solve(const RowSet& rows, int depth, Worker& worker, Profile& out) 
     const double leaf = terminal_->leaf_gain(rows, limited_);
     start_profile(leaf, rows.n, depth, out);
     if (leaf < infeasible / 2 || out.size() == 1) return true;
-    if (control_.switches.bounds && saturated_gain(rows) <= leaf + tie_) return true;
+    if (control_.switches.bounds) {
+        const std::vector<double> apart = saturated_gains(rows);
+        if (std::accumulate(apart.begin(), apart.end(), 0.0) <= leaf + tie_) return true;
+    }
     if (depth <= terminal_->depth()) {
         if (!terminal_->solve(rows, depth, worker.scratch, worker.side_gains)) return false;
         join_sides(worker.side_gains, out);
@@ -333,14 +337,14 @@ std::vector<Profile> Search::profiles_of_sides(const SideGains& gains) const {
 }
 
 // No tree gains more than a leaf for each distinct row.
-double Search::saturated_gain(const RowSet& rows) const {
+std::vector<double> Search::saturated_gains(const RowSet& rows) const {
     std::vector<double> events(membership_stride(rows.n)), hazard(events.size()), out(events.size());
     for (int r = 0; r < rows.n; ++r) {
         events[at(r)] = rows.sums[at(r) * at(rows_.n_sums)];
         hazard[at(r)] = rows.sums[at(r) * at(rows_.n_sums) + 1];
     }
     kernels().gains(events.data(), hazard.data(), out.data(), static_cast<int>(out.size()));
-    return std::accumulate(out.begin(), out.end(), 0.0);
+    return out;
 }
 
 Search::Solved Search::solve_again(const RowSet& rows, int depth, Worker& worker) {
@@ -393,24 +397,26 @@ Profile Search::gain_bounds() const {
         bounds = root_sides_;
     }
     if (bounds.empty()) return root_profile(bounds);
-    const RowSet& all = rows_.all;
-    std::vector<double> per_bin;
+    if (saturated_.empty()) {
+        const std::vector<double> apart = saturated_gains(rows_.all);
+        for (const Column& column : columns_) {
+            saturated_.emplace_back(at(column.n_bins), 0.0);
+            const std::uint16_t* bins = rows_.all.column(index_of(column));
+            for (int r = 0; r < rows_.all.n; ++r) saturated_.back()[bins[r]] += apart[at(r)];
+        }
+    }
     for (const Column& column : columns_) {
         const Axis& axis = column.whole();
-        per_bin.assign(at(column.n_bins), 0.0);
-        const std::uint16_t* bins = all.column(index_of(column));
-        for (int r = 0; r < all.n; ++r) {
-            const double* sums = all.sums.data() + at(r) * at(rows_.n_sums);
-            per_bin[bins[r]] += Terminal::gain(sums[0], sums[1]);
-        }
+        const std::vector<double>& per_bin = saturated_[at(index_of(column))];
         const auto inside = [&](int side, int bin) {
             for (int u = axis.run_begin[at(side)]; u < axis.run_begin[at(side + 1)]; ++u)
                 if (bin >= axis.runs[at(u)].first && bin < axis.runs[at(u)].last) return true;
             return false;
         };
+        const std::vector<RootSide> known(bounds.begin() + first_side(column),
+                                          bounds.begin() + first_side(column) + axis.n_sides);
         const auto solved = [&](int side) {
-            const RootSide& known = root_sides_[at(first_side(column) + side)];
-            return known.depth == depth_ - 1 && !known.profile.empty();
+            return known[at(side)].depth == depth_ - 1 && !known[at(side)].profile.empty();
         };
         for (int s = 0; s < axis.n_sides; ++s) {
             if (solved(s)) continue;
@@ -425,7 +431,7 @@ Profile Search::gain_bounds() const {
                     if (inside(s, b) && !inside(t, b)) beside += per_bin[at(b)];
                 }
                 if (!is_part) continue;
-                const Profile& part = root_sides_[at(first_side(column) + t)].profile;
+                const Profile& part = known[at(t)].profile;
                 for (std::size_t k = 0; k < bound.size(); ++k)
                     bound[k] = std::min(bound[k], part[std::min(k, part.size() - 1)] + beside);
             }

@@ -96,7 +96,7 @@ class Search {
     void start_profile(double leaf, int n_rows, int depth, Profile& out) const;
     void join_sides(const SideGains& gains, Profile& out) const;
     std::vector<Profile> profiles_of_sides(const SideGains& gains) const;
-    double saturated_gain(const RowSet& rows) const;
+    std::vector<double> saturated_gains(const RowSet& rows) const;
     Profile root_profile(const std::vector<RootSide>& sides) const;
     Sides sides_of(const RowSet& rows) const;
     const Column& column_of_side(int side) const;
@@ -118,6 +118,8 @@ class Search {
     std::atomic<std::size_t> memory_left_;
     int stage_depth_ = 0;
     Sides root_rows_;
+    mutable std::vector<std::vector<double>>
+        saturated_;  // by column and bin; used by the calling thread only
     mutable std::mutex root_mutex_;
     std::vector<RootSide> root_sides_;
 };

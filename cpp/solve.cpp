@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
+#include "regroup.hpp"
 #include "search.hpp"
 
 namespace surtree {
@@ -14,7 +16,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 // Of equally good trees: the fewest splits, then the first column, then the first cut.
 class TreeBuilder {
  public:
-    explicit TreeBuilder(Search& search) : search_(search) {}
+    TreeBuilder(Search& search, const std::vector<int>& cut_of) : search_(search), cut_of_(cut_of) {}
 
     Tree build(int k, const Profile& gains) {
         Tree out;
@@ -35,7 +37,7 @@ class TreeBuilder {
         int column = -1, cut = -1, yes = 0, no = 0;
     };
 
-    // Calls back with every way to spend a number of splits, in the order that breaks ties.
+    // Calls back with every way to spend a number of splits.
     template <class ProfileOf, class Consider>
     void for_each_choice(int splits, const ProfileOf& profile_of, const Consider& consider) const {
         for (int c = 0; c < static_cast<int>(search_.columns().size()); ++c) {
@@ -56,9 +58,14 @@ class TreeBuilder {
         for_each_choice(splits, profile_of, [&](const Choice&, double gain) { most = std::max(most, gain); });
         Choice chosen;
         for_each_choice(splits, profile_of, [&](const Choice& choice, double gain) {
-            if (chosen.cut < 0 && gain >= most - search_.tie()) chosen = choice;
+            if (gain < most - search_.tie()) return;
+            if (chosen.cut < 0 || original(choice) < original(chosen)) chosen = choice;
         });
         return chosen;
+    }
+
+    int original(const Choice& choice) const {
+        return cut_of_[at(search_.columns()[at(choice.column)].first_cut + choice.cut)];
     }
 
     int fewest(int k, const Profile& gains) const {
@@ -77,7 +84,7 @@ class TreeBuilder {
     void build_children(const RowSet& rows, const Choice& choice, int depth_no, int depth_yes, int node,
                         Tree& out) {
         const Column& column = search_.columns()[at(choice.column)];
-        out.cut[at(node)] = column.first_cut + choice.cut;
+        out.cut[at(node)] = original(choice);
         for (const bool holds : {false, true}) {
             RowSet child;
             take_rows(rows, static_cast<int>(search_.columns().size()), search_.rows().n_sums, choice.column,
@@ -109,6 +116,7 @@ class TreeBuilder {
     }
 
     Search& search_;
+    const std::vector<int>& cut_of_;
     Worker worker_;
     std::map<std::array<std::uint64_t, 3>, Search::Solved> again_;
 };
@@ -116,12 +124,15 @@ class TreeBuilder {
 }  // namespace
 
 Solution solve(const Problem& problem, const Limits& limits, const Control& control) {
-    Search search(problem, limits, control);
+    Regrouped regrouped{problem, std::vector<int>(problem.cuts.size()), {}};
+    std::iota(regrouped.cut_of.begin(), regrouped.cut_of.end(), 0);
+    if (control.switches.regroup) regrouped = regroup(problem);
+    Search search(regrouped.problem, limits, control);
     Solution solution;
     solution.status = search.run();
     solution.gains = search.gains();
     solution.gain_bounds = solution.status == Status::optimal ? solution.gains : search.gain_bounds();
-    TreeBuilder builder(search);
+    TreeBuilder builder(search, regrouped.cut_of);
     for (int k = 0; k <= search.n_splits(); ++k) solution.trees.push_back(builder.build(k, solution.gains));
     for (double& gain : solution.gains) gain *= search.rows().grid;
     for (double& bound : solution.gain_bounds) bound *= search.rows().grid;

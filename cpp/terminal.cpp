@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 namespace surtree {
 namespace {
@@ -94,7 +95,11 @@ KernelInput Terminal::input(const std::vector<const Axis*>& axes, const RowSet* 
 bool Terminal::solve(const RowSet& rows, int depth, Scratch& scratch, SideGains& out) const {
     if (depth == 3) {
         scratch.tables.assign(layout_.size, 0.0);
-        add_rows(rows, 0, rows.n, scratch.tables.data(), scratch);
+        constexpr int chunk = 1 << 16;  // so that a stop is seen soon
+        for (int first = 0; first < rows.n; first += chunk) {
+            add_rows(rows, first, std::min(first + chunk, rows.n), scratch.tables.data(), scratch);
+            if (std::atomic_ref(const_cast<bool&>(*stop_)).load(std::memory_order_relaxed)) return false;
+        }
         return solve_tables(scratch.tables.data(), scratch, out);
     }
     std::vector<const Axis*> axes;

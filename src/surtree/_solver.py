@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,38 @@ class Solution:
     structures: tuple[Structure, ...]
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is: done from 0 to 1, and loss and bound of the largest size asked for."""
+
+    fraction: float
+    loss: float
+    lower_bound: float
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What makes the search fast, to be left out one at a time: answers stay the same."""
+
+    kernel_depth: int = 3
+    memo: bool = True
+    merge: bool = True
+    regroup: bool = True
+    bounds: bool = True
+    sweep: bool = True
+
+
+ProgressHook = Callable[[Progress], object]
+
+
+def default_memory_limit() -> int:
+    """Return a quarter of the machine's memory, in bytes."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    except (AttributeError, OSError, ValueError):  # not known on every system
+        return 2**31
+
+
 def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads that scikit-learn's ``n_jobs`` asks for."""
     if n_jobs is None:
@@ -58,10 +91,23 @@ def solve(
     *,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    memory_limit: int | None = None,
+    progress: ProgressHook | None = None,
+    switches: Switches | None = None,
 ) -> Solution:
-    """Find the tree with the largest gain for every number of splits up to the limit."""
+    """Find the tree with the largest gain for every number of splits up to the limit.
+
+    The progress hook is called a few times a second; where it returns something true, the search
+    ends as "interrupted" with its best tree so far.
+    """
     most_splits = 2 ** min(limits.max_depth, 30) - 1
     max_splits = most_splits if limits.max_splits is None else min(limits.max_splits, most_splits)
+
+    def show(fraction: float, gain: float, gain_bound: float) -> bool:
+        assert progress is not None
+        total = sums.negative_log_hazard
+        return bool(progress(Progress(fraction, total - gain, max(0.0, total - gain_bound))))
+
     status, gains, bounds, begin, cut, left, right = _core.solve(
         bins=np.ascontiguousarray(encoded.bins, dtype=np.uint16),
         n_bins=encoded.n_bins,
@@ -79,6 +125,9 @@ def solve(
         min_events_leaf=limits.min_events_leaf,
         time_limit=0.0 if time_limit is None else time_limit,
         n_threads=n_threads(n_jobs),
+        memory_limit=default_memory_limit() if memory_limit is None else memory_limit,
+        progress=None if progress is None else show,
+        **asdict(switches or Switches()),
     )
     structures = tuple(
         Structure(cut[start:stop], left[start:stop], right[start:stop])
