@@ -117,10 +117,29 @@ class Regrouper {
         out_.bins.insert(out_.bins.end(), bins(column), bins(column) + problem_.n_rows);
     }
 
+    // Leaves out a row of the smallest set instead of the first row: thresholds of one variable, which the
+    // first row divides into those above and those below it, become one chain.
+    void look_from_an_end(std::vector<RowsOfCut>& group) const {
+        const auto smallest =
+            std::min_element(group.begin(), group.end(),
+                             [](const RowsOfCut& a, const RowsOfCut& b) { return a.size < b.size; });
+        std::size_t row = 0;
+        while (row < problem_.n_rows && !(smallest->rows[row / 64] >> (row % 64) & 1)) ++row;
+        if (row == problem_.n_rows) return;
+        for (RowsOfCut& set : group) {
+            if (!(set.rows[row / 64] >> (row % 64) & 1)) continue;
+            for (std::uint64_t& word : set.rows) word = ~word;
+            if (problem_.n_rows % 64) set.rows.back() &= (1ULL << (problem_.n_rows % 64)) - 1;
+            set.flipped = !set.flipped;
+            set.size = problem_.n_rows - set.size;
+        }
+    }
+
     // Each set is a node under the smallest set around it. Numbered from the outside in, a set and all
     // within it are an interval; bin 0 is for rows in no set.
     void merge(std::vector<RowsOfCut>& group) {
         if (group.size() == 1) return copy(group[0].column);
+        look_from_an_end(group);
         std::vector<std::size_t> by_size(group.size());
         std::iota(by_size.begin(), by_size.end(), 0);
         std::stable_sort(by_size.begin(), by_size.end(),
@@ -135,7 +154,10 @@ class Regrouper {
         std::vector<int> first(group.size() + 1), last(group.size() + 1);
         int next = 0;
         const auto number = [&](const auto& self, std::size_t set) -> void {
-            first[set] = next++;
+            std::size_t n_rest = set < group.size() ? group[set].size : problem_.n_rows;
+            for (const std::size_t child : inside[set]) n_rest -= group[child].size;
+            first[set] = next;
+            if (n_rest > 0) ++next;
             for (const std::size_t child : inside[set]) self(self, child);
             last[set] = next - 1;
         };
