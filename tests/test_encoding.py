@@ -168,6 +168,7 @@ def test_bins_say_what_cuts_and_transform_say(both, parameters):
     assert encoded.bins.flags.c_contiguous
     assert encoded.bins.shape == (len(encoded.n_bins), len(frame))
     assert (np.diff(encoded.cut_column) >= 0).all()
+    assert (encoded.cut_first <= encoded.cut_last).all()
     line = encoded.bins[encoded.cut_column]
     first, last = encoded.cut_first[:, None], encoded.cut_last[:, None]
     missing = (line == encoded.missing_bin[encoded.cut_column][:, None]) & encoded.cut_missing[

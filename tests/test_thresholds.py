@@ -82,6 +82,7 @@ def test_readable_thresholds_separate_the_same_values(one, other, share):
     [
         (55.4871, 54.2, 57.9, 55),
         (0.5, 0, 1, 0.5),
+        (0.99, 0, 1, 0.99),
         (28.39999961853028, 28.39999961853028, 28.5, 28.4),
         # The nearest short number is too small, the one above it is not.
         (28.600000381469727, 28.600000381469727, 28.700000762939453, 28.61),

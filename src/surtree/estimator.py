@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from surtree._solver import Limits, Solution, Structure, solve
+from surtree._solver import Limits, ProgressHook, Solution, Structure, solve
 from surtree.curves import KINDS, LeafCurve, LeafCurveKind, StepFunction, leaf_curves
 from surtree.encoding import Encoder
 from surtree.metrics import concordance_index
@@ -90,6 +91,13 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         Seconds after which the search ends with the best tree so far and a bound.
     n_jobs : int or None, default=None
         Threads that search. The tree does not depend on it.
+    memory_limit : int or None, default=None
+        Bytes that solved subproblems may take; beyond, they are solved again when needed. None is
+        a quarter of the machine's memory.
+    progress : callable or None, default=None
+        Called a few times a second while a search runs, with its ``fraction`` done, its ``loss``
+        and its ``lower_bound``. Where it returns something true, the search ends with the best
+        tree so far and the status "interrupted".
 
     Attributes
     ----------
@@ -159,6 +167,8 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         leaf_curve: LeafCurveKind = "baseline",
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        memory_limit: int | None = None,
+        progress: ProgressHook | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
@@ -171,6 +181,8 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         self.leaf_curve = leaf_curve
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.progress = progress
 
     def fit(
         self,
@@ -198,6 +210,7 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         SurTree
             The estimator itself.
         """
+        start = perf_counter()
         limits = self._check_parameters()
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table.n_rows)
@@ -210,7 +223,19 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         weight = weight[present]
         baseline = nelson_aalen(target, weight)
         sums = row_sums(target, weight, baseline)
-        solution = solve(encoded, sums, limits, time_limit=self.time_limit, n_jobs=self.n_jobs)
+        time_left = self.time_limit
+        if time_left is not None:
+            # Reading and encoding are on the clock as well; the search ends at once if it is over.
+            time_left = max(time_left - (perf_counter() - start), 1e-9)
+        solution = solve(
+            encoded,
+            sums,
+            limits,
+            time_limit=time_left,
+            n_jobs=self.n_jobs,
+            memory_limit=self.memory_limit,
+            progress=self.progress,
+        )
 
         build = partial(
             build_tree, encoded=encoded, cuts=encoder.cuts_, sums=sums, baseline=baseline
@@ -428,6 +453,10 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
                 "n_jobs must be a number of threads, -1 for one for each processor, or None for "
                 f"one; got {self.n_jobs!r}."
             )
+        if self.memory_limit is not None:
+            _require_whole("memory_limit", self.memory_limit, 0)
+        if self.progress is not None and not callable(self.progress):
+            raise ValueError(f"progress must be a function or None; got {self.progress!r}.")
         if self.leaf_curve not in KINDS:
             raise ValueError(f"leaf_curve must be one of {KINDS}; got {self.leaf_curve!r}.")
         if self.time_limit is not None and not (

@@ -1,0 +1,74 @@
+"""Fit the best survival tree of depth three on a clinical table, report it, and draw it.
+
+Run it as ``python examples/demo.py [directory]``; the pictures go to the directory, by default
+``demo``.
+"""
+
+import sys
+from pathlib import Path
+from textwrap import fill
+from time import perf_counter
+
+import matplotlib as mpl
+
+from surtree import SurTree
+from surtree.datasets import load_gbsg2
+from surtree.plot import plot_curves, plot_tree
+
+BAR = 40
+
+
+def main(directory: Path) -> None:
+    """Fit, print the report and write the pictures."""
+    X, y = load_gbsg2()
+    heading("Data: German breast cancer trial, days until recurrence or death")
+    print(f"  {len(y)} women, {y['event'].sum()} of them with an event, the others censored")
+    columns = f"{len(X.columns)} columns: {', '.join(X.columns)}"
+    print(fill(columns, 76, initial_indent="  ", subsequent_indent="  "))
+
+    started = perf_counter()
+    model = SurTree(max_depth=3).fit(X, y)
+    seconds = perf_counter() - started
+
+    n_cuts = len(model.encoder_.cuts_)
+    heading("Certificate: is there a better tree of depth 3?")
+    print(f"  loss         {model.loss_:9.3f}   what the tree costs: the lower, the better")
+    print(f"  lower bound  {model.lower_bound_:9.3f}   no tree of this depth costs less")
+    print(f"  gap          {model.gap_:9.2%}   what another tree could save at most")
+    print(f"  status       {model.status_:>9}   over all trees of {n_cuts} questions")
+    print(f"  time         {seconds:7.2f} s")
+
+    heading("Size path: the best tree with at most so many splits, all from one fit")
+    print("  splits     loss  saved by the splits")
+    losses = [size.loss for size in model.path_]
+    for size in model.path_:
+        bar = "#" * round(BAR * (losses[0] - size.loss) / (losses[0] - losses[-1]))
+        print(f"  {size.splits:6}  {size.loss:7.1f}  {bar}".rstrip())
+
+    heading("Tree: who has which risk?")
+    print("  " + str(model.tree_).replace("\n", "\n  "))
+    print()
+    print("  n       women in the leaf, and how many of them had the event")
+    print("  theta   relative risk: 2 is twice the hazard of all women, 0.5 half of it")
+    print("  median  days until half of them have had the event, as theta predicts")
+
+    heading("Concordance")
+    print(f"  C-index {model.score(X, y):.3f} on the same rows (0.5: chance, 1: perfect)")
+
+    directory.mkdir(parents=True, exist_ok=True)
+    heading("Pictures, with the Kaplan-Meier curve of each leaf")
+    for name, plot in (("tree.png", plot_tree), ("curves.png", plot_curves)):
+        path = directory / name
+        plot(model.tree_, time_unit="days").figure.savefig(path, dpi=120)
+        print(f"  {path}")
+
+
+def heading(text: str) -> None:
+    """Print a line that begins a section."""
+    print(f"\n{text}\n{'-' * len(text)}")
+
+
+if __name__ == "__main__":
+    # Pictures go to files, also where there is a screen.
+    mpl.use("agg")
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("demo"))

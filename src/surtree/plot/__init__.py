@@ -1,0 +1,6 @@
+"""Pictures of a tree and of its leaves, drawn with matplotlib."""
+
+from surtree.plot._curves import plot_curves
+from surtree.plot._tree import plot_tree
+
+__all__ = ["plot_curves", "plot_tree"]

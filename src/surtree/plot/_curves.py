@@ -1,0 +1,256 @@
+"""All leaf curves together, each with its label, over a table of the rows at risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.curves import LeafCurveKind
+from surtree.plot._leaves import Leaf, at_risk, caption, read_leaves, time_label
+from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
+from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
+from surtree.plot._requirement import require
+from surtree.plot._spread import spread
+from surtree.plot._wording import counted, leaf_texts, median_text, number, wrap
+from surtree.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+# All sizes are in ems.
+_RULE_WIDTHS = (84.0, 60.0, 42.0, 30.0, 22.0, 16.0)
+_LEAST_PANEL = (18.0, 12.0)
+_COMFORTABLE_PANEL = (40.0, 26.0)
+_LEADER = 2.5
+_LABEL_GAP = 0.7
+_PAD = 0.6
+_TIME_AXIS = 2 * LINE + 1.2
+_SWATCH = 1.5
+
+
+def plot_curves(
+    tree: Tree,
+    ax: Axes | None = None,
+    *,
+    kind: LeafCurveKind = "kaplan-meier",
+    level: float = 0.95,
+    time_unit: str | None = None,
+    precision: int = 3,
+    cmap: str | Colormap | None = None,
+    fontsize: float | None = None,
+) -> Axes:
+    """Draw the survival curves of all leaves together, over a table of the rows at risk.
+
+    Each curve has its label at its end: the number of the leaf (as ``apply`` gives it), its
+    relative risk and median survival, and what holds for its rows. Curves are coloured by
+    relative risk: blue below one, grey at one, vermilion above.
+
+    A tree knows the rows at risk only when an event happens. So below each tick of the time axis
+    stands how many rows (or how much weight, where rows have weights) are at risk at the next
+    event of the leaf, and a dash where there is none. A tree without risk counts, such as those
+    of other sizes on a model's path, has no such table, and ``kind`` must be "baseline".
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a fitted model, its ``tree_``.
+    ax : matplotlib Axes, optional
+        Whose place the picture takes; a new figure of a fitting size when None.
+    kind : {"kaplan-meier", "baseline"}, default="kaplan-meier"
+        Whether the curve and the median of a leaf are its own Kaplan-Meier estimate, with a
+        confidence band, or what the relative risk makes of the hazard of all rows.
+    level : float, default=0.95
+        The level of the confidence band.
+    time_unit : str, optional
+        What time is counted in, for example "days".
+    precision : int, default=3
+        Significant digits of relative risks and medians.
+    cmap : str or matplotlib colour map, optional
+        Other colours, from a relative risk of at most 1/4 to one of at least 4.
+    fontsize : float, optional
+        The size of text in points. When None it is matplotlib's, or less where that is too large
+        for ``ax``.
+
+    Returns
+    -------
+    matplotlib Axes
+        ``ax``, or the axes of the new figure; the axes of the curves are its only ``child_axes``.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.plot import plot_curves
+    >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
+    >>> ax = plot_curves(model.tree_, time_unit="days")
+    >>> five_years = ax.child_axes[0].axvline(5 * 365)
+    """
+    require(tree)
+    leaves = read_leaves(tree, kind, level, cmap)
+    # From below, as they end: so leaders from curves to labels do not cross.
+    order = sorted(leaves, key=lambda leaf: (leaf.last_survival, -leaf.theta))
+    ruler = Ruler()
+    layouts = [
+        _lay_out(tree, order, width, precision, caption(kind, level), ruler)
+        for width in _RULE_WIDTHS
+    ]
+    page = open_page(layouts, ax, fontsize)
+    end = tree.baseline.times[-1]
+    panel = add_panel(page, page.layout.panel(page.width, page.height), end, page.layout.tick_room)
+    for leaf in leaves:
+        # Many bands over each other would hide the curves.
+        draw_leaf(page, panel, leaf, end, band_opacity=min(0.25, 1.5 / len(leaves)))
+    _draw_axis_labels(page, time_unit, ruler)
+    _draw_labels(order, panel, page)
+    if tree.risk:
+        _draw_risk_table(tree, order[::-1], panel, page)
+    page.text(0, 0, page.layout.caption, size=SMALL, va="bottom", alpha=FAINT)
+    return page.ax
+
+
+@dataclass(frozen=True)
+class _CurvesLayout:
+    """What stands around the curves.
+
+    Parameters
+    ----------
+    headings, rules : tuple of str
+        The first line of each label, and the lines below it; labels from below.
+    left, right : float
+        The width of what stands on either side.
+    tick_room : float
+        The width of a number in the table, or of a tick label where that is more.
+    n_rows : int
+        The number of rows of the table.
+    caption : str
+        What stands below.
+    """
+
+    headings: tuple[str, ...]
+    rules: tuple[str, ...]
+    left: float
+    right: float
+    tick_room: float
+    n_rows: int
+    caption: str
+
+    @property
+    def label_heights(self) -> NDArray[np.float64]:
+        return np.array([LINE + SMALL * text_height(rule) + _LABEL_GAP for rule in self.rules])
+
+    @property
+    def bottom(self) -> float:
+        """The height of all that stands below the curves."""
+        table = LINE * (self.n_rows + 1) + _PAD if self.n_rows else 0.0
+        return _TIME_AXIS + table + SMALL * text_height(self.caption)
+
+    def panel(self, width: float, height: float) -> tuple[float, float, float, float]:
+        """Return left, bottom, width and height of the curves on a page of some size."""
+        return (
+            self.left,
+            self.bottom,
+            width - self.left - self.right,
+            height - self.bottom - _PAD,
+        )
+
+    @property
+    def least(self) -> tuple[float, float]:
+        return self._size(*_LEAST_PANEL)
+
+    @property
+    def comfortable(self) -> tuple[float, float]:
+        return self._size(*_COMFORTABLE_PANEL)
+
+    def _size(self, width: float, height: float) -> tuple[float, float]:
+        labels = float(self.label_heights.sum())
+        return self.left + width + self.right, max(height, labels) + _PAD + self.bottom
+
+
+def _lay_out(
+    tree: Tree,
+    leaves: list[Leaf],
+    rule_width: float,
+    precision: int,
+    caption: str,
+    ruler: Ruler,
+) -> _CurvesLayout:
+    headings = tuple(
+        f"{leaf.name}: relative risk {number(leaf.theta, precision)}, "
+        f"median {median_text(leaf.median, precision)}"
+        for leaf in leaves
+    )
+    texts = leaf_texts(tree)
+    rules = tuple(
+        wrap(
+            f"{counted(leaf.n_samples, leaf.n_events)}: {texts[leaf.node]}",
+            rule_width / SMALL,
+            ruler,
+        )
+        for leaf in leaves
+    )
+    right = _LEADER + max(*map(ruler, headings), *(SMALL * ruler(rule) for rule in rules))
+    names = max(ruler(leaf.name) for leaf in leaves)
+    numbers = ruler(number(float(tree.weight.max()), 3))
+    # The first number of a row of the table is centred below the start of the time axis.
+    left = max(SMALL * ruler("100%") + 1.5 * LINE, _SWATCH + names + numbers / 2) + 2 * _PAD
+    return _CurvesLayout(
+        headings=headings,
+        rules=rules,
+        left=left,
+        right=right,
+        tick_room=max(TICK_ROOM, numbers + _PAD),
+        n_rows=len(leaves) if tree.risk else 0,
+        caption=wrap(caption, (left + _LEAST_PANEL[0] + right) / SMALL, ruler),
+    )
+
+
+def _draw_axis_labels(page: Page[_CurvesLayout], time_unit: str | None, ruler: Ruler) -> None:
+    left, bottom, width, height = page.layout.panel(page.width, page.height)
+    below = bottom - _TIME_AXIS + _PAD
+    page.text(left + width / 2, below, time_label(time_unit), ha="center", va="bottom")
+    beside = left - SMALL * ruler("100%") - _PAD
+    page.text(beside, bottom + height / 2, "survival", rotation=90, ha="right", va="center")
+
+
+def _draw_labels(leaves: list[Leaf], panel: Axes, page: Page[_CurvesLayout]) -> None:
+    layout = page.layout
+    left, bottom, width, height = layout.panel(page.width, page.height)
+    ends = height * np.array([leaf.last_survival for leaf in leaves]) / panel.get_ylim()[1]
+    middles = spread(ends, layout.label_heights, height)
+    tops = bottom + middles + (layout.label_heights - _LABEL_GAP) / 2
+    for leaf, heading, rule, end, top in zip(
+        leaves, layout.headings, layout.rules, bottom + ends, tops, strict=True
+    ):
+        x = left + width + _LEADER
+        page.text(x, top - LINE / 2, heading, va="center")
+        page.text(x, top - LINE, rule, size=SMALL, va="top", alpha=FAINT)
+        page.line(
+            [left + width, x - _PAD / 2],
+            [end, top - LINE / 2],
+            color=leaf.colour,
+            linewidth=0.1 * page.fontsize,
+        )
+
+
+def _draw_risk_table(
+    tree: Tree, leaves: list[Leaf], panel: Axes, page: Page[_CurvesLayout]
+) -> None:
+    left, bottom, width, _ = page.layout.panel(page.width, page.height)
+    first, last = panel.get_xlim()
+    ticks = np.array([tick for tick in panel.get_xticks() if first <= tick <= last])
+    top = bottom - _TIME_AXIS
+    page.text(0, top, "at risk at the next event", size=SMALL, va="top", alpha=FAINT)
+    for row, leaf in enumerate(leaves):
+        middle = top - LINE * (row + 1.5)
+        page.text(_SWATCH, middle, leaf.name, va="center")
+        page.line(
+            [_SWATCH / 3], [middle], marker="s", markersize=0.6 * page.fontsize, color=leaf.colour
+        )
+        position = int(np.searchsorted(tree.leaves, leaf.node))
+        for tick, count in zip(ticks, at_risk(tree, position, ticks), strict=True):
+            text = "-" if np.isnan(count) else number(count, 3)
+            page.text(left + width * tick / last, middle, text, ha="center", va="center")

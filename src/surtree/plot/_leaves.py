@@ -1,0 +1,137 @@
+"""What a picture shows of a leaf: its curve with a confidence band, and its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.curves import LeafCurveKind, confidence_band, leaf_curves
+from surtree.plot._colour import risk_colours
+from surtree.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """A leaf as it is drawn.
+
+    Parameters
+    ----------
+    node : int
+        The number of the leaf's node.
+    n_samples, n_events : int
+        The training rows of the leaf, and those of them with an event.
+    theta, median : float
+        The relative risk, and when survival falls to one half; infinity where it never does.
+    times, survival : array of float
+        The steps of the curve.
+    band : tuple of two arrays, or None
+        The lower and upper confidence limit at the same times.
+    colour : str
+        The colour of the relative risk.
+    """
+
+    node: int
+    n_samples: int
+    n_events: int
+    theta: float
+    median: float
+    times: Floats
+    survival: Floats
+    band: tuple[Floats, Floats] | None
+    colour: str
+
+    @property
+    def name(self) -> str:
+        """What the leaf is called in pictures: by the number that ``apply`` gives its rows."""
+        return f"leaf {self.node}"
+
+    @property
+    def last_survival(self) -> float:
+        """Survival after the last step."""
+        return float(self.survival[-1]) if self.survival.size else 1.0
+
+
+def read_leaves(
+    tree: Tree, kind: LeafCurveKind, level: float, cmap: str | Colormap | None
+) -> tuple[Leaf, ...]:
+    """Return the leaves of a tree as they are drawn, in the order of ``tree.leaves``.
+
+    Parameters
+    ----------
+    tree : Tree
+        A fitted tree.
+    kind : {"kaplan-meier", "baseline"}
+        Which curve a leaf has. Only a Kaplan-Meier curve has a band.
+    level : float
+        The level of the band.
+    cmap : str or matplotlib colour map, optional
+        Colours from low to high risk.
+    """
+    colours = risk_colours(tree.theta[tree.leaves], cmap)
+    leaves = []
+    for position, curve in enumerate(leaf_curves(tree, kind)):
+        steps: Any = slice(None)
+        band = None
+        if kind == "kaplan-meier":
+            # Steps of other leaves do not move this curve, and there may be thousands.
+            steps = tree.risk[position].step
+            lower, upper = confidence_band(tree, curve.leaf, level)
+            band = lower.y[steps], upper.y[steps]
+        leaves.append(
+            Leaf(
+                node=curve.leaf,
+                n_samples=int(tree.n_samples[curve.leaf]),
+                n_events=int(tree.n_events[curve.leaf]),
+                theta=float(tree.theta[curve.leaf]),
+                median=curve.median,
+                times=curve.survival.x[steps],
+                survival=curve.survival.y[steps],
+                band=band,
+                colour=colours[position],
+            )
+        )
+    return tuple(leaves)
+
+
+def time_label(time_unit: str | None) -> str:
+    """Return the label of a time axis."""
+    return "time" if time_unit is None else f"time ({time_unit})"
+
+
+def caption(kind: LeafCurveKind, level: float) -> str:
+    """Return in words how leaves are drawn, and what a relative risk is."""
+    if kind == "baseline":
+        curve = "Survival as the relative risk predicts it."
+    else:
+        curve = (
+            f"Kaplan-Meier survival with {100 * level:g}% confidence band, "
+            "dotted after the last event of a leaf."
+        )
+    return f"{curve} Relative risk: the hazard of a leaf over that of all rows."
+
+
+def at_risk(tree: Tree, position: int, times: Floats) -> Floats:
+    """Return how much weight is at risk at the first event of a leaf at or after each time.
+
+    A tree knows its risk sets only at events: after the last one the answer is not a number.
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree that keeps its risk counts.
+    position : int
+        The position of the leaf in ``tree.leaves``.
+    times : array of float
+        The times that are asked for.
+    """
+    counts = tree.risk[position]
+    following = np.searchsorted(tree.baseline.times[counts.step], times)
+    return np.append(counts.at_risk.astype(np.float64), np.nan)[following]

@@ -1,0 +1,30 @@
+"""Labels in a column, each as near to its place as the others allow."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.isotonic import isotonic_regression
+
+
+def spread(wanted: ArrayLike, heights: ArrayLike, room: float) -> NDArray[np.float64]:
+    """Return where the middles of labels go, so that none overlaps another.
+
+    Their order stays, and the sum of their squared shifts is the least possible.
+
+    Parameters
+    ----------
+    wanted : array of float
+        Where the middle of each label would be best, ascending.
+    heights : array of float
+        How high the labels are.
+    room : float
+        Labels lie between zero and this, unless together they are higher.
+    """
+    heights = np.asarray(heights, dtype=np.float64)
+    # Middles of labels that touch each other, the first of them at the bottom.
+    touching = np.cumsum(heights) - heights / 2
+    # Apart from that, what is left is an order: that no label begins before an earlier one.
+    slack = max(room - heights.sum(), 0.0)
+    shift = isotonic_regression(np.asarray(wanted) - touching, y_min=0.0, y_max=slack)
+    return touching + np.asarray(shift, dtype=np.float64)

@@ -1,0 +1,283 @@
+"""The tree with its rules on the edges, and the curve and the numbers of each leaf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.curves import LeafCurveKind
+from surtree.plot._leaves import Leaf, caption, read_leaves, time_label
+from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
+from surtree.plot._panel import add_panel, draw_leaf
+from surtree.plot._requirement import require
+from surtree.plot._wording import counted, median_text, number, paths, rule_texts, wrap
+from surtree.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+# All sizes are in ems.
+_RULE_WIDTHS = (28.0, 21.0, 16.0, 12.0, 9.0)
+_PAD = 0.6
+_ROW_GAP = 1.3
+_COLUMN_GAP = 1.2
+_LEAST_PANEL = (11.0, 4.5)
+_COMFORTABLE_PANEL_WIDTH = 21.0
+_LEAST_HEADER = 2 * LINE + 0.8
+_TIME_AXIS = 2 * LINE + 0.8
+
+
+def plot_tree(
+    tree: Tree,
+    ax: Axes | None = None,
+    *,
+    kind: LeafCurveKind = "kaplan-meier",
+    level: float = 0.95,
+    time_unit: str | None = None,
+    precision: int = 3,
+    cmap: str | Colormap | None = None,
+    fontsize: float | None = None,
+) -> Axes:
+    """Draw a tree from left to right, with the survival curve and the numbers of each leaf.
+
+    The rule that leads to a node is on its edge. Each leaf has its curve, in a column of panels
+    with the same axes and beside the curve of all rows in grey, and then its number (as ``apply``
+    gives it), rows, events, relative risk and median survival. Curves are coloured by relative
+    risk: blue below one, grey at one, vermilion above, which colour-blind people tell apart and
+    which can be seen on light and dark backgrounds.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a fitted model, its ``tree_``.
+    ax : matplotlib Axes, optional
+        Whose place the picture takes; a new figure of a fitting size when None.
+    kind : {"kaplan-meier", "baseline"}, default="kaplan-meier"
+        Whether the curve and the median of a leaf are its own Kaplan-Meier estimate, with a
+        confidence band, or what the relative risk makes of the hazard of all rows.
+    level : float, default=0.95
+        The level of the confidence band.
+    time_unit : str, optional
+        What time is counted in, for example "days".
+    precision : int, default=3
+        Significant digits of relative risks and medians.
+    cmap : str or matplotlib colour map, optional
+        Other colours, from a relative risk of at most 1/4 to one of at least 4.
+    fontsize : float, optional
+        The size of text in points. When None it is matplotlib's, or less where that is too large
+        for ``ax``.
+
+    Returns
+    -------
+    matplotlib Axes
+        ``ax``, or the axes of the new figure; the panels are its ``child_axes``.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.plot import plot_tree
+    >>> model = SurTree(max_depth=2).fit(*load_gbsg2())
+    >>> ax = plot_tree(model.tree_, time_unit="days")
+    >>> len(ax.child_axes)
+    4
+    """
+    require(tree)
+    leaves = read_leaves(tree, kind, level, cmap)
+    table = _table(leaves, time_unit, precision)
+    ruler = Ruler()
+    layouts = [
+        _lay_out(tree, table, width, f"{caption(kind, level)} Grey: all rows.", ruler)
+        for width in _RULE_WIDTHS
+    ]
+    page = open_page(layouts, ax, fontsize)
+    _draw_edges(tree, page)
+    _draw_panels(tree, leaves, page, time_unit)
+    _draw_table(page)
+    page.text(0, 0, page.layout.caption, size=SMALL, va="bottom", alpha=FAINT)
+    return page.ax
+
+
+@dataclass(frozen=True)
+class _TreeLayout:
+    """Where things are, counted from the left and from the top.
+
+    Parameters
+    ----------
+    rules, notes : tuple of str
+        What stands above and below the edge of each node.
+    levels : array of float
+        Where the edges of each depth begin, and at last where those of the deepest end.
+    gutter : float
+        The width of what stands between an edge and the panel of its leaf.
+    table : tuple of tuple of str
+        The columns of the table, a heading and a cell for each leaf.
+    columns : array of float
+        How wide they are.
+    header, row : float
+        The height of what stands above the leaves, and the least height of a leaf.
+    caption : str
+        What stands below.
+    """
+
+    rules: tuple[str, ...]
+    notes: tuple[str, ...]
+    levels: NDArray[np.float64]
+    gutter: float
+    table: tuple[tuple[str, ...], ...]
+    columns: NDArray[np.float64]
+    header: float
+    row: float
+    caption: str
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.table[0]) - 1
+
+    @property
+    def fixed_width(self) -> float:
+        """The width of all but the panels."""
+        return float(self.levels[-1] + self.gutter + self.columns.sum())
+
+    @property
+    def footer(self) -> float:
+        """The height of the time axis and of the caption."""
+        return _TIME_AXIS + SMALL * text_height(self.caption)
+
+    @property
+    def least(self) -> tuple[float, float]:
+        return self._size(_LEAST_PANEL[0], self.row)
+
+    @property
+    def comfortable(self) -> tuple[float, float]:
+        # A few leaves have room for large panels, many must share the screen.
+        return self._size(
+            _COMFORTABLE_PANEL_WIDTH, max(self.row, min(12.0, 6.0 + 20.0 / self.n_leaves))
+        )
+
+    def _size(self, panel: float, row: float) -> tuple[float, float]:
+        return self.fixed_width + panel, self.header + self.n_leaves * row + self.footer
+
+    def row_height(self, height: float) -> float:
+        """Return how high a leaf is on a page of some height."""
+        return (height - self.header - self.footer) / self.n_leaves
+
+    def leaf_middles(self, height: float) -> NDArray[np.float64]:
+        """Return where the leaves are on a page of some height, counted from below."""
+        above = self.row_height(height) * (np.arange(self.n_leaves, dtype=np.float64) + 0.5)
+        return height - self.header - above
+
+
+def _table(
+    leaves: tuple[Leaf, ...], time_unit: str | None, precision: int
+) -> tuple[tuple[str, ...], ...]:
+    """Return the numbers of the leaves as columns, each with its heading."""
+    unit = "survival" if time_unit is None else time_unit
+    return (
+        ("leaf", *(str(leaf.node) for leaf in leaves)),
+        ("rows", *(str(leaf.n_samples) for leaf in leaves)),
+        ("events", *(str(leaf.n_events) for leaf in leaves)),
+        ("relative\nrisk", *(number(leaf.theta, precision) for leaf in leaves)),
+        (f"median\n{unit}", *(median_text(leaf.median, precision) for leaf in leaves)),
+    )
+
+
+def _lay_out(
+    tree: Tree, table: tuple[tuple[str, ...], ...], rule_width: float, caption: str, ruler: Ruler
+) -> _TreeLayout:
+    rules = tuple(wrap(text, rule_width, ruler) for text in rule_texts(tree))
+    notes = tuple(
+        "" if leaf else counted(rows, events)
+        for leaf, rows, events in zip(tree.is_leaf, tree.n_samples, tree.n_events, strict=True)
+    )
+    levels = np.zeros(tree.depth + 2)
+    for rule, note, path in zip(rules, notes, paths(tree), strict=True):
+        width = max(ruler(rule), SMALL * ruler(note)) + 2 * _PAD
+        levels[len(path)] = max(levels[len(path)], width)
+    columns = np.array([max(map(ruler, column)) + _COLUMN_GAP for column in table])
+    gutter = SMALL * ruler("100%") + 2 * _PAD
+    levels = np.cumsum(levels)
+    width = levels[-1] + gutter + _LEAST_PANEL[0] + columns.sum()
+    # Edges of one depth are a row apart, and a row and a half below one that has a note: a split
+    # is in the middle of at least two rows. So rules above edges reach neither edges nor notes.
+    tallest = max(map(text_height, rules)) + _PAD
+    row = max(_LEAST_PANEL[1] + _ROW_GAP, tallest)
+    return _TreeLayout(
+        rules=rules,
+        notes=notes,
+        levels=levels,
+        gutter=gutter,
+        table=table,
+        columns=columns,
+        header=max(_LEAST_HEADER, tallest - row / 2),
+        row=row,
+        caption=wrap(caption, width / SMALL, ruler),
+    )
+
+
+def _draw_edges(tree: Tree, page: Page[_TreeLayout]) -> None:
+    from matplotlib import rcParams
+
+    levels = page.layout.levels
+    middles = np.empty(tree.n_nodes)
+    middles[tree.leaves] = page.layout.leaf_middles(page.height)
+    # In preorder children come after their parent, so backwards they have their place before it.
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:
+        middles[node] = (middles[tree.left[node]] + middles[tree.right[node]]) / 2
+
+    depths = np.array([len(path) - 1 for path in paths(tree)])
+    style = {"color": rcParams["text.color"], "linewidth": 0.09 * page.fontsize, "alpha": 0.6}
+    for node, middle in enumerate(middles):
+        begin, end = levels[depths[node]], levels[-1]
+        if not tree.is_leaf[node]:
+            end = levels[depths[node] + 1]
+            page.line([end, end], middles[[tree.left[node], tree.right[node]]], **style)
+        page.line([begin, end], [middle, middle], **style)
+        page.text(begin + _PAD, middle + 0.2, page.layout.rules[node], va="bottom")
+        page.text(
+            begin + _PAD, middle - 0.2, page.layout.notes[node], size=SMALL, va="top", alpha=FAINT
+        )
+
+
+def _draw_panels(
+    tree: Tree, leaves: tuple[Leaf, ...], page: Page[_TreeLayout], time_unit: str | None
+) -> None:
+    from matplotlib import rcParams
+
+    layout = page.layout
+    times = tree.baseline.times
+    left = layout.levels[-1] + layout.gutter
+    width = page.width - layout.fixed_width
+    height = layout.row_height(page.height) - _ROW_GAP
+    everyone = np.concatenate(([1.0], tree.baseline.survival(1.0)))
+    style: dict[str, Any] = {"color": rcParams["text.color"], "alpha": 0.35}
+    for leaf, middle in zip(leaves, layout.leaf_middles(page.height), strict=True):
+        panel = add_panel(page, (left, middle - height / 2, width, height), times[-1])
+        panel.set_yticks([0.0, 0.5, 1.0])
+        panel.tick_params(labelbottom=leaf is leaves[-1])
+        panel.axhline(0.5, linewidth=0.06 * page.fontsize, **style)
+        panel.plot(
+            [0.0, *times],
+            everyone,
+            drawstyle="steps-post",
+            linewidth=0.1 * page.fontsize,
+            **style,
+        )
+        draw_leaf(page, panel, leaf, times[-1])
+    middle = left + width / 2
+    below = layout.footer - _TIME_AXIS
+    page.text(middle, below + 0.4, time_label(time_unit), ha="center", va="bottom")
+    page.text(middle, page.height - layout.header + _PAD, "survival", ha="center", va="bottom")
+
+
+def _draw_table(page: Page[_TreeLayout]) -> None:
+    layout = page.layout
+    right = page.width - layout.columns.sum() + layout.columns.cumsum()
+    for (heading, *cells), x in zip(layout.table, right, strict=True):
+        page.text(x, page.height - layout.header + _PAD, heading, ha="right", va="bottom")
+        for cell, middle in zip(cells, layout.leaf_middles(page.height), strict=True):
+            page.text(x, middle, cell, ha="right", va="center")

@@ -1,0 +1,120 @@
+"""The words of a picture: rules that are short enough, broken into lines where they read well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from surtree.cut import Cut
+from surtree.tree import Tree
+
+LONGEST_NAME = 60
+LONGEST_CATEGORY = 32
+MOST_CATEGORIES = 5
+
+# After a space, but never between a comparison and its number; within a word after a mark that
+# joins two words, or before a capital.
+_BREAK = re.compile(r"(?<=\s)(?<!> )(?<!= )|(?<=[^\W\d][_\-./])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
+
+
+def rule_texts(tree: Tree) -> list[str]:
+    """Return, for each node, what holds for its rows and not for those of its sibling."""
+    texts = ["all rows"] * tree.n_nodes
+    for node in np.flatnonzero(~tree.is_leaf):
+        cut = _shortened(tree.cuts[tree.cut[node]])
+        texts[tree.left[node]] = cut.negated_rule
+        texts[tree.right[node]] = cut.rule
+    return texts
+
+
+def paths(tree: Tree) -> list[tuple[int, ...]]:
+    """Return, for each node, the nodes from the root down to it."""
+    found: list[tuple[int, ...]] = [(0,)] * tree.n_nodes
+    for node in np.flatnonzero(~tree.is_leaf):
+        for child in (tree.left[node], tree.right[node]):
+            found[child] = (*found[node], int(child))
+    return found
+
+
+def leaf_texts(tree: Tree) -> dict[int, str]:
+    """Return all that holds for the rows of each leaf, without what later rules imply."""
+    rules, found = rule_texts(tree), paths(tree)
+    texts = {}
+    for leaf in tree.leaves.tolist():
+        conditions: dict[Any, str] = {}
+        for node, child in pairwise(found[leaf]):
+            cut = tree.cuts[tree.cut[node]]
+            # Of thresholds on the same side of one column, the one asked last is the tightest.
+            side = (cut.column, cut.missing, child == tree.right[node])
+            conditions[side if cut.threshold is not None else child] = rules[child]
+        texts[leaf] = ", ".join(conditions.values()) or rules[leaf]
+    return texts
+
+
+def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
+    """Break a text into lines that are no wider than a width.
+
+    Parameters
+    ----------
+    text : str
+        The text, on one line.
+    width : float
+        The widest that a line may be.
+    measure : callable
+        Gives the width of a text.
+    """
+    lines = [""]
+    for piece in _BREAK.split(text):
+        # A word wider than a line is broken anywhere: nothing of it may be lost.
+        whole = measure(piece.rstrip()) <= width
+        for part in [piece] if whole else piece:
+            if lines[-1] and measure((lines[-1] + part).rstrip()) > width:
+                lines.append("")
+            lines[-1] += part
+    return "\n".join(line.strip() for line in lines)
+
+
+def number(value: float, precision: int) -> str:
+    """Return a number with so many significant digits, but whole where it has more than that."""
+    if not 10.0**precision <= abs(value) < 1e15:
+        return f"{value:.{precision}g}"
+    return f"{value:.0f}"
+
+
+def counted(rows: int, events: int) -> str:
+    """Return how many rows there are, and how many of them have an event."""
+    return (
+        f"{rows} {'row' if rows == 1 else 'rows'}, {events} {'event' if events == 1 else 'events'}"
+    )
+
+
+def median_text(median: float, precision: int) -> str:
+    """Return a median survival, which may lie after all times that were observed."""
+    return number(median, precision) if np.isfinite(median) else "not reached"
+
+
+def _shortened(cut: Cut) -> Cut:
+    categories = cut.categories
+    if categories is not None:
+        categories = tuple(
+            _elided(category, LONGEST_CATEGORY) if isinstance(category, str) else category
+            for category in categories
+        )
+        if len(categories) > MOST_CATEGORIES:
+            listed = categories[: MOST_CATEGORIES - 1]
+            categories = (*listed, f"… {len(categories) - len(listed)} more")
+    return replace(cut, name=_elided(cut.name, LONGEST_NAME), categories=categories)
+
+
+def _elided(text: str, longest: int) -> str:
+    """Leave out a part of a long text that is not its end: names in a row often differ there."""
+    text = " ".join(text.split())
+    if len(text) <= longest:
+        return text
+    tail = longest // 4
+    return f"{text[: longest - 1 - tail].rstrip()}…{text[-tail:].lstrip()}"

@@ -1,0 +1,229 @@
+"""The search itself: stoppable, bounded, the same answer by every road."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from problems import Case, cases
+
+from surtree import SurTree, _core
+from surtree._solver import Limits, Switches, solve
+from surtree.datasets import make_survival_tree_data
+from surtree.encoding import Encoder
+from surtree.statistics import nelson_aalen, row_sums
+from surtree.table import read_table
+from surtree.target import read_target
+
+LEFT_OUT = {
+    "memo": False,
+    "merge": False,
+    "regroup": False,
+    "bounds": False,
+    "sweep": False,
+}
+
+
+def encode(X, y, **parameters):
+    encoder = Encoder(**parameters)
+    weight = np.ones(len(y))
+    encoded = encoder.fit_encode(read_table(encoder, X, reset=True), weight)
+    target = read_target(y, len(y))
+    return encoded, row_sums(target, weight, nelson_aalen(target, weight))
+
+
+def test_every_switch_is_tried():
+    assert {field.name for field in fields(Switches)} == {*LEFT_OUT, "kernel_depth"}
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases(max_rows=30, max_columns=5))
+def test_speed_ups_change_no_answer(case: Case):
+    case.limits.pop("n_thresholds")
+    case.limits.pop("min_support")
+    limits = Limits(**case.limits)
+    problem = encode(case.X, case.y, n_thresholds=4, min_support=0.0)
+    expected = solve(*problem, limits)
+    others = [Switches(**{name: False}) for name in LEFT_OUT]
+    others += [Switches(kernel_depth=1), Switches(kernel_depth=2)]
+    for switches in others:
+        found = solve(*problem, limits, switches=switches)
+        # Without merging there are more rows, and so more sizes that bring nothing.
+        n = len(expected.gains)
+        np.testing.assert_allclose(found.gains[:n], expected.gains, rtol=1e-12, atol=1e-12)
+    no_memory = solve(*problem, limits, memory_limit=0)
+    np.testing.assert_array_equal(no_memory.gains, expected.gains)
+
+
+@pytest.fixture(scope="module")
+def slow():
+    """A problem that takes many seconds to solve."""
+    X, y, _ = make_survival_tree_data(3000, factor=2, random_state=1)
+    return X, y
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("time_limit", [0.3, 1.0])
+def test_time_limit_is_kept(slow, n_jobs, time_limit):
+    X, y = slow
+    model = SurTree(max_depth=6, time_limit=time_limit, n_jobs=n_jobs)
+    seconds = []
+    for _ in range(3):  # another process may hold us up once
+        start = time.perf_counter()
+        model.fit(X, y)
+        seconds.append(time.perf_counter() - start)
+    assert model.status_ == "time_limit"
+    assert 0 < model.gap_ <= 1
+    assert model.lower_bound_ < model.loss_ == model.path_[-1].loss
+    assert model.loss_ < SurTree(max_depth=3).fit(X, y).loss_
+    # Far from a benchmark: a search that does not stop takes a hundred times as long.
+    assert min(seconds) < time_limit + 0.5
+
+
+def test_bounds_hold_whenever_a_search_ends():
+    X, y, _ = make_survival_tree_data(800, random_state=2)
+    whole = SurTree(max_depth=4).fit(X, y)
+    calls = 0
+    for stop_after in range(1, 4):
+
+        def stop(_, stop_after=stop_after):
+            nonlocal calls
+            calls += 1
+            return calls >= stop_after
+
+        calls = 0
+        early = SurTree(max_depth=5, progress=stop).fit(X, y)
+        assert early.status_ in ("interrupted", "optimal")
+        assert early.lower_bound_ <= early.loss_
+        assert early.path_[-1].lower_bound <= whole.loss_ + 1e-9
+
+
+def test_progress_tells_how_far(slow):
+    X, y = slow
+    seen = []
+
+    def watch(progress):
+        seen.append(progress)
+        return len(seen) >= 25
+
+    model = SurTree(max_depth=5, progress=watch).fit(X, y)
+    assert model.status_ == "interrupted"
+    fractions = [progress.fraction for progress in seen]
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[-1] < 1
+    losses = [progress.loss for progress in seen]
+    assert losses == sorted(losses, reverse=True)
+    assert all(progress.lower_bound <= progress.loss for progress in seen)
+    assert model.loss_ <= losses[-1] + 1e-9
+
+
+def test_an_error_in_the_hook_reaches_the_caller(slow):
+    X, y = slow
+
+    def fail(_):
+        raise LookupError("no such screen")
+
+    with pytest.raises(LookupError, match="no such screen"):
+        SurTree(max_depth=6, progress=fail).fit(X, y)
+
+
+def test_control_c_ends_a_search_at_once():
+    code = """
+import signal, threading, time
+from surtree import SurTree
+from surtree.datasets import make_survival_tree_data
+X, y, _ = make_survival_tree_data(3000, factor=2, random_state=1)
+SurTree(max_depth=1).fit(X, y)
+before = threading.active_count(), len(__import__("os").listdir("/proc/self/task"))
+print("ready", flush=True)
+try:
+    SurTree(max_depth=6, n_jobs=2).fit(X, y)
+except KeyboardInterrupt:
+    print(time.time(), before == (threading.active_count(), len(__import__("os").listdir("/proc/self/task"))))
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        pressed = time.time()
+        os.kill(process.pid, signal.SIGINT)
+        ended, no_thread_left = process.stdout.readline().split()
+    assert float(ended) - pressed < 0.2 + 0.3  # the 0.3 is for a busy machine
+    assert no_thread_left == "True"
+
+
+def test_binary_columns_are_as_good_as_the_columns_they_came_from():
+    X, y, _ = make_survival_tree_data(400, random_state=6)
+    raw = SurTree(max_depth=4).fit(X, y)
+    binary = SurTree(max_depth=4).fit(raw.encoder_.transform(X), y)
+    assert binary.loss_ == pytest.approx(raw.loss_, rel=1e-12)
+
+
+def test_thousands_of_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 1500))
+    y = rng.exponential(1.0 + 3 * (X[:, 700] > 0.5) * (X[:, 1200] > 0))
+    model = SurTree(max_depth=2).fit(X, y)
+    assert model.status_ == "optimal"
+    best_stump = SurTree(max_depth=1).fit(X, y)
+    assert model.loss_ < best_stump.loss_
+
+
+def test_many_identical_rows():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 3, size=(50_000, 4)), columns=list("abcd"))
+    y = rng.exponential(1.0 + X["a"] * (X["b"] > 1)) + 0.01
+    together = SurTree(max_depth=3).fit(X, y)
+    encoded, sums = encode(X, pd.Series(y).to_numpy())
+    apart = solve(encoded, sums, Limits(3), switches=Switches(merge=False))
+    assert sums.negative_log_hazard - apart.gains[-1] == pytest.approx(together.loss_, rel=1e-10)
+
+
+def test_kernels_have_a_name():
+    assert _core.kernels() in ("portable", "avx2", "avx512")
+
+
+@pytest.mark.parametrize("kernels", ["portable", "avx2", "avx512"])
+def test_every_instruction_set_finds_the_same_tree(kernels):
+    code = """
+from surtree import SurTree
+from surtree.datasets import make_survival_tree_data
+X, y, _ = make_survival_tree_data(700, random_state=4)
+model = SurTree(max_depth=4).fit(X, y)
+limited = SurTree(max_depth=4, min_samples_leaf=20, min_events_leaf=9).fit(X, y)
+print(repr(model.loss_), model.tree_.cut.tolist(), repr(limited.loss_), limited.tree_.cut.tolist())
+"""
+    here, there = (
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"SURTREE_KERNELS": name},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for name in ("", kernels)
+    )
+    assert here == there
+
+
+def test_two_searches_at_once():
+    X, y, _ = make_survival_tree_data(500, random_state=8)
+    found = []
+
+    def fit():
+        found.append(SurTree(max_depth=4).fit(X, y).loss_)
+
+    threads = [threading.Thread(target=fit) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [found[0]] * 3
