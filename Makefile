@@ -44,9 +44,10 @@ $(VENV)/test: $(VENV)/bin/python $(SOURCES)
 	$(PIP) install -e ".[test]"
 	@mkdir -p build && touch $@
 
-# mypy follows the imports of the package itself and reads the stub that the build makes.
+# mypy wants the stub of the compiled module, which the build makes, beside the sources.
 $(VENV)/lint: $(VENV)/bin/python $(SOURCES)
 	$(PIP) install -e ".[lint]"
+	@cp $(VENV)/lib/python*/site-packages/surtree/_core.pyi src/surtree/
 	@touch $@
 
 clean:

@@ -1,4 +1,4 @@
-"""Small random tables for property tests, and the loss of a tree as a reader of its rules sees it."""
+"""Small random tables for property tests, and losses by nothing but their definition."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def cases(draw: st.DrawFn, max_rows: int = 16, max_columns: int = 3) -> Case:
 
 
 def expected_losses(case: Case, holds: np.ndarray) -> np.ndarray:
-    """Return the optimal loss for 0, 1, 2, ... splits, from nothing but the formulas of the paper."""
+    """Return the optimal loss for 0, 1, 2, ... splits, by the formulas of the paper."""
     weight = np.ones(len(case.y)) if case.weight is None else case.weight
     hazard = row_hazard(case.y, weight, case.entry)
     events = weight * case.y["event"]

@@ -17,7 +17,11 @@ def is_true(condition: str, row: dict[str, Any]) -> bool:
     missing = value is None or value is pd.NA or value != value
     if words in ("is missing", "is not missing"):
         return missing is (words == "is missing")
-    for ending, answer in ((" or missing", True), (" or is missing", True), (" and not missing", False)):
+    for ending, answer in (
+        (" or missing", True),
+        (" or is missing", True),
+        (" and not missing", False),
+    ):
         if words.endswith(ending):
             words = words.removesuffix(ending)
             if missing:

@@ -1,14 +1,15 @@
 """What must not change the optimum, and what may only improve it."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from problems import Case, cases
 
+from problems import Case, cases
 from surtree import SurTree
 from surtree.datasets import load_gbsg2, make_survival_tree_data
 
@@ -59,9 +60,7 @@ def test_negated_columns(case: Case):
     for name in negated.columns:
         if negated[name].dtype == float:
             negated[name] = -negated[name]
-    same(
-        losses(case, n_thresholds=None), losses(replace(case, X=negated), n_thresholds=None)
-    )
+    same(losses(case, n_thresholds=None), losses(replace(case, X=negated), n_thresholds=None))
 
 
 @check
@@ -93,10 +92,10 @@ def test_a_row_of_weight_zero_is_absent(case: Case):
 @given(cases(max_rows=24))
 def test_more_splits_and_more_depth_never_hurt(case: Case):
     path = losses(case)
-    assert all(b <= a for a, b in zip(path[:-1], path[1:], strict=True))
+    assert all(b <= a for a, b in pairwise(path))
     case.limits.pop("max_splits", None)
     by_depth = [losses(case, max_depth=depth)[-1] for depth in range(4)]
-    assert all(b <= a + 1e-9 for a, b in zip(by_depth[:-1], by_depth[1:], strict=True))
+    assert all(b <= a + 1e-9 for a, b in pairwise(by_depth))
 
 
 @check

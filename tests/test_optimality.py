@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+
 from problems import Case, cases, expected_losses, leaf_loss, row_hazard
 from rules import leaf_by_rules
-
 from surtree import SurTree
 
 RELATIVE = 1e-9

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from problems import leaf_loss, row_hazard
 
+from problems import leaf_loss, row_hazard
 from surtree import SurTree
 from surtree.datasets import make_survival_tree_data
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Structure:
-    """One tree as flat arrays in preorder; a leaf has -1 everywhere. Rows that a cut holds go right."""
+    """One tree as flat arrays in preorder; a leaf has -1. Rows for which a cut holds go right."""
 
     cut: NDArray[np.int32]
     left: NDArray[np.int32]
@@ -131,6 +132,6 @@ def solve(
     )
     structures = tuple(
         Structure(cut[start:stop], left[start:stop], right[start:stop])
-        for start, stop in zip(begin[:-1], begin[1:], strict=True)
+        for start, stop in pairwise(begin)
     )
     return Solution(status, gains, bounds, structures)
