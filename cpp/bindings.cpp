@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "kernels.hpp"
@@ -16,10 +17,13 @@ template <class T, int N>
 using Input = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> output(std::vector<T> values) {
+using Output = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+Output<T> output(std::vector<T> values) {
     auto* kept = new std::vector<T>(std::move(values));
     const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+    return Output<T>(kept->data(), {kept->size()}, owner);
 }
 
 const char* name(surtree::Status status) {
@@ -33,14 +37,17 @@ const char* name(surtree::Status status) {
     }
 }
 
-nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
-                const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
-                const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
-                const Input<bool, 1>& cut_missing, const Input<double, 1>& events,
-                const Input<double, 1>& hazard, const Input<bool, 1>& has_event, int max_depth,
-                int max_splits, int min_samples_leaf, int min_events_leaf, double time_limit, int n_threads,
-                std::size_t memory_limit, const nb::object& progress, int kernel_depth, bool memo, bool merge,
-                bool regroup, bool bounds, bool sweep) {
+using Answer = std::tuple<std::string, Output<double>, Output<double>, Output<std::int32_t>,
+                          Output<std::int32_t>, Output<std::int32_t>, Output<std::int32_t>>;
+
+Answer solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+             const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
+             const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
+             const Input<bool, 1>& cut_missing, const Input<double, 1>& events,
+             const Input<double, 1>& hazard, const Input<bool, 1>& has_event, int max_depth, int max_splits,
+             int min_samples_leaf, int min_events_leaf, double time_limit, int n_threads,
+             std::size_t memory_limit, const nb::object& progress, int kernel_depth, bool memo, bool merge,
+             bool regroup, bool bounds, bool sweep) {
     surtree::Problem problem;
     problem.n_columns = bins.shape(0);
     problem.n_rows = bins.shape(1);
@@ -86,28 +93,21 @@ nb::tuple solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1
         right.insert(right.end(), tree.right.begin(), tree.right.end());
         tree_begin.push_back(static_cast<std::int32_t>(cut.size()));
     }
-    return nb::make_tuple(name(solution.status), output(std::move(solution.gains)),
-                          output(std::move(solution.gain_bounds)), output(std::move(tree_begin)),
-                          output(std::move(cut)), output(std::move(left)), output(std::move(right)));
+    return Answer(name(solution.status), output(std::move(solution.gains)),
+                  output(std::move(solution.gain_bounds)), output(std::move(tree_begin)),
+                  output(std::move(cut)), output(std::move(left)), output(std::move(right)));
 }
 
 }  // namespace
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of surtree. Use surtree.SurTree.";
-    m.def(
-        "solve", &solve, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
-        "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
-        "min_samples_leaf"_a, "min_events_leaf"_a, "time_limit"_a, "n_threads"_a, "memory_limit"_a,
-        "progress"_a.none(), "kernel_depth"_a, "memo"_a, "merge"_a, "regroup"_a, "bounds"_a, "sweep"_a,
-        nb::sig(
-            "def solve(bins: object, n_bins: object, missing_bin: object, cut_column: object, "
-            "cut_first: object, cut_last: object, cut_missing: object, events: object, hazard: object, "
-            "has_event: object, max_depth: int, max_splits: int, min_samples_leaf: int, "
-            "min_events_leaf: int, time_limit: float, n_threads: int, memory_limit: int, progress: object, "
-            "kernel_depth: int, memo: bool, merge: bool, regroup: bool, bounds: bool, sweep: bool) -> tuple"),
-        "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
-        "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
+    m.def("solve", &solve, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
+          "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
+          "min_samples_leaf"_a, "min_events_leaf"_a, "time_limit"_a, "n_threads"_a, "memory_limit"_a,
+          "progress"_a.none(), "kernel_depth"_a, "memo"_a, "merge"_a, "regroup"_a, "bounds"_a, "sweep"_a,
+          "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
+          "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
     m.def(
         "kernels", [] { return std::string(surtree::kernels().name); },
         "Name of the instruction set in use.");
