@@ -1,18 +1,48 @@
 #include "axis.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <map>
 
 namespace surtree {
 namespace {
 
-struct RegionLess {
-    bool operator()(const Region& a, const Region& b) const {
-        return std::lexicographical_compare(
-            a.begin(), a.end(), b.begin(), b.end(), [](const Run& x, const Run& y) {
-                return x.first != y.first ? x.first < y.first : x.last < y.last;
-            });
+// A set of bins, of a column that has few: what kernels of more than one level work with.
+struct BinSet {
+    std::array<std::uint64_t, max_kernel_bins / 64> words{};
+
+    bool operator==(const BinSet&) const = default;
+    bool empty() const { return *this == BinSet{}; }
+    BinSet operator&(const BinSet& other) const {
+        BinSet out;
+        for (std::size_t w = 0; w < words.size(); ++w) out.words[w] = words[w] & other.words[w];
+        return out;
+    }
+
+    explicit BinSet(const Region& region = {}) {
+        for (const Run& run : region)
+            for (int b = run.first; b < run.last; ++b)
+                words[static_cast<std::size_t>(b) / 64] |= 1ULL << (b % 64);
+    }
+
+    Region region() const {
+        Region out;
+        for (int b = 0; b < max_kernel_bins; ++b) {
+            if (!(words[static_cast<std::size_t>(b) / 64] >> (b % 64) & 1)) continue;
+            if (!out.empty() && out.back().last == b)
+                ++out.back().last;
+            else
+                out.push_back({b, b + 1});
+        }
+        return out;
+    }
+};
+
+struct BinSetHash {
+    std::size_t operator()(const BinSet& set) const {
+        std::uint64_t hash = 0;
+        for (const std::uint64_t word : set.words) hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+        return hash ^ hash >> 32;
     }
 };
 
@@ -73,46 +103,49 @@ Axis::Axis(const std::vector<Region>& holds, std::vector<int> cuts, const Region
         first_bin = bins.front().first;
         last_bin = bins.back().last;
     }
-    std::vector<Region> regions;
-    for (const Region& yes : holds) regions.push_back(intersection(yes, bins));
-    for (int c = 0; c < n_cuts; ++c)
-        regions.push_back(intersection(complement(holds[static_cast<std::size_t>(c)], last_bin), bins));
+    std::vector<Region> sides;
+    for (const Region& yes : holds) sides.push_back(intersection(yes, bins));
+    for (const Region& yes : holds) sides.push_back(intersection(complement(yes, last_bin), bins));
+    n_regions = n_deep = n_sides;
+    split_begin.push_back(0);
+    run_begin.push_back(0);
+    const auto add_runs = [&](const Region& region) {
+        runs.insert(runs.end(), region.begin(), region.end());
+        run_begin.push_back(static_cast<int>(runs.size()));
+    };
+    for (const Region& side : sides) add_runs(side);
+    if (levels < 2) return;
 
-    std::map<Region, int, RegionLess> id_of;
+    std::vector<BinSet> regions(sides.begin(), sides.end());
+    std::unordered_map<BinSet, int, BinSetHash> id_of;
     for (int r = 0; r < n_sides; ++r) id_of.emplace(regions[static_cast<std::size_t>(r)], r);
-    const auto id = [&](const Region& region) {
+    const auto id = [&](const BinSet& region) {
         const auto [place, is_new] = id_of.emplace(region, static_cast<int>(regions.size()));
         if (is_new) regions.push_back(region);
         return place->second;
     };
     const auto cut_again = [&](int from, int to) {
         for (int r = from; r < to; ++r) {
-            for (int c = 0; c < n_cuts; ++c) {
-                const Region whole = regions[static_cast<std::size_t>(r)];
-                const Region yes = intersection(whole, regions[static_cast<std::size_t>(c)]);
-                const Region no = intersection(whole, regions[static_cast<std::size_t>(n_cuts + c)]);
+            for (std::size_t c = 0; c < holds.size(); ++c) {
+                const BinSet yes = regions[static_cast<std::size_t>(r)] & regions[c];
+                const BinSet no = regions[static_cast<std::size_t>(r)] & regions[holds.size() + c];
                 if (yes.empty() || no.empty()) continue;
-                splits.push_back({id(yes), id(no)});
+                const int id_of_yes = id(yes);
+                splits.push_back({id_of_yes, id(no)});
             }
             split_begin.push_back(static_cast<int>(splits.size()));
         }
     };
-    split_begin.push_back(0);
-    if (levels >= 2) cut_again(0, n_sides);
+    cut_again(0, n_sides);
     n_regions = static_cast<int>(regions.size());
     if (levels >= 3) cut_again(n_sides, n_regions);
     n_deep = static_cast<int>(regions.size());
+    for (int r = n_sides; r < n_deep; ++r) add_runs(regions[static_cast<std::size_t>(r)].region());
 
-    run_begin.push_back(0);
-    for (const Region& region : regions) {
-        runs.insert(runs.end(), region.begin(), region.end());
-        run_begin.push_back(static_cast<int>(runs.size()));
-    }
-    if (levels < 2) return;  // only the pair tables of levels 2 and 3 multiply by the membership
     const std::size_t stride = membership_stride(n_sides);
     membership.assign(static_cast<std::size_t>(last_bin) * stride, 0.0);
-    for (std::size_t s = 0; s < static_cast<std::size_t>(n_sides); ++s)
-        for (const Run& run : regions[s])
+    for (std::size_t s = 0; s < sides.size(); ++s)
+        for (const Run& run : sides[s])
             for (int b = run.first; b < run.last; ++b)
                 membership[static_cast<std::size_t>(b) * stride + s] = 1.0;
 }
@@ -132,7 +165,8 @@ Column::Column(const Problem& problem, int column, int levels)
     }
     n_cuts = static_cast<int>(cuts.size());
     if (n_cuts > 0) first_cut = cuts.front();
-    whole_ = std::make_unique<Axis>(holds_, cuts, Region{{0, n_bins}}, levels);
+    // Depth three looks at the occupied bins only, so the whole column is for two levels at most.
+    whole_ = std::make_unique<Axis>(holds_, cuts, Region{{0, n_bins}}, std::min(levels, 2));
 }
 
 const Axis& Column::within(std::uint64_t occupied) const {
@@ -148,14 +182,14 @@ const Axis& Column::within(std::uint64_t occupied) const {
     if (axis) return *axis;
 
     const Region bins = bins_of(occupied, n_bins);
-    std::map<Region, bool, RegionLess> seen;
+    std::vector<Region> seen;
     std::vector<Region> holds;
     std::vector<int> cuts;
     for (std::size_t c = 0; c < holds_.size(); ++c) {
         const Region yes = intersection(holds_[c], bins);
         const Region no = intersection(complement(holds_[c], n_bins), bins);
-        if (yes.empty() || no.empty() || seen.contains(yes)) continue;
-        seen[yes] = seen[no] = true;
+        if (yes.empty() || no.empty() || std::find(seen.begin(), seen.end(), yes) != seen.end()) continue;
+        seen.insert(seen.end(), {yes, no});
         holds.push_back(yes);
         cuts.push_back(first_cut + static_cast<int>(c));
     }

@@ -25,6 +25,9 @@ struct Run {
 // A set of bins: runs, ascending and apart.
 using Region = std::vector<Run>;
 
+// More bins than this, and kernels of more than one level are out of the question.
+constexpr int max_kernel_bins = 512;
+
 // A region cut in two by another cut of the same column: ids of the two parts.
 struct Split {
     int yes, no;

@@ -60,13 +60,12 @@ double finest_grid(const Problem& problem) {
     return std::ldexp(1.0, exponent - 51);
 }
 
-// The chosen rows, in the order of the choice.
+// The chosen rows without their keys, in the order of the choice.
 void copy_rows(const RowSet& from, int n_columns, int n_sums, const int* chosen, int n, RowSet& out) {
     const auto n_out = static_cast<std::size_t>(n), width = static_cast<std::size_t>(n_sums);
     out.n = n;
     out.bins.resize(static_cast<std::size_t>(n_columns) * n_out);
     out.sums.resize(n_out * width);
-    out.keys.resize(n_out);
     for (int c = 0; c < n_columns; ++c) {
         const std::uint16_t* column = from.column(c);
         std::uint16_t* to = out.bins.data() + static_cast<std::size_t>(c) * n_out;
@@ -75,7 +74,6 @@ void copy_rows(const RowSet& from, int n_columns, int n_sums, const int* chosen,
     for (std::size_t k = 0; k < n_out; ++k) {
         const auto r = static_cast<std::size_t>(chosen[k]);
         for (std::size_t c = 0; c < width; ++c) out.sums[k * width + c] = from.sums[r * width + c];
-        out.keys[k] = from.keys[r];
     }
 }
 
@@ -127,6 +125,9 @@ void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, cons
         n += inside[bins[r]];
     }
     copy_rows(parent, n_columns, n_sums, chosen.data(), n, out);
+    out.keys.resize(static_cast<std::size_t>(n));
+    for (std::size_t k = 0; k < out.keys.size(); ++k)
+        out.keys[k] = parent.keys[static_cast<std::size_t>(chosen[k])];
 }
 
 void sort_rows(const RowSet& rows, int n_columns, int n_sums, int column, int n_bins, std::vector<int>& begin,

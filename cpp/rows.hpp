@@ -48,7 +48,8 @@ Rows merge_rows(const Problem& problem, bool limited, bool merge);
 void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const Axis& axis, int region,
                RowSet& out);
 
-// The same rows in the order of their bins in one column; those of bin b are begin[b] .. begin[b + 1] - 1.
+// The same rows, without keys, in the order of their bins in one column; those of bin b are begin[b] to
+// begin[b + 1] - 1.
 void sort_rows(const RowSet& rows, int n_columns, int n_sums, int column, int n_bins, std::vector<int>& begin,
                RowSet& out);
 

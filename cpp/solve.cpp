@@ -86,17 +86,21 @@ class TreeBuilder {
         const Column& column = search_.columns()[at(choice.column)];
         out.cut[at(node)] = original(choice);
         for (const bool holds : {false, true}) {
+            (holds ? out.right : out.left)[at(node)] = static_cast<int>(out.cut.size());
+            if ((holds ? choice.yes : choice.no) == 0) {
+                add_node(out);
+                continue;
+            }
             RowSet child;
             take_rows(rows, static_cast<int>(search_.columns().size()), search_.rows().n_sums, choice.column,
                       column.whole(), holds ? choice.cut : choice.cut + column.n_cuts, child);
-            (holds ? out.right : out.left)[at(node)] = static_cast<int>(out.cut.size());
             build_node(child, holds ? depth_yes : depth_no, holds ? choice.yes : choice.no, out);
         }
     }
 
     void build_node(const RowSet& rows, int depth, int k, Tree& out) {
         const int node = add_node(out);
-        if (k == 0 || rows.n == 1) return;
+        if (rows.n == 1) return;
         const Search::Solved& solved = solved_again(rows, depth);
         const int splits = fewest(std::min(k, static_cast<int>(solved.profile.size()) - 1), solved.profile);
         if (splits == 0) return;

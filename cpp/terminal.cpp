@@ -19,7 +19,7 @@ int Terminal::deepest(const Problem& problem, int depth) {
     if (depth >= 3 && bins[0] <= 64 && bins[0] * bins[1] * bins[2] <= most_cells &&
         problem.cuts.size() <= most_cuts)
         return 3;
-    return depth >= 2 && bins[0] <= 512 ? 2 : std::min(depth, 1);
+    return depth >= 2 && bins[0] <= max_kernel_bins ? 2 : std::min(depth, 1);
 }
 
 Terminal::Terminal(const std::vector<Column>& columns, const Limits& limits, const Rows& rows, int depth,

@@ -1,0 +1,184 @@
+"""Time us, pystreed and scikit-survival side by side, fit to fit, in one run.
+
+python benchmarks/solver.py scalability   # the paper's synthetic tables, f=1 and f=2
+python benchmarks/solver.py survset       # the paper's real tables (pip install SurvSet)
+python benchmarks/solver.py growth        # our time against rows, cuts, depth, threads, and input
+
+Prints a table and saves tidy rows to benchmarks/results/. One thread, median of --repeat runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from peers import fit_greedy, fit_pystreed, leaves_of_pystreed, loss_of_leaves, numeric
+from tables import survset, synthetic
+
+from surtree import SurTree, _core
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def seconds(fit: Callable[[], object], repeat: int) -> tuple[float, object]:
+    """Return the median time of a fit, and the last model."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        model = fit()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times), model
+
+
+def compare(name, X, y, depth: int, repeat: int, greedy: bool) -> dict:
+    """Fit all three to one table."""
+    ours, model = seconds(lambda: SurTree(max_depth=depth).fit(X, y), repeat)
+    binary = model.encoder_.transform(X).astype(int)
+    theirs, peer = seconds(lambda: fit_pystreed(binary, y, depth), repeat)
+    row = {
+        "table": name,
+        "rows": len(y),
+        "cuts": binary.shape[1],
+        "depth": depth,
+        "surtree_seconds": ours,
+        "pystreed_seconds": theirs,
+        "ratio": theirs / ours,
+        "surtree_loss": loss_of_leaves(y, model.apply(X)),
+        "pystreed_loss": loss_of_leaves(y, leaves_of_pystreed(peer, binary)),
+    }
+    if greedy:
+        table = numeric(X)
+        row["sksurv_seconds"], tree = seconds(lambda: fit_greedy(table, y, depth), repeat)
+        row["sksurv_ratio"] = row["sksurv_seconds"] / ours
+        row["sksurv_loss"] = loss_of_leaves(y, tree.apply(table))
+    return row
+
+
+def show(rows: list[dict]) -> None:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[_text(row.get(name, "")) for name in names] for row in rows]
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    for line in [names, *cells]:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+def _text(value) -> str:
+    return (
+        f"{value:.4g}"
+        if isinstance(value, float) and value < 1000
+        else (f"{value:.3f}" if isinstance(value, float) else str(value))
+    )
+
+
+def save(name: str, rows: list[dict]) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def mean_ratio(rows: list[dict]) -> None:
+    for depth in sorted({row["depth"] for row in rows}):
+        ratios = [row["ratio"] for row in rows if row["depth"] == depth]
+        worse = sum(
+            row["surtree_loss"] > row["pystreed_loss"] * (1 + 1e-9)
+            for row in rows
+            if row["depth"] == depth
+        )
+        print(
+            f"depth {depth}: {statistics.geometric_mean(ratios):.1f} times as fast as pystreed "
+            f"(geometric mean of {len(ratios)}), loss larger than its in {worse}"
+        )
+
+
+def scalability(options) -> list[dict]:
+    rows = []
+    for factor, depths in ((1, (2, 3, 4, 5)), (2, (2, 3, 4))):
+        for name, X, y in synthetic(factor, options.tables):
+            for depth in depths:
+                if options.depth and depth not in options.depth:
+                    continue
+                rows.append(compare(name, X, y, depth, options.repeat, greedy=True))
+                print(".", end="", flush=True)
+    print()
+    return rows
+
+
+def real(options) -> list[dict]:
+    rows = []
+    for name, X, y in survset(options.only):
+        for depth in options.depth or (4, 5):
+            rows.append(compare(name, X, y, depth, options.repeat, greedy=False))
+            print(".", end="", flush=True)
+    print()
+    return rows
+
+
+def growth(options) -> list[dict]:
+    rows = []
+
+    def measure(axis: str, value, X, y, **parameters) -> None:
+        taken, model = seconds(lambda: SurTree(**parameters).fit(X, y), options.repeat)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        rows.append(
+            {
+                "axis": axis,
+                "value": value,
+                "rows": len(y),
+                "cuts": len(model.encoder_.cuts_),
+                "depth": parameters["max_depth"],
+                "surtree_seconds": taken,
+                "peak_mebibytes": memory,
+            }
+        )
+        show(rows[-1:])
+
+    (_, X, y), (_, X2, y2) = next(synthetic(1, 1)), next(synthetic(2, 1))
+    for depth in (1, 2, 3, 4, 5):
+        measure("depth", depth, X, y, max_depth=depth)
+    for n_jobs in (1, 2):
+        measure("threads", n_jobs, X, y, max_depth=5, n_jobs=n_jobs)
+    for n_thresholds in (5, 10, 20, 40):
+        measure("thresholds", n_thresholds, X, y, max_depth=3, n_thresholds=n_thresholds)
+    full = SurTree(max_depth=2).fit(X, y).encoder_.transform(X)
+    for depth in (4, 5):
+        measure("input: raw", "raw", X, y, max_depth=depth)
+        measure("input: binary", "binary", full, y, max_depth=depth)
+    measure("sizes: all", "all", X2, y2, max_depth=4)
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(300, 2000))
+    measure("columns", 2000, wide, rng.exponential(size=300), max_depth=2)
+    for n in (1_000, 10_000, 100_000, 1_000_000):
+        long = rng.normal(size=(n, 10))
+        time_to_event = rng.exponential(1 + (long[:, 0] > 0) + (long[:, 1] > 1) * (long[:, 2] > 0))
+        measure("rows", n, long, time_to_event, max_depth=3)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("which", choices=("scalability", "survset", "growth"))
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--tables", type=int, default=5, help="synthetic tables of each kind")
+    parser.add_argument("--depth", type=int, nargs="*", help="only these depths")
+    parser.add_argument("--only", nargs="*", help="only these SurvSet tables")
+    options = parser.parse_args()
+    print(f"kernels: {_core.kernels()}, one thread unless said otherwise")
+    run = {"scalability": scalability, "survset": real, "growth": growth}[options.which]
+    rows = run(options)
+    show(rows)
+    if options.which != "growth":
+        mean_ratio(rows)
+    save(options.which, rows)
+
+
+if __name__ == "__main__":
+    main()
