@@ -37,6 +37,21 @@ const char* name(surtree::Status status) {
     }
 }
 
+surtree::Problem read_rows(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+                           const Input<std::int32_t, 1>& missing_bin,
+                           const Input<std::int32_t, 1>& cut_column, const Input<std::int32_t, 1>& cut_first,
+                           const Input<std::int32_t, 1>& cut_last, const Input<bool, 1>& cut_missing) {
+    surtree::Problem problem;
+    problem.n_columns = bins.shape(0);
+    problem.n_rows = bins.shape(1);
+    problem.bins = bins.data();
+    problem.n_bins.assign(n_bins.data(), n_bins.data() + n_bins.shape(0));
+    problem.missing_bin.assign(missing_bin.data(), missing_bin.data() + missing_bin.shape(0));
+    for (std::size_t c = 0; c < cut_column.shape(0); ++c)
+        problem.cuts.push_back({cut_column(c), cut_first(c), cut_last(c), cut_missing(c)});
+    return problem;
+}
+
 using Answer = std::tuple<std::string, Output<double>, Output<double>, Output<std::int32_t>,
                           Output<std::int32_t>, Output<std::int32_t>, Output<std::int32_t>>;
 
@@ -48,14 +63,8 @@ Answer solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& 
              int min_samples_leaf, int min_events_leaf, double time_limit, int n_threads,
              std::size_t memory_limit, const nb::object& progress, int kernel_depth, bool memo, bool merge,
              bool regroup, bool bounds, bool sweep) {
-    surtree::Problem problem;
-    problem.n_columns = bins.shape(0);
-    problem.n_rows = bins.shape(1);
-    problem.bins = bins.data();
-    problem.n_bins.assign(n_bins.data(), n_bins.data() + n_bins.shape(0));
-    problem.missing_bin.assign(missing_bin.data(), missing_bin.data() + missing_bin.shape(0));
-    for (std::size_t c = 0; c < cut_column.shape(0); ++c)
-        problem.cuts.push_back({cut_column(c), cut_first(c), cut_last(c), cut_missing(c)});
+    surtree::Problem problem =
+        read_rows(bins, n_bins, missing_bin, cut_column, cut_first, cut_last, cut_missing);
     problem.events = events.data();
     problem.hazard = hazard.data();
     problem.has_event = reinterpret_cast<const std::uint8_t*>(has_event.data());
@@ -98,6 +107,24 @@ Answer solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& 
                   output(std::move(cut)), output(std::move(left)), output(std::move(right)));
 }
 
+std::tuple<Output<std::int32_t>, Output<double>> sum_nodes(
+    const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+    const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
+    const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
+    const Input<bool, 1>& cut_missing, const Input<std::int32_t, 1>& cut, const Input<std::int32_t, 1>& left,
+    const Input<std::int32_t, 1>& right, const Input<double, 2>& values) {
+    const surtree::Problem problem =
+        read_rows(bins, n_bins, missing_bin, cut_column, cut_first, cut_last, cut_missing);
+    const std::size_t n_nodes = cut.shape(0), n_values = values.shape(0);
+    const surtree::Tree tree{{cut.data(), cut.data() + n_nodes},
+                             {left.data(), left.data() + n_nodes},
+                             {right.data(), right.data() + n_nodes}};
+    std::vector<std::int32_t> leaf_of_row(problem.n_rows);
+    std::vector<double> sums(n_values * n_nodes);
+    surtree::sum_nodes(problem, tree, values.data(), n_values, leaf_of_row.data(), sums.data());
+    return {output(std::move(leaf_of_row)), output(std::move(sums))};
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -108,6 +135,9 @@ NB_MODULE(_core, m) {
           "progress"_a.none(), "kernel_depth"_a, "memo"_a, "merge"_a, "regroup"_a, "bounds"_a, "sweep"_a,
           "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
           "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
+    m.def("sum_nodes", &sum_nodes, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
+          "cut_last"_a, "cut_missing"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
+          "The leaf of each row of a tree, and the sums of values over each node, one kind after the other.");
     m.def(
         "kernels", [] { return std::string(surtree::kernels().name); },
         "Name of the instruction set in use.");

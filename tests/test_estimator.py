@@ -278,7 +278,7 @@ def test_minimum_leaf_sizes_are_kept():
     assert model.tree_.n_events[leaves].min() >= 20
 
 
-def test_time_limit_and_threads_reach_the_solver(monkeypatch):
+def test_limits_and_threads_reach_the_solver(monkeypatch):
     seen = {}
 
     def solve(*arguments, **options):
@@ -287,8 +287,10 @@ def test_time_limit_and_threads_reach_the_solver(monkeypatch):
 
     original = surtree.estimator.solve
     monkeypatch.setattr(surtree.estimator, "solve", solve)
-    SurTree(max_depth=1, time_limit=30.0, n_jobs=2).fit(X, Y)
-    assert seen == {"time_limit": 30.0, "n_jobs": 2}
+    SurTree(max_depth=1, time_limit=30.0, n_jobs=2, memory_limit=10_000).fit(X, Y)
+    # Reading the table was on the clock as well.
+    assert 20 < seen.pop("time_limit") < 30
+    assert seen == {"n_jobs": 2, "memory_limit": 10_000, "progress": None}
 
 
 def test_a_search_that_ended_early_reports_its_gap(monkeypatch):

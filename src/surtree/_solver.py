@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,34 @@ def default_memory_limit() -> int:
         return 2**31
 
 
+def sum_nodes(
+    encoded: Encoded, structure: Structure, values: NDArray[np.float64]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the leaf of each row, and the sum of each kind of value over the rows of each node.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The rows.
+    structure : Structure
+        The tree that they fall down.
+    values : array of shape (n_values, n_rows)
+        What to add up.
+    """
+    leaf_of_row, sums = _core.sum_nodes(
+        **_rows(encoded),
+        cut=structure.cut,
+        left=structure.left,
+        right=structure.right,
+        values=np.ascontiguousarray(values),
+    )
+    return leaf_of_row, sums.reshape(len(values), -1)
+
+
+def _rows(encoded: Encoded) -> dict[str, Any]:
+    return {field.name: getattr(encoded, field.name) for field in fields(encoded)}
+
+
 def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads that scikit-learn's ``n_jobs`` asks for."""
     if n_jobs is None:
@@ -110,13 +139,7 @@ def solve(
         return bool(progress(Progress(fraction, total - gain, max(0.0, total - gain_bound))))
 
     status, gains, bounds, begin, cut, left, right = _core.solve(
-        bins=np.ascontiguousarray(encoded.bins, dtype=np.uint16),
-        n_bins=encoded.n_bins,
-        missing_bin=encoded.missing_bin,
-        cut_column=encoded.cut_column,
-        cut_first=encoded.cut_first,
-        cut_last=encoded.cut_last,
-        cut_missing=encoded.cut_missing,
+        **_rows(encoded),
         events=sums.events,
         hazard=sums.hazard,
         has_event=sums.n_events,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import repeat
 from typing import Any, Literal
 
 import narwhals as nw
@@ -207,6 +208,10 @@ def _require_finite(column: Column) -> Column:
 
 def _from_cells(name: str, cells: list[Any]) -> Column:
     """Read cells of any types, as a column of text or of Python objects holds them."""
+    if set(map(type, cells)) <= {str, type(None)}:  # by far the most common, and quick to read
+        texts = set(cells) - {None}
+        if texts:
+            return _categorical(name, cells, texts)
     holes = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
     present = [cell for cell, hole in zip(cells, holes, strict=True) if not hole]
     families = {_family(name, cell_type) for cell_type in set(map(type, present))}
@@ -236,7 +241,7 @@ def _categorical(
     return Column(
         name,
         "categorical",
-        np.array([codes.get(cell, -1) for cell in cells], dtype=np.int32),
+        np.fromiter(map(codes.get, cells, repeat(-1)), dtype=np.int32, count=len(cells)),
         categories=tuple(labels[category] for category in kept),
         ordered=ordered,
     )

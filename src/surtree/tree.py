@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from surtree._solver import Structure, sum_nodes
 from surtree.cut import Cut
 from surtree.statistics import (
     ArrayValue,
@@ -25,7 +26,6 @@ from surtree.statistics import (
 from surtree.target import Target
 
 if TYPE_CHECKING:
-    from surtree._solver import Structure
     from surtree.encoding import Encoded
     from surtree.table import Table
 
@@ -375,28 +375,14 @@ def build_tree(
         Events and times of the training rows; with it, the leaves keep their risk counts.
     """
     left, right = structure.left, structure.right
-
-    def goes_right(node: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        cut = structure.cut[node]
-        line = encoded.cut_column[cut]
-        bins = encoded.bins[line][rows]
-        answer: NDArray[np.bool_] = encoded.cut_first[cut] <= bins
-        answer &= bins <= encoded.cut_last[cut]
-        if encoded.cut_missing[cut]:
-            answer |= bins == encoded.missing_bin[line]
-        return answer
-
-    leaf_of_row = _leaf_of_row(left, right, sums.weight.size, goes_right)
-
-    def node_sums(values: NDArray[Any]) -> Floats:
-        totals = total_by(leaf_of_row, values, left.size)
-        # In preorder children come after their parent, so backwards they are complete before it.
-        for node in np.flatnonzero(left >= 0)[::-1]:
-            totals[node] = totals[left[node]] + totals[right[node]]
-        return totals
-
-    events, hazard = node_sums(sums.events), node_sums(sums.hazard)
     row_negative_log_hazard = -sums.events * np.log(sums.hazard / sums.weight)
+    n_events, rows = sums.n_events.astype(np.float64), np.ones(sums.weight.size)
+    leaf_of_row, node_sums = sum_nodes(
+        encoded,
+        structure,
+        np.stack([sums.weight, sums.events, sums.hazard, row_negative_log_hazard, rows, n_events]),
+    )
+    weight, events, hazard, negative_log_hazard, n_samples, n_events = node_sums
     used, position = np.unique(structure.cut[structure.cut >= 0], return_inverse=True)
     cut = np.full(left.size, -1, dtype=np.int32)
     column = cut.copy()
@@ -408,13 +394,13 @@ def build_tree(
         left=left.astype(np.int32),
         right=right.astype(np.int32),
         theta=leaf_theta(events, hazard),
-        n_samples=node_sums(np.ones(leaf_of_row.size)).astype(np.int32),
-        n_events=node_sums(sums.n_events).astype(np.int32),
-        weight=node_sums(sums.weight),
+        n_samples=n_samples.astype(np.int32),
+        n_events=n_events.astype(np.int32),
+        weight=weight,
         events=events,
         hazard=hazard,
         # No leaf fits its rows better than a hazard for each row; less than nothing is rounding.
-        loss=np.maximum(node_sums(row_negative_log_hazard) - gain(events, hazard), 0.0),
+        loss=np.maximum(negative_log_hazard - gain(events, hazard), 0.0),
         cuts=tuple(cuts[number] for number in used),
         baseline=baseline,
         risk=() if target is None else _leaf_risk(leaf_of_row, left, target, sums.weight, baseline),
@@ -442,7 +428,7 @@ def _leaf_of_row(
 
 
 def _leaf_risk(
-    leaf_of_row: NDArray[np.intp],
+    leaf_of_row: Integers,
     left: Integers,
     target: Target,
     weight: Floats,
