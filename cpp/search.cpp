@@ -104,6 +104,11 @@ std::vector<int> Search::promising_sides() const {
 
 // Workers take tasks from a shared counter; the calling thread only watches the clock and the user.
 Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start) {
+    if (is_quick()) {
+        Worker worker;
+        for (const Task& task : tasks) run_task(task, worker);
+        return Status::optimal;
+    }
     std::atomic<std::size_t> next{0}, n_done{0};
     std::mutex mutex;
     std::condition_variable done;
@@ -147,6 +152,18 @@ Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start
     lock.unlock();
     for (std::thread& thread : threads) thread.join();
     return status;
+}
+
+// Whether a stage takes a few milliseconds at most: then threads cost more than they bring, and nobody can
+// be late to stop it. A step, here, is adding a row to a table or evaluating a cell of one.
+bool Search::is_quick() const {
+    const double n_rows = rows_.all.n, n_columns = static_cast<double>(columns_.size()), n_sides = n_sides_;
+    double steps = n_rows * n_columns * n_columns + n_sides * n_sides;
+    if (terminal_->depth() == 3)
+        steps = n_rows * static_cast<double>(terminal_->n_tables()) +
+                8 * static_cast<double>(terminal_->tables_size());
+    for (int depth = terminal_->depth(); depth < stage_depth_; ++depth) steps *= n_sides;
+    return steps < 2e6;
 }
 
 void Search::run_task(const Task& task, Worker& worker) {

@@ -74,6 +74,7 @@ class Search {
 
     std::vector<Task> tasks() const;
     std::vector<int> promising_sides() const;
+    bool is_quick() const;
     Status run_tasks(const std::vector<Task>& tasks, Clock::time_point start);
     void run_task(const Task& task, Worker& worker);
     void keep(int side, int depth, Profile profile);

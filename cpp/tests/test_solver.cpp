@@ -29,12 +29,12 @@ struct Example {
     Problem problem;
     Limits limits;
 
-    explicit Example(unsigned seed) {
+    explicit Example(unsigned seed, int n_rows = 0, int n_columns = 0, int n_bins = 0) {
         std::mt19937 random(seed);
         const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-        const int n = 2 + below(20), p = 1 + below(4);
+        const int n = n_rows ? n_rows : 2 + below(20), p = n_columns ? n_columns : 1 + below(4);
         for (int c = 0; c < p; ++c) {
-            const int q = 2 + below(3);
+            const int q = n_bins ? n_bins : 2 + below(3);
             const bool missing = below(3) == 0, nominal = below(2) == 0;
             problem.n_bins.push_back(q + missing);
             problem.missing_bin.push_back(missing ? q : -1);
@@ -173,17 +173,23 @@ void gain_is_the_formula() {
 }
 
 void a_stop_leaves_a_tree_and_a_bound() {
-    Example example(7);
-    example.limits = {4, 15, 1, 0};
-    const Solution whole = solve(example.problem, example.limits, {});
-    Control control;
-    control.time_limit = 1e-9;
-    const Solution cut_short = solve(example.problem, example.limits, control);
-    CHECK(cut_short.trees.size() == whole.trees.size(), "%zu", cut_short.trees.size());
-    for (std::size_t k = 0; k < whole.gains.size(); ++k)
-        CHECK(cut_short.gains[k] <= whole.gains[k] + 1e-12 &&
-                  cut_short.gain_bounds[k] >= whole.gains[k] - 1e-12,
-              "%zu splits: %g <= %g <= %g", k, cut_short.gains[k], whole.gains[k], cut_short.gain_bounds[k]);
+    Example example(7, 400, 6, 7);
+    for (const bool limited : {false, true}) {
+        example.limits = {4, 15, limited ? 9 : 1, limited ? 4 : 0};
+        const Solution whole = solve(example.problem, example.limits, {});
+        CHECK(whole.status == Status::optimal, "%d", static_cast<int>(whole.status));
+        for (const double seconds : {1e-9, 0.002, 0.01}) {
+            Control control;
+            control.time_limit = seconds;
+            const Solution early = solve(example.problem, example.limits, control);
+            CHECK(early.status == Status::time_limit || seconds > 1e-9, "not stopped");
+            CHECK(early.trees.size() == whole.trees.size(), "%zu", early.trees.size());
+            for (std::size_t k = 0; k < whole.gains.size(); ++k)
+                CHECK(
+                    early.gains[k] <= whole.gains[k] + 1e-9 && early.gain_bounds[k] >= whole.gains[k] - 1e-9,
+                    "%zu splits: %g <= %g <= %g", k, early.gains[k], whole.gains[k], early.gain_bounds[k]);
+        }
+    }
 }
 
 }  // namespace

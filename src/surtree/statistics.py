@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,18 @@ class RowSums:
     n_events: NDArray[np.bool_]
     negative_log_hazard: float
 
+    @cached_property
+    def node_values(self) -> Floats:
+        """What a tree adds up over the rows of each node, a line for each kind of sum.
+
+        Weight, events, hazard, the part of the loss that no tree can change, rows, rows with events.
+        """
+        loss = -self.events * np.log(self.hazard / self.weight)
+        n_events = self.n_events.astype(np.float64)
+        return np.stack(
+            [self.weight, self.events, self.hazard, loss, np.ones(self.weight.size), n_events]
+        )
+
 
 def risk_table(target: Target, weight: Floats) -> RiskTable:
     """Count the weight at risk and the weight of the events at each distinct event time.
@@ -189,7 +202,8 @@ def row_sums(target: Target, weight: Floats, baseline: Baseline) -> RowSums:
         events=events,
         hazard=weight * hazard,
         n_events=target.event,
-        negative_log_hazard=-float(events @ np.log(hazard)),
+        # Not a dot product: that may start the threads of a linear algebra library.
+        negative_log_hazard=-float(np.sum(events * np.log(hazard))),
     )
 
 

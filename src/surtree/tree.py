@@ -375,13 +375,7 @@ def build_tree(
         Events and times of the training rows; with it, the leaves keep their risk counts.
     """
     left, right = structure.left, structure.right
-    row_negative_log_hazard = -sums.events * np.log(sums.hazard / sums.weight)
-    n_events, rows = sums.n_events.astype(np.float64), np.ones(sums.weight.size)
-    leaf_of_row, node_sums = sum_nodes(
-        encoded,
-        structure,
-        np.stack([sums.weight, sums.events, sums.hazard, row_negative_log_hazard, rows, n_events]),
-    )
+    leaf_of_row, node_sums = sum_nodes(encoded, structure, sums.node_values)
     weight, events, hazard, negative_log_hazard, n_samples, n_events = node_sums
     used, position = np.unique(structure.cut[structure.cut >= 0], return_inverse=True)
     cut = np.full(left.size, -1, dtype=np.int32)
