@@ -30,6 +30,9 @@ Floats = NDArray[np.float64]
 
 MAX_DEPTH = 20
 
+# Seconds of a time limit that are kept for building the trees.
+AFTERWARDS = 0.03
+
 # The loss that the solver claims and the loss added up from the rows agree to this.
 LOSS_TOLERANCE = 1e-9
 # One more split that improves the loss by less than this is rounding, not a better tree.
@@ -225,8 +228,10 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         sums = row_sums(target, weight, baseline)
         time_left = self.time_limit
         if time_left is not None:
-            # Reading and encoding are on the clock as well; the search ends at once if it is over.
-            time_left = max(time_left - (perf_counter() - start), 1e-9)
+            # Reading and encoding are on the clock as well, and so is what follows the search, which
+            # ends at once if its time is over.
+            time_left -= perf_counter() - start + min(AFTERWARDS, self.time_limit / 10)
+            time_left = max(time_left, 1e-9)
         solution = solve(
             encoded,
             sums,
