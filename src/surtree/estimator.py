@@ -228,9 +228,9 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         sums = row_sums(target, weight, baseline)
         time_left = self.time_limit
         if time_left is not None:
-            # Reading and encoding are on the clock as well, and so is what follows the search, which
-            # ends at once if its time is over.
-            time_left -= perf_counter() - start + min(AFTERWARDS, self.time_limit / 10)
+            # What comes before and after the search is on the clock as well. Without any time left
+            # it ends at once.
+            time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
             time_left = max(time_left, 1e-9)
         solution = solve(
             encoded,
