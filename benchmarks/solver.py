@@ -56,7 +56,7 @@ def compare(name, X, y, depth: int, repeat: int, greedy: bool) -> dict:
         table = numeric(X)
         row["sksurv_seconds"], tree = seconds(lambda: fit_greedy(table, y, depth), repeat)
         row["sksurv_ratio"] = row["sksurv_seconds"] / ours
-        row["sksurv_loss"] = loss_of_leaves(y, tree.apply(table))
+        row["sksurv_loss"] = loss_of_leaves(y, tree.tree_.apply(table.to_numpy(dtype=np.float32)))
     return row
 
 
