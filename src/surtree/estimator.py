@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
 from surtree._solver import Limits, ProgressHook, Solution, Structure, solve
-from surtree.curves import KINDS, LeafCurve, LeafCurveKind, StepFunction, leaf_curves
+from surtree.curves import LeafCurveKind
 from surtree.encoding import Encoder
-from surtree.metrics import concordance_index
-from surtree.statistics import RowSums, likelihood_loss, nelson_aalen, row_sums
-from surtree.table import Table, read_table
-from surtree.target import Target, read_target, read_weights, require_events
+from surtree.parameters import (
+    MAX_DEPTH,
+    is_number,
+    require_jobs,
+    require_leaf_curve,
+    require_not_negative,
+    require_whole,
+)
+from surtree.prediction import TreeEstimator
+from surtree.statistics import RowSums
+from surtree.training import read_training_rows
 from surtree.tree import Tree, build_tree
-
-Floats = NDArray[np.float64]
-
-MAX_DEPTH = 20
 
 # The loss that the solver claims and the loss added up from the rows agree to this.
 LOSS_TOLERANCE = 1e-9
@@ -58,7 +54,7 @@ class Size:
     tree: Tree
 
 
-class SurTree(BaseEstimator):  # type: ignore[misc]
+class SurTree(TreeEstimator):
     """An optimal survival tree: no tree within the limits has a smaller loss.
 
     The loss is the negative log-likelihood of proportional hazards within leaves, relative to a
@@ -150,9 +146,6 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
     [2456.0, 1684.0, 1684.0]
     """
 
-    # scikit-survival asks this of estimators whose prediction is higher for a higher risk.
-    _predict_risk_score = True
-
     def __init__(
         self,
         max_depth: int = 3,
@@ -212,24 +205,16 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         """
         start = perf_counter()
         limits = self._check_parameters()
-        table = read_table(self, X, reset=True)
-        weight = read_weights(sample_weight, table.n_rows)
-        present = weight > 0
-        target = _rows(read_target(y, table.n_rows, entry), present)
-        require_events(target)
-
+        rows = read_training_rows(self, X, y, sample_weight, entry)
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        encoded = encoder.fit_encode(table, weight)
-        weight = weight[present]
-        baseline = nelson_aalen(target, weight)
-        sums = row_sums(target, weight, baseline)
+        encoded = encoder.fit_encode(rows.table, rows.table_weight)
         time_left = self.time_limit
         if time_left is not None:
             # Reading and encoding are on the clock as well; the search ends at once if it is over.
             time_left = max(time_left - (perf_counter() - start), 1e-9)
         solution = solve(
             encoded,
-            sums,
+            rows.sums,
             limits,
             time_limit=time_left,
             n_jobs=self.n_jobs,
@@ -238,11 +223,11 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         )
 
         build = partial(
-            build_tree, encoded=encoded, cuts=encoder.cuts_, sums=sums, baseline=baseline
+            build_tree, encoded=encoded, cuts=encoder.cuts_, sums=rows.sums, baseline=rows.baseline
         )
-        path = _path(solution, build, sums)
+        path = _path(solution, build, rows.sums)
         best = min(path, key=lambda size: (size.loss + self.ccp_alpha * size.splits, size.splits))
-        chosen = build(solution.structures[best.splits], target=target)
+        chosen = build(solution.structures[best.splits], target=rows.target)
 
         self.path_ = tuple(
             replace(size, tree=chosen) if size.tree is best.tree else size for size in path
@@ -258,210 +243,21 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         self.gap_ = (best.loss - self.lower_bound_) / best.loss if best.loss > 0 else 0.0
         return self
 
-    def predict(self, X: Any) -> Floats:
-        """Return the risk of each row: the hazard relative to the baseline, higher is riskier.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        """
-        table = self._read(X)
-        return self.tree_.theta[self.tree_.apply(table)]
-
-    def predict_survival_function(
-        self, X: Any, *, return_array: bool = False
-    ) -> NDArray[np.object_] | Floats:
-        """Return the probability of no event until a time, for each row.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        return_array : bool, default=False
-            Whether to return numbers at ``unique_times_``, an array of shape
-            (n_samples, n_times), instead of an array of step functions.
-        """
-        table = self._read(X)
-        return self._curves_of_rows(
-            table, [curve.survival for curve in self._leaf_curves()], return_array
-        )
-
-    def predict_cumulative_hazard_function(
-        self, X: Any, *, return_array: bool = False
-    ) -> NDArray[np.object_] | Floats:
-        """Return the hazard added up until a time, for each row.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        return_array : bool, default=False
-            Whether to return numbers at ``unique_times_``, an array of shape
-            (n_samples, n_times), instead of an array of step functions.
-        """
-        table = self._read(X)
-        return self._curves_of_rows(
-            table, [curve.cumulative_hazard for curve in self._leaf_curves()], return_array
-        )
-
-    def predict_median(self, X: Any) -> Floats:
-        """Return the time at which half of the rows like each row have had the event.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Infinity where survival never falls to one half.
-        """
-        leaf_index = self._leaf_index(self._read(X))
-        return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]
-
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return Harrell's C: how often the riskier of two rows has its event first.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-        """
-        risk = self.predict(X)
-        target = read_target(y, risk.size)
-        return concordance_index(target.event, target.time, risk, sample_weight=sample_weight)
-
-    def loss(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        entry: ArrayLike | None = None,
-    ) -> float:
-        """Return the loss of rows, which the tree minimised on those that it was fitted on.
-
-        The baseline hazard is that of the training rows. On the training rows this is ``loss_``
-        plus one half for each leaf without an event: what such a leaf predicts is the hazard of
-        half an event, not of none.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time above zero.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-        entry : array of shape (n_samples,), optional
-            When each row came under observation.
-        """
-        theta = self.predict(X)
-        target = read_target(y, theta.size, entry)
-        weight = read_weights(sample_weight, theta.size)
-        return likelihood_loss(row_sums(target, weight, self.tree_.baseline), theta)
-
-    def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the number of the leaf's node that each row falls in.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        """
-        table = self._read(X)
-        return self.tree_.apply(table)
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """Return which nodes each row visits, as a sparse matrix of shape (n_samples, n_nodes).
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        """
-        table = self._read(X)
-        return self.tree_.decision_path(table)
-
-    def get_depth(self) -> int:
-        """Return the largest number of questions that a row is asked."""
-        check_is_fitted(self)
-        return self.tree_.depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
-
-    @property
-    def unique_times_(self) -> Floats:
-        """The distinct event times of the training rows."""
-        check_is_fitted(self)
-        return self.tree_.baseline.times
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The share of each of the user's columns in the reduction of the loss."""
-        check_is_fitted(self)
-        return self.tree_.importances(self.n_features_in_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return read_table(self, X, reset=False)
-
-    def _leaf_curves(self) -> tuple[LeafCurve, ...]:
-        return leaf_curves(self.tree_, self.leaf_curve)
-
-    def _leaf_index(self, table: Table) -> NDArray[np.intp]:
-        """Return, for each row, the position of its leaf among the leaves."""
-        return np.searchsorted(self.tree_.leaves, self.tree_.apply(table))
-
-    def _curves_of_rows(
-        self, table: Table, curves: list[StepFunction], return_array: bool
-    ) -> NDArray[np.object_] | Floats:
-        leaf_index = self._leaf_index(table)
-        if return_array:
-            return np.stack([curve.y for curve in curves])[leaf_index]
-        shared = np.empty(len(curves), dtype=object)
-        shared[:] = curves
-        return shared[leaf_index]
-
     def _check_parameters(self) -> Limits:
         """Return the limits of the search, or say which parameter cannot be used."""
-        _require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
+        require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
         if self.max_splits is not None:
-            _require_whole("max_splits", self.max_splits, 0)
-        _require_whole("min_samples_leaf", self.min_samples_leaf, 1)
-        _require_whole("min_events_leaf", self.min_events_leaf, 0)
-        if not (_is_number(self.ccp_alpha) and 0 <= self.ccp_alpha < math.inf):
-            raise ValueError(f"ccp_alpha must be a number, zero or more; got {self.ccp_alpha!r}.")
-        if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
-            raise ValueError(
-                "n_jobs must be a number of threads, -1 for one for each processor, or None for "
-                f"one; got {self.n_jobs!r}."
-            )
+            require_whole("max_splits", self.max_splits, 0)
+        require_whole("min_samples_leaf", self.min_samples_leaf, 1)
+        require_whole("min_events_leaf", self.min_events_leaf, 0)
+        require_not_negative("ccp_alpha", self.ccp_alpha)
+        require_jobs(self.n_jobs)
         if self.memory_limit is not None:
-            _require_whole("memory_limit", self.memory_limit, 0)
+            require_whole("memory_limit", self.memory_limit, 0)
         if self.progress is not None and not callable(self.progress):
             raise ValueError(f"progress must be a function or None; got {self.progress!r}.")
-        if self.leaf_curve not in KINDS:
-            raise ValueError(f"leaf_curve must be one of {KINDS}; got {self.leaf_curve!r}.")
-        if self.time_limit is not None and not (
-            _is_number(self.time_limit) and self.time_limit > 0
-        ):
+        require_leaf_curve(self.leaf_curve)
+        if self.time_limit is not None and not (is_number(self.time_limit) and self.time_limit > 0):
             raise ValueError(
                 "time_limit must be a number of seconds above zero, or None for no limit; "
                 f"got {self.time_limit!r}."
@@ -497,23 +293,3 @@ def _path(solution: Solution, build: Callable[[Structure], Tree], sums: RowSums)
             )
         path.append(Size(splits, loss, max(loss - slack, 0.0), tree))
     return path
-
-
-def _rows(target: Target, present: NDArray[np.bool_]) -> Target:
-    """Return the rows that count."""
-    entry = None if target.entry is None else target.entry[present]
-    return Target(target.event[present], target.time[present], entry)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and _is_number(value)
-
-
-def _require_whole(name: str, value: Any, least: int, most: float = math.inf) -> None:
-    if not (_is_whole(value) and least <= value <= most):
-        span = f"{least} or more" if most == math.inf else f"from {least} to {most}"
-        raise ValueError(f"{name} must be a whole number, {span}; got {value!r}.")
