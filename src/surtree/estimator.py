@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from surtree._solver import Limits, ProgressHook, Solution, Structure, solve
+from surtree._solver import Limits, ProgressHook
 from surtree.curves import LeafCurveKind
 from surtree.encoding import Encoder
 from surtree.parameters import (
     MAX_DEPTH,
     is_number,
+    require_hook,
     require_jobs,
     require_leaf_curve,
     require_not_negative,
     require_whole,
 )
+from surtree.path import EncodedRows, Size, SizePath, find_path
 from surtree.prediction import TreeEstimator
-from surtree.statistics import RowSums
-from surtree.training import read_training_rows
-from surtree.tree import Tree, build_tree
-
-# The loss that the solver claims and the loss added up from the rows agree to this.
-LOSS_TOLERANCE = 1e-9
-# One more split that improves the loss by less than this is rounding, not a better tree.
-SPLIT_TOLERANCE = 1e-12
-
-
-@dataclass(frozen=True)
-class Size:
-    """The best tree with at most so many splits.
-
-    Parameters
-    ----------
-    splits : int
-        The largest number of splits that was allowed.
-    loss : float
-        The loss of the tree on its training rows.
-    lower_bound : float
-        No tree within the limits and with at most so many splits has a smaller loss.
-    tree : Tree
-        The tree. It is the one of the size before where one more split brings nothing.
-    """
-
-    splits: int
-    loss: float
-    lower_bound: float
-    tree: Tree
+from surtree.training import TrainingRows, read_training_rows
 
 
 class SurTree(TreeEstimator):
@@ -205,40 +176,41 @@ class SurTree(TreeEstimator):
         """
         start = perf_counter()
         limits = self._check_parameters()
-        rows = read_training_rows(self, X, y, sample_weight, entry)
-        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        encoded = encoder.fit_encode(rows.table, rows.table_weight)
+        encoded = self._encode(read_training_rows(self, X, y, sample_weight, entry))
         time_left = self.time_limit
         if time_left is not None:
             # Reading and encoding are on the clock as well; the search ends at once if it is over.
             time_left = max(time_left - (perf_counter() - start), 1e-9)
-        solution = solve(
+        path = find_path(
             encoded,
-            rows.sums,
             limits,
             time_limit=time_left,
             n_jobs=self.n_jobs,
             memory_limit=self.memory_limit,
             progress=self.progress,
         )
-
-        build = partial(
-            build_tree, encoded=encoded, cuts=encoder.cuts_, sums=rows.sums, baseline=rows.baseline
+        best = min(
+            path.sizes, key=lambda size: (size.loss + self.ccp_alpha * size.splits, size.splits)
         )
-        path = _path(solution, build, rows.sums)
-        best = min(path, key=lambda size: (size.loss + self.ccp_alpha * size.splits, size.splits))
-        chosen = build(solution.structures[best.splits], target=rows.target)
+        return self._adopt(encoded, path, best)
 
+    def _encode(self, rows: TrainingRows) -> EncodedRows:
+        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
+        return EncodedRows(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
+
+    def _adopt(self, encoded: EncodedRows, path: SizePath, best: Size) -> Self:
+        """Become the model whose tree is one of those that were found."""
+        chosen = encoded.build_with_risk(path.structures[best.splits])
         self.path_ = tuple(
-            replace(size, tree=chosen) if size.tree is best.tree else size for size in path
+            replace(size, tree=chosen) if size.tree is best.tree else size for size in path.sizes
         )
         self.tree_ = chosen
-        self.encoder_ = encoder
-        self.status_ = solution.status
+        self.encoder_ = encoded.encoder
+        self.status_ = path.status
         self.loss_ = best.loss
         # Any size could have been chosen, had its tree been found.
         self.lower_bound_ = min(
-            size.lower_bound + self.ccp_alpha * (size.splits - best.splits) for size in path
+            size.lower_bound + self.ccp_alpha * (size.splits - best.splits) for size in path.sizes
         )
         self.gap_ = (best.loss - self.lower_bound_) / best.loss if best.loss > 0 else 0.0
         return self
@@ -254,8 +226,7 @@ class SurTree(TreeEstimator):
         require_jobs(self.n_jobs)
         if self.memory_limit is not None:
             require_whole("memory_limit", self.memory_limit, 0)
-        if self.progress is not None and not callable(self.progress):
-            raise ValueError(f"progress must be a function or None; got {self.progress!r}.")
+        require_hook(self.progress)
         require_leaf_curve(self.leaf_curve)
         if self.time_limit is not None and not (is_number(self.time_limit) and self.time_limit > 0):
             raise ValueError(
@@ -268,28 +239,3 @@ class SurTree(TreeEstimator):
             min_samples_leaf=self.min_samples_leaf,
             min_events_leaf=self.min_events_leaf,
         )
-
-
-def _path(solution: Solution, build: Callable[[Structure], Tree], sums: RowSums) -> list[Size]:
-    """Return the best tree of each size, having checked every loss that the solver claims."""
-    path: list[Size] = []
-    for splits, structure in enumerate(solution.structures):
-        claimed = sums.negative_log_hazard - float(solution.gains[splits])
-        # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        scale = float(sums.events.sum()) + abs(claimed)
-        # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
-        slack = float(solution.gain_bounds[splits] - solution.gains[splits])
-        if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
-            path.append(
-                replace(path[-1], splits=splits, lower_bound=max(path[-1].loss - slack, 0.0))
-            )
-            continue
-        tree = build(structure)
-        loss = tree.total_loss
-        if abs(loss - claimed) > LOSS_TOLERANCE * scale:
-            raise RuntimeError(
-                f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
-                f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
-            )
-        path.append(Size(splits, loss, max(loss - slack, 0.0), tree))
-    return path

@@ -45,6 +45,12 @@ def require_jobs(n_jobs: Any) -> None:
         )
 
 
+def require_hook(progress: Any) -> None:
+    """Raise an error unless ``progress`` is something to call, or None."""
+    if progress is not None and not callable(progress):
+        raise ValueError(f"progress must be a function or None; got {progress!r}.")
+
+
 def require_leaf_curve(leaf_curve: Any) -> None:
     """Raise an error unless ``leaf_curve`` names a kind of curve."""
     if leaf_curve not in KINDS:

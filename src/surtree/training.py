@@ -65,14 +65,23 @@ def read_training_rows(
     """
     table = read_table(estimator, X, reset=True)
     table_weight = read_weights(sample_weight, table.n_rows)
+    return training_rows(table, read_target(y, table.n_rows, entry), table_weight)
+
+
+def training_rows(table: Table, target: Target, table_weight: NDArray[np.float64]) -> TrainingRows:
+    """Add up what the rows say before any tree.
+
+    Parameters
+    ----------
+    table, target, table_weight : Table, Target, array of float
+        All rows, with those of weight zero.
+
+    Returns
+    -------
+    TrainingRows
+    """
     present = table_weight > 0
-    target = _rows(read_target(y, table.n_rows, entry), present)
+    target, weight = target.take(present), table_weight[present]
     require_events(target)
-    weight = table_weight[present]
     baseline = nelson_aalen(target, weight)
     return TrainingRows(table, table_weight, target, baseline, row_sums(target, weight, baseline))
-
-
-def _rows(target: Target, present: NDArray[np.bool_]) -> Target:
-    entry = None if target.entry is None else target.entry[present]
-    return Target(target.event[present], target.time[present], entry)
