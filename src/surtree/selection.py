@@ -63,8 +63,8 @@ class SurTreeCV(TreeEstimator):
     n_jobs : int or None, default=None
         How many folds to score at the same time, each with one thread, and the number of threads
         of the fit on all rows. Folds run through joblib: in threads, unless
-        ``joblib.parallel_config`` names another place, such as a Dask or Ray cluster. The result
-        does not depend on it.
+        ``joblib.parallel_config`` names another backend, such as processes or a Dask cluster. The
+        result does not depend on it.
 
     Attributes
     ----------
