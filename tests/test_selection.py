@@ -28,7 +28,7 @@ from surtree.sizes import candidate_sizes
 
 
 def make_rows(n=240, seed=0):
-    """Numbers, categories and missing values; censored."""
+    """Numbers, categories and missing values; censored, with risks that a deep tree tells."""
     generator = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -38,7 +38,8 @@ def make_rows(n=240, seed=0):
         }
     )
     X.loc[generator.uniform(size=n) < 0.1, "dose"] = np.nan
-    scale = np.where(X["age"] > 0.5, 1.0, 4.0) * np.where(X["grade"] == "I", 3.0, 1.0)
+    risky = (X["age"] > 0.4) & (X["grade"] != "I")
+    scale = np.select([risky & (X["dose"] > 0.5), risky, X["age"] > 0.4], [0.3, 1.5, 4.0], 8.0)
     time = generator.exponential(scale) + 1e-3
     limit = generator.uniform(0.1, 8, size=n)
     y = np.empty(n, dtype=[("died", bool), ("years", float)])
@@ -54,7 +55,7 @@ ENTRY = 0.4 * Y["years"]
 
 def separate_fits(score, **parameters):
     """Scores of every size and fold, from a fit of its own for each."""
-    sizes = candidate_sizes(2, None)
+    sizes = candidate_sizes(3, None)
     return [
         [
             score(
@@ -106,9 +107,13 @@ def brier_of_fold(model, train, test):
     ],
 )
 def test_every_size_has_the_score_of_a_fit_of_its_own(scoring, score, leaf_curve):
-    search = SurTreeCV(max_depth=2, cv=FOLDS, scoring=scoring, leaf_curve=leaf_curve).fit(X, Y)
+    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring=scoring, leaf_curve=leaf_curve).fit(X, Y)
     expected = separate_fits(score, leaf_curve=leaf_curve)
     np.testing.assert_allclose(held_out_scores(search), expected, rtol=1e-12)
+    # Three splits of depth two and of depth three are different trees.
+    by_depth = held_out_scores(search)[search.sizes_.max_splits == 3]
+    assert by_depth.shape == (2, 3)
+    assert (by_depth[0] != by_depth[1]).any()
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -119,7 +124,7 @@ def test_frames_of_every_library_and_any_scorer(frame):
         assert type(X) is type(table)
         return model.score(X, y)
 
-    search = SurTreeCV(max_depth=2, cv=FOLDS, scoring=score).fit(table, Y)
+    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring=score).fit(table, Y)
     np.testing.assert_allclose(held_out_scores(search), separate_fits(concordance_of_fold))
     assert search.sizes_.scoring == "score"
 
@@ -140,6 +145,16 @@ def test_a_scorer_is_given_what_a_fit_of_that_size_returns():
         assert [size.loss for size in again.path_] == [size.loss for size in model.path_]
         assert (again.loss_, again.gap_, again.status_) == (model.loss_, 0.0, "optimal")
         assert model.feature_names_in_.tolist() == ["age", "dose", "grade"]
+
+
+def test_events_later_than_all_training_rows_do_not_count_in_unos_c():
+    late = int(np.argmax(Y["years"]))
+    y = Y.copy()
+    y["died"][late] = True
+    train = np.setdiff1d(np.arange(len(y)), [late])
+    folds = [(train[::2], np.append(train[1::2], late)), (train[1::2], train[::2])]
+    search = SurTreeCV(max_depth=1, cv=folds, scoring="concordance_ipcw").fit(X, y)
+    assert 0.5 < search.best_score_ < 1
 
 
 def test_scorers_of_scikit_learn():
@@ -431,11 +446,23 @@ def test_progress_is_reported_fold_by_fold(capsys):
         assert [(step.done, step.total) for step in seen] == [(k, 4) for k in range(1, 5)]
         assert all(a.seconds <= b.seconds for a, b in pairwise(seen))
         assert seen[0].eta == pytest.approx(3 * seen[0].seconds)
+        assert seen[1].eta == pytest.approx(seen[1].seconds)
         assert seen[-1].eta == 0
         np.testing.assert_array_equal(
             search.sizes_.held_out, SurTreeCV(max_depth=2, cv=4).fit(X, Y).sizes_.held_out
         )
     assert capsys.readouterr() == ("", "")
+
+
+def test_progress_does_not_wait_for_the_last_fold():
+    scored, done = [], []
+    SurTreeCV(
+        max_depth=1,
+        cv=4,
+        scoring=lambda model, X, y: scored.append(model) or 0.0,
+        progress=lambda step: done.append(len(scored)),
+    ).fit(X, Y)
+    assert done == [2, 4, 6, 8]
 
 
 # How searches end

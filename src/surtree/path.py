@@ -59,8 +59,9 @@ class EncodedRows:
 
     def build(self, structure: Structure) -> Tree:
         """Return the tree of a structure, without risk counts."""
-        # Searches of different depths often find the same tree.
-        key = b"".join(part.tobytes() for part in (structure.cut, structure.left, structure.right))
+        # Searches of different depths often find the same tree. In preorder, cuts and leaves say
+        # where they stand: no two trees have the same.
+        key = structure.cut.tobytes()
         if key not in self._trees:
             self._trees[key] = self._build(structure, target=None)
         return self._trees[key]
