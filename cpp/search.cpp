@@ -62,8 +62,11 @@ Status Search::run() {
     // One more level at a time: each stage leaves a whole tree, and the order in which to go on.
     Status status = Status::optimal;
     for (stage_depth_ = terminal_->depth(); stage_depth_ <= depth_ && status == Status::optimal;
-         ++stage_depth_)
+         ++stage_depth_) {
         status = run_tasks(tasks(), start);
+        const bool worth_a_look = stage_depth_ == terminal_->depth() && stage_depth_ + 1 < depth_;
+        if (worth_a_look && status == Status::optimal) status = run_tasks({{0, 0}}, start);
+    }
     return status;
 }
 
@@ -166,7 +169,54 @@ bool Search::is_quick() const {
     return steps < 2e6;
 }
 
+std::unique_ptr<Search::LookAhead> Search::look_ahead(const RowSet& rows, int depth, Worker& worker) {
+    auto out = std::make_unique<LookAhead>();
+    out->depth = std::min(depth, terminal_->depth());
+    start_profile(terminal_->leaf_gain(rows, limited_ && &rows != &rows_.all), rows.n, depth, out->profile);
+    start_profile(out->profile[0], rows.n, out->depth, out->exact);
+    if (out->profile[0] < infeasible / 2 || out->profile.size() == 1) return out;
+    if (!terminal_->solve(rows, out->depth, worker.scratch, worker.side_gains)) return nullptr;
+    join_sides(worker.side_gains, out->exact);
+    for (std::size_t k = 0; k < out->profile.size(); ++k)
+        out->profile[k] = std::max(out->profile[k], out->exact[std::min(k, out->exact.size() - 1)]);
+    if (depth <= terminal_->depth()) return out;
+
+    const std::vector<Profile> sides = profiles_of_sides(worker.side_gains);
+    const std::vector<int> n = sides_of(rows).n;
+    double best = infeasible / 2;
+    for (const Column& column : columns_)
+        for (int c = 0; c < column.n_cuts; ++c) {
+            const std::size_t side = at(first_side(column) + c), other = side + at(column.n_cuts);
+            const Profile &yes = sides[side], &no = sides[other];
+            if (n[side] == 0 || n[other] == 0 || yes.empty() || no.empty() || yes.back() + no.back() <= best)
+                continue;
+            best = yes.back() + no.back();
+            out->column = index_of(column);
+            out->cut = c;
+        }
+    if (out->column < 0) return out;
+    const Column& column = columns_[at(out->column)];
+    for (const bool holds : {false, true}) {
+        RowSet child;
+        take_rows(rows, static_cast<int>(columns_.size()), rows_.n_sums, out->column, column.whole(),
+                  holds ? out->cut : out->cut + column.n_cuts, child);
+        std::unique_ptr<LookAhead>& part = holds ? out->yes : out->no;
+        part = look_ahead(child, depth - 1, worker);
+        if (!part) return nullptr;
+    }
+    join(out->yes->profile.data(), out->yes->profile.size(), out->no->profile.data(), out->no->profile.size(),
+         out->profile);
+    make_monotone(out->profile);
+    return out;
+}
+
 void Search::run_task(const Task& task, Worker& worker) {
+    if (task.first_side == task.last_side) {
+        std::unique_ptr<LookAhead> found = look_ahead(rows_.all, depth_, worker);
+        const std::lock_guard lock(root_mutex_);
+        look_ahead_ = std::move(found);
+        return;
+    }
     const int depth = stage_depth_ - 1;
     std::vector<Profile> profiles;
     if (stage_depth_ == terminal_->depth()) {
@@ -384,9 +434,17 @@ Search::Solved Search::solve_again(const RowSet& rows, int depth, Worker& worker
     return solved;
 }
 
-Profile Search::gains() const {
+Profile Search::gains_of_sides() const {
     const std::lock_guard lock(root_mutex_);
     return root_profile(root_sides_);
+}
+
+Profile Search::gains() const {
+    Profile out = gains_of_sides();
+    const std::lock_guard lock(root_mutex_);
+    for (std::size_t k = 0; look_ahead_ && k < out.size(); ++k)
+        out[k] = std::max(out[k], look_ahead_->profile[std::min(k, look_ahead_->profile.size() - 1)]);
+    return out;
 }
 
 Profile Search::root_profile(const std::vector<RootSide>& sides) const {

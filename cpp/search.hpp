@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -35,8 +36,10 @@ class Search {
     // Runs until every size is proven, or until a limit.
     Status run();
 
-    // For at most 0, 1, 2, ... splits: the best gains found, and what no tree can exceed.
+    // For at most 0, 1, 2, ... splits: the best gains found, those by the solved sides of the root alone,
+    // and what no tree can exceed.
     Profile gains() const;
+    Profile gains_of_sides() const;
     Profile gain_bounds() const;
 
     // The best profile known for the rows on one side of a root cut, and the depth it is optimal for.
@@ -45,6 +48,17 @@ class Search {
         Profile profile;
     };
     const std::vector<RootSide>& root_sides() const { return root_sides_; }
+
+    // A good tree early: each cut is the one that is best with two more levels below it, and the last three
+    // levels are optimal.
+    struct LookAhead {
+        int depth = 0;  // for which `exact` is optimal
+        Profile exact;
+        int column = -1, cut = -1;  // of the cut, if there is one
+        std::unique_ptr<LookAhead> no, yes;
+        Profile profile;  // the better of both, for each number of splits
+    };
+    const LookAhead* look_ahead() const { return look_ahead_.get(); }
 
     // The profile of a set of rows and those of its sides (empty where a cut does not divide the rows).
     // Runs to the end, whatever the limits on time.
@@ -67,7 +81,7 @@ class Search {
  private:
     using Clock = std::chrono::steady_clock;
 
-    // Sides of the root that a thread solves in one go.
+    // Sides of the root that a thread solves in one go; none for the look ahead.
     struct Task {
         int first_side, last_side;
     };
@@ -77,6 +91,7 @@ class Search {
     bool is_quick() const;
     Status run_tasks(const std::vector<Task>& tasks, Clock::time_point start);
     void run_task(const Task& task, Worker& worker);
+    std::unique_ptr<LookAhead> look_ahead(const RowSet& rows, int depth, Worker& worker);
     void keep(int side, int depth, Profile profile);
     Progress progress(double fraction) const;
     bool stopped() const;
@@ -123,6 +138,7 @@ class Search {
         saturated_;  // by column and bin; used by the calling thread only
     mutable std::mutex root_mutex_;
     std::vector<RootSide> root_sides_;
+    std::unique_ptr<LookAhead> look_ahead_;
 };
 
 // Every way to share splits: one for the cut, the others left and right.

@@ -20,7 +20,12 @@ class TreeBuilder {
 
     Tree build(int k, const Profile& gains) {
         Tree out;
-        const int node = add_node(out), splits = fewest(k, gains);
+        const Profile of_sides = search_.gains_of_sides();
+        if (of_sides[at(k)] < gains[at(k)] - search_.tie()) {
+            build_ahead(*search_.look_ahead(), search_.rows().all, k, out);
+            return out;
+        }
+        const int node = add_node(out), splits = fewest(k, of_sides);
         if (splits == 0) return out;
         const auto& sides = search_.root_sides();
         const Choice choice =
@@ -100,13 +105,40 @@ class TreeBuilder {
 
     void build_node(const RowSet& rows, int depth, int k, Tree& out) {
         const int node = add_node(out);
-        if (rows.n == 1) return;
+        if (k == 0 || rows.n == 1) return;
         const Search::Solved& solved = solved_again(rows, depth);
         const int splits = fewest(std::min(k, static_cast<int>(solved.profile.size()) - 1), solved.profile);
         if (splits == 0) return;
         const Choice choice =
             choose(splits, [&](int side) -> const Profile& { return solved.sides[at(side)]; });
         build_children(rows, choice, depth - 1, depth - 1, node, out);
+    }
+
+    void build_ahead(const Search::LookAhead& ahead, const RowSet& rows, int k, Tree& out) {
+        const int splits = fewest(std::min(k, static_cast<int>(ahead.profile.size()) - 1), ahead.profile);
+        const int exact = std::min(splits, static_cast<int>(ahead.exact.size()) - 1);
+        if (ahead.exact[at(exact)] >= ahead.profile[at(splits)] - search_.tie())
+            return build_node(rows, ahead.depth, exact, out);
+        Choice choice{ahead.column, ahead.cut, 0, 0};
+        double most = 2 * infeasible;
+        const Profile &yes = ahead.yes->profile, &no = ahead.no->profile;
+        for (int i = 0; i < std::min(splits, static_cast<int>(yes.size())); ++i) {
+            const int j = std::min(splits - 1 - i, static_cast<int>(no.size()) - 1);
+            if (yes[at(i)] + no[at(j)] <= most) continue;
+            most = yes[at(i)] + no[at(j)];
+            choice.yes = i;
+            choice.no = j;
+        }
+        const int node = add_node(out);
+        const Column& column = search_.columns()[at(choice.column)];
+        out.cut[at(node)] = original(choice);
+        for (const bool holds : {false, true}) {
+            RowSet child;
+            take_rows(rows, static_cast<int>(search_.columns().size()), search_.rows().n_sums, choice.column,
+                      column.whole(), holds ? choice.cut : choice.cut + column.n_cuts, child);
+            (holds ? out.right : out.left)[at(node)] = static_cast<int>(out.cut.size());
+            build_ahead(holds ? *ahead.yes : *ahead.no, child, holds ? choice.yes : choice.no, out);
+        }
     }
 
     // Trees of different sizes share many of their parts.

@@ -173,9 +173,9 @@ void gain_is_the_formula() {
 }
 
 void a_stop_leaves_a_tree_and_a_bound() {
-    Example example(7, 400, 6, 7);
+    Example example(7, 150, 4, 5);
     for (const bool limited : {false, true}) {
-        example.limits = {4, 15, limited ? 9 : 1, limited ? 4 : 0};
+        example.limits = {5, 31, limited ? 9 : 1, limited ? 4 : 0};
         const Solution whole = solve(example.problem, example.limits, {});
         CHECK(whole.status == Status::optimal, "%d", static_cast<int>(whole.status));
         for (const double seconds : {1e-9, 0.002, 0.01}) {

@@ -24,6 +24,9 @@ from surtree.path import EncodedRows, Size, SizePath, find_path
 from surtree.prediction import TreeEstimator
 from surtree.training import TrainingRows, read_training_rows
 
+# Seconds of a time limit that are kept for building the trees.
+AFTERWARDS = 0.03
+
 
 class SurTree(TreeEstimator):
     """An optimal survival tree: no tree within the limits has a smaller loss.
@@ -179,8 +182,10 @@ class SurTree(TreeEstimator):
         encoded = self._encode(read_training_rows(self, X, y, sample_weight, entry))
         time_left = self.time_limit
         if time_left is not None:
-            # Reading and encoding are on the clock as well; the search ends at once if it is over.
-            time_left = max(time_left - (perf_counter() - start), 1e-9)
+            # What comes before and after the search is on the clock as well. Without any time left
+            # it ends at once.
+            time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
+            time_left = max(time_left, 1e-9)
         path = find_path(
             encoded,
             limits,

@@ -124,7 +124,7 @@ class RowSums:
     def node_values(self) -> Floats:
         """What a tree adds up over the rows of each node, a line for each kind of sum.
 
-        Weight, events, hazard, the part of the loss that no tree can change, rows, rows with events.
+        Weight, events, hazard, the part of the loss that no tree changes, rows, rows with events.
         """
         loss = -self.events * np.log(self.hazard / self.weight)
         n_events = self.n_events.astype(np.float64)
