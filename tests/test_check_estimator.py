@@ -2,11 +2,16 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from surtree import SurTree
+from surtree import SurTree, SurTreeCV
 
 
 @parametrize_with_checks(
-    [SurTree(), SurTree(max_depth=2, leaf_curve="kaplan-meier", n_thresholds=3, ccp_alpha=0.1)]
+    [
+        SurTree(),
+        SurTree(max_depth=2, leaf_curve="kaplan-meier", n_thresholds=3, ccp_alpha=0.1),
+        SurTreeCV(max_depth=3),
+        SurTreeCV(max_depth=2, cv=3, rule="1se", leaf_curve="kaplan-meier"),
+    ]
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import surtree.estimator
+import surtree.path
 from surtree import SurTree
 from surtree.metrics import concordance_index
 from surtree.reference import solve as reference_solve
@@ -285,8 +285,8 @@ def test_limits_and_threads_reach_the_solver(monkeypatch):
         seen.update(options)
         return original(*arguments, **options)
 
-    original = surtree.estimator.solve
-    monkeypatch.setattr(surtree.estimator, "solve", solve)
+    original = surtree.path.solve
+    monkeypatch.setattr(surtree.path, "solve", solve)
     SurTree(max_depth=1, time_limit=30.0, n_jobs=2, memory_limit=10_000).fit(X, Y)
     # Reading the table was on the clock as well.
     assert 20 < seen.pop("time_limit") < 30
@@ -298,8 +298,8 @@ def test_a_search_that_ended_early_reports_its_gap(monkeypatch):
         found = original(*arguments, **options)
         return replace(found, status="time_limit", gain_bounds=found.gain_bounds + 5.0)
 
-    original = surtree.estimator.solve
-    monkeypatch.setattr(surtree.estimator, "solve", solve)
+    original = surtree.path.solve
+    monkeypatch.setattr(surtree.path, "solve", solve)
     model = SurTree(max_depth=1).fit(X, Y)
     assert model.status_ == "time_limit"
     assert model.lower_bound_ == pytest.approx(model.loss_ - 5.0)
@@ -315,8 +315,8 @@ def test_a_solver_that_is_wrong_is_found_out(monkeypatch):
         found = original(*arguments, **options)
         return replace(found, gains=found.gains + 1e-5)
 
-    original = surtree.estimator.solve
-    monkeypatch.setattr(surtree.estimator, "solve", solve)
+    original = surtree.path.solve
+    monkeypatch.setattr(surtree.path, "solve", solve)
     with pytest.raises(RuntimeError, match="its rows add up to"):
         SurTree(max_depth=1).fit(X, Y)
 

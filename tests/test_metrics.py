@@ -400,6 +400,67 @@ def test_uno_without_censoring_is_harrell():
     )
 
 
+@settings(max_examples=30, deadline=None)
+@given(seed=SEEDS, tau=st.sampled_from([None, 2.0, 3.25]))
+def test_uno_is_what_all_pairs_say(seed, tau):
+    train, test, risk = draw(seed, 20), draw(seed + 1, 15), draw_risk(seed, 15)
+    uncensored = censoring_distribution(train)
+    concordant = comparable = 0.0
+    for (event, time), one in zip(test, risk, strict=True):
+        if not event or (tau is not None and time >= tau):
+            continue
+        for (other_event, other_time), other in zip(test, risk, strict=True):
+            # Of equal times the event comes before the censoring.
+            if time < other_time or (time == other_time and not other_event):
+                comparable += uncensored(time) ** -2
+                concordant += uncensored(time) ** -2 * (1.0 if one > other else (one == other) / 2)
+    found = concordance_index_ipcw(train, test, risk, tau=tau)
+    assert found == pytest.approx(concordant / comparable, abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=SEEDS, time=st.sampled_from([0.5, 1.2, 3.0, 5.75]))
+def test_auc_is_what_all_pairs_say(seed, time):
+    train, test, risk = draw(seed, 20), draw(seed + 1, 15), draw_risk(seed, 15)
+    uncensored = censoring_distribution(train)
+    right = total = 0.0
+    for case in np.flatnonzero(test["event"] & (test["time"] <= time)):
+        for control in np.flatnonzero(test["time"] > time):
+            weight = 1 / uncensored(test["time"][case])
+            total += weight
+            right += weight * (np.sign(risk[case] - risk[control]) + 1) / 2
+    auc, mean = cumulative_dynamic_auc(train, test, risk, [time])
+    assert [auc[0], mean] == pytest.approx([right / total] * 2, abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=SEEDS, time=st.sampled_from([0.5, 1.2, 3.0, 5.75]))
+def test_brier_score_is_what_the_rows_say_one_by_one(seed, time):
+    train, test = draw(seed, 20), draw(seed + 1, 15)
+    survival = draw_survival(seed, np.array([time]), 15)[:, 0]
+    uncensored = censoring_distribution(train)
+    cost = 0.0
+    for (event, last), predicted in zip(test, survival, strict=True):
+        if last > time:
+            cost += (1 - predicted) ** 2 / uncensored(time)
+        elif event:
+            cost += predicted**2 / uncensored(last)
+    assert brier_score(train, test, survival, time)[0] == pytest.approx(cost / 15, abs=1e-12)
+
+
+def test_rows_that_all_are_censored():
+    y, curve = survival_target([False] * 4, [1, 2, 3, 4]), StepFunction([1.0], [0.5], before=1.0)
+    with pytest.raises(ValueError, match="No comparable pair among 4 rows, of which 0 have an ev"):
+        concordance_index(y["event"], y["time"], np.arange(4))
+    with pytest.raises(ValueError, match="No comparable pair among 4 rows, of which 0 have an ev"):
+        concordance_index_ipcw(y, y, np.arange(4))
+    with pytest.raises(ValueError, match="No test row has its event by the time 2"):
+        cumulative_dynamic_auc(y, y, np.arange(4), [2.0])
+    # Rows that are seen alive say something about predicted survival.
+    assert brier_score(y, y, [curve] * 4, [2.0])[0] == pytest.approx(2 * 0.25 / 0.5 / 4)
+    assert calibration(y, [curve] * 4, 2.0).observed.tolist() == [1.0]
+
+
 def test_uno_without_a_comparable_pair():
     train, censored = draw(0), survival_target([False, False], [1, 2])
     with pytest.raises(ValueError, match="No comparable pair among 2 rows, of which 0 have an ev"):

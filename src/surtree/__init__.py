@@ -12,10 +12,20 @@ Examples
 
 from importlib.metadata import version
 
+from surtree.cost_complexity import cost_complexity_path
 from surtree.encoding import Encoder
 from surtree.estimator import SurTree
+from surtree.selection import SurTreeCV
+from surtree.splitter import EventStratifiedKFold
 from surtree.tree import Tree
 
-__all__ = ["Encoder", "SurTree", "Tree"]
+__all__ = [
+    "Encoder",
+    "EventStratifiedKFold",
+    "SurTree",
+    "SurTreeCV",
+    "Tree",
+    "cost_complexity_path",
+]
 
 __version__ = version("surtree")

@@ -2,66 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from numbers import Integral, Real
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
-from surtree._solver import Limits, ProgressHook, Solution, Structure, solve
-from surtree.curves import KINDS, LeafCurve, LeafCurveKind, StepFunction, leaf_curves
+from surtree._solver import Limits, ProgressHook
+from surtree.curves import LeafCurveKind
 from surtree.encoding import Encoder
-from surtree.metrics import concordance_index
-from surtree.statistics import RowSums, likelihood_loss, nelson_aalen, row_sums
-from surtree.table import Table, read_table
-from surtree.target import Target, read_target, read_weights, require_events
-from surtree.tree import Tree, build_tree
-
-Floats = NDArray[np.float64]
-
-MAX_DEPTH = 20
+from surtree.parameters import (
+    MAX_DEPTH,
+    is_number,
+    require_hook,
+    require_jobs,
+    require_leaf_curve,
+    require_not_negative,
+    require_whole,
+)
+from surtree.path import EncodedRows, Size, SizePath, find_path
+from surtree.prediction import TreeEstimator
+from surtree.training import TrainingRows, read_training_rows
 
 # Seconds of a time limit that are kept for building the trees.
 AFTERWARDS = 0.03
 
-# The loss that the solver claims and the loss added up from the rows agree to this.
-LOSS_TOLERANCE = 1e-9
-# One more split that improves the loss by less than this is rounding, not a better tree.
-SPLIT_TOLERANCE = 1e-12
 
-
-@dataclass(frozen=True)
-class Size:
-    """The best tree with at most so many splits.
-
-    Parameters
-    ----------
-    splits : int
-        The largest number of splits that was allowed.
-    loss : float
-        The loss of the tree on its training rows.
-    lower_bound : float
-        No tree within the limits and with at most so many splits has a smaller loss.
-    tree : Tree
-        The tree. It is the one of the size before where one more split brings nothing.
-    """
-
-    splits: int
-    loss: float
-    lower_bound: float
-    tree: Tree
-
-
-class SurTree(BaseEstimator):  # type: ignore[misc]
+class SurTree(TreeEstimator):
     """An optimal survival tree: no tree within the limits has a smaller loss.
 
     The loss is the negative log-likelihood of proportional hazards within leaves, relative to a
@@ -153,9 +120,6 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
     [2456.0, 1684.0, 1684.0]
     """
 
-    # scikit-survival asks this of estimators whose prediction is higher for a higher risk.
-    _predict_risk_score = True
-
     def __init__(
         self,
         max_depth: int = 3,
@@ -215,258 +179,61 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
         """
         start = perf_counter()
         limits = self._check_parameters()
-        table = read_table(self, X, reset=True)
-        weight = read_weights(sample_weight, table.n_rows)
-        present = weight > 0
-        target = _rows(read_target(y, table.n_rows, entry), present)
-        require_events(target)
-
-        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        encoded = encoder.fit_encode(table, weight)
-        weight = weight[present]
-        baseline = nelson_aalen(target, weight)
-        sums = row_sums(target, weight, baseline)
+        encoded = self._encode(read_training_rows(self, X, y, sample_weight, entry))
         time_left = self.time_limit
         if time_left is not None:
             # What comes before and after the search is on the clock as well. Without any time left
             # it ends at once.
             time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
             time_left = max(time_left, 1e-9)
-        solution = solve(
+        path = find_path(
             encoded,
-            sums,
             limits,
             time_limit=time_left,
             n_jobs=self.n_jobs,
             memory_limit=self.memory_limit,
             progress=self.progress,
         )
-
-        build = partial(
-            build_tree, encoded=encoded, cuts=encoder.cuts_, sums=sums, baseline=baseline
+        best = min(
+            path.sizes, key=lambda size: (size.loss + self.ccp_alpha * size.splits, size.splits)
         )
-        path = _path(solution, build, sums)
-        best = min(path, key=lambda size: (size.loss + self.ccp_alpha * size.splits, size.splits))
-        chosen = build(solution.structures[best.splits], target=target)
+        return self._adopt(encoded, path, best)
 
+    def _encode(self, rows: TrainingRows) -> EncodedRows:
+        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
+        return EncodedRows(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
+
+    def _adopt(self, encoded: EncodedRows, path: SizePath, best: Size) -> Self:
+        """Become the model whose tree is one of those that were found."""
+        chosen = encoded.build_with_risk(path.structures[best.splits])
         self.path_ = tuple(
-            replace(size, tree=chosen) if size.tree is best.tree else size for size in path
+            replace(size, tree=chosen) if size.tree is best.tree else size for size in path.sizes
         )
         self.tree_ = chosen
-        self.encoder_ = encoder
-        self.status_ = solution.status
+        self.encoder_ = encoded.encoder
+        self.status_ = path.status
         self.loss_ = best.loss
         # Any size could have been chosen, had its tree been found.
         self.lower_bound_ = min(
-            size.lower_bound + self.ccp_alpha * (size.splits - best.splits) for size in path
+            size.lower_bound + self.ccp_alpha * (size.splits - best.splits) for size in path.sizes
         )
         self.gap_ = (best.loss - self.lower_bound_) / best.loss if best.loss > 0 else 0.0
         return self
 
-    def predict(self, X: Any) -> Floats:
-        """Return the risk of each row: the hazard relative to the baseline, higher is riskier.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        """
-        table = self._read(X)
-        return self.tree_.theta[self.tree_.apply(table)]
-
-    def predict_survival_function(
-        self, X: Any, *, return_array: bool = False
-    ) -> NDArray[np.object_] | Floats:
-        """Return the probability of no event until a time, for each row.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        return_array : bool, default=False
-            Whether to return numbers at ``unique_times_``, an array of shape
-            (n_samples, n_times), instead of an array of step functions.
-        """
-        table = self._read(X)
-        return self._curves_of_rows(
-            table, [curve.survival for curve in self._leaf_curves()], return_array
-        )
-
-    def predict_cumulative_hazard_function(
-        self, X: Any, *, return_array: bool = False
-    ) -> NDArray[np.object_] | Floats:
-        """Return the hazard added up until a time, for each row.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        return_array : bool, default=False
-            Whether to return numbers at ``unique_times_``, an array of shape
-            (n_samples, n_times), instead of an array of step functions.
-        """
-        table = self._read(X)
-        return self._curves_of_rows(
-            table, [curve.cumulative_hazard for curve in self._leaf_curves()], return_array
-        )
-
-    def predict_median(self, X: Any) -> Floats:
-        """Return the time at which half of the rows like each row have had the event.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Infinity where survival never falls to one half.
-        """
-        leaf_index = self._leaf_index(self._read(X))
-        return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]
-
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return Harrell's C: how often the riskier of two rows has its event first.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-        """
-        risk = self.predict(X)
-        target = read_target(y, risk.size)
-        return concordance_index(target.event, target.time, risk, sample_weight=sample_weight)
-
-    def loss(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        entry: ArrayLike | None = None,
-    ) -> float:
-        """Return the loss of rows, which the tree minimised on those that it was fitted on.
-
-        The baseline hazard is that of the training rows. On the training rows this is ``loss_``
-        plus one half for each leaf without an event: what such a leaf predicts is the hazard of
-        half an event, not of none.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time above zero.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-        entry : array of shape (n_samples,), optional
-            When each row came under observation.
-        """
-        theta = self.predict(X)
-        target = read_target(y, theta.size, entry)
-        weight = read_weights(sample_weight, theta.size)
-        return likelihood_loss(row_sums(target, weight, self.tree_.baseline), theta)
-
-    def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the number of the leaf's node that each row falls in.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        """
-        table = self._read(X)
-        return self.tree_.apply(table)
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """Return which nodes each row visits, as a sparse matrix of shape (n_samples, n_nodes).
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        """
-        table = self._read(X)
-        return self.tree_.decision_path(table)
-
-    def get_depth(self) -> int:
-        """Return the largest number of questions that a row is asked."""
-        check_is_fitted(self)
-        return self.tree_.depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
-
-    @property
-    def unique_times_(self) -> Floats:
-        """The distinct event times of the training rows."""
-        check_is_fitted(self)
-        return self.tree_.baseline.times
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The share of each of the user's columns in the reduction of the loss."""
-        check_is_fitted(self)
-        return self.tree_.importances(self.n_features_in_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return read_table(self, X, reset=False)
-
-    def _leaf_curves(self) -> tuple[LeafCurve, ...]:
-        return leaf_curves(self.tree_, self.leaf_curve)
-
-    def _leaf_index(self, table: Table) -> NDArray[np.intp]:
-        """Return, for each row, the position of its leaf among the leaves."""
-        return np.searchsorted(self.tree_.leaves, self.tree_.apply(table))
-
-    def _curves_of_rows(
-        self, table: Table, curves: list[StepFunction], return_array: bool
-    ) -> NDArray[np.object_] | Floats:
-        leaf_index = self._leaf_index(table)
-        if return_array:
-            return np.stack([curve.y for curve in curves])[leaf_index]
-        shared = np.empty(len(curves), dtype=object)
-        shared[:] = curves
-        return shared[leaf_index]
-
     def _check_parameters(self) -> Limits:
         """Return the limits of the search, or say which parameter cannot be used."""
-        _require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
+        require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
         if self.max_splits is not None:
-            _require_whole("max_splits", self.max_splits, 0)
-        _require_whole("min_samples_leaf", self.min_samples_leaf, 1)
-        _require_whole("min_events_leaf", self.min_events_leaf, 0)
-        if not (_is_number(self.ccp_alpha) and 0 <= self.ccp_alpha < math.inf):
-            raise ValueError(f"ccp_alpha must be a number, zero or more; got {self.ccp_alpha!r}.")
-        if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
-            raise ValueError(
-                "n_jobs must be a number of threads, -1 for one for each processor, or None for "
-                f"one; got {self.n_jobs!r}."
-            )
+            require_whole("max_splits", self.max_splits, 0)
+        require_whole("min_samples_leaf", self.min_samples_leaf, 1)
+        require_whole("min_events_leaf", self.min_events_leaf, 0)
+        require_not_negative("ccp_alpha", self.ccp_alpha)
+        require_jobs(self.n_jobs)
         if self.memory_limit is not None:
-            _require_whole("memory_limit", self.memory_limit, 0)
-        if self.progress is not None and not callable(self.progress):
-            raise ValueError(f"progress must be a function or None; got {self.progress!r}.")
-        if self.leaf_curve not in KINDS:
-            raise ValueError(f"leaf_curve must be one of {KINDS}; got {self.leaf_curve!r}.")
-        if self.time_limit is not None and not (
-            _is_number(self.time_limit) and self.time_limit > 0
-        ):
+            require_whole("memory_limit", self.memory_limit, 0)
+        require_hook(self.progress)
+        require_leaf_curve(self.leaf_curve)
+        if self.time_limit is not None and not (is_number(self.time_limit) and self.time_limit > 0):
             raise ValueError(
                 "time_limit must be a number of seconds above zero, or None for no limit; "
                 f"got {self.time_limit!r}."
@@ -477,48 +244,3 @@ class SurTree(BaseEstimator):  # type: ignore[misc]
             min_samples_leaf=self.min_samples_leaf,
             min_events_leaf=self.min_events_leaf,
         )
-
-
-def _path(solution: Solution, build: Callable[[Structure], Tree], sums: RowSums) -> list[Size]:
-    """Return the best tree of each size, having checked every loss that the solver claims."""
-    path: list[Size] = []
-    for splits, structure in enumerate(solution.structures):
-        claimed = sums.negative_log_hazard - float(solution.gains[splits])
-        # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        scale = float(sums.events.sum()) + abs(claimed)
-        # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
-        slack = float(solution.gain_bounds[splits] - solution.gains[splits])
-        if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
-            path.append(
-                replace(path[-1], splits=splits, lower_bound=max(path[-1].loss - slack, 0.0))
-            )
-            continue
-        tree = build(structure)
-        loss = tree.total_loss
-        if abs(loss - claimed) > LOSS_TOLERANCE * scale:
-            raise RuntimeError(
-                f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
-                f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
-            )
-        path.append(Size(splits, loss, max(loss - slack, 0.0), tree))
-    return path
-
-
-def _rows(target: Target, present: NDArray[np.bool_]) -> Target:
-    """Return the rows that count."""
-    entry = None if target.entry is None else target.entry[present]
-    return Target(target.event[present], target.time[present], entry)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and _is_number(value)
-
-
-def _require_whole(name: str, value: Any, least: int, most: float = math.inf) -> None:
-    if not (_is_whole(value) and least <= value <= most):
-        span = f"{least} or more" if most == math.inf else f"from {least} to {most}"
-        raise ValueError(f"{name} must be a whole number, {span}; got {value!r}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import repeat
@@ -88,6 +88,14 @@ class Table:
         if index not in self._columns:
             self._columns[index] = _require_finite(self._read(index))
         return self._columns[index]
+
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return the rows at these positions, as a table that has read all of its columns."""
+        columns = tuple(
+            replace(column, values=column.values[rows])
+            for column in map(self.column, range(self.n_columns))
+        )
+        return Table(self.names, len(rows), columns.__getitem__, named=self.named)
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:

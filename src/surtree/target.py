@@ -36,6 +36,11 @@ class Target:
     time: NDArray[np.float64]
     entry: NDArray[np.float64] | None = None
 
+    def take(self, rows: NDArray[Any]) -> Target:
+        """Return the rows at these positions, or those that a mask marks."""
+        entry = None if self.entry is None else self.entry[rows]
+        return Target(self.event[rows], self.time[rows], entry)
+
 
 def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
     """Read and check a survival target.

@@ -1,6 +1,7 @@
-"""Pictures of a tree and of its leaves, drawn with matplotlib."""
+"""Pictures of a tree, of its leaves, and of how trees of all sizes did, drawn with matplotlib."""
 
 from surtree.plot._curves import plot_curves
+from surtree.plot._path import plot_path
 from surtree.plot._tree import plot_tree
 
-__all__ = ["plot_curves", "plot_tree"]
+__all__ = ["plot_curves", "plot_path", "plot_tree"]

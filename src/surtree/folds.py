@@ -1,0 +1,188 @@
+"""One fold: fit every size on its training rows, score each on the rows that were held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from surtree.estimator import SurTree
+from surtree.path import EncodedRows, SizePath, find_path
+from surtree.scoring import Candidate, HeldOut, Scorer
+from surtree.table import Table
+from surtree.target import Target
+from surtree.training import training_rows
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """All rows, read and as the user passed them."""
+
+    table: Table
+    target: Target
+    weight: Floats
+    X: Any
+    y: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """The rows to fit on, and the rows to score on.
+
+    Parameters
+    ----------
+    table, target, weight : Table, Target, array of float
+        The training rows; all weights are positive.
+    held_out : HeldOut
+        The other rows.
+    """
+
+    table: Table
+    target: Target
+    weight: Floats
+    held_out: HeldOut
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """What a fold says about every size; all arrays have the shape (n_sizes,).
+
+    Parameters
+    ----------
+    held_out : array of float
+        The score on the held-out rows.
+    training_loss : array of float
+        The loss on the training rows, divided by their weight.
+    fit_time, score_time : array of float
+        Seconds.
+    status : str
+        "optimal" where every search was completed, else how the first other one ended.
+    """
+
+    held_out: Floats
+    training_loss: Floats
+    fit_time: Floats
+    score_time: Floats
+    status: str
+
+
+def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) -> Fold:
+    """Take the training and the held-out rows of a fold.
+
+    Parameters
+    ----------
+    rows : Rows
+        All rows.
+    train, test : array of int
+        Positions of rows of positive weight.
+    as_passed : bool
+        Whether to take the held-out rows also as the user passed them.
+    """
+    if not (train.size and test.size):
+        raise ValueError(
+            f"A fold of cv has {train.size} rows to fit on and {test.size} held-out rows of "
+            "positive weight: each needs at least one."
+        )
+    target = rows.target.take(train)
+    held_out = HeldOut(
+        table=rows.table.take(test),
+        target=rows.target.take(test),
+        weight=rows.weight[test],
+        training_target=target,
+        X=_take(rows.X, test) if as_passed else None,
+        y=_take(rows.y, test) if as_passed else None,
+    )
+    return Fold(rows.table.take(train), target, rows.weight[train], held_out)
+
+
+def score_fold(
+    template: SurTree, sizes: list[tuple[int, int]], scorer: Scorer, fold: Fold
+) -> FoldScores:
+    """Score the best tree of every size.
+
+    Parameters
+    ----------
+    template : SurTree
+        Its parameters, but for depth and splits, are those of every fit.
+    sizes : list of (int, int)
+        Depth and number of splits.
+    scorer : callable
+        What to score by.
+    fold : Fold
+        The rows.
+    """
+    limits = template._check_parameters()
+    encoded = template._encode(training_rows(fold.table, fold.target, fold.weight))
+    weight = float(fold.weight.sum())
+    values = np.empty((len(sizes), 4))
+    statuses = []
+    for depth, positions in _by_search(sizes).items():
+        start = perf_counter()
+        most_splits = max(sizes[position][1] for position in positions)
+        searched = replace(limits, max_depth=depth, max_splits=most_splits)
+        path = find_path(
+            encoded,
+            searched,
+            time_limit=template.time_limit,
+            memory_limit=template.memory_limit,
+        )
+        fit_seconds = perf_counter() - start
+        if path.status == "interrupted":
+            raise KeyboardInterrupt
+        statuses.append(path.status)
+        for position in positions:
+            start = perf_counter()
+            smaller = _up_to(path, sizes[position][1])
+            size = smaller.sizes[-1]
+            model = partial(_model, template, sizes[position], encoded, smaller)
+            score = scorer(Candidate(size.tree, model), fold.held_out)
+            values[position] = score, size.loss / weight, fit_seconds, perf_counter() - start
+    status = next((status for status in statuses if status != "optimal"), "optimal")
+    held_out, training_loss, fit_time, score_time = values.T
+    return FoldScores(held_out, training_loss, fit_time, score_time, status)
+
+
+def _by_search(sizes: list[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the depths to search, and the positions of the sizes that each search yields.
+
+    With at most one split no tree is deeper than one, so the first deeper search finds it too.
+    """
+    deepest = max(depth for depth, _ in sizes)
+    searches: dict[int, list[int]] = {}
+    for position, (depth, _) in enumerate(sizes):
+        searches.setdefault(max(depth, min(2, deepest)), []).append(position)
+    return searches
+
+
+def _up_to(path: SizePath, splits: int) -> SizePath:
+    """Return the sizes up to a number of splits; a path ends where rows allow no more of them."""
+    return replace(path, sizes=path.sizes[: splits + 1])
+
+
+def _model(
+    template: SurTree, size: tuple[int, int], encoded: EncodedRows, path: SizePath
+) -> SurTree:
+    """Return what a fit with these limits returns."""
+    max_depth, max_splits = size
+    model: SurTree = clone(template).set_params(max_depth=max_depth, max_splits=max_splits)
+    table = encoded.rows.table
+    model.n_features_in_ = table.n_columns
+    if table.named:
+        model.feature_names_in_ = np.array(table.names, dtype=object)
+    return model._adopt(encoded, path, path.sizes[-1])
+
+
+def _take(values: Any, rows: Positions) -> Any:
+    if nw.dependencies.is_into_dataframe(values):
+        return nw.from_native(values, eager_only=True)[rows].to_native()
+    return _safe_indexing(values, rows)

@@ -1,0 +1,151 @@
+"""The best tree of every size, each added up from the rows again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from surtree._solver import Limits, ProgressHook, Solution, Structure, solve
+from surtree.encoding import Encoded, Encoder
+from surtree.target import Target
+from surtree.training import TrainingRows
+from surtree.tree import Tree, build_tree
+
+# The loss that the solver claims and the loss added up from the rows agree to this.
+LOSS_TOLERANCE = 1e-9
+# One more split that improves the loss by less than this is rounding, not a better tree.
+SPLIT_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Size:
+    """The best tree with at most so many splits.
+
+    Parameters
+    ----------
+    splits : int
+        The largest number of splits that was allowed.
+    loss : float
+        The loss of the tree on its training rows.
+    lower_bound : float
+        No tree within the limits and with at most so many splits has a smaller loss.
+    tree : Tree
+        The tree. It is the one of the size before where one more split brings nothing.
+    """
+
+    splits: int
+    loss: float
+    lower_bound: float
+    tree: Tree
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """Training rows as the solver sees them, with what it takes to make a tree of its answer.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        The rows.
+    encoder : Encoder
+        The cuts that it found in them.
+    encoded : Encoded
+        The rows of positive weight, by bins.
+    """
+
+    rows: TrainingRows
+    encoder: Encoder
+    encoded: Encoded
+    _trees: dict[bytes, Tree] = field(default_factory=dict)
+
+    def build(self, structure: Structure) -> Tree:
+        """Return the tree of a structure, without risk counts."""
+        # Searches of different depths often find the same tree. In preorder, cuts and leaves say
+        # where they stand: no two trees have the same.
+        key = structure.cut.tobytes()
+        if key not in self._trees:
+            self._trees[key] = self._build(structure, target=None)
+        return self._trees[key]
+
+    def build_with_risk(self, structure: Structure) -> Tree:
+        """Return the tree of a structure, with what it takes to draw Kaplan-Meier curves."""
+        return self._build(structure, self.rows.target)
+
+    def _build(self, structure: Structure, target: Target | None) -> Tree:
+        rows, cuts = self.rows, self.encoder.cuts_
+        return build_tree(structure, self.encoded, cuts, rows.sums, rows.baseline, target)
+
+
+@dataclass(frozen=True)
+class SizePath:
+    """What a search found.
+
+    Parameters
+    ----------
+    status : str
+        How the search ended.
+    sizes : tuple of Size
+        For 0, 1, 2, ... splits, the best tree.
+    structures : tuple of Structure
+        What the solver said of each of them.
+    """
+
+    status: str
+    sizes: tuple[Size, ...]
+    structures: tuple[Structure, ...]
+
+
+def find_path(
+    encoded: EncodedRows,
+    limits: Limits,
+    *,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    memory_limit: int | None = None,
+    progress: ProgressHook | None = None,
+) -> SizePath:
+    """Search for the best tree of every size, and check every loss that the solver claims.
+
+    Parameters
+    ----------
+    encoded : EncodedRows
+        The training rows.
+    limits : Limits
+        How large a tree may be.
+    time_limit, n_jobs, memory_limit, progress : optional
+        As the solver takes them.
+    """
+    solution = solve(
+        encoded.encoded,
+        encoded.rows.sums,
+        limits,
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+        memory_limit=memory_limit,
+        progress=progress,
+    )
+    return SizePath(solution.status, tuple(_sizes(solution, encoded)), solution.structures)
+
+
+def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
+    sums = encoded.rows.sums
+    path: list[Size] = []
+    for splits, structure in enumerate(solution.structures):
+        claimed = sums.negative_log_hazard - float(solution.gains[splits])
+        # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
+        scale = float(sums.events.sum()) + abs(claimed)
+        # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
+        slack = float(solution.gain_bounds[splits] - solution.gains[splits])
+        if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
+            path.append(
+                replace(path[-1], splits=splits, lower_bound=max(path[-1].loss - slack, 0.0))
+            )
+            continue
+        tree = encoded.build(structure)
+        loss = tree.total_loss
+        if abs(loss - claimed) > LOSS_TOLERANCE * scale:
+            raise RuntimeError(
+                f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
+                f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
+            )
+        path.append(Size(splits, loss, max(loss - slack, 0.0), tree))
+    return path

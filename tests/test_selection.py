@@ -1,0 +1,555 @@
+"""SurTreeCV: the scores of every size are those of separate fits, and the rules choose by them."""
+
+import pickle
+from dataclasses import replace
+from itertools import pairwise
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import surtree.path
+from surtree import EventStratifiedKFold, SurTree, SurTreeCV
+from surtree.metrics import (
+    concordance_index,
+    concordance_index_ipcw,
+    normalized_integrated_brier_score,
+)
+from surtree.sizes import candidate_sizes
+
+
+def make_rows(n=240, seed=0):
+    """Numbers, categories and missing values; censored, with risks that a deep tree tells."""
+    generator = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": generator.uniform(size=n).round(2),
+            "dose": generator.uniform(size=n).round(2),
+            "grade": generator.choice(["I", "II", "III", "rare"], size=n, p=[0.5, 0.3, 0.18, 0.02]),
+        }
+    )
+    X.loc[generator.uniform(size=n) < 0.1, "dose"] = np.nan
+    risky = (X["age"] > 0.4) & (X["grade"] != "I")
+    scale = np.select([risky & (X["dose"] > 0.5), risky, X["age"] > 0.4], [0.3, 1.5, 4.0], 8.0)
+    time = generator.exponential(scale) + 1e-3
+    limit = generator.uniform(0.1, 8, size=n)
+    y = np.empty(n, dtype=[("died", bool), ("years", float)])
+    y["died"], y["years"] = time <= limit, np.minimum(time, limit)
+    return X, y
+
+
+X, Y = make_rows()
+FOLDS = list(EventStratifiedKFold(3).split(X, Y))
+WEIGHT = np.tile([1.0, 2.0, 0.5], 80)
+ENTRY = 0.4 * Y["years"]
+
+
+def separate_fits(score, **parameters):
+    """Scores of every size and fold, from a fit of its own for each."""
+    sizes = candidate_sizes(3, None)
+    return [
+        [
+            score(
+                SurTree(max_depth=depth, max_splits=splits, **parameters).fit(
+                    X.iloc[train], Y[train]
+                ),
+                train,
+                test,
+            )
+            for train, test in FOLDS
+        ]
+        for depth, splits in sizes
+    ]
+
+
+def held_out_scores(search):
+    return np.stack([search.cv_results_[f"split{k}_test_score"] for k in range(3)], axis=1)
+
+
+# Scores
+
+
+def loss_of_fold(model, train, test):
+    return -model.loss(X.iloc[test], Y[test]) / len(test)
+
+
+def concordance_of_fold(model, train, test):
+    return concordance_index(Y["died"][test], Y["years"][test], model.predict(X.iloc[test]))
+
+
+def ipcw_of_fold(model, train, test):
+    risk, last = model.predict(X.iloc[test]), Y["years"][train].max()
+    return concordance_index_ipcw(Y[train], Y[test], risk, tau=last)
+
+
+def brier_of_fold(model, train, test):
+    curves = model.predict_survival_function(X.iloc[test])
+    return normalized_integrated_brier_score(Y[train], Y[test], curves)
+
+
+@pytest.mark.parametrize("leaf_curve", ["baseline", "kaplan-meier"])
+@pytest.mark.parametrize(
+    ("scoring", "score"),
+    [
+        ("loss", loss_of_fold),
+        ("concordance", concordance_of_fold),
+        ("concordance_ipcw", ipcw_of_fold),
+        ("integrated_brier", brier_of_fold),
+    ],
+)
+def test_every_size_has_the_score_of_a_fit_of_its_own(scoring, score, leaf_curve):
+    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring=scoring, leaf_curve=leaf_curve).fit(X, Y)
+    expected = separate_fits(score, leaf_curve=leaf_curve)
+    np.testing.assert_allclose(held_out_scores(search), expected, rtol=1e-12)
+    # Three splits of depth two and of depth three are different trees.
+    by_depth = held_out_scores(search)[search.sizes_.max_splits == 3]
+    assert by_depth.shape == (2, 3)
+    assert (by_depth[0] != by_depth[1]).any()
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_of_every_library_and_any_scorer(frame):
+    table = frame({name: X[name].to_list() for name in X})
+
+    def score(model, X, y):
+        assert type(X) is type(table)
+        return model.score(X, y)
+
+    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring=score).fit(table, Y)
+    np.testing.assert_allclose(held_out_scores(search), separate_fits(concordance_of_fold))
+    assert search.sizes_.scoring == "score"
+
+
+def test_a_scorer_is_given_what_a_fit_of_that_size_returns():
+    seen = []
+    parameters = {"min_samples_leaf": 5, "n_thresholds": 4, "leaf_curve": "kaplan-meier"}
+    SurTreeCV(
+        max_depth=3, cv=FOLDS, scoring=lambda model, X, y: seen.append(model) or 0.0, **parameters
+    ).fit(X, Y)
+    sizes = candidate_sizes(3, None)
+    assert len(seen) == 3 * len(sizes)
+    for model in seen[: len(sizes)]:
+        again = clone(model).fit(X.iloc[FOLDS[0][0]], Y[FOLDS[0][0]])
+        assert again.get_params() == model.get_params()
+        assert set(vars(again)) == set(vars(model))
+        assert again.tree_ == model.tree_
+        assert [size.loss for size in again.path_] == [size.loss for size in model.path_]
+        assert (again.loss_, again.gap_, again.status_) == (model.loss_, 0.0, "optimal")
+        assert model.feature_names_in_.tolist() == ["age", "dose", "grade"]
+
+
+def test_events_later_than_all_training_rows_do_not_count_in_unos_c():
+    late = int(np.argmax(Y["years"]))
+    y = Y.copy()
+    y["died"][late] = True
+    train = np.setdiff1d(np.arange(len(y)), [late])
+    folds = [(train[::2], np.append(train[1::2], late)), (train[1::2], train[::2])]
+    search = SurTreeCV(max_depth=1, cv=folds, scoring="concordance_ipcw").fit(X, y)
+    assert 0.5 < search.best_score_ < 1
+
+
+def test_scorers_of_scikit_learn():
+    # Whole times, all of them events, so that scikit-learn's own metrics apply.
+    search = SurTreeCV(max_depth=1, cv=FOLDS, scoring="neg_median_absolute_error")
+    by_name = search.fit(X, Y["years"]).best_score_
+    made = make_scorer(lambda y, risk: -np.median(np.abs(y - risk)))
+    assert clone(search).set_params(scoring=made).fit(X, Y["years"]).best_score_ == by_name
+
+
+def test_weights_and_entry_times_are_split_with_the_rows():
+    search = SurTreeCV(max_depth=1, cv=FOLDS).fit(X, Y, WEIGHT, ENTRY)
+    for k, (train, test) in enumerate(FOLDS):
+        model = SurTree(max_depth=1).fit(X.iloc[train], Y[train], WEIGHT[train], ENTRY[train])
+        loss = model.loss(X.iloc[test], Y[test], WEIGHT[test], ENTRY[test])
+        found = search.cv_results_[f"split{k}_test_score"][-1]
+        assert found == pytest.approx(-loss / WEIGHT[test].sum(), rel=1e-12)
+        training = search.cv_results_[f"split{k}_train_score"][-1]
+        assert training == pytest.approx(-model.loss_ / WEIGHT[train].sum(), rel=1e-12)
+    expected = SurTree(**search.best_params_).fit(X, Y, WEIGHT, ENTRY)
+    assert search.tree_ == search.best_estimator_.tree_ == expected.tree_
+    weighted = SurTreeCV(max_depth=1, cv=FOLDS, scoring="concordance").fit(X, Y, WEIGHT)
+    train, test = FOLDS[0]
+    model = SurTree(max_depth=1).fit(X.iloc[train], Y[train], WEIGHT[train])
+    assert weighted.cv_results_["split0_test_score"][-1] == pytest.approx(
+        model.score(X.iloc[test], Y[test], WEIGHT[test])
+    )
+
+
+def test_rows_of_weight_zero_are_absent():
+    weight = np.where(np.arange(len(Y)) % 4 == 0, 0.0, 1.0)
+    search = SurTreeCV(max_depth=2).fit(X, Y, weight)
+    absent = SurTreeCV(max_depth=2).fit(X[weight > 0], Y[weight > 0])
+    np.testing.assert_array_equal(search.sizes_.held_out, absent.sizes_.held_out)
+    assert search.tree_ == absent.tree_
+    given = SurTreeCV(max_depth=1, cv=FOLDS, scoring="integrated_brier").fit(X, Y, weight)
+    kept = [
+        tuple(np.searchsorted(np.flatnonzero(weight), part[weight[part] > 0]) for part in fold)
+        for fold in FOLDS
+    ]
+    absent = SurTreeCV(max_depth=1, cv=kept, scoring="integrated_brier")
+    absent.fit(X[weight > 0], Y[weight > 0])
+    np.testing.assert_array_equal(given.sizes_.held_out, absent.sizes_.held_out)
+
+
+def test_what_is_held_out_does_not_change_the_models_of_a_fold():
+    train, test = FOLDS[0]
+    shuffled = np.random.default_rng(0).permutation(test)
+    other_y = Y.copy()
+    other_y[test] = Y[shuffled]
+    other_x = X.copy()
+    other_x.iloc[test] = X.iloc[shuffled].to_numpy()
+    other_x.loc[test, "age"] *= 100
+    other_x.loc[test, "grade"] = "unheard of"
+
+    def trees(X, y):
+        seen = []
+        search = SurTreeCV(
+            max_depth=3,
+            cv=[(train, test)],
+            scoring=lambda model, X, y: seen.append((model.tree_, model.encoder_.cuts_)) or 0.0,
+        )
+        search.fit(X, y)
+        return seen
+
+    expected = trees(X, Y)
+    assert len(expected) == len(candidate_sizes(3, None))
+    assert trees(X, other_y) == expected
+    assert trees(other_x, Y) == expected
+    # What it is fitted on does.
+    changed = Y.copy()
+    changed[train] = Y[train[::-1]]
+    assert trees(X, changed) != expected
+
+
+# Sizes and rules
+
+
+def test_sizes_are_all_pairs_that_differ():
+    assert candidate_sizes(0, None) == [(0, 0)]
+    assert candidate_sizes(2, None) == [(0, 0), (1, 1), (2, 2), (2, 3)]
+    assert candidate_sizes(3, 4) == [(0, 0), (1, 1), (2, 2), (2, 3), (3, 3), (3, 4)]
+    # Every other pair within the limits finds the tree of one of these.
+    for depth in range(4):
+        for splits in range(2**depth):
+            fewer = min(depth, splits), splits
+            assert fewer in candidate_sizes(3, None)
+            wide = SurTree(max_depth=depth, max_splits=splits).fit(X, Y)
+            narrow = SurTree(max_depth=fewer[0], max_splits=splits).fit(X, Y)
+            assert wide.tree_ == narrow.tree_
+
+
+def with_error(sizes, standard_error, rule="best"):
+    """Return means of -4, -2, -2 and -1, the last one with a standard error."""
+    held_out = np.repeat([[-4.0], [-2.0], [-2.0], [-1.0]], 3, axis=1)
+    held_out[3] += np.array([-1.0, 0.0, 1.0]) * standard_error * np.sqrt(3)
+    return replace(sizes, held_out=held_out, rule=rule)
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return with_error(SurTreeCV(max_depth=2, cv=FOLDS).fit(X, Y).sizes_, 0.5)
+
+
+def test_the_best_size_and_the_smallest_within_a_standard_error(scores):
+    assert scores.mean.tolist() == pytest.approx([-4, -2, -2, -1])
+    assert scores.standard_error.tolist() == pytest.approx([0, 0, 0, 0.5])
+    for error, smallest in ((0.5, 3), (0.99, 3), (1.01, 1), (2.99, 1), (3.01, 0)):
+        by_rule = with_error(scores, error, "1se")
+        assert (by_rule.best, by_rule.one_standard_error, by_rule.chosen) == (3, smallest, smallest)
+        assert replace(by_rule, rule="best").chosen == 3
+
+
+def test_of_equal_scores_the_smaller_tree_is_taken(scores):
+    # Not equal to the last bit: one and the same partition may be added up in another order.
+    equal = np.repeat([[-1.1], [-0.1], [-0.1 + 1e-16], [-0.1]], 3, axis=1)
+    assert replace(scores, held_out=equal).best == 1
+
+
+def test_the_table_says_which_size_is_best_and_which_is_chosen(scores):
+    lines = str(replace(scores, training_loss=np.ones((4, 3)))).splitlines()
+    assert lines[0] == "splits  depth  training loss  held-out loss  std. error"
+    assert lines[1] == "     0      0         1.0000         4.0000      0.0000"
+    assert lines[4] == "     3      2         1.0000         1.0000      0.5000  best, chosen"
+    by_concordance = str(
+        replace(scores, held_out=-scores.held_out, scoring="concordance", rule="1se")
+    )
+    assert "held-out concordance" in by_concordance
+    assert by_concordance.splitlines()[1].endswith("4.0000      0.0000  best, chosen")
+
+
+def test_lines_of_a_depth(scores):
+    sizes = SurTreeCV(max_depth=3, cv=FOLDS).fit(X, Y).sizes_
+    for depth, n_sizes in ((0, 1), (1, 2), (2, 4), (3, 8)):
+        line = sizes.of_depth(depth)
+        assert sizes.max_splits[line].tolist() == list(range(n_sizes))
+        assert sizes.max_depth[line].max() == depth
+
+
+def test_the_rule_of_one_standard_error_finds_the_true_size():
+    right = 0
+    for seed in range(10):
+        generator = np.random.default_rng(seed)
+        columns = generator.uniform(size=(2000, 4))
+        scale = np.where(
+            columns[:, 0] > 0.5,
+            np.where(columns[:, 1] > 0.3, 1.0, 4.0),
+            np.where(columns[:, 2] > 0.6, 16.0, 64.0),
+        )
+        time, limit = generator.exponential(scale), generator.exponential(3 * scale)
+        y = np.empty(2000, dtype=[("event", bool), ("time", float)])
+        y["event"], y["time"] = time <= limit, np.minimum(time, limit) + 1e-9
+        search = SurTreeCV(max_depth=3, rule="1se", refit=False).fit(columns, y)
+        right += abs(search.best_params_["max_splits"] - 3) <= 1
+    assert right >= 9
+
+
+# As scikit-learn users expect it
+
+
+def test_results_are_those_of_a_grid_search():
+    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring="concordance").fit(X, Y)
+    pairs = [{"max_depth": [d], "max_splits": [k]} for d, k in candidate_sizes(3, None)]
+    grid = GridSearchCV(SurTree(), pairs, cv=FOLDS).fit(X, Y)
+    for name in (
+        *(f"split{k}_test_score" for k in range(3)),
+        "mean_test_score",
+        "std_test_score",
+        "rank_test_score",
+        "param_max_depth",
+        "param_max_splits",
+    ):
+        np.testing.assert_allclose(search.cv_results_[name], grid.cv_results_[name].astype(float))
+    assert search.cv_results_["params"] == grid.cv_results_["params"]
+    assert set(grid.cv_results_) == set(search.cv_results_)
+    assert (search.cv_results_["mean_fit_time"] > 0).all()
+    assert search.best_params_ == grid.best_params_
+    assert search.best_score_ == pytest.approx(grid.best_score_)
+    assert search.best_index_ == grid.best_index_
+    assert search.n_splits_ == 3
+    np.testing.assert_array_equal(search.predict(X), grid.predict(X))
+    assert pd.DataFrame(search.cv_results_).shape[0] == len(pairs)
+
+
+def test_it_predicts_as_its_best_estimator_does():
+    search = SurTreeCV(max_depth=2, leaf_curve="kaplan-meier").fit(X, Y)
+    best = search.best_estimator_
+    assert best.get_params()["leaf_curve"] == "kaplan-meier"
+    for method in ("predict", "apply", "predict_median"):
+        np.testing.assert_array_equal(getattr(search, method)(X), getattr(best, method)(X))
+    for method in ("predict_survival_function", "predict_cumulative_hazard_function"):
+        np.testing.assert_array_equal(
+            getattr(search, method)(X, return_array=True),
+            getattr(best, method)(X, return_array=True),
+        )
+    assert search.score(X, Y) == best.score(X, Y)
+    assert search.loss(X, Y) == best.loss(X, Y)
+    assert search.get_depth() == best.get_depth()
+    np.testing.assert_array_equal(search.feature_importances_, best.feature_importances_)
+    again = pickle.loads(pickle.dumps(search))
+    assert again.tree_ == search.tree_
+    assert again.sizes_ == search.sizes_
+
+
+def test_pipelines_and_outer_cross_validation():
+    numbers = X[["age", "dose"]]
+    pipeline = make_pipeline(StandardScaler(), SurTreeCV(max_depth=2, cv=3))
+    scores = cross_val_score(pipeline, numbers, Y, cv=EventStratifiedKFold(3))
+    assert scores.mean() > 0.55
+    outer = GridSearchCV(SurTreeCV(max_depth=2, cv=3), {"rule": ["best", "1se"]}, cv=3)
+    assert outer.fit(X, Y).best_params_["rule"] in ("best", "1se")
+
+
+def test_fit_changes_no_parameter():
+    search = SurTreeCV(max_depth=2, cv=4, rule="1se", max_splits=2, n_thresholds=5)
+    before = search.get_params()
+    search.fit(X, Y)
+    assert search.get_params() == before
+    assert clone(search).fit(X, Y).tree_ == search.tree_
+    assert search.best_estimator_.n_thresholds == 5
+    assert search.sizes_.max_splits.max() == 2
+
+
+def test_without_refit_there_is_nothing_to_predict_with():
+    search = SurTreeCV(max_depth=1, cv=3).fit(X, Y)
+    search.set_params(refit=False).fit(X, Y)
+    assert search.best_params_["max_splits"] in (0, 1)
+    assert not hasattr(search, "best_estimator_")
+    with pytest.raises(NotFittedError, match=r"fitted with refit=False, .* SurTree"):
+        search.predict(X)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        SurTreeCV().predict(X)
+
+
+def test_splitters_and_masks():
+    by_splitter = SurTreeCV(max_depth=1, cv=KFold(3)).fit(X, Y)
+    masks = []
+    for train, test in KFold(3).split(X):
+        masks.append((np.isin(np.arange(len(Y)), train), np.isin(np.arange(len(Y)), test)))
+    by_masks = SurTreeCV(max_depth=1, cv=iter(masks)).fit(X, Y)
+    np.testing.assert_array_equal(by_splitter.sizes_.held_out, by_masks.sizes_.held_out)
+    by_number = SurTreeCV(max_depth=1, cv=3).fit(X, Y)
+    by_folds = SurTreeCV(max_depth=1, cv=EventStratifiedKFold(3)).fit(X, Y)
+    np.testing.assert_array_equal(by_number.sizes_.held_out, by_folds.sizes_.held_out)
+
+
+# Where folds run
+
+
+def test_threads_and_processes_find_the_same():
+    alone = SurTreeCV(max_depth=2, cv=4).fit(X, Y)
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend=backend):
+            found = SurTreeCV(max_depth=2, cv=4, n_jobs=2).fit(X, Y)
+        np.testing.assert_array_equal(found.sizes_.held_out, alone.sizes_.held_out)
+        assert found.tree_ == alone.tree_
+
+
+def test_a_dask_cluster_runs_the_folds():
+    distributed = pytest.importorskip("distributed", reason="pip install dask[distributed]")
+
+    def on_a_worker(model, X, y):
+        return float(distributed.get_worker() is not None) + model.score(X, y)
+
+    seen = []
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        found = SurTreeCV(max_depth=2, cv=4, progress=seen.append).fit(X, Y)
+        scored = SurTreeCV(max_depth=1, cv=4, scoring=on_a_worker).fit(X, Y)
+    alone = SurTreeCV(max_depth=2, cv=4).fit(X, Y)
+    np.testing.assert_array_equal(found.sizes_.held_out, alone.sizes_.held_out)
+    assert found.tree_ == alone.tree_
+    assert [step.done for step in seen] == [1, 2, 3, 4]
+    # Outside of a worker, asking for it is an error.
+    assert scored.best_score_ > 1.5
+    with pytest.raises(ValueError, match="No worker"):
+        SurTreeCV(max_depth=1, cv=4, scoring=on_a_worker).fit(X, Y)
+
+
+def test_progress_is_reported_fold_by_fold(capsys):
+    for n_jobs in (None, 2):
+        seen = []
+        search = SurTreeCV(max_depth=2, cv=4, progress=seen.append, n_jobs=n_jobs).fit(X, Y)
+        assert [(step.done, step.total) for step in seen] == [(k, 4) for k in range(1, 5)]
+        assert all(a.seconds <= b.seconds for a, b in pairwise(seen))
+        assert seen[0].eta == pytest.approx(3 * seen[0].seconds)
+        assert seen[1].eta == pytest.approx(seen[1].seconds)
+        assert seen[-1].eta == 0
+        np.testing.assert_array_equal(
+            search.sizes_.held_out, SurTreeCV(max_depth=2, cv=4).fit(X, Y).sizes_.held_out
+        )
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_does_not_wait_for_the_last_fold():
+    scored, done = [], []
+    SurTreeCV(
+        max_depth=1,
+        cv=4,
+        scoring=lambda model, X, y: scored.append(model) or 0.0,
+        progress=lambda step: done.append(len(scored)),
+    ).fit(X, Y)
+    assert done == [2, 4, 6, 8]
+
+
+# How searches end
+
+
+def ends_as(status, monkeypatch):
+    def solve(*arguments, **options):
+        assert options["n_jobs"] is None
+        return replace(original(*arguments, **options), status=status)
+
+    original = surtree.path.solve
+    monkeypatch.setattr(surtree.path, "solve", solve)
+
+
+def test_a_search_that_ran_out_of_time_is_not_called_optimal(monkeypatch):
+    assert SurTreeCV(max_depth=1, cv=3).fit(X, Y).status_ == "optimal"
+    ends_as("time_limit", monkeypatch)
+    assert SurTreeCV(max_depth=1, cv=3, refit=False).fit(X, Y).status_ == "time_limit"
+
+
+def test_an_interrupt_ends_all_folds(monkeypatch):
+    ends_as("interrupted", monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        SurTreeCV(max_depth=1, cv=3).fit(X, Y)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_depth": -1}, "max_depth must be a whole number, from 0 to 20; got -1"),
+        ({"min_events_leaf": -1}, "min_events_leaf must be"),
+        ({"leaf_curve": "cox"}, "leaf_curve must be one of"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"progress": "bar"}, "progress must be a function or None; got 'bar'"),
+        ({"rule": "2se"}, "rule must be one of .*'1se'.*; got '2se'"),
+        (
+            {"scoring": "auc of some kind"},
+            "scoring must be one of 'loss', .* got 'auc of some kind",
+        ),
+        ({"scoring": None}, "scoring must be one of 'loss', .* got None"),
+        ({"cv": None}, "cv must be a number of folds, a splitter or pairs"),
+        ({"cv": 1}, "n_splits must be a whole number of folds, 2 or more; got 1"),
+        ({"cv": 500}, "n_splits=500 greater than the number of samples: n_samples=240"),
+        ({"cv": [FOLDS[0]], "rule": "1se"}, "rule='1se' needs two folds or more"),
+        ({"cv": [([], [0, 1])]}, "A fold of cv has 0 rows to fit on and 2 held-out rows"),
+        ({"scoring": lambda *_: np.nan, "cv": 3}, "gave 12 of 12 scores that are not finite"),
+    ],
+)
+def test_parameters_that_cannot_be_used(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SurTreeCV(**({"max_depth": 2} | parameters)).fit(X, Y)
+
+
+def test_a_single_fold_has_no_standard_error():
+    search = SurTreeCV(max_depth=1, cv=[FOLDS[0]]).fit(X, Y)
+    assert np.isnan(search.sizes_.standard_error).all()
+    assert "nan" in str(search.sizes_)
+
+
+def test_rows_that_cannot_be_used():
+    censored = Y.copy()
+    censored["died"] = False
+    with pytest.raises(ValueError, match="All 240 rows are censored"):
+        SurTreeCV().fit(X, censored)
+    censored["died"][:4] = True
+    with pytest.raises(ValueError, match="4 of 240 rows have an event, so 10 folds"):
+        SurTreeCV().fit(X, censored)
+    with pytest.raises(ValueError, match="240, 239"):
+        SurTreeCV().fit(X, Y[:-1])
+
+
+@pytest.mark.parametrize("scoring", ["concordance_ipcw", "integrated_brier"])
+def test_metrics_without_weights_or_entry_times_refuse_them(scoring):
+    search = SurTreeCV(max_depth=1, cv=3, scoring=scoring)
+    with pytest.raises(ValueError, match=f"{scoring}' has no weighted form: choose 'loss'"):
+        search.fit(X, Y, WEIGHT)
+    with pytest.raises(ValueError, match="not defined for rows with entry times"):
+        search.fit(X, Y, entry=ENTRY)
+    assert search.fit(X, Y, np.full(len(Y), 2.0)).best_score_ == search.fit(X, Y).best_score_
+
+
+def test_an_error_says_in_which_fold_it_happened():
+    y = Y.copy()
+    y["died"][FOLDS[1][0]] = False
+    with pytest.raises(ValueError, match="are censored") as caught:
+        SurTreeCV(max_depth=1, cv=FOLDS).fit(X, y)
+    assert caught.value.__notes__ == ["This happened in fold 2 of the cross-validation."]
