@@ -12,10 +12,11 @@ Examples
 
 from importlib.metadata import version
 
+from surtree.audit import Audit, audit
 from surtree.encoding import Encoder
 from surtree.estimator import SurTree
 from surtree.tree import Tree
 
-__all__ = ["Encoder", "SurTree", "Tree"]
+__all__ = ["Audit", "Encoder", "SurTree", "Tree", "audit"]
 
 __version__ = version("surtree")
