@@ -153,8 +153,8 @@ def main() -> None:
         "",
         "## Local search and the optimum",
         "",
-        f"On {found_optimum()} of 20 small tables (n=200), local search with 100 restarts found the "
-        "optimum of depth two. It does not know when it has.",
+        f"On {found_optimum()} of 20 small tables (n=200), local search with 100 restarts found "
+        "the optimum of depth two. It does not know when it has.",
     ]
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text("\n".join(text) + "\n")

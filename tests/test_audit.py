@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 from problems import Case, cases, leaf_loss, row_hazard
 from surtree import Encoder, SurTree, audit
@@ -75,6 +76,25 @@ def test_the_blame_is_on_the_split_that_can_be_bettered():
     assert found.gap > 50
     of_two = audit(stump, X[["age", "estrogen_receptor"]], y)
     assert of_two.gap == pytest.approx(0, abs=1e-9)
+
+
+def test_a_cost_is_that_of_one_question():
+    X, y = load_gbsg2(backend="pandas")
+    found = audit(GreedyTree(3).fit(X, y), X, y)
+    # The optimum differs below node 1 only, and has the rest in common with the greedy tree.
+    same = found.same_depth.tree
+    assert same._cut_of(0) == found.tree._cut_of(0)
+    assert same.loss[same.right[0]] == found.tree.loss[found.tree.right[0]]
+    worst, *others = found.split_costs
+    assert worst.node == 1
+    assert worst.cost == pytest.approx(found.loss - found.same_depth.loss)
+    assert max(split.cost for split in others) < 1e-9
+
+
+def test_a_search_over_hyperparameters():
+    X, y = load_gbsg2(backend="pandas")
+    search = GridSearchCV(GreedyTree(), {"max_depth": [1, 2]}, cv=3).fit(X, y)
+    assert audit(search, X, y).loss == pytest.approx(search.best_estimator_.loss_)
 
 
 def test_own_cuts_of_the_model_are_allowed():

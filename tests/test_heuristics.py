@@ -16,7 +16,7 @@ from surtree import SurTree, Tree
 from surtree.datasets import load_gbsg2, load_lung, make_survival_tree_data
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
-check = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+check = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 HEURISTICS = [
     GreedyTree(),
     ConditionalInferenceTree(max_depth=3, alpha=0.5, min_split=4, min_bucket=2),
@@ -129,6 +129,15 @@ def test_optimum_is_never_beaten_and_local_search_never_by_greedy(case):
             assert model.tree_.depth <= shared["max_depth"]
             assert model.tree_.n_samples[leaves].min() >= shared.get("min_samples_leaf", 1)
             assert model.tree_.n_events[leaves].min() >= shared.get("min_events_leaf", 0)
+
+
+@check
+@given(cases(max_rows=24, max_columns=4))
+def test_with_one_question_all_but_ctree_are_optimal(case):
+    shared = {k: v for k, v in case.limits.items() if k != "max_splits"} | {"max_depth": 1}
+    optimal = fit(SurTree(**shared), case)
+    for model in (GreedyTree(**shared), LocalSearchTree(**shared, n_restarts=1)):
+        assert fit(model, case).loss_ == pytest.approx(optimal.loss_, abs=1e-9 * scale_of(case))
 
 
 class TestGreedy:

@@ -26,7 +26,7 @@ from surtree.tree import build_tree
 pytest.importorskip("sksurv", reason="pip install scikit-survival for its data sets")
 FOLDER = Path(__file__).parent / "r"
 sys.path.insert(0, str(FOLDER))
-from tables import TABLES, numbers, signature  # noqa: E402
+from real_tables import TABLES, numbers, signature  # noqa: E402
 
 REFERENCE = json.loads(gzip.decompress((FOLDER / "reference.json.gz").read_bytes()))
 LIMITS = Limits(max_depth=20, min_samples_leaf=7)

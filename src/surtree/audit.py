@@ -211,9 +211,10 @@ def audit(
     Parameters
     ----------
     model : fitted estimator, or array of shape (n_samples,)
-        An estimator of this package; a ``SurvivalTree`` of scikit-survival, or any other with a
-        ``tree_`` like scikit-learn's; or the leaf of each row, as any labels. Labels say nothing
-        about questions: they can be better than the optimum of the encoder's cuts.
+        An estimator of this package, or a search that chose one; a ``SurvivalTree`` of
+        scikit-survival, or any other with a ``tree_`` like scikit-learn's; or the leaf of each
+        row, as any labels. Labels say nothing about questions: they can be better than the
+        optimum of the encoder's cuts.
     X : data frame or array of shape (n_samples, n_features)
         The rows, as a rule those that the model was fitted on.
     y : structured array of shape (n_samples,)
@@ -248,6 +249,8 @@ def audit(
     >>> found.split_costs[0].rule
     'hormone_therapy is yes'
     """
+    # A search over hyperparameters is as good as the model that it chose.
+    model = getattr(model, "best_estimator_", model)
     chosen = clone(_encoder_of(model) if encoder is None else encoder)
     rows = read_training_rows(chosen, X, y, sample_weight, entry)
     subject = read_subject(model, X, rows)

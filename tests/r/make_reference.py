@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tables import TABLES, numbers
+from real_tables import TABLES, numbers
 
 from surtree.statistics import nelson_aalen
 from surtree.target import read_target
