@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "kernels.hpp"
+#include "local_search.hpp"
 #include "problem.hpp"
 
 namespace nb = nanobind;
@@ -125,6 +126,38 @@ std::tuple<Output<std::int32_t>, Output<double>> sum_nodes(
     return {output(std::move(leaf_of_row)), output(std::move(sums))};
 }
 
+using LocalAnswer =
+    std::tuple<Output<double>, Output<std::int32_t>, Output<std::int32_t>, Output<std::int32_t>>;
+
+LocalAnswer local_search(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+                         const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
+                         const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
+                         const Input<bool, 1>& cut_missing, const Input<double, 1>& events,
+                         const Input<double, 1>& hazard, const Input<bool, 1>& has_event, int max_depth,
+                         int max_splits, int min_samples_leaf, int min_events_leaf, int n_restarts,
+                         std::uint64_t seed, double price, int n_threads) {
+    surtree::Problem problem =
+        read_rows(bins, n_bins, missing_bin, cut_column, cut_first, cut_last, cut_missing);
+    problem.events = events.data();
+    problem.hazard = hazard.data();
+    problem.has_event = reinterpret_cast<const std::uint8_t*>(has_event.data());
+    surtree::Control control;
+    control.n_threads = n_threads;
+    control.should_stop = [](const surtree::Progress&) {
+        const nb::gil_scoped_acquire hold;
+        return PyErr_CheckSignals() != 0;
+    };
+    surtree::LocalOptimum best;
+    {
+        const nb::gil_scoped_release release;
+        best = surtree::local_search(problem, {max_depth, max_splits, min_samples_leaf, min_events_leaf},
+                                     {n_restarts, seed, price}, control);
+    }
+    if (PyErr_Occurred()) throw nb::python_error();
+    return LocalAnswer(output(std::move(best.worth)), output(std::move(best.tree.cut)),
+                       output(std::move(best.tree.left)), output(std::move(best.tree.right)));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -138,6 +171,10 @@ NB_MODULE(_core, m) {
     m.def("sum_nodes", &sum_nodes, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
           "cut_last"_a, "cut_missing"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
           "The leaf of each row of a tree, and the sums of values over each node, one kind after the other.");
+    m.def("local_search", &local_search, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
+          "cut_last"_a, "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
+          "min_samples_leaf"_a, "min_events_leaf"_a, "n_restarts"_a, "seed"_a, "price"_a, "n_threads"_a,
+          "What each restart is worth, and the best tree of all.");
     m.def(
         "kernels", [] { return std::string(surtree::kernels().name); },
         "Name of the instruction set in use.");

@@ -12,6 +12,7 @@ Examples
 
 from importlib.metadata import version
 
+from surtree.audit import Audit, audit
 from surtree.cost_complexity import cost_complexity_path
 from surtree.encoding import Encoder
 from surtree.estimator import SurTree
@@ -20,11 +21,13 @@ from surtree.splitter import EventStratifiedKFold
 from surtree.tree import Tree
 
 __all__ = [
+    "Audit",
     "Encoder",
     "EventStratifiedKFold",
     "SurTree",
     "SurTreeCV",
     "Tree",
+    "audit",
     "cost_complexity_path",
 ]
 

@@ -105,6 +105,16 @@ def _rows(encoded: Encoded) -> dict[str, Any]:
     return {field.name: getattr(encoded, field.name) for field in fields(encoded)}
 
 
+def _sums(sums: RowSums) -> dict[str, Any]:
+    return {"events": sums.events, "hazard": sums.hazard, "has_event": sums.n_events}
+
+
+def _limits(limits: Limits) -> dict[str, Any]:
+    most_splits = 2 ** min(limits.max_depth, 30) - 1
+    max_splits = most_splits if limits.max_splits is None else min(limits.max_splits, most_splits)
+    return asdict(limits) | {"max_splits": max_splits}
+
+
 def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads that scikit-learn's ``n_jobs`` asks for."""
     if n_jobs is None:
@@ -130,8 +140,6 @@ def solve(
     The progress hook is called a few times a second; where it returns something true, the search
     ends as "interrupted" with its best tree so far.
     """
-    most_splits = 2 ** min(limits.max_depth, 30) - 1
-    max_splits = most_splits if limits.max_splits is None else min(limits.max_splits, most_splits)
 
     def show(fraction: float, gain: float, gain_bound: float) -> bool:
         assert progress is not None
@@ -140,13 +148,8 @@ def solve(
 
     status, gains, bounds, begin, cut, left, right = _core.solve(
         **_rows(encoded),
-        events=sums.events,
-        hazard=sums.hazard,
-        has_event=sums.n_events,
-        max_depth=limits.max_depth,
-        max_splits=max_splits,
-        min_samples_leaf=limits.min_samples_leaf,
-        min_events_leaf=limits.min_events_leaf,
+        **_sums(sums),
+        **_limits(limits),
         time_limit=0.0 if time_limit is None else time_limit,
         n_threads=n_threads(n_jobs),
         memory_limit=default_memory_limit() if memory_limit is None else memory_limit,
@@ -158,3 +161,37 @@ def solve(
         for start, stop in pairwise(begin)
     )
     return Solution(status, gains, bounds, structures)
+
+
+@dataclass(frozen=True)
+class LocalOptimum:
+    """The best tree of all restarts, and for each restart its gain less the price of its splits."""
+
+    structure: Structure
+    worth: NDArray[np.float64]
+
+
+def local_search(
+    encoded: Encoded,
+    sums: RowSums,
+    limits: Limits,
+    *,
+    n_restarts: int,
+    seed: int,
+    price: float = 0.0,
+    n_jobs: int | None = None,
+) -> LocalOptimum:
+    """Find a tree whose gain no change of a single node improves, the best of several.
+
+    A split must gain more than its price. The tree depends on the seed, not on the threads.
+    """
+    worth, cut, left, right = _core.local_search(
+        **_rows(encoded),
+        **_sums(sums),
+        **_limits(limits),
+        n_restarts=n_restarts,
+        seed=seed,
+        price=price,
+        n_threads=n_threads(n_jobs),
+    )
+    return LocalOptimum(Structure(cut, left, right), worth)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -234,6 +235,54 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def encode_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> Encoded:
+    """Encode rows by nothing but their answers to some questions, each a column of its own.
+
+    Parameters
+    ----------
+    answers : sequence of arrays of bool of shape (n_rows,)
+        For which rows each question holds.
+    n_rows : int
+        How many rows there are.
+
+    Returns
+    -------
+    Encoded
+        Its cuts are the questions, in their order.
+    """
+    n_lines = len(answers)
+    ones = np.ones(n_lines, dtype=np.int32)
+    return Encoded(
+        bins=np.array(answers, dtype=np.uint16).reshape(n_lines, n_rows),
+        n_bins=2 * ones,
+        missing_bin=-ones,
+        cut_column=np.arange(n_lines, dtype=np.int32),
+        cut_first=ones,
+        cut_last=ones,
+        cut_missing=np.zeros(n_lines, dtype=bool),
+    )
+
+
+def join_encoded(one: Encoded, other: Encoded) -> Encoded:
+    """Return the same rows with the columns and the cuts of both, in this order.
+
+    Parameters
+    ----------
+    one, other : Encoded
+        The rows, encoded twice.
+
+    Returns
+    -------
+    Encoded
+    """
+    joined = {
+        field.name: np.concatenate((getattr(one, field.name), getattr(other, field.name)))
+        for field in fields(Encoded)
+    }
+    joined["cut_column"] = np.concatenate((one.cut_column, other.cut_column + len(one.bins)))
+    return Encoded(**joined)
 
 
 class _Sieve:

@@ -175,19 +175,34 @@ class Tree(ArrayValue):
         table : Table
             Rows with the columns of the table that the tree was fitted on.
         """
+        return _leaf_of_row(
+            self.left,
+            self.right,
+            table.n_rows,
+            lambda node, rows: self.goes_right(node, table, rows),
+        )
 
-        def goes_right(node: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-            cut = self._cut_of(node)
-            column = table.column(cut.column)
-            column = replace(column, values=column.values[rows])
-            answer = cut.holds(column)
-            if cut.missing is None:
-                answer[column.missing] = (
-                    self.weight[self.right[node]] > self.weight[self.left[node]]
-                )
-            return answer
+    def goes_right(
+        self, node: int, table: Table, rows: NDArray[np.intp] | NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Answer the question of a node for some rows of a table.
 
-        return _leaf_of_row(self.left, self.right, table.n_rows, goes_right)
+        Parameters
+        ----------
+        node : int
+            A node that is not a leaf.
+        table : Table
+            Rows with the columns of the table that the tree was fitted on.
+        rows : array of int or bool
+            Which of them are asked.
+        """
+        cut = self._cut_of(node)
+        column = table.column(cut.column)
+        column = replace(column, values=column.values[rows])
+        answer = cut.holds(column)
+        if cut.missing is None:
+            answer[column.missing] = self.weight[self.right[node]] > self.weight[self.left[node]]
+        return answer
 
     def decision_path(self, table: Table) -> csr_matrix:
         """Return which nodes each row of a table visits, as a sparse matrix of ones.

@@ -1,0 +1,13 @@
+"""Trees that are found fast and without a proof: what an optimal tree is compared with."""
+
+from surtree.heuristics.ctree import ConditionalInferenceTree, NodeTests
+from surtree.heuristics.greedy import GreedyTree, PrunedTree
+from surtree.heuristics.local_search import LocalSearchTree
+
+__all__ = [
+    "ConditionalInferenceTree",
+    "GreedyTree",
+    "LocalSearchTree",
+    "NodeTests",
+    "PrunedTree",
+]

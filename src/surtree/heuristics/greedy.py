@@ -1,0 +1,290 @@
+"""Top-down trees: at every node the cut that helps most now, then pruning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree._solver import Limits, Structure
+from surtree.curves import LeafCurveKind
+from surtree.encoding import Encoded, Encoder
+from surtree.heuristics.pruning import best_pruning, prunings
+from surtree.parameters import (
+    MAX_DEPTH,
+    require_leaf_curve,
+    require_not_negative,
+    require_whole,
+)
+from surtree.prediction import TreeEstimator
+from surtree.statistics import RowSums, gain, total_by
+from surtree.training import read_training_rows
+from surtree.tree import Tree, build_tree
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Two gains that differ by less than this part of the events in a node differ by rounding.
+_TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True)
+class PrunedTree:
+    """The best pruning of a tree for a price of a split, and up to the price of the next one.
+
+    Parameters
+    ----------
+    alpha : float
+        The least price for which it is the best.
+    loss : float
+        Its loss on the training rows.
+    tree : Tree
+        The tree.
+    """
+
+    alpha: float
+    loss: float
+    tree: Tree
+
+
+class GreedyTree(TreeEstimator):
+    """A tree grown from the top, one best cut at a time, and pruned by cost complexity.
+
+    At every node the cut that reduces the loss of `SurTree` most is taken, without a look at what
+    comes below it: the relative risk trees of LeBlanc and Crowley, as rpart grows them with
+    ``method="exp"``. Fast, and as a rule not optimal; `surtree.audit` says by how much.
+
+    Parameters
+    ----------
+    max_depth : int, default=3
+        The largest number of questions that a row is asked, from 0 to 20.
+    min_samples_split : int, default=2
+        A node with fewer rows is not split. Rows of weight zero do not count.
+    min_samples_leaf : int, default=1
+        The smallest number of rows in a leaf.
+    min_events_leaf : int, default=0
+        The smallest number of rows with an event in a leaf.
+    ccp_alpha : float, default=0.0
+        What a split must be worth: of all prunings, the one with the smallest
+        ``loss + ccp_alpha * splits`` is chosen, and of those the smallest.
+    n_thresholds, max_categories, min_support
+        Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
+        threshold.
+    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
+        Whether the curve of a leaf is the baseline hazard times theta, or the leaf's own
+        Kaplan-Meier estimate. It does not change the tree.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    loss_ : float
+        Its loss on the training rows.
+    path_ : tuple of PrunedTree
+        The best pruning for every price of a split, from the whole tree to a single leaf. Only
+        ``tree_`` has what it takes to draw Kaplan-Meier curves.
+    encoder_ : Encoder
+        The fitted encoder, with the cuts that the tree could use.
+
+    Examples
+    --------
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.heuristics import GreedyTree
+    >>> X, y = load_gbsg2()
+    >>> model = GreedyTree(max_depth=2).fit(X, y)
+    >>> for pruned in model.path_:
+    ...     print(f"{pruned.tree.n_splits} splits from {pruned.alpha:.1f}: loss {pruned.loss:.1f}")
+    3 splits from 0.0: loss 425.9
+    2 splits from 5.2: loss 431.1
+    1 splits from 14.6: loss 445.7
+    0 splits from 32.1: loss 477.9
+    """
+
+    def __init__(
+        self,
+        max_depth: int = 3,
+        *,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        min_events_leaf: int = 0,
+        ccp_alpha: float = 0.0,
+        n_thresholds: int | None = 10,
+        max_categories: int = 10,
+        min_support: float = 0.01,
+        leaf_curve: LeafCurveKind = "baseline",
+    ) -> None:
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_events_leaf = min_events_leaf
+        self.ccp_alpha = ccp_alpha
+        self.n_thresholds = n_thresholds
+        self.max_categories = max_categories
+        self.min_support = min_support
+        self.leaf_curve = leaf_curve
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
+    ) -> Self:
+        """Grow a tree and prune it.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            Numbers, booleans, categories or text; values may be missing.
+        y : structured array of shape (n_samples,)
+            A boolean event indicator and a time above zero. A plain array of times means that
+            every row has an event.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts. A row of weight zero counts as absent.
+        entry : array of shape (n_samples,), optional
+            When each row came under observation, before its time: left truncation.
+
+        Returns
+        -------
+        GreedyTree
+            The estimator itself.
+        """
+        limits = self._check_parameters()
+        rows = read_training_rows(self, X, y, sample_weight, entry)
+        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
+        encoded = encoder.fit_encode(rows.table, rows.table_weight)
+        structure = grow(encoded, rows.sums, limits, self.min_samples_split)
+        whole = build_tree(structure, encoded, encoder.cuts_, rows.sums, rows.baseline)
+        found = prunings(whole.left, whole.right, whole.loss)
+        chosen = best_pruning(found, self.ccp_alpha)
+
+        trees = [pruning.tree(whole) for pruning in found]
+        self.path_ = tuple(
+            PrunedTree(pruning.alpha, tree.total_loss, tree)
+            for pruning, tree in zip(found, trees, strict=True)
+        )
+        self.tree_ = build_tree(
+            chosen.structure(structure),
+            encoded,
+            encoder.cuts_,
+            rows.sums,
+            rows.baseline,
+            rows.target,
+        )
+        self.loss_ = self.tree_.total_loss
+        self.encoder_ = encoder
+        return self
+
+    def _check_parameters(self) -> Limits:
+        require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
+        require_whole("min_samples_split", self.min_samples_split, 2)
+        require_whole("min_samples_leaf", self.min_samples_leaf, 1)
+        require_whole("min_events_leaf", self.min_events_leaf, 0)
+        require_not_negative("ccp_alpha", self.ccp_alpha)
+        require_leaf_curve(self.leaf_curve)
+        return Limits(
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            min_events_leaf=self.min_events_leaf,
+        )
+
+
+def grow(encoded: Encoded, sums: RowSums, limits: Limits, min_samples_split: int = 2) -> Structure:
+    """Grow a tree from the top, at every node with the cut of the largest gain.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The rows and the cuts.
+    sums : RowSums
+        What each row adds to a node.
+    limits : Limits
+        Of these, the depth and the size of leaves; the number of splits is not limited.
+    min_samples_split : int
+        A node with fewer rows is a leaf.
+
+    Returns
+    -------
+    Structure
+        Where two cuts are equally good, the first of them is taken.
+    """
+    cuts = _Cuts(encoded, sums, limits)
+    cut: list[int] = []
+    left: list[int] = []
+    right: list[int] = []
+
+    def add(rows: Rows, depth: int) -> int:
+        node = len(cut)
+        for side in (cut, left, right):
+            side.append(-1)
+        best = cuts.best(rows) if depth and rows.size >= min_samples_split else -1
+        if best < 0:
+            return node
+        holds = cuts.holds(best, rows)
+        cut[node] = best
+        left[node] = add(rows[~holds], depth - 1)
+        right[node] = add(rows[holds], depth - 1)
+        return node
+
+    add(np.arange(sums.weight.size), limits.max_depth)
+    return Structure(*(np.array(side, dtype=np.int32) for side in (cut, left, right)))
+
+
+class _Cuts:
+    """All cuts of the rows of a node at once, from one table of sums over bins."""
+
+    def __init__(self, encoded: Encoded, sums: RowSums, limits: Limits) -> None:
+        self._encoded = encoded
+        self._limits = limits
+        # The bins of all columns side by side; a column begins where the one before it ends.
+        ends = np.cumsum(encoded.n_bins, dtype=np.intp)
+        begin = (ends - encoded.n_bins)[:, None]
+        self._n_bins = int(ends[-1]) if ends.size else 0
+        self._place = encoded.bins + begin
+        column = encoded.cut_column
+        self._first = encoded.cut_first + begin[column, 0]
+        self._after = encoded.cut_last + begin[column, 0] + 1
+        missing = encoded.missing_bin[column] + begin[column, 0]
+        # The cut "is missing" has the missing bin between its first and its last already.
+        self._adds_missing = encoded.cut_missing & (missing >= self._after)
+        self._missing = np.where(self._adds_missing, missing, 0)
+        count = np.ones(sums.weight.size)
+        self._measures = (sums.events, sums.hazard, count, sums.n_events.astype(np.float64))
+
+    def best(self, rows: Rows) -> int:
+        """Return the cut with the largest gain, or -1 where no cut helps."""
+        if not self._first.size:
+            return -1
+        totals = [float(measure[rows].sum()) for measure in self._measures]
+        events, hazard, n_rows, n_events = (self._held(measure, rows) for measure in self._measures)
+        limits = self._limits
+        allowed = np.minimum(n_rows, totals[2] - n_rows) >= limits.min_samples_leaf
+        allowed &= np.minimum(n_events, totals[3] - n_events) >= limits.min_events_leaf
+        if not allowed.any():
+            return -1
+        # A side without events has exactly none, whatever rounding leaves of a difference.
+        events = np.where(n_events > 0, events, 0.0)
+        others = np.where(n_events < totals[3], totals[0] - events, 0.0)
+        gains = gain(events, hazard) + gain(others, totals[1] - hazard)
+        gains = np.where(allowed, gains - float(gain(totals[0], totals[1])), -np.inf)
+        tolerance = _TOLERANCE * max(totals[0], 1.0)
+        best = float(gains.max())
+        return int(np.argmax(gains >= best - tolerance)) if best > tolerance else -1
+
+    def holds(self, cut: int, rows: Rows) -> NDArray[np.bool_]:
+        """Return for which of the rows a cut holds."""
+        place = self._place[self._encoded.cut_column[cut]][rows]
+        holds: NDArray[np.bool_] = (self._first[cut] <= place) & (place < self._after[cut])
+        return holds | (place == self._missing[cut]) if self._adds_missing[cut] else holds
+
+    def _held(self, measure: Floats, rows: Rows) -> Floats:
+        """Return the sum of a measure over the rows for which each cut holds."""
+        place = self._place[:, rows]
+        repeated = np.broadcast_to(measure[rows], place.shape)
+        by_bin = total_by(place.ravel(), repeated.ravel(), self._n_bins)
+        before = np.concatenate(([0.0], np.cumsum(by_bin)))
+        held: Floats = before[self._after] - before[self._first]
+        held += self._adds_missing * by_bin[self._missing]
+        return held

@@ -1,0 +1,158 @@
+"""Cost-complexity pruning: the nested trees that are best among the prunings of one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._solver import Structure
+from surtree.tree import Tree
+
+Floats = NDArray[np.float64]
+Nodes = NDArray[np.intp]
+
+# Links whose strengths differ by less than this part of the root's loss are equally weak.
+_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What is left of a tree when some of its nodes become leaves.
+
+    Parameters
+    ----------
+    alpha : float
+        The least that a split must be worth for this to be the best pruning.
+    nodes : array of int
+        The nodes of the whole tree that are left, in preorder.
+    left, right : array of int
+        Positions in ``nodes`` of their children, -1 for a leaf.
+    """
+
+    alpha: float
+    nodes: Nodes
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+    @property
+    def n_splits(self) -> int:
+        """The number of nodes that still ask a question."""
+        return int(np.count_nonzero(self.left >= 0))
+
+    def structure(self, whole: Structure) -> Structure:
+        """Return the structure that is left of the whole one."""
+        cut = np.where(self.left >= 0, whole.cut[self.nodes], -1).astype(np.int32)
+        return Structure(cut, self.left, self.right)
+
+    def tree(self, whole: Tree) -> Tree:
+        """Return what is left of the whole tree; risk counts of leaves are not kept."""
+        is_split = self.left >= 0
+        used, position = np.unique(whole.cut[self.nodes][is_split], return_inverse=True)
+        cut = np.full(self.nodes.size, -1, dtype=np.int32)
+        cut[is_split] = position
+        kept = {
+            name: getattr(whole, name)[self.nodes]
+            for name in ("theta", "n_samples", "n_events", "weight", "events", "hazard", "loss")
+        }
+        return replace(
+            whole,
+            **kept,
+            column=np.where(is_split, whole.column[self.nodes], -1).astype(np.int32),
+            cut=cut,
+            left=self.left,
+            right=self.right,
+            cuts=tuple(whole.cuts[number] for number in used),
+            risk=(),
+        )
+
+
+def prunings(left: NDArray[np.int32], right: NDArray[np.int32], loss: Floats) -> list[Pruning]:
+    """Return the best prunings of a tree for every price of a split, the whole tree first.
+
+    For a price ``alpha`` the best pruning minimises ``loss + alpha * splits``, and of those it is
+    the smallest. As alpha grows they are nested, so the next one is found by cutting the weakest
+    link: the split whose whole subtree brings the least for each of its splits.
+
+    Parameters
+    ----------
+    left, right : array of int
+        The children of each node, -1 for a leaf; in preorder.
+    loss : array of float
+        The loss of each node if it were a leaf.
+    """
+    is_split = left >= 0
+    tolerance = _TOLERANCE * max(float(loss[0]), 1e-300)
+    alpha = 0.0
+    found: list[Pruning] = []
+    strength = _strength(left, right, is_split, loss)
+    while True:
+        while is_split.any() and strength[is_split].min() <= alpha + tolerance:
+            is_split = _without_orphans(left, right, is_split & ~(strength <= alpha + tolerance))
+            strength = _strength(left, right, is_split, loss)
+        found.append(_pruning(alpha, left, right, is_split))
+        if not is_split.any():
+            return found
+        alpha = float(strength[is_split].min())
+
+
+def best_pruning(found: list[Pruning], alpha: float) -> Pruning:
+    """Return the pruning that is best when a split must be worth ``alpha``."""
+    return max((one for one in found if one.alpha <= alpha), key=lambda one: one.alpha)
+
+
+def _strength(
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    is_split: NDArray[np.bool_],
+    loss: Floats,
+) -> Floats:
+    """Return by how much each split of its subtree reduces the loss of a node, on average."""
+    below = loss.copy()
+    splits = np.zeros(loss.size)
+    # In preorder children come after their parent, so backwards they are complete before it.
+    for node in np.flatnonzero(is_split)[::-1]:
+        below[node] = below[left[node]] + below[right[node]]
+        splits[node] = 1 + splits[left[node]] + splits[right[node]]
+    strength = np.full(loss.size, np.inf)
+    strength[is_split] = (loss - below)[is_split] / splits[is_split]
+    return strength
+
+
+def _without_orphans(
+    left: NDArray[np.int32], right: NDArray[np.int32], is_split: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which nodes still ask a question: those that a row can still reach."""
+    kept = np.zeros_like(is_split)
+    for node in _reached(left, right, is_split):
+        kept[node] = is_split[node]
+    return kept
+
+
+def _reached(
+    left: NDArray[np.int32], right: NDArray[np.int32], is_split: NDArray[np.bool_]
+) -> Iterator[int]:
+    """Yield the nodes that rows can reach, in preorder."""
+    pending = [0]
+    while pending:
+        node = pending.pop()
+        yield node
+        if is_split[node]:
+            pending += [int(right[node]), int(left[node])]
+
+
+def _pruning(
+    alpha: float,
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    is_split: NDArray[np.bool_],
+) -> Pruning:
+    nodes = np.fromiter(_reached(left, right, is_split), dtype=np.intp)
+    place = np.full(left.size, -1, dtype=np.int32)
+    place[nodes] = np.arange(nodes.size)
+    # A leaf of the pruning may have had children; they have no place.
+    children = (np.where(is_split[nodes], place[side[nodes]], -1) for side in (left, right))
+    left_place, right_place = (side.astype(np.int32) for side in children)
+    return Pruning(alpha, nodes, left_place, right_place)

@@ -1,0 +1,160 @@
+"""What an audit looks at: a tree of ours, a tree of another package, or leaf labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from surtree._solver import Structure
+from surtree.cut import Cut
+from surtree.encoding import encode_answers
+from surtree.training import TrainingRows
+from surtree.tree import Tree, build_tree
+
+Answers = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Where each row that counts ends, and by which questions where they are known."""
+
+    name: str
+    label: NDArray[np.intp]
+    n_leaves: int
+    structure: Structure | None = None
+    cuts: tuple[Cut, ...] = ()
+    answers: tuple[Answers, ...] = ()
+
+    @property
+    def n_labels(self) -> int:
+        """How many different labels there can be."""
+        return self.n_leaves if self.structure is None else self.structure.left.size
+
+    @property
+    def depth(self) -> int | None:
+        """The depth of the tree, where there is one."""
+        return None if self.structure is None else int(self.depths().max())
+
+    def depths(self) -> NDArray[np.intp]:
+        """Return the number of questions above each node."""
+        assert self.structure is not None
+        depths = np.zeros(self.structure.left.size, dtype=np.intp)
+        for node in np.flatnonzero(self.structure.left >= 0):
+            depths[[self.structure.left[node], self.structure.right[node]]] = depths[node] + 1
+        return depths
+
+    def reaches(self) -> Answers:
+        """Return, for each node and each row, whether the row comes there."""
+        assert self.structure is not None
+        reaches: Answers = np.arange(self.n_labels)[:, None] == self.label
+        for node in np.flatnonzero(self.structure.left >= 0)[::-1]:
+            reaches[node] |= reaches[self.structure.left[node]]
+            reaches[node] |= reaches[self.structure.right[node]]
+        return reaches
+
+    def tree(self, rows: TrainingRows) -> Tree | None:
+        """Return the tree with the sums of these rows, where there is one."""
+        if self.structure is None:
+            return None
+        encoded = encode_answers(self.answers, self.label.size)
+        return build_tree(self.structure, encoded, self.cuts, rows.sums, rows.baseline, rows.target)
+
+
+def read_subject(model: Any, X: Any, rows: TrainingRows) -> Subject:
+    """Read a model, or labels, for rows that are read already.
+
+    Parameters
+    ----------
+    model : fitted estimator, or array of shape (n_samples,)
+        What is audited.
+    X : data frame or array of shape (n_samples, n_features)
+        The rows, as the model takes them.
+    rows : TrainingRows
+        The same rows.
+
+    Returns
+    -------
+    Subject
+    """
+    if not hasattr(model, "fit"):
+        return _read_labels(model, rows)
+    check_is_fitted(model)
+    if isinstance(getattr(model, "tree_", None), Tree):
+        return _read_tree(type(model).__name__, model.tree_, rows)
+    if hasattr(getattr(model, "tree_", None), "children_left"):
+        return _read_foreign_tree(model, X, rows)
+    raise TypeError(
+        f"{type(model).__name__} has no tree that can be read: pass the leaf of each row instead, "
+        "for example model.apply(X)"
+    )
+
+
+def _read_labels(labels: Any, rows: TrainingRows) -> Subject:
+    array = np.asarray(labels)
+    if array.shape != (rows.table.n_rows,):
+        raise ValueError(
+            f"leaf labels have the shape {array.shape} and the table has {rows.table.n_rows} rows: "
+            "pass one label for each row, or a fitted model"
+        )
+    values, label = np.unique(array[rows.present], return_inverse=True)
+    return Subject("leaf labels", label, values.size)
+
+
+def _read_tree(name: str, tree: Tree, rows: TrainingRows) -> Subject:
+    present = rows.present
+    answers = tuple(
+        tree.goes_right(int(node), rows.table, present) for node in np.flatnonzero(~tree.is_leaf)
+    )
+    cuts = tuple(tree.cuts[number] for number in tree.cut if number >= 0)
+    return _structured(name, tree.left, tree.right, cuts, answers, rows)
+
+
+def _read_foreign_tree(model: Any, X: Any, rows: TrainingRows) -> Subject:
+    tree = model.tree_
+    # Trees of scikit-learn compare values in single precision.
+    values = np.asarray(X, dtype=np.float32)[rows.present]
+    names = rows.table.names
+    is_split = tree.children_left >= 0
+    cuts, answers = [], []
+    for node in np.flatnonzero(is_split):
+        column, threshold = int(tree.feature[node]), float(tree.threshold[node])
+        missing_right = not tree.missing_go_to_left[node]
+        value = values[:, column]
+        missing = np.isnan(value)
+        cuts.append(
+            Cut(
+                column,
+                names[column],
+                threshold=threshold,
+                missing=missing_right if missing.any() else None,
+            )
+        )
+        answers.append((value > threshold) | (missing & missing_right))
+    left, right = (
+        np.where(is_split, side, -1).astype(np.int32)
+        for side in (tree.children_left, tree.children_right)
+    )
+    return _structured(type(model).__name__, left, right, tuple(cuts), tuple(answers), rows)
+
+
+def _structured(
+    name: str,
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    cuts: tuple[Cut, ...],
+    answers: tuple[Answers, ...],
+    rows: TrainingRows,
+) -> Subject:
+    """Return a subject whose splits, in the order of their nodes, have these cuts and answers."""
+    cut = np.full(left.size, -1, dtype=np.int32)
+    cut[left >= 0] = np.arange(len(cuts))
+    structure = Structure(cut, left, right)
+    label = np.zeros(rows.sums.weight.size, dtype=np.intp)
+    for node in np.flatnonzero(left >= 0):
+        here = label == node
+        label[here] = np.where(answers[cut[node]][here], right[node], left[node])
+    return Subject(name, label, int(np.count_nonzero(left < 0)), structure, cuts, answers)

@@ -1,0 +1,66 @@
+"""Run R's partykit and rpart on real tables, and keep what they find: ``reference.json.gz``.
+
+Needs R with partykit, rpart, survival and jsonlite (Debian: ``apt-get install r-cran-partykit
+r-cran-rpart r-cran-survival r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``; the
+tests only read the file that it writes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from real_tables import TABLES, numbers
+
+from surtree.statistics import nelson_aalen
+from surtree.target import read_target
+
+HERE = Path(__file__).parent
+
+
+def write(folder: Path, name: str, X: pd.DataFrame) -> None:
+    kinds = {}
+    for column in X:
+        if isinstance(X[column].dtype, pd.CategoricalDtype):
+            kinds[column] = X[column].cat.categories.tolist()
+        else:
+            kinds[column] = "factor" if X[column].dtype == object else "numeric"
+    (folder / f"{name}.json").write_text(json.dumps(kinds))
+    X.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+
+
+def main() -> None:
+    complete = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, load in TABLES.items():
+            X, y = load()
+            event = y["event"].astype(int)
+            write(folder, name, X.assign(time=y["time"], event=event))
+            # rpart has surrogate splits for missing values, which we do not.
+            if X.isna().any(axis=None):
+                continue
+            complete.append(f"{name}_numbers")
+            target = read_target(y, len(y))
+            hazard = nelson_aalen(target, np.ones(len(y))).row_hazard(target)
+            table = numbers(X).assign(time=y["time"], event=event, hazard=hazard)
+            write(folder, complete[-1], table)
+        (folder / "ctree.txt").write_text("\n".join(TABLES) + "\n")
+        (folder / "rpart.txt").write_text("\n".join(complete) + "\n")
+        subprocess.run(["Rscript", HERE / "reference.R", folder], check=True)
+        reference = json.loads((folder / "reference.json").read_text())
+    reference["rpart"] = {
+        name.removesuffix("_numbers"): found for name, found in reference["rpart"].items()
+    }
+    text = json.dumps(reference, separators=(",", ":"))
+    # Without the time of day, the same numbers make the same file.
+    (HERE / "reference.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+if __name__ == "__main__":
+    main()
