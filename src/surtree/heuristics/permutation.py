@@ -23,6 +23,8 @@ Places = NDArray[np.intp]
 _MOST_CATEGORIES = 16
 # A column whose variance is below this part of its mean square does not vary.
 _CONSTANT = 1e-14
+# Nor do scores whose variance is below this part of theirs.
+_EQUAL_SCORES = 1e-24
 # Smaller p-values cannot be told apart; their statistics can.
 _LEAST_P_VALUE = 1e-150
 
@@ -58,7 +60,10 @@ class Scores:
     def variance(self) -> float:
         """The variance of the score of a row drawn without replacement."""
         squares = float((self.excess**2 / self.weight).sum())
-        return squares / (self.total - 1) if self.total > 1 else 0.0
+        # A score is an event less a hazard, so scores that differ by less than this do not differ.
+        if self.total <= 1 or squares <= _EQUAL_SCORES * float(self.weight @ (1 + self.score**2)):
+            return 0.0
+        return squares / (self.total - 1)
 
 
 @dataclass(frozen=True)
