@@ -7,7 +7,7 @@ from hypothesis import settings
 # With it scikit-learn's check_estimator runs its array API checks too, instead of skipping them.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# The same examples in every run, so that a change is judged by what it changed. To look for new ones:
+# The same examples in every run, so that a change is judged by what it changed. To find new ones:
 # HYPOTHESIS_PROFILE=search make test-python
 settings.register_profile("same", derandomize=True)
 settings.register_profile("search", derandomize=False)

@@ -44,7 +44,7 @@ def column(draw: st.DrawFn, n: int, earlier: list[pd.Series]) -> pd.Series:
         values = pd.Series([7.0] * n)
     else:
         before = draw(st.sampled_from(earlier))
-        if before.dtype != float:
+        if before.dtype != float or before.isna().all():
             return before.copy()
         if kind == "copy":
             values = before.copy()
