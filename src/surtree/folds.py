@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 from surtree.estimator import SurTree
 from surtree.path import EncodedRows, SizePath, find_path
 from surtree.scoring import Candidate, HeldOut, Scorer
+from surtree.statistics import row_sums
 from surtree.table import Table
 from surtree.target import Target
 from surtree.training import training_rows
@@ -123,6 +124,10 @@ def score_fold(
     """
     limits = template._check_parameters()
     encoded = template._encode(training_rows(fold.table, fold.target, fold.weight))
+    baseline = encoded.rows.baseline
+    held_out_rows = fold.held_out
+    sums = row_sums(held_out_rows.target, held_out_rows.weight, baseline)
+    held_out_rows = replace(held_out_rows, sums=sums)
     weight = float(fold.weight.sum())
     values = np.empty((len(sizes), 4))
     statuses = []
@@ -145,7 +150,7 @@ def score_fold(
             smaller = _up_to(path, sizes[position][1])
             size = smaller.sizes[-1]
             model = partial(_model, template, sizes[position], encoded, smaller)
-            score = scorer(Candidate(size.tree, model), fold.held_out)
+            score = scorer(Candidate(size.tree, model), held_out_rows)
             values[position] = score, size.loss / weight, fit_seconds, perf_counter() - start
     status = next((status for status in statuses if status != "optimal"), "optimal")
     held_out, training_loss, fit_time, score_time = values.T

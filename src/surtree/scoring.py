@@ -17,7 +17,7 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
-from surtree.statistics import likelihood_loss, row_sums
+from surtree.statistics import RowSums, likelihood_loss
 from surtree.table import Table
 from surtree.target import Target
 from surtree.tree import Tree
@@ -54,6 +54,8 @@ class HeldOut:
         The rows that the trees have seen, from which the censoring distribution is estimated.
     X, y : object
         The rows as the user passed them, where a scorer of the user's asks for them.
+    sums : RowSums, optional
+        Events and hazard of the rows by the baseline of the fold, once that is known.
     """
 
     table: Table
@@ -62,6 +64,7 @@ class HeldOut:
     training_target: Target
     X: Any
     y: Any
+    sums: RowSums | None = None
 
     def risk(self, tree: Tree) -> Floats:
         """Return what a tree predicts for each of the rows."""
@@ -72,8 +75,8 @@ Scorer = Callable[[Candidate, HeldOut], float]
 
 
 def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
-    sums = row_sums(held_out.target, held_out.weight, candidate.tree.baseline)
-    loss = likelihood_loss(sums, held_out.risk(candidate.tree))
+    assert held_out.sums is not None
+    loss = likelihood_loss(held_out.sums, held_out.risk(candidate.tree))
     return -loss / float(held_out.weight.sum())
 
 

@@ -177,7 +177,9 @@ def read_series(name: str, series: nw.Series[Any]) -> Column:
     if isinstance(dtype, nw.Enum):
         return _categorical(name, values, dtype.categories, ordered=True)
     if isinstance(dtype, nw.Categorical):
-        return _categorical(name, values, {value for value in values if not _is_missing(value)})
+        return _categorical(
+            name, values, {value for value in set(values) if not _is_missing(value)}
+        )
     return _from_cells(name, values)
 
 
