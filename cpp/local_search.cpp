@@ -10,7 +10,7 @@
 #include <span>
 #include <thread>
 
-#include "rows.hpp"
+#include "landscape.hpp"
 
 #define SURTREE_ISA pairwise
 #define SURTREE_LANES 2
@@ -21,81 +21,11 @@ namespace {
 
 using pairwise::Vector;
 
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // Gains of two leaves at once: the kernels' formula on two lanes.
 Vector gains(const double* one, const double* other) {
     return pairwise::gain(Vector{one[0], other[0]}, Vector{one[1], other[1]});
 }
 double gain(const double* sums) { return gains(sums, sums)[0]; }
-
-// The cuts of a column that treat missing values alike, so ordered that the bins for which one holds
-// begin and end no earlier than those of the one before. Only rows between them change sides.
-struct Sweep {
-    int column;
-    int missing_bin;  // held by every cut of the sweep; -1 for none
-    std::vector<int> cuts;
-};
-
-std::vector<Sweep> sweeps(const Problem& problem) {
-    std::vector<Sweep> found;
-    for (int c = 0; c < static_cast<int>(problem.n_columns); ++c)
-        for (const bool with_missing : {false, true}) {
-            Sweep sweep{c, with_missing ? problem.missing_bin[at(c)] : -1, {}};
-            for (std::size_t k = 0; k < problem.cuts.size(); ++k) {
-                const Cut& cut = problem.cuts[k];
-                // The cut "is missing" holds for an interval like any other.
-                const bool adds_missing = cut.missing && cut.last < problem.missing_bin[at(c)];
-                if (cut.column == c && adds_missing == with_missing)
-                    sweep.cuts.push_back(static_cast<int>(k));
-            }
-            std::stable_sort(sweep.cuts.begin(), sweep.cuts.end(), [&](int a, int b) {
-                return problem.cuts[at(a)].first < problem.cuts[at(b)].first;
-            });
-            if (!sweep.cuts.empty()) found.push_back(std::move(sweep));
-        }
-    return found;
-}
-
-// What the restarts share and none of them changes.
-struct Landscape {
-    const Problem& problem;
-    Limits limits;
-    bool limited;  // whether leaves have a least size; else sums are events and hazard only
-    Rows rows;
-    std::vector<Sweep> sweeps;
-    double price;        // in units of the grid, as all gains here
-    double rounding;     // gains that differ by less are the same
-    double improvement;  // gains must differ by more for the descent to go on
-
-    Landscape(const Problem& p, const Limits& l, double split_price)
-        : problem(p),
-          limits(l),
-          limited(l.min_samples_leaf > 1 || l.min_events_leaf > 0),
-          rows(merge_rows(p, limited, true)),
-          sweeps(surtree::sweeps(p)),
-          price(split_price / rows.grid) {
-        double events = 0;
-        for (int r = 0; r < rows.all.n; ++r) events += sums(r)[0];
-        rounding = 1e-12 * events;
-        improvement = 100 * rounding;
-    }
-
-    int width() const { return rows.n_sums; }
-    const double* sums(int row) const { return rows.all.sums.data() + at(row) * at(rows.n_sums); }
-    int bin(int column, int row) const { return rows.all.column(column)[row]; }
-    bool holds(int cut, int row) const {
-        const Cut& question = problem.cuts[at(cut)];
-        const int b = bin(question.column, row);
-        return (question.first <= b && b <= question.last) ||
-               (question.missing && b == problem.missing_bin[at(question.column)]);
-    }
-    bool empty(const double* leaf) const { return leaf[1] == 0; }  // every row has some hazard
-    bool too_small(const double* leaf) const {
-        return limited && !empty(leaf) &&
-               (leaf[2] < limits.min_samples_leaf || leaf[3] < limits.min_events_leaf);
-    }
-};
 
 // One restart: a tree, and changes of one node at a time until none helps.
 class Descent {
