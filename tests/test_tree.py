@@ -7,8 +7,10 @@ import pickle
 import numpy as np
 import pytest
 
+from surtree import SurTree
 from surtree._solver import Structure
 from surtree.cut import Cut
+from surtree.datasets import load_gbsg2
 from surtree.encoding import Encoded
 from surtree.statistics import gain, nelson_aalen, row_sums
 from surtree.table import Column
@@ -270,3 +272,15 @@ def test_trees_differ_by_content(tree):
     assert tree != make_tree()
     assert tree != make_tree(Target(EVENT, TIME, None), weight=WEIGHT + 1)
     assert tree == make_tree(Target(EVENT, TIME, None))
+
+
+def test_risk_counts_in_one_pass_are_those_of_each_leaf():
+    # Whole weights are counted for all leaves at once, others leaf by leaf.
+    X, y = load_gbsg2(backend="pandas")
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 4, len(y)).astype(float)
+    at_once = SurTree(max_depth=3).fit(X, y, sample_weight=weight).tree_
+    nothing = np.zeros(len(y))  # an entry time of zero changes nothing, but takes the other road
+    leaf_by_leaf = SurTree(max_depth=3).fit(X, y, sample_weight=weight, entry=nothing).tree_
+    assert at_once.n_leaves > 4
+    assert at_once.risk == leaf_by_leaf.risk

@@ -444,15 +444,40 @@ def _leaf_risk(
     baseline: Baseline,
 ) -> tuple[RiskCounts, ...]:
     """Count, for each leaf, the rows at risk and the events at its own event times."""
-    order = np.argsort(leaf_of_row, kind="stable")
     leaves = np.flatnonzero(left < 0)
+    if target.entry is None and np.array_equal(weight, np.floor(weight)):
+        return _leaf_risk_at_once(leaf_of_row, leaves, target, weight, baseline)
+    order = np.argsort(leaf_of_row, kind="stable")
     counts = []
     for rows in np.split(order, np.searchsorted(leaf_of_row[order], leaves[1:])):
-        entry = None if target.entry is None else target.entry[rows]
-        table = risk_table(Target(target.event[rows], target.time[rows], entry), weight[rows])
+        table = risk_table(target.take(rows), weight[rows])
         step = np.searchsorted(baseline.times, table.times)
         counts.append(_risk_counts(step, table.at_risk, table.deaths))
     return tuple(counts)
+
+
+def _leaf_risk_at_once(
+    leaf_of_row: Integers,
+    leaves: NDArray[np.intp],
+    target: Target,
+    weight: Floats,
+    baseline: Baseline,
+) -> tuple[RiskCounts, ...]:
+    """Count for all leaves in one pass: sums of whole numbers are exact, also across leaves."""
+    order = np.lexsort((target.time, leaf_of_row))
+    leaf, time, weight = leaf_of_row[order], target.time[order], weight[order]
+    is_first = np.ones(order.size, dtype=np.bool_)
+    is_first[1:] = (leaf[1:] != leaf[:-1]) | (time[1:] != time[:-1])
+    first = np.flatnonzero(is_first)
+    deaths = np.add.reduceat(weight * target.event[order], first)
+    from_here_on = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
+    end_of_leaf = np.searchsorted(leaf, leaf[first], side="right")
+    at_risk = from_here_on[first] - from_here_on[end_of_leaf]
+    seen = deaths > 0
+    step = np.searchsorted(baseline.times, time[first][seen])
+    borders = np.searchsorted(leaf[first][seen], leaves[1:])
+    parts = (np.split(values, borders) for values in (step, at_risk[seen], deaths[seen]))
+    return tuple(_risk_counts(*counts) for counts in zip(*parts, strict=True))
 
 
 def _risk_counts(step: Any, at_risk: Any, deaths: Any) -> RiskCounts:
