@@ -6,18 +6,20 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import surtree.path
 from problems import Case, cases
 from surtree import SurTree, _core
 from surtree._solver import Limits, Switches, solve
 from surtree.datasets import make_survival_tree_data
 from surtree.encoding import Encoder
+from surtree.heuristics import LocalSearchTree
 from surtree.statistics import nelson_aalen, row_sums
 from surtree.table import read_table
 from surtree.target import read_target
@@ -87,6 +89,26 @@ def test_time_limit_is_kept(slow, n_jobs, time_limit):
     assert model.loss_ < SurTree(max_depth=4).fit(X, y).loss_
     # Far from a benchmark: a search that does not stop takes a hundred times as long.
     assert min(seconds) < time_limit + 0.5
+
+
+def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monkeypatch):
+    X, y = slow
+    original = surtree.path.solve
+
+    def find_nothing(*arguments, **options):
+        found = original(*arguments, **options | {"time_limit": 1e-9})
+        return replace(
+            found,
+            status="time_limit",
+            gains=np.full_like(found.gains, found.gains[0]),
+            structures=found.structures[:1] * found.gains.size,
+        )
+
+    monkeypatch.setattr(surtree.path, "solve", find_nothing)
+    model = SurTree(max_depth=5, time_limit=30).fit(X, y)
+    local = LocalSearchTree(max_depth=5, n_restarts=1).fit(X, y)
+    assert model.loss_ == pytest.approx(local.loss_, rel=1e-12)
+    assert model.lower_bound_ < model.loss_ < model.path_[0].loss
 
 
 def test_bounds_hold_whenever_a_search_ends():

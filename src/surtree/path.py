@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 
-from surtree._solver import Limits, ProgressHook, Solution, Structure, solve
+import numpy as np
+
+from surtree._solver import Limits, ProgressHook, Solution, Structure, local_search, solve
 from surtree.encoding import Encoded, Encoder
 from surtree.target import Target
 from surtree.training import TrainingRows
@@ -14,6 +17,8 @@ from surtree.tree import Tree, build_tree
 LOSS_TOLERANCE = 1e-9
 # One more split that improves the loss by less than this is rounding, not a better tree.
 SPLIT_TOLERANCE = 1e-12
+# Up to so many rows a search that may end early begins with a tree by local search.
+FIRST_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,11 @@ def find_path(
     time_limit, n_jobs, memory_limit, progress : optional
         As the solver takes them.
     """
+    start = perf_counter()
+    first = None
+    if time_limit is not None and _may_end_early(encoded, limits, time_limit):
+        first = local_search(encoded.encoded, encoded.rows.sums, limits, n_restarts=1, seed=0)
+        time_limit = max(time_limit - (perf_counter() - start), 1e-9)
     solution = solve(
         encoded.encoded,
         encoded.rows.sums,
@@ -123,7 +133,32 @@ def find_path(
         memory_limit=memory_limit,
         progress=progress,
     )
+    if first is not None and solution.status != "optimal":
+        solution = _at_least(solution, first.structure, encoded)
     return SizePath(solution.status, tuple(_sizes(solution, encoded)), solution.structures)
+
+
+def _may_end_early(encoded: EncodedRows, limits: Limits, time_limit: float) -> bool:
+    """Tell whether a greedy tree, improved node by node, is worth its time as a first solution."""
+    return (
+        limits.max_depth > 3 and time_limit >= 0.5 and encoded.rows.sums.weight.size <= FIRST_ROWS
+    )
+
+
+def _at_least(solution: Solution, structure: Structure, encoded: EncodedRows) -> Solution:
+    """Return the solution, with a tree that is known already wherever that is better."""
+    tree = encoded.build(structure)
+    gain = encoded.rows.sums.negative_log_hazard - tree.total_loss
+    gains, structures = solution.gains.copy(), list(solution.structures)
+    for splits in range(tree.n_splits, gains.size):
+        if gain > gains[splits]:
+            gains[splits], structures[splits] = gain, structure
+    return replace(
+        solution,
+        gains=gains,
+        gain_bounds=np.maximum(solution.gain_bounds, gains),
+        structures=tuple(structures),
+    )
 
 
 def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
