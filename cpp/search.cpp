@@ -1,16 +1,13 @@
 #include "search.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <numeric>
-#include <thread>
 
 namespace surtree {
 namespace {
 
 constexpr double tie_tolerance = 1e-12;                           // of all events
 constexpr std::size_t max_running_tables = std::size_t{1} << 24;  // doubles
-constexpr std::chrono::milliseconds poll{20};
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -105,7 +102,7 @@ std::vector<int> Search::promising_sides() const {
     return sides;
 }
 
-// Workers take tasks from a shared counter; the calling thread only watches the clock and the user.
+// Threads take tasks from a shared counter.
 Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start) {
     if (is_quick()) {
         Worker worker;
@@ -113,48 +110,18 @@ Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start
         return Status::optimal;
     }
     std::atomic<std::size_t> next{0}, n_done{0};
-    std::mutex mutex;
-    std::condition_variable done;
-    const int n_threads = std::max(1, std::min(control_.n_threads, static_cast<int>(tasks.size())));
-    int running = n_threads;
     const auto work = [&] {
         Worker worker;
         for (std::size_t k = next++; k < tasks.size() && !stopped(); k = next++) {
             run_task(tasks[k], worker);
             ++n_done;
         }
-        const std::lock_guard lock(mutex);
-        --running;
-        done.notify_one();
     };
-    std::vector<std::thread> threads;
-    for (int t = 0; t < n_threads; ++t) threads.emplace_back(work);
-
-    Status status = Status::optimal;
-    const bool timed = control_.time_limit > 0;
-    const auto deadline = start + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(control_.time_limit));
-    std::unique_lock lock(mutex);
-    while (running > 0) {
-        auto wake = Clock::now() + poll;
-        if (timed && status == Status::optimal) wake = std::min(wake, deadline);
-        done.wait_until(lock, wake);
-        if (running == 0 || status != Status::optimal) continue;
-        if (timed && Clock::now() >= deadline) status = Status::time_limit;
-        if (control_.should_stop) {
-            lock.unlock();
-            const bool last_stage = stage_depth_ == depth_;
-            const double share =
-                last_stage ? static_cast<double>(n_done) / static_cast<double>(tasks.size()) : 0;
-            if (control_.should_stop(control_.wants_progress ? progress(share) : Progress{}))
-                status = Status::interrupted;
-            lock.lock();
-        }
-        if (status != Status::optimal) std::atomic_ref(stop_).store(true);
-    }
-    lock.unlock();
-    for (std::thread& thread : threads) thread.join();
-    return status;
+    const int n_threads = std::max(1, std::min(control_.n_threads, static_cast<int>(tasks.size())));
+    return watch(control_, start, n_threads, stop_, work, [&] {
+        const bool last_stage = stage_depth_ == depth_;
+        return progress(last_stage ? static_cast<double>(n_done) / static_cast<double>(tasks.size()) : 0);
+    });
 }
 
 // Whether a stage takes a few milliseconds at most: then threads cost more than they bring, and nobody can

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
 
 #include "memo.hpp"
 #include "terminal.hpp"
+#include "watch.hpp"
 
 namespace surtree {
 
@@ -79,8 +79,6 @@ class Search {
     double tie() const { return tie_; }
 
  private:
-    using Clock = std::chrono::steady_clock;
-
     // Sides of the root that a thread solves in one go; none for the look ahead.
     struct Task {
         int first_side, last_side;
