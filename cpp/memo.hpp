@@ -7,12 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profile.hpp"
 #include "rows.hpp"
 
 namespace surtree {
-
-// Best gains of a set of rows with at most 0, 1, 2, ... splits. Never falls.
-using Profile = std::vector<double>;
 
 // A subproblem is a set of rows: it does not matter which cuts led to it.
 class Memo {

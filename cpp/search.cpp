@@ -6,24 +6,11 @@
 namespace surtree {
 namespace {
 
-constexpr double tie_tolerance = 1e-12;                           // of all events
 constexpr std::size_t max_running_tables = std::size_t{1} << 24;  // doubles
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-int full_tree(int depth) { return depth > 20 ? 1 << 20 : (1 << depth) - 1; }
-
-void make_monotone(Profile& out) {
-    std::partial_sum(out.begin(), out.end(), out.begin(), [](double a, double b) { return std::max(a, b); });
-}
-
 }  // namespace
-
-void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_no, Profile& out) {
-    for (std::size_t i = 0; i < n_yes && i + 1 < out.size(); ++i)
-        for (std::size_t j = 0; j < n_no && i + j + 1 < out.size(); ++j)
-            out[i + j + 1] = std::max(out[i + j + 1], yes[i] + no[j]);
-}
 
 Search::Search(const Problem& problem, const Limits& limits, const Control& control)
     : problem_(problem),
@@ -32,14 +19,8 @@ Search::Search(const Problem& problem, const Limits& limits, const Control& cont
       limited_(limits.min_samples_leaf > 1 || limits.min_events_leaf > 0),
       rows_(merge_rows(problem, limited_, control.switches.merge)),
       memory_left_(control.memory_limit) {
-    // A budget of n splits is no use beyond 2^d - 1 or beyond the rows, nor a depth beyond n.
-    const int most = std::max(0, rows_.all.n - 1);
-    depth_ = std::min({limits.max_depth, limits.max_splits, most});
-    budget_.assign(at(depth_ + 1), 0);
-    for (int d = depth_, splits = std::min({limits.max_splits, full_tree(depth_), most}); d > 0; --d) {
-        budget_[at(d)] = splits;
-        splits = std::min(splits - 1, full_tree(d - 1));
-    }
+    budget_ = split_budgets(limits, rows_.all.n);
+    depth_ = static_cast<int>(budget_.size()) - 1;
     double events = 0;
     for (int r = 0; r < rows_.all.n; ++r) events += rows_.all.sums[at(r) * at(rows_.n_sums)];
     tie_ = tie_tolerance * events;

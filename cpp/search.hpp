@@ -139,7 +139,4 @@ class Search {
     std::unique_ptr<LookAhead> look_ahead_;
 };
 
-// Every way to share splits: one for the cut, the others left and right.
-void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_no, Profile& out);
-
 }  // namespace surtree
