@@ -29,7 +29,7 @@ Search::Search(const Problem& problem, const Limits& limits, const Control& cont
         columns_.emplace_back(problem, static_cast<int>(c), kernel_depth);
     n_sides_ = 2 * static_cast<int>(problem.cuts.size());
     terminal_.emplace(columns_, limits_, rows_, kernel_depth, &stop_);
-    memo_ = std::vector<Memo>(at(depth_ + 1));
+    memo_ = std::vector<Memo<Profile>>(at(depth_ + 1));
 }
 
 Status Search::run() {

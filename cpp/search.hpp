@@ -128,7 +128,7 @@ class Search {
     double tie_ = 0;
     bool stop_ = false;
     std::optional<Terminal> terminal_;  // made when the columns are
-    std::vector<Memo> memo_;            // by depth
+    std::vector<Memo<Profile>> memo_;   // by depth
     std::atomic<std::size_t> memory_left_;
     int stage_depth_ = 0;
     Sides root_rows_;
