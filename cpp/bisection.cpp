@@ -8,6 +8,9 @@
 namespace surtree {
 namespace {
 
+// Columns of few bins are added up cell by cell where there are enough rows for it, else scanned in order.
+constexpr int rows_per_cell = 8;
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 bool is_limited(const Limits& limits) { return limits.min_samples_leaf > 1 || limits.min_events_leaf > 0; }
@@ -69,7 +72,7 @@ void Bisection::work() {
         Frontier::Place place;
         if (root_->next(place)) {
             lock.unlock();
-            const bool divides = evaluate(all_, place, depth_, worker);
+            const bool divides = evaluate(all_, *root_, place, depth_, worker);
             lock.lock();
             if (divides)
                 root_->add(place, worker.levels[at(depth_)].sides);
@@ -94,7 +97,7 @@ bool Bisection::solve(const OrderedRows& rows, int depth, Worker& worker, Outcom
     Frontier open = frontier(rows, depth, std::move(out), {});
     Frontier::Place place;
     while (open.next(place)) {
-        if (evaluate(rows, place, depth, worker))
+        if (evaluate(rows, open, place, depth, worker))
             open.add(place, worker.levels[at(depth)].sides);
         else if (stopped())
             return false;
@@ -114,10 +117,11 @@ bool Bisection::find(const OrderedRows& rows, const Key& key, int depth, Worker&
     return true;
 }
 
-bool Bisection::evaluate(const OrderedRows& rows, const Frontier::Place& place, int depth, Worker& worker) {
+bool Bisection::evaluate(const OrderedRows& rows, const Frontier& frontier, const Frontier::Place& place,
+                         int depth, Worker& worker) {
     Level& level = worker.levels[at(depth)];
     Division& division = level.division;
-    divide(rows, place, division);
+    frontier.divide(rows, place, division);
     if (division.n[0] == 0 || division.n[1] == 0) return false;
     if (depth == 2) {
         solve_stumps(rows, division, worker, level.sides);
@@ -127,29 +131,17 @@ bool Bisection::evaluate(const OrderedRows& rows, const Frontier::Place& place, 
         Outcome& out = level.sides[side];
         if (control_.switches.memo && memo_[at(depth - 1)].find(division.key[side], out)) continue;
         OrderedRows& child = worker.levels[at(depth - 1)].rows;
-        take_side(rows, rows_.n_sums, division, side, child);
+        take_side(rows, rows_.n_sums, unfolded_, division, side, child);
         if (!find(child, division.key[side], depth - 1, worker, out)) return false;
     }
     return true;
-}
-
-void Bisection::divide(const OrderedRows& rows, const Frontier::Place& place, Division& out) const {
-    const int n_chains = static_cast<int>(unfolded_.chains.size()), other = place.column - n_chains;
-    if (other < 0)
-        divide_chain(rows, rows_.n_sums, place.column, place.position, out);
-    else
-        divide_other(rows, rows_.n_sums, other, unfolded_.others[at(other)], place.cut, out);
 }
 
 // Without a split, and with one.
 Outcome Bisection::start(const OrderedRows& rows, int depth, Worker& worker) const {
     Division whole;
     whole.side.assign(at(rows.n), 0);
-    whole.n[0] = rows.n;
-    whole.totals.assign(2 * at(rows_.n_sums), 0.0);
-    for (int r = 0; r < rows.n; ++r)
-        for (int c = 0; c < rows_.n_sums; ++c)
-            whole.totals[at(c)] += rows.sums[at(r) * at(rows_.n_sums) + at(c)];
+    add_up(rows, rows_.n_sums, whole);
     Outcome sides[2];
     solve_stumps(rows, whole, worker, sides);
     Outcome& out = sides[0];
@@ -182,14 +174,24 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Division& division, 
                  static_cast<double>(limits_.min_events_leaf),
                  worker.scan.data(),
                  best};
-    for (const OrderedRows::Order& order : rows.orders) {
+    const auto scan = [&](int chain) {
+        const OrderedRows::Order& order = rows.orders[at(chain)];
         in.row = order.row.data();
         in.code = order.code.data();
         in.sums = order.sums.data();
         kernels().scan(in);
+    };
+    for (const int chain : unfolded_.long_chains) scan(chain);
+    for (std::size_t j = 0; j < unfolded_.joints.size(); ++j) {
+        const Joint& joint = unfolded_.joints[j];
+        const std::size_t n_scanned = at(rows.n) * joint.parts.size();
+        if (joint.ordered && n_scanned < at(rows_per_cell * joint.n_cells)) {
+            for (const Joint::Part& part : joint.parts) scan(part.column);
+            continue;
+        }
+        sum_cells(rows, rows_.n_sums, static_cast<int>(j), division, worker.cell_sums);
+        for (const Joint::Part& part : joint.parts) scan_part(part, in, worker);
     }
-    for (int other = 0; other < static_cast<int>(unfolded_.others.size()); ++other)
-        scan_other(rows, other, division, in, worker);
     for (const int side : {0, 1}) {
         const double* sums = division.totals.data() + side * rows_.n_sums;
         const double leaf = Terminal::gain(sums[0], sums[1]), limited = allowed(sums) ? leaf : infeasible;
@@ -202,26 +204,36 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Division& division, 
     }
 }
 
-// Sums per bin, of both sides, and of them the sums where each cut holds.
-void Bisection::scan_other(const OrderedRows& rows, int other, const Division& division, const ScanInput& in,
-                           Worker& worker) const {
-    const Unordered& column = unfolded_.others[at(other)];
-    const std::size_t width = at(rows_.n_sums), n_bins = at(column.n_bins), n_cuts = column.cut.size();
-    const std::uint16_t* bins = rows.bins.data() + at(other) * at(rows.n);
-    std::vector<double>& per_bin = worker.per_bin;
-    per_bin.assign(2 * n_bins * width, 0.0);
-    for (std::size_t r = 0; r < at(rows.n); ++r) {
-        double* to = per_bin.data() + (division.side[r] * n_bins + bins[r]) * width;
-        for (std::size_t c = 0; c < width; ++c) to[c] += rows.sums[r * width + c];
-    }
+// A column of few bins: from sums per cell to sums per bin, and of them to the sums on one side of each cut.
+void Bisection::scan_part(const Joint::Part& part, const ScanInput& in, Worker& worker) const {
+    const std::size_t width = at(rows_.n_sums), n_bins = at(part.n_bins), stride = at(part.stride);
+    const bool is_chain = part.column < unfolded_.n_chains();
+    std::vector<double>&per_bin = worker.per_bin, &parts = worker.parts;
     for (const int side : {0, 1}) {
-        worker.parts.assign((n_cuts + max_lanes) * width, 0.0);
-        for (std::size_t k = 0; k < n_cuts; ++k)
-            for (const Run& run : column.holds[k])
+        const std::vector<double>& cells = worker.cell_sums[side];
+        per_bin.assign(n_bins * width, 0.0);
+        const double* cell = cells.data();
+        for (std::size_t block = 0; block < cells.size() / (stride * width); ++block) {
+            double* to = per_bin.data() + block % n_bins * width;
+            for (std::size_t k = 0; k < stride; ++k, cell += width)
+                for (std::size_t c = 0; c < width; ++c) to[c] += cell[c];
+        }
+        if (is_chain) {
+            // Of each cut, all that is below.
+            parts.assign((n_bins + max_lanes) * width, 0.0);
+            std::copy_n(per_bin.begin(), (n_bins - 1) * width, parts.begin());
+            for (std::size_t k = width; k < (n_bins - 1) * width; ++k) parts[k] += parts[k - width];
+            kernels().scan_cuts(in, side, parts.data(), part.n_bins - 1);
+            continue;
+        }
+        const Unordered& column = unfolded_.others[at(part.column - unfolded_.n_chains())];
+        parts.assign((column.cut.size() + max_lanes) * width, 0.0);
+        for (std::size_t c = 0; c < column.cut.size(); ++c)
+            for (const Run& run : column.holds[c])
                 for (int b = run.first; b < run.last; ++b)
-                    for (std::size_t c = 0; c < width; ++c)
-                        worker.parts[k * width + c] += per_bin[(at(side) * n_bins + at(b)) * width + c];
-        kernels().scan_cuts(in, side, worker.parts.data(), static_cast<int>(n_cuts));
+                    for (std::size_t k = 0; k < width; ++k)
+                        parts[c * width + k] += per_bin[at(b) * width + k];
+        kernels().scan_cuts(in, side, parts.data(), static_cast<int>(column.cut.size()));
     }
 }
 

@@ -25,6 +25,7 @@ class Bisection {
     struct Worker {
         std::vector<Level> levels;  // by depth
         std::vector<double> scan;
+        std::vector<double> cell_sums[2];
         std::vector<double> per_bin;
         std::vector<double> parts;
     };
@@ -42,11 +43,11 @@ class Bisection {
     bool find(const OrderedRows& rows, const Key& key, int depth, Worker& worker, Outcome& out);
 
     // Both sides of a cut of a set of rows, in worker.levels[depth]; false if stopped, or if one is empty.
-    bool evaluate(const OrderedRows& rows, const Frontier::Place& place, int depth, Worker& worker);
+    bool evaluate(const OrderedRows& rows, const Frontier& frontier, const Frontier::Place& place, int depth,
+                  Worker& worker);
 
     Frontier frontier(const OrderedRows& rows, int depth, Outcome start, const Profile& known) const;
     Outcome start(const OrderedRows& rows, int depth, Worker& worker) const;
-    void divide(const OrderedRows& rows, const Frontier::Place& place, Division& out) const;
     Worker make_worker() const;
     void go_on() { stop_ = false; }
 
@@ -70,8 +71,7 @@ class Bisection {
     bool solve(const OrderedRows& rows, int depth, Worker& worker, Outcome& out);
     void solve_stumps(const OrderedRows& rows, const Division& division, Worker& worker,
                       Outcome (&sides)[2]) const;
-    void scan_other(const OrderedRows& rows, int other, const Division& division, const ScanInput& in,
-                    Worker& worker) const;
+    void scan_part(const Joint::Part& part, const ScanInput& in, Worker& worker) const;
     void count(const Frontier& frontier);
     bool stopped() const;
     Progress progress() const;

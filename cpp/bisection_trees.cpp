@@ -56,13 +56,18 @@ void BisectionTrees::build_node(const OrderedRows& rows, int depth, int k, const
     else if (complete_)
         choice = first_choice(rows, depth, splits, enough);
 
-    Frontier::Place place = place_of_cut_[at(choice.cut)];
-    if (at(place.column) < rows.orders.size()) {
-        const OrderedRows::Order& order = rows.orders[at(place.column)];
-        while (place.position < rows.n && rank_of(order, at(place.position)) <= place.cut) ++place.position;
-    }
+    const Frontier::Place place = place_of_cut_[at(choice.cut)];
     Division division;
-    search_.divide(rows, place, division);
+    if (place.column < search_.unfolded().n_chains()) {
+        const OrderedRows::Order& order = rows.orders[at(place.column)];
+        int position = 0;
+        while (position < rows.n && rank_of(order, at(position)) <= place.cut) ++position;
+        divide_chain(rows, place.column, position, division);
+        add_up(rows, search_.n_sums(), division);
+    } else {
+        divide_other(rows, search_.n_sums(), search_.unfolded(), place.column - search_.unfolded().n_chains(),
+                     place.cut, division);
+    }
     out.cut[at(node)] = original(choice.cut);
     const bool holds_on_one =
         !search_.problem().cuts[at(choice.cut)].negated || at(place.column) >= rows.orders.size();
@@ -75,7 +80,7 @@ void BisectionTrees::build_node(const OrderedRows& rows, int depth, int k, const
             continue;
         }
         OrderedRows child;
-        take_side(rows, search_.n_sums(), division, side, child);
+        take_side(rows, search_.n_sums(), search_.unfolded(), division, side, child);
         Outcome found;
         search_.find(child, division.key[side], depth - 1, worker_, found);
         build_node(child, depth - 1, below, found, out);
@@ -112,7 +117,7 @@ Choice BisectionTrees::first_choice(const OrderedRows& rows, int depth, int spli
         if (high - low < 2 || frontier.bound_between(chain, low, high, at(splits)) < enough) return;
         Frontier::Place place;
         if (!frontier.place(chain, low, high, place)) return;
-        search_.evaluate(rows, place, depth, worker_);
+        search_.evaluate(rows, frontier, place, depth, worker_);
         frontier.keep_bounds(place, worker_.levels[at(depth)].sides);
         consider(first_original(chain, frontier.cuts_at(chain, place.cut)));
         self(self, chain, low, place.cut);
@@ -122,8 +127,9 @@ Choice BisectionTrees::first_choice(const OrderedRows& rows, int depth, int spli
         look(look, v, 0, frontier.n_boundaries(v) + 1);
     for (std::size_t o = 0; o < unfolded.others.size(); ++o)
         for (std::size_t c = 0; c < unfolded.others[o].cut.size(); ++c)
-            if (search_.evaluate(rows, {static_cast<int>(unfolded.chains.size() + o), static_cast<int>(c)},
-                                 depth, worker_))
+            if (search_.evaluate(rows, frontier,
+                                 {unfolded.n_chains() + static_cast<int>(o), static_cast<int>(c)}, depth,
+                                 worker_))
                 consider(unfolded.others[o].cut[c]);
     return chosen;
 }
@@ -152,8 +158,8 @@ Choice BisectionTrees::first_stump(const OrderedRows& rows, double enough) const
     Division division;
     for (std::size_t o = 0; o < unfolded.others.size(); ++o)
         for (std::size_t c = 0; c < unfolded.others[o].cut.size(); ++c) {
-            search_.divide(rows, {static_cast<int>(unfolded.chains.size() + o), static_cast<int>(c)},
-                           division);
+            divide_other(rows, search_.n_sums(), unfolded, static_cast<int>(o), static_cast<int>(c),
+                         division);
             if (division.n[0] == 0 || division.n[1] == 0) continue;
             cuts.push_back(unfolded.others[o].cut[c]);
             parts.insert(parts.end(), division.totals.begin(),

@@ -5,6 +5,8 @@
 namespace surtree {
 namespace {
 
+constexpr int max_joint_bins = 512, max_cells = 96;
+
 // A cut of a chain: it divides the bins that come before `first` from the others, in an order of bins that
 // begins or ends with the missing bin.
 struct Step {
@@ -41,6 +43,15 @@ class Unfolder {
             if (is_chain(problem_, cuts_[c])) add_chains(c);
         for (std::size_t c = 0; c < problem_.n_columns; ++c)
             if (!cuts_[c].empty() && !is_chain(problem_, cuts_[c])) add_other(c);
+        for (int v = 0; v < out_.n_chains(); ++v) {
+            const int n_bins = static_cast<int>(out_.chains[static_cast<std::size_t>(v)].cut.size()) + 1;
+            if (n_bins > max_joint_bins)
+                out_.long_chains.push_back(v);
+            else
+                add_to_joint(v, n_bins);
+        }
+        for (std::size_t o = 0; o < out_.others.size(); ++o)
+            add_to_joint(out_.n_chains() + static_cast<int>(o), out_.others[o].n_bins);
         Problem& problem = out_.problem;
         problem.n_rows = problem_.n_rows;
         problem.n_columns = out_.chains.size() + out_.others.size();
@@ -92,6 +103,15 @@ class Unfolder {
         out_.others.push_back(std::move(other));
         const std::uint16_t* from = problem_.bins + column * problem_.n_rows;
         out_.bins.insert(out_.bins.end(), from, from + problem_.n_rows);
+    }
+
+    void add_to_joint(int column, int n_bins) {
+        const auto has_room = [&](const Joint& joint) { return joint.n_cells * n_bins <= max_cells; };
+        auto joint = std::find_if(out_.joints.begin(), out_.joints.end(), has_room);
+        if (joint == out_.joints.end()) joint = out_.joints.insert(joint, Joint{});
+        joint->parts.push_back({column, n_bins, joint->n_cells});
+        joint->n_cells *= n_bins;
+        joint->ordered = joint->ordered && column < out_.n_chains();
     }
 
     const Problem& problem_;

@@ -13,6 +13,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 Frontier::Frontier(const OrderedRows& rows, const Unfolded& unfolded, const Rows& all, const Limits& limits,
                    Outcome start, const Profile& known, int child_budget)
     : unfolded_(unfolded),
+      n_sums_(all.n_sums),
       limited_(all.n_sums == 4),
       width_(at(child_budget) + 1),
       outcome_(std::move(start)),
@@ -24,7 +25,7 @@ Frontier::Frontier(const OrderedRows& rows, const Unfolded& unfolded, const Rows
     // No rows gain nothing: what stands for both ends of a chain.
     kept_.assign(2 * width_, 0.0);
     for (int v = 0; v < static_cast<int>(boundaries_.size()); ++v) {
-        find_boundaries(rows, v, all.n_sums, limits);
+        find_boundaries(rows, v, limits);
         n_cuts_ += at(n_boundaries(v));
         push(v, 0, n_boundaries(v) + 1);
     }
@@ -36,40 +37,34 @@ Frontier::Frontier(const OrderedRows& rows, const Unfolded& unfolded, const Rows
     n_open_ = static_cast<double>(n_cuts_);
 }
 
-void Frontier::find_boundaries(const OrderedRows& rows, int chain, int n_sums, const Limits& limits) {
+void Frontier::find_boundaries(const OrderedRows& rows, int chain, const Limits& limits) {
     const OrderedRows::Order& order = rows.orders[at(chain)];
     std::vector<Boundary>& out = boundaries_[at(chain)];
     const auto rank = [&](int k) { return static_cast<int>(order.code[at(k)] >> 1); };
     double saturated = 0;
-    out.push_back({0, 0, 0, 0.0, 0});
+    std::array<double, 4> sums{};
+    Key key;
+    out.push_back({0, 0, 0, 0.0, sums, key, 0});
     for (int k = 0; k < rows.n; ++k) {
-        if (k > 0 && rank(k) != rank(k - 1)) out.push_back({k, rank(k - 1), rank(k) - 1, saturated});
+        if (k > 0 && rank(k) != rank(k - 1))
+            out.push_back({k, rank(k - 1), rank(k) - 1, saturated, sums, key});
         saturated += rows.saturated[at(order.row[at(k)])];
+        key = key + rows.keys[at(order.row[at(k)])];
+        for (int c = 0; c < n_sums_; ++c) sums[at(c)] += order.sums[at(k) * at(n_sums_) + at(c)];
     }
-    out.push_back({rows.n, 0, 0, saturated, 0});
+    out.push_back({rows.n, 0, 0, saturated, sums, key, 0});
     first_allowed_[at(chain)] = 1;
     last_allowed_[at(chain)] = static_cast<int>(out.size()) - 2;
     if (!limited_) return;
     // Both counts only grow along the chain, so the cuts that leave enough on either side are neighbours.
-    double n = 0, n_events = 0, all = 0, all_events = 0;
-    for (int k = 0; k < rows.n; ++k) {
-        all += order.sums[at(k) * at(n_sums) + 2];
-        all_events += order.sums[at(k) * at(n_sums) + 3];
-    }
-    int first = static_cast<int>(out.size()), last = 0, b = 1;
-    for (int k = 0; k < rows.n && b + 1 < static_cast<int>(out.size()); ++k) {
-        if (out[at(b)].position == k) {
-            const bool allowed = n >= limits.min_samples_leaf && all - n >= limits.min_samples_leaf &&
-                                 n_events >= limits.min_events_leaf &&
-                                 all_events - n_events >= limits.min_events_leaf;
-            if (allowed) {
-                first = std::min(first, b);
-                last = b;
-            }
-            ++b;
-        }
-        n += order.sums[at(k) * at(n_sums) + 2];
-        n_events += order.sums[at(k) * at(n_sums) + 3];
+    int first = static_cast<int>(out.size()), last = 0;
+    for (int b = 1; b + 1 < static_cast<int>(out.size()); ++b) {
+        const double n = out[at(b)].sums[2], n_events = out[at(b)].sums[3];
+        if (n < limits.min_samples_leaf || sums[2] - n < limits.min_samples_leaf ||
+            n_events < limits.min_events_leaf || sums[3] - n_events < limits.min_events_leaf)
+            continue;
+        first = std::min(first, b);
+        last = b;
     }
     first_allowed_[at(chain)] = first;
     last_allowed_[at(chain)] = last;
@@ -167,8 +162,25 @@ bool Frontier::place(int chain, int low, int high, Place& out) const {
         else
             end = probe;
     }
-    out = {chain, middle, low, high, boundaries[at(middle)].position};
+    out = {chain, middle, low, high};
     return true;
+}
+
+void Frontier::divide(const OrderedRows& rows, const Place& place, Division& out) const {
+    if (place.column >= unfolded_.n_chains())
+        return divide_other(rows, n_sums_, unfolded_, place.column - unfolded_.n_chains(), place.cut, out);
+    const std::vector<Boundary>& boundaries = boundaries_[at(place.column)];
+    const Boundary &boundary = boundaries[at(place.cut)], &end = boundaries.back();
+    divide_chain(rows, place.column, boundary.position, out);
+    out.n[0] = boundary.position;
+    out.n[1] = rows.n - boundary.position;
+    out.key[0] = boundary.key;
+    out.key[1] = end.key - boundary.key;
+    out.totals.resize(2 * at(n_sums_));
+    for (int c = 0; c < n_sums_; ++c) {
+        out.totals[at(c)] = boundary.sums[at(c)];
+        out.totals[at(n_sums_ + c)] = end.sums[at(c)] - boundary.sums[at(c)];
+    }
 }
 
 void Frontier::keep_bounds(const Place& place, const Outcome (&sides)[2]) {

@@ -12,6 +12,7 @@
 // without limits, which are no less: bounds are always of the latter.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "ordered_rows.hpp"
@@ -43,7 +44,6 @@ class Frontier {
         int column;             // chains first
         int cut;                // boundary of the chain, or cut of the column
         int low = 0, high = 0;  // boundaries next to it that are solved, or the ends
-        int position = 0;       // rows below, in the order of the chain
     };
 
     // `best` and `bound` as leaf and with one split are known already; splits beyond are open. Trees that
@@ -72,6 +72,8 @@ class Frontier {
         int first, last;
     };
     SameCuts cuts_at(int chain, int boundary) const;
+    // Both sides of a boundary.
+    void divide(const OrderedRows& rows, const Place& place, Division& out) const;
     void keep_bounds(const Place& place, const Outcome (&sides)[2]);
 
     std::uint64_t n_cuts() const { return n_cuts_; }
@@ -82,8 +84,10 @@ class Frontier {
     struct Boundary {
         int position;
         int first_cut, last_cut;
-        double saturated;  // of all rows below
-        int solved = -1;   // where its bounds are kept
+        double saturated;  // of all rows below, and their sums and key
+        std::array<double, 4> sums;
+        Key key;
+        int solved = -1;  // where its bounds are kept
     };
     struct Interval {
         double promise;  // how much it could still improve on some size
@@ -92,13 +96,14 @@ class Frontier {
         bool operator<(const Interval& other) const { return promise < other.promise; }
     };
 
-    void find_boundaries(const OrderedRows& rows, int chain, int n_sums, const Limits& limits);
+    void find_boundaries(const OrderedRows& rows, int chain, const Limits& limits);
     double promise(const Interval& interval) const;
     void bounds(const Interval& interval, Profile& out) const;
     void push(int chain, int low, int high);
     void drop(const Interval& interval);
 
     const Unfolded& unfolded_;
+    int n_sums_;
     bool limited_;
     std::size_t width_;  // of a side's profile
     Outcome outcome_;

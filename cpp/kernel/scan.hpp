@@ -74,39 +74,81 @@ struct Scan {
         }
     }
 
+    // The gain is convex in the sums of one part, and these only grow from cut to cut: between two cuts it is
+    // at most what it would be at a corner of the box that they span. Most boxes need no closer look.
     void evaluate(int side, const double* sums, int n_cuts) const {
-        const double* total = in.totals + side * C;
-        Vector best = broadcast(in.best[2 * side]), allowed = broadcast(in.best[2 * side + 1]);
-        for (int k = 0; k < n_cuts; k += lanes) {
-            const double* from = sums + static_cast<long>(k) * C;
-            if constexpr (C == 2) {
-                Vector events, hazard;
-                load_pairs(from, events, hazard);
-                best = larger(best, gain(events, hazard) + gain(total[0] - events, total[1] - hazard));
-            } else {
-                Vector value, n_rows, n_events;
-                load_quads(from, total, value, n_rows, n_events);
-                best = larger(best, value);
-                const auto ok = (n_rows >= in.min_samples) & (total[2] - n_rows >= in.min_samples) &
-                                (n_events >= in.min_events) & (total[3] - n_events >= in.min_events);
-                allowed = larger(allowed, ok ? value : broadcast(infeasible));
+        Best best(in, side);
+        int first = 0;
+        for (; first + lanes * box < n_cuts; first += lanes * box) {
+            Vector at_corners = broadcast(infeasible);
+            const Sums low(sums, first, box), high(sums, first + box, box);
+            for (const bool swap : {false, true}) {
+                at_corners = larger(at_corners, best.gain_of(swap ? high.of[0] : low.of[0], low.of[1]));
+                at_corners = larger(at_corners, best.gain_of(swap ? low.of[0] : high.of[0], high.of[1]));
             }
+            for (int l = 0; l < lanes; ++l)
+                if (at_corners[l] > best.least())
+                    for (int k = 0; k < box; k += lanes) best.add(Sums(sums, first + l * box + k, 1));
         }
-        in.best[2 * side] = largest(best);
-        in.best[2 * side + 1] = C == 2 ? in.best[2 * side] : largest(allowed);
+        for (; first < n_cuts; first += lanes) best.add(Sums(sums, first, 1));
+        best.save();
     }
 
-    static void load_quads(const double* from, const double* total, Vector& value, Vector& n_rows,
-                           Vector& n_events) {
-        Vector events, hazard;
-        for (int l = 0; l < lanes; ++l) {
-            events[l] = from[4 * l];
-            hazard[l] = from[4 * l + 1];
-            n_rows[l] = from[4 * l + 2];
-            n_events[l] = from[4 * l + 3];
+ private:
+    static constexpr int box = 16;
+
+    // Of cuts first, first + step, ...: sums, one vector for each kind.
+    struct Sums {
+        Vector of[C];
+
+        Sums(const double* sums, int first, int step) {
+            const double* from = sums + static_cast<long>(first) * C;
+            if constexpr (C == 2) {
+                if (step == 1) {
+                    load_pairs(from, of[0], of[1]);
+                    return;
+                }
+            }
+            for (int l = 0; l < lanes; ++l)
+                for (int c = 0; c < C; ++c) of[c][l] = from[static_cast<long>(l * step) * C + c];
         }
-        value = gain(events, hazard) + gain(total[0] - events, total[1] - hazard);
-    }
+    };
+
+    struct Best {
+        const ScanInput& in;
+        const double* total;
+        double* out;
+        double best, allowed;
+
+        Best(const ScanInput& input, int side)
+            : in(input),
+              total(in.totals + side * C),
+              out(in.best + 2 * side),
+              best(out[0]),
+              allowed(out[1]) {}
+
+        Vector gain_of(Vector events, Vector hazard) const {
+            return gain(events, hazard) + gain(total[0] - events, total[1] - hazard);
+        }
+
+        void add(const Sums& sums) {
+            const Vector value = gain_of(sums.of[0], sums.of[1]);
+            best = larger(best, largest(value));
+            if constexpr (C == 4) {
+                const auto ok = (sums.of[2] >= in.min_samples) & (total[2] - sums.of[2] >= in.min_samples) &
+                                (sums.of[3] >= in.min_events) & (total[3] - sums.of[3] >= in.min_events);
+                allowed = larger(allowed, largest(ok ? value : broadcast(infeasible)));
+            }
+        }
+
+        // What a cut must surpass to matter.
+        double least() const { return C == 2 ? best : allowed; }
+
+        void save() const {
+            out[0] = best;
+            out[1] = C == 2 ? best : allowed;
+        }
+    };
 };
 
 }  // namespace
