@@ -58,6 +58,11 @@ class Column:
             return np.asarray(self.values < 0)
         return np.asarray(np.isnan(self.values))
 
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether some row has no value."""
+        return bool(self.missing.any())
+
 
 class Table:
     """The columns of a table, each read when it is first asked for.
