@@ -40,7 +40,8 @@ def build_tree(
     """
     left, right = structure.left, structure.right
     leaf_of_row, node_sums = sum_nodes(encoded, structure, sums.node_values)
-    weight, events, hazard, negative_log_hazard, n_samples, n_events = node_sums
+    hazard, negative_log_hazard, n_samples, n_events, *weighted = node_sums
+    weight, events = weighted or (n_samples, n_events)
     numbers = structure.cut.tolist()
     used = sorted(set(numbers) - {-1})
     position = {number: place for place, number in enumerate(used)} | {-1: -1}

@@ -315,24 +315,28 @@ def _lines(
 
 def _line(questions: Questions, kept: Places) -> _Line:
     first, last = questions.first[kept], questions.last[kept]
+    # "Is missing" is asked about every column with missing values.
+    has_missing = bool(questions.missing.any())
     is_missing = first > last
-    merged = _merge(questions, np.unique(first[~is_missing]))
-    n_merged = int(merged.max()) + 1
-    sample = questions.cut(int(kept[0]))
-    has_missing = sample.missing is not None
-    n_bins = n_merged + has_missing
+    bins, n_values = questions.bins, questions.n_bins
+    if kept.size < questions.first.size or has_missing:
+        merged = _merge(questions, np.unique(first[~is_missing]))
+        n_values = int(merged.max()) + 1
+        places = np.append(merged, n_values)
+        bins, first = places.astype(np.uint16)[bins], places[first]
+        last = np.where(is_missing, n_values, places[last])
+    n_bins = n_values + has_missing
     if n_bins > _MAX_BINS:
         raise ValueError(
-            f"Column {sample.name!r} has {n_bins:,} bins and at most {_MAX_BINS:,} are possible: "
-            "choose a lower n_thresholds or max_categories, or round the column"
+            f"Column {questions.cut(0).name!r} has {n_bins:,} bins and at most {_MAX_BINS:,} are "
+            "possible: choose a lower n_thresholds or max_categories, or round the column"
         )
-    places = np.append(merged, n_merged)
     return _Line(
-        bins=places.astype(np.uint16)[questions.bins],
+        bins=bins.astype(np.uint16, copy=False),
         n_bins=n_bins,
-        missing_bin=n_merged if has_missing else -1,
-        first=places[first],
-        last=np.where(is_missing, n_merged, places[last]),
+        missing_bin=n_values if has_missing else -1,
+        first=first,
+        last=last,
         missing=questions.missing[kept],
         cuts=tuple(map(questions.cut, kept.tolist())),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -55,10 +56,11 @@ def sift(
 
 
 def _row_keys(n_rows: int) -> Floats:
-    """Return three random numbers for each row, whose sums tell sets of rows apart.
+    """Return a few random numbers for each row, whose sums tell sets of rows apart.
 
-    They are whole and small enough for the sums to be exact, and large enough for two different
-    sets of rows to never meet: the odds are one in 2**75 or less.
+    They are whole and small enough for the sums to be exact, and together large enough for two
+    different sets of rows to never meet: the odds are one in 2**75 or less.
     """
-    size = 2 ** min(32, 52 - n_rows.bit_length())
-    return np.random.default_rng(0).integers(size, size=(3, n_rows)).astype(np.float64)
+    bits = 52 - n_rows.bit_length()
+    keys = np.random.default_rng(0).integers(2**bits, size=(math.ceil(75 / bits), n_rows))
+    return keys.astype(np.float64)

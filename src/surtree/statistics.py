@@ -135,13 +135,14 @@ class RowSums:
     def node_values(self) -> Floats:
         """What a tree adds up over the rows of each node, a line for each kind of sum.
 
-        Weight, events, hazard, the part of the loss that no tree changes, rows, rows with events.
+        Hazard, the part of the loss that no tree changes, rows, rows with events; then, if not
+        all weights are one, weight and events.
         """
         loss = -self.events * np.log(self.hazard / self.weight)
-        n_events = self.n_events.astype(np.float64)
-        return np.stack(
-            [self.weight, self.events, self.hazard, loss, np.ones(self.weight.size), n_events]
-        )
+        lines = [self.hazard, loss, np.ones(self.weight.size), self.n_events]
+        if not (self.weight == 1).all():
+            lines += [self.weight, self.events]
+        return np.stack(lines, dtype=np.float64)
 
 
 def risk_table(target: Target, weight: Floats) -> RiskTable:

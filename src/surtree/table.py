@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import repeat
 from typing import Any, Literal
 
@@ -136,19 +136,25 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         # To fit, every column is read, and a library hands out all of them faster than each.
         array = _as_one_array(frame) if reset else None
         if array is None:
-            columns = frame.columns
-            return Table(
-                names,
-                len(frame),
-                lambda i: read_series(names[i], frame.get_column(columns[i])),
-                named=named,
-            )
+            read = partial(_read_frame, frame, frame.columns, names)
+            return Table(names, len(frame), read, named=named)
     else:
         array = validate_data(
             estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False
         )
         names, named = _names(estimator, array.shape[1])
     return Table(names, len(array), lambda i: read_array(names[i], array[:, i]), named=named)
+
+
+def _read_frame(
+    frame: nw.DataFrame[Any], columns: list[str], names: tuple[str, ...], index: int
+) -> Column:
+    if frame.implementation.is_pandas():
+        series = frame.to_native()[columns[index]]
+        # What NumPy holds needs no translation, which takes longer than reading it.
+        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufb":
+            return read_array(names[index], series.to_numpy())
+    return read_series(names[index], frame.get_column(columns[index]))
 
 
 def _as_one_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:
