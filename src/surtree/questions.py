@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,26 +49,44 @@ class Questions:
     missing: NDArray[np.bool_]
     cut: Callable[[int], Cut]
 
-    def held(self, measures: Sequence[Floats | None]) -> Floats:
-        """Sum each measure over the rows for which each question holds; None counts them.
+    def held(self, keys: Floats | None = None, weight: Floats | None = None) -> Floats:
+        """Count the rows for which each question holds, and sum measures of the rows over them.
 
         Parameters
         ----------
-        measures : sequence of arrays of float, or None
-            A number for each row.
+        keys : array of float of shape (n_keys, n_rows), optional
+            Whole numbers, small enough for their sums to be exact.
+        weight : array of float of shape (n_rows,), optional
+            Any numbers.
 
         Returns
         -------
         array of shape (n_measures, n_questions)
+            The number of rows, the sum of each key, and the weight.
         """
-        places = self.bins.astype(np.intp, copy=False)
-        before = np.zeros((len(measures), self.n_bins + 2))
-        sums = [np.bincount(places, measure, minlength=self.n_bins + 1) for measure in measures]
+        sums = self._sums(np.empty((0, len(self.bins))) if keys is None else keys, weight)
+        before = np.zeros((len(sums), self.n_bins + 2))
         np.cumsum(sums, axis=1, out=before[:, 1:])
         held: Floats = before[:, self.last + 1] - before[:, self.first]
         if self.missing.any():
-            held += self.missing * np.array(sums)[:, -1:]
+            held += self.missing * sums[:, -1:]
         return held
+
+    def _sums(self, keys: Floats, weight: Floats | None) -> Floats:
+        """Return the number of rows, the sum of each key, and the weight, of each bin."""
+        if self.n_bins == 2 and weight is None and self.bins.max() < 2:
+            # Nothing is missing; and in two bins every addition would wait for the one before.
+            above = self.bins.astype(np.float64)
+            sums = np.zeros((1 + len(keys), 3))
+            sums[0, 1], sums[1:, 1] = np.count_nonzero(self.bins), np.einsum("kn,n->k", keys, above)
+            sums[0, 0], sums[1:, 0] = len(above), keys.sum(axis=1)
+            sums[:, 0] -= sums[:, 1]
+            return sums
+        places = self.bins.astype(np.intp, copy=False)
+        measures = [None, *keys] if weight is None else [None, *keys, weight]
+        return np.array(
+            [np.bincount(places, measure, minlength=self.n_bins + 1) for measure in measures]
+        )
 
     def hold_for(self, row: int) -> NDArray[np.bool_]:
         """Answer each question for one row."""
@@ -216,7 +234,7 @@ def _ask_above(bins: Bins, n_bins: int, cut: Callable[[int], Cut]) -> Questions:
 def _with_missing(plain: Cut, questions: Questions) -> Questions:
     """Ask every question with missing values on either side, and at last whether one is missing."""
     n_bins = questions.n_bins
-    held = questions.held([None])[0]
+    held = questions.held()[0]
     # What does not tell values apart would be a riddle for "is missing".
     asked = np.flatnonzero((held > 0) & (held < np.count_nonzero(questions.bins < n_bins)))
 

@@ -37,9 +37,9 @@ def sift(
     """
     keys = _row_keys(len(weight))
     # Most often all weights are one, and to count the rows is to weigh them.
-    weighed = [] if (weight == 1).all() else [weight]
-    sums = np.concatenate([questions.held([None, *keys, *weighed]) for questions in asked], axis=1)
-    rows, held, total = sums[0], sums[-1] if weighed else sums[0], weight.sum()
+    weighed = None if (weight == 1).all() else weight
+    sums = np.concatenate([questions.held(keys, weighed) for questions in asked], axis=1)
+    rows, held, total = sums[0], sums[0 if weighed is None else -1], weight.sum()
     kept = (rows > 0) & (rows < len(weight))
     if min_support > 0:
         kept &= np.minimum(held, total - held) / total > min_support

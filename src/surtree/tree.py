@@ -168,7 +168,7 @@ class Tree(ArrayValue):
         column = table.column(cut.column)
         column = replace(column, values=column.values[rows])
         answer = cut.holds(column)
-        if cut.missing is None:
+        if cut.missing is None and column.has_missing:
             answer[column.missing] = self.weight[self.right[node]] > self.weight[self.left[node]]
         return answer
 
