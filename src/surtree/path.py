@@ -164,11 +164,12 @@ def _at_least(solution: Solution, structure: Structure, encoded: EncodedRows) ->
 
 def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
     sums = encoded.rows.sums
+    n_events = float(sums.events.sum())
     path: list[Size] = []
     for splits, structure in enumerate(solution.structures):
         claimed = sums.negative_log_hazard - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        scale = float(sums.events.sum()) + abs(claimed)
+        scale = n_events + abs(claimed)
         # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
         if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
