@@ -12,6 +12,7 @@ from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
 from surtree._solver import Structure
+from surtree.building import build_tree
 from surtree.curves import leaf_curves
 from surtree.cut import Cut
 from surtree.encoding import Encoded
@@ -22,7 +23,6 @@ from surtree.plot._spread import spread
 from surtree.plot._wording import leaf_texts, median_text, number, rule_texts, wrap
 from surtree.statistics import nelson_aalen, row_sums
 from surtree.target import Target
-from surtree.tree import build_tree
 
 PLOTS = (plot_tree, plot_curves)
 REGIONS = tuple(f"Region number {place} of the whole wide world" for place in range(12))

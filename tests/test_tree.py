@@ -9,13 +9,14 @@ import pytest
 
 from surtree import SurTree
 from surtree._solver import Structure
+from surtree.building import build_tree
 from surtree.cut import Cut
 from surtree.datasets import load_gbsg2
 from surtree.encoding import Encoded
 from surtree.statistics import gain, nelson_aalen, row_sums
 from surtree.table import Column
 from surtree.target import Target
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 AGE = np.array([30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 35.0, 65.0])
 DOSE = np.array([1.0, 3.0, 1.0, 3.0, 1.0, 3.0, np.nan, np.nan])

@@ -8,10 +8,11 @@ from time import perf_counter
 import numpy as np
 
 from surtree._solver import Limits, ProgressHook, Solution, Structure, local_search, solve
+from surtree.building import build_tree
 from surtree.encoding import Encoded, Encoder
 from surtree.target import Target
 from surtree.training import TrainingRows
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 # The loss that the solver claims and the loss added up from the rows agree to this.
 LOSS_TOLERANCE = 1e-9
@@ -163,11 +164,12 @@ def _at_least(solution: Solution, structure: Structure, encoded: EncodedRows) ->
 
 def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
     sums = encoded.rows.sums
+    n_events = float(sums.events.sum())
     path: list[Size] = []
     for splits, structure in enumerate(solution.structures):
         claimed = sums.negative_log_hazard - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        scale = float(sums.events.sum()) + abs(claimed)
+        scale = n_events + abs(claimed)
         # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
         if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._solver import Structure
+from surtree.building import build_tree
 from surtree.curves import LeafCurveKind
 from surtree.cut import Cut
 from surtree.encoding import encode_answers
@@ -27,7 +28,6 @@ from surtree.prediction import TreeEstimator
 from surtree.table import Column
 from surtree.thresholds import readable
 from surtree.training import TrainingRows, read_training_rows
-from surtree.tree import build_tree
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
