@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from experiments import real
+from experiments import real, real_page
 from experiments.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -12,7 +12,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         title=f"the paper's 15 real tables, every method tuned, depth up to {depth}",
         cases=partial(real.cases, depth),
         measure=real.measure,
-        page=None,
+        page=real_page.page,
     )
     for depth in (3, 4)
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from time import perf_counter
@@ -16,7 +16,7 @@ from experiments.limited import CrashError, run_limited
 from experiments.peers import fit_osst, fit_pystreed, fit_sksurv, sksurv_leaves
 from experiments.scores import Partition, Target, brier, concordance, held_out_loss
 from experiments.tables import Numbers
-from experiments.tuning import choose, inner_folds
+from experiments.tuning import Candidates, choose, inner_folds
 from surtree import Encoder, SurTree, SurTreeCV
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 from surtree.prediction import TreeEstimator
@@ -26,7 +26,7 @@ View = Literal["binary", "numeric"]
 
 # One less the confidence that the authors tuned CTree over, the strictest first.
 CTREE_ALPHAS = (0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1)
-OSST_PENALTIES = (0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005)
+OSST_PENALTIES = (0.01, 0.003, 0.001, 0.0003)
 # Random starts of local search: in the folds that choose its depth, and for the tree itself.
 TUNING_RESTARTS, RESTARTS = 10, 100
 
@@ -55,6 +55,8 @@ class Task:
     min_support : float
         Cuts that hold for no larger share of the rows are left out; 0 for columns that are cut
         already.
+    limit : float
+        Seconds that a method of others may take.
     """
 
     X_train: Any
@@ -63,6 +65,7 @@ class Task:
     depth: int
     seed: int = 0
     min_support: float = 0.01
+    limit: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -78,13 +81,16 @@ class Method:
     tune : callable
         Chooses its size by ten-fold cross-validation first.
     package : str or None
-        The package of others that it needs; such methods run in a process of their own.
+        The package of others that it needs.
+    guards_itself : bool
+        Whether it keeps the limit by itself; others' packages run in a process that is stopped.
     """
 
     view: View
     fit: Callable[[Task], Partition]
     tune: Callable[[Task], Partition]
     package: str | None = None
+    guards_itself: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +103,7 @@ class Attempt:
     message: str = ""
 
 
-def attempt(name: str, how: Literal["fit", "tune"], task: Task, limit: float) -> Attempt:
+def attempt(name: str, how: Literal["fit", "tune"], task: Task) -> Attempt:
     """Run a method; whatever goes wrong becomes a status.
 
     Parameters
@@ -108,20 +114,19 @@ def attempt(name: str, how: Literal["fit", "tune"], task: Task, limit: float) ->
         Without or with tuning.
     task : Task
         What it is given.
-    limit : float
-        Seconds that a method of others may take.
     """
-    package = METHODS[name].package
+    method = METHODS[name]
+    package = method.package
     if package is not None and importlib.util.find_spec(package) is None:
         return Attempt(Status.NOT_INSTALLED, np.nan, message=package)
     start = perf_counter()
     try:
-        if package is None:
+        if package is None or method.guards_itself:
             seconds, leaves = timed(name, how, task)
         else:
-            seconds, leaves = run_limited(limit, timed, name, how, task)
+            seconds, leaves = run_limited(task.limit, timed, name, how, task)
     except TimeoutError:
-        return Attempt(Status.TIME_LIMIT, limit, message=f"more than {limit:g} s")
+        return Attempt(Status.TIME_LIMIT, task.limit, message=f"more than {task.limit:g} s")
     except CrashError as error:
         return Attempt(Status.ERROR, perf_counter() - start, message=str(error))
     except Exception as error:
@@ -268,21 +273,40 @@ def _tune_pystreed(task: Task) -> Partition:
     return _fit_pystreed(task, sizes[best - 1])
 
 
-def _fit_osst(task: Task, penalty: float = 0.0005) -> Partition:
-    train, test = _encoded(task, task.X_train, task.X_test)
-    apply = fit_osst(train, task.y_train, task.depth, penalty, time_limit=600)
-    return Partition(apply(train), apply(test))
+def _fit_osst(task: Task) -> Partition:
+    return _osst(task, OSST_PENALTIES[-1:], perf_counter() + task.limit)(
+        task.X_train, task.y_train, task.X_test
+    )[0]
 
 
 def _tune_osst(task: Task) -> Partition:
-    def candidates(X: Any, y: Target, others: Any) -> list[Partition]:
-        train, test = _encoded(task, X, others)
-        models = [fit_osst(train, y, task.depth, penalty, 600) for penalty in OSST_PENALTIES]
-        return [Partition(apply(train), apply(test)) for apply in models]
-
+    end = perf_counter() + task.limit
+    candidates = _osst(task, OSST_PENALTIES, end)
     # By what it minimises.
     best = choose(candidates, task.X_train, task.y_train, task.seed, brier)
-    return _fit_osst(task, OSST_PENALTIES[best])
+    chosen = _osst(task, OSST_PENALTIES[best : best + 1], end)
+    return chosen(task.X_train, task.y_train, task.X_test)[0]
+
+
+def _osst(task: Task, penalties: Sequence[float], end: float) -> Candidates:
+    """Return a function that makes a tree for each penalty, all of them before an end.
+
+    A second fit in the same process with another number of rows crashes.
+    """
+
+    def candidates(X: Any, y: Target, others: Any) -> list[Partition]:
+        train, test = _encoded(task, X, others)
+        left = max(end - perf_counter(), 0.0)
+        return run_limited(left, _osst_partitions, train, y, test, task.depth, penalties, left)
+
+    return candidates
+
+
+def _osst_partitions(
+    train: Any, y: Target, test: Any, depth: int, penalties: Sequence[float], limit: float
+) -> list[Partition]:
+    models = [fit_osst(train, y, depth, penalty, limit) for penalty in penalties]
+    return [Partition(apply(train), apply(test)) for apply in models]
 
 
 def _fit_sksurv(task: Task) -> Partition:
@@ -320,7 +344,7 @@ METHODS: dict[str, Method] = {
     "local search": Method("numeric", _fit_local_search, _tune_local_search),
     "greedy": Method("numeric", _fit_greedy, _tune_greedy),
     "pystreed": Method("binary", _fit_pystreed, _tune_pystreed, "pystreed"),
-    "osst": Method("binary", _fit_osst, _tune_osst, "osst"),
+    "osst": Method("binary", _fit_osst, _tune_osst, "osst", guards_itself=True),
     "scikit-survival": Method("numeric", _fit_sksurv, _tune_sksurv, "sksurv"),
 }
 OURS = tuple(name for name, method in METHODS.items() if method.package is None)
