@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import pickle
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
-from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
-# Seconds for the new process to import what it needs.
-_START = 120.0
+_ROOT = Path(__file__).parents[1]
 
 
 class CrashError(Exception):
@@ -22,47 +24,48 @@ def run_limited(seconds: float, function: Callable[..., Any], *arguments: object
     Parameters
     ----------
     seconds : float
-        How long it may take, once its process is ready.
+        How long it may take, once its process has imported what it needs.
     function : callable
         A function of a module.
     *arguments : object
         What to call it with.
     """
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(sender, function, arguments), daemon=True)
-    process.start()
-    sender.close()
-    try:
-        if _receive(receiver, _START) != "ready":
-            raise CrashError("the process did not start")
-        answer, error = _receive(receiver, seconds)
-    finally:
-        process.kill()
-        process.join()
-        receiver.close()
+    if seconds <= 0:
+        raise TimeoutError("no time left")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "experiments.limited", str(seconds)],
+        input=pickle.dumps((function, arguments)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=_ROOT,
+        check=False,
+    )
+    if done.returncode == -signal.SIGALRM:
+        raise TimeoutError(f"no answer in {seconds:g} s")
+    if done.returncode != 0:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise CrashError(" ".join(["the process ended without an answer:", *last]))
+    answer, error = pickle.loads(done.stdout)
     if error is not None:
         raise error
     return answer
 
 
-def _receive(receiver: Connection, seconds: float) -> Any:
-    if not receiver.poll(seconds):
-        raise TimeoutError(f"no answer in {seconds:g} s")
+def _answer(seconds: float) -> None:
+    """Read a function and its arguments, and write what it returns or raises."""
+    # Peers print what they do; the answer has the true standard output for itself.
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    function, arguments = pickle.load(sys.stdin.buffer)
+    # Nobody handles the alarm, so that it ends the process, wherever it is.
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return receiver.recv()
-    except EOFError:
-        raise CrashError("the process ended without an answer") from None
-
-
-def _answer(sender: Connection, function: Callable[..., Any], arguments: tuple[object, ...]) -> None:
-    # Peers print what they do.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sender.send("ready")
-    try:
-        message = function(*arguments), None
+        message: tuple[Any, Exception | None] = function(*arguments), None
     except Exception as error:
-        message = None, RuntimeError(f"{type(error).__name__}: {error}")
-        if isinstance(error, TimeoutError):
-            message = None, TimeoutError(str(error))
-    sender.send(message)
+        message = None, error
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    pickle.dump(message, output)
+
+
+if __name__ == "__main__":
+    _answer(float(sys.argv[1]))
