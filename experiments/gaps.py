@@ -16,7 +16,7 @@ from experiments.scores import training_loss
 from experiments.tables import REAL_TABLES, binary, numeric, real_table
 
 DEPTHS = (2, 3, 4)
-LIMIT = 60.0
+LIMIT = 30.0
 HEURISTICS = ("local search", "greedy", "ctree", "scikit-survival")
 
 

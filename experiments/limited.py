@@ -54,7 +54,7 @@ def run_limited(seconds: float, function: Callable[..., Any], *arguments: object
 def _answer(seconds: float) -> None:
     """Read a function and its arguments, and write what it returns or raises."""
     # Peers print what they do; the answer has the true standard output for itself.
-    output = os.fdopen(os.dup(1), "wb")
+    output = os.dup(1)
     os.dup2(2, 1)
     function, arguments = pickle.load(sys.stdin.buffer)
     # Nobody handles the alarm, so that it ends the process, wherever it is.
@@ -64,7 +64,8 @@ def _answer(seconds: float) -> None:
     except Exception as error:
         message = None, error
     signal.setitimer(signal.ITIMER_REAL, 0)
-    pickle.dump(message, output)
+    with os.fdopen(output, "wb") as file:
+        pickle.dump(message, file)
 
 
 if __name__ == "__main__":

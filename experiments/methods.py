@@ -28,7 +28,7 @@ View = Literal["binary", "numeric"]
 CTREE_ALPHAS = (0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1)
 OSST_PENALTIES = (0.01, 0.003, 0.001, 0.0003)
 # Random starts of local search: in the folds that choose its depth, and for the tree itself.
-TUNING_RESTARTS, RESTARTS = 10, 100
+TUNING_RESTARTS, RESTARTS = 5, 100
 
 
 class Status(StrEnum):
@@ -324,7 +324,7 @@ def _tune_sksurv(task: Task) -> Partition:
 
 def _sksurv(task: Task, X: Any, y: Target, others: Any) -> list[Partition]:
     """Return the trees of all depths: grown from the top, the deepest one contains the others."""
-    X, others = (pd.DataFrame(rows) for rows in (X, others))
+    X, others = (pd.DataFrame(rows).rename(columns=str) for rows in (X, others))
     numbers = Numbers().fit(X)
     train, test = numbers.transform(X), numbers.transform(others)
     model = fit_sksurv(train, y, task.depth, task.seed)
