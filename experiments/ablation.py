@@ -72,9 +72,7 @@ def measure(case: AblationCase) -> Measures:
     if case.solver in SOLVERS:
         return _ours(X, loaded.y, case)
     try:
-        loss, seconds = run_limited(
-            LIMIT, _theirs, X, loaded.y, case.depth, PEERS[case.solver]
-        )
+        loss, seconds = run_limited(LIMIT, _theirs, X, loaded.y, case.depth, PEERS[case.solver])
     except TimeoutError:
         return _row(np.nan, LIMIT, Status.TIME_LIMIT)
     except (CrashError, RuntimeError):
@@ -151,7 +149,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     median = rows.groupby(["factor", "depth", "solver"])["seconds"].median().unstack("solver")
     late = rows[rows["status"] != Status.DONE].groupby(["factor", "depth", "solver"]).size()
     frame = median.map("{:.3f}".format).replace("nan", "-")
-    for (factor, depth, solver), _ in late.items():
+    for factor, depth, solver in late.index:
         frame.loc[(factor, depth), solver] = f"> {LIMIT:g}"
     names = [name for name in (*SOLVERS, *PEERS) if name in frame]
     return [
@@ -188,7 +186,9 @@ def _draw(rows: pd.DataFrame, path: Path) -> None:
         for ax, factor in zip(axes[0], factors, strict=True):
             of_factor = rows[(rows["factor"] == factor) & (rows["status"] == Status.DONE)]
             for solver, (line, method) in styles.items():
-                median = of_factor[of_factor["solver"] == solver].groupby("depth")["seconds"].median()
+                median = (
+                    of_factor[of_factor["solver"] == solver].groupby("depth")["seconds"].median()
+                )
                 colour, marker = STYLES[method]
                 ax.plot(median.index, median, line, color=colour, marker=marker, ms=4, label=solver)
             ax.set_yscale("log")

@@ -35,8 +35,7 @@ def run_limited(seconds: float, function: Callable[..., Any], *arguments: object
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "experiments.limited", str(seconds)],
         input=pickle.dumps((function, arguments)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         cwd=_ROOT,
         check=False,
     )

@@ -23,7 +23,8 @@ def table(frame: pd.DataFrame, digits: int | dict[str, int] = 3) -> list[str]:
     lines = [
         "| "
         + " | ".join(
-            _cell(value, places.get(name, 3)) for name, value in zip(frame.columns, row, strict=True)
+            _cell(value, places.get(name, 3))
+            for name, value in zip(frame.columns, row, strict=True)
         )
         + " |"
         for row in frame.itertuples(index=False, name=None)

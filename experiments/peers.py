@@ -102,7 +102,7 @@ def sksurv_leaves(model: Any, X: pd.DataFrame, depth: int) -> Labels:
 
 
 def _fall(root: Any, binary: NDArray[Any], read: Callable[[Any], Any]) -> Labels:
-    """Number the leaf of each row of 0/1 columns."""
+    """Return a number for the leaf of each row of 0/1 columns."""
     leaf = np.zeros(len(binary), dtype=np.intp)
     pending = [(root, np.arange(len(binary)), 1)]
     while pending:
@@ -127,5 +127,7 @@ def _streed_split(node: Any) -> Any:
 def _osst_split(node: Any) -> Any:
     if "feature" not in node:
         return None
-    sides = (node["false"], node["true"]) if node["reference"] == 1 else (node["true"], node["false"])
+    sides = (
+        (node["false"], node["true"]) if node["reference"] == 1 else (node["true"], node["false"])
+    )
     return node["feature"], *sides

@@ -75,7 +75,11 @@ def _beside_paper(rows: pd.DataFrame) -> list[str]:
     }
     close = is_close["c"] & is_close["ib"]
     same = joined[joined["same"]]
-    most = {metric: (same[metric] - same[column]).abs().max() for metric, column in _PUBLISHED.items()}
+    most = {
+        # Zero where there is no such fold.
+        metric: (same[metric] - same[column]).abs().max() if len(same) else 0.0
+        for metric, column in _PUBLISHED.items()
+    }
     all_folds = {
         metric: (joined[metric] - joined[column]).mean() for metric, column in _PUBLISHED.items()
     }

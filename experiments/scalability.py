@@ -84,16 +84,16 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     late = rows[rows["status"] == Status.TIME_LIMIT].groupby(["factor", "depth", "method"]).size()
     methods = [method for method in METHODS if method in median]
     frame = median[methods].map("{:.3f}".format).replace("nan", "-")
-    for (factor, depth, method), _ in late.items():
+    for factor, depth, method in late.index:
         frame.loc[(factor, depth), method] = f"> {LIMIT:g}"
     both = rows[rows["status"] == Status.DONE].pivot_table(
         index=["factor", "number", "depth"], columns="method", values="seconds"
     )
     lines = [
-        f"Median seconds of one fit to {rows['rows'].max():,} rows, half of them censored, with one "
-        f"block of columns (f=1, {N_TABLES[1]} tables) or two (f=2, {N_TABLES[2]} tables). SurTree, "
-        "pystreed and OSST are given 0/1 columns, the others numbers and indicators, with every "
-        "threshold; local search begins 100 times. One thread each.",
+        f"Median seconds of one fit to {rows['rows'].max():,} rows, half of them censored, with "
+        f"one block of columns (f=1, tables: {N_TABLES[1]}) or two (f=2, tables: {N_TABLES[2]}). "
+        "SurTree, pystreed and OSST are given 0/1 columns, the others numbers and indicators, with "
+        "every threshold; local search begins 100 times. One thread each.",
         "",
         "![Seconds of one fit against the depth](scalability.svg)",
         "",

@@ -90,16 +90,23 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     methods = [method for method in METHODS if method in set(rows["method"])]
     lines = [
         f"Mean of {rows['number'].nunique()} tables each, {rows['test_rows'].max():,} test rows "
-        f"from the same tree, trees of depth up to {rows['depth'].max()}, sizes tuned by ten folds. "
-        "Methods see the columns as they are; SurTree cuts them at ten quantiles.",
+        f"from the same tree, trees of depth up to {rows['depth'].max()}, sizes tuned by ten "
+        "folds. Methods see the columns as they are; SurTree cuts them at ten quantiles.",
         "",
         "![Harrell's C and integrated Brier score against the number of rows](synthetic.svg)",
         "",
     ]
     for metric, title in (("c", "Harrell's C"), ("ib", "Normalised integrated Brier score")):
         frame = means[metric][methods].reset_index()
-        lines += [f"## {title}", "", *table(frame, {**dict.fromkeys(methods, 3), "censoring": 1}), ""]
-        paired = rows.pivot_table(index=["censoring", "rows", "number"], columns="method", values=metric)
+        lines += [
+            f"## {title}",
+            "",
+            *table(frame, {**dict.fromkeys(methods, 3), "censoring": 1}),
+            "",
+        ]
+        paired = rows.pivot_table(
+            index=["censoring", "rows", "number"], columns="method", values=metric
+        )
         lines += [
             "Wilcoxon signed-rank tests over all tables:",
             "",
