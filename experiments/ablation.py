@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from experiments.clock import processor_seconds
 from experiments.comparison import geometric_mean
 from experiments.experiment import Measures
 from experiments.figures import STYLES, figure
@@ -23,8 +23,8 @@ from surtree import Encoder
 from surtree._solver import Limits, Switches, solve
 from surtree.training import read_training_rows
 
-# Seconds for one search; the paper allows 600.
-LIMIT = 30.0
+# Processor seconds for one search; the paper allows 600 s.
+LIMIT = 60.0
 SOLVERS = {
     "surtree, three levels": Switches(),
     "surtree, two levels": Switches(kernel_depth=2),
@@ -83,15 +83,15 @@ def measure(case: AblationCase) -> Measures:
 def _ours(X: np.ndarray, y: np.ndarray, case: AblationCase) -> Measures:
     rows = read_training_rows(BaseEstimator(), X, y)
     encoded = Encoder(min_support=0.0).fit_encode(rows.table, rows.table_weight)
-    start = perf_counter()
+    start = processor_seconds()
     found = solve(
         encoded,
         rows.sums,
         Limits(case.depth),
-        time_limit=LIMIT,
+        progress=lambda _: processor_seconds() - start > LIMIT,
         switches=SOLVERS[case.solver],
     )
-    seconds = perf_counter() - start
+    seconds = processor_seconds() - start
     if found.status != "optimal":
         return _row(np.nan, LIMIT, Status.TIME_LIMIT)
     loss = rows.sums.negative_log_hazard - float(found.gains[-1])
@@ -99,9 +99,9 @@ def _ours(X: np.ndarray, y: np.ndarray, case: AblationCase) -> Measures:
 
 
 def _theirs(X: np.ndarray, y: np.ndarray, depth: int, depth_two: bool) -> tuple[float, float]:
-    start = perf_counter()
+    start = processor_seconds()
     apply = fit_pystreed(X, y, depth, use_terminal_solver=depth_two)
-    seconds = perf_counter() - start
+    seconds = processor_seconds() - start
     return training_loss(y, apply(X)), seconds
 
 
@@ -153,7 +153,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         frame.loc[(factor, depth), solver] = f"> {LIMIT:g}"
     names = [name for name in (*SOLVERS, *PEERS) if name in frame]
     return [
-        f"Median seconds of one search on 0/1 columns of {rows['rows'].max():,} rows, one thread, "
+        f"Median processor seconds of one search on 0/1 columns of {rows['rows'].max():,} rows, "
         f"at most {LIMIT:g} s. Of ours only the search is timed, of pystreed the whole `fit`, of "
         "which 0.05 to 0.1 s is Python. The paper reports 45 times for its depth-two algorithm, on "
         "geometric mean. Ours comes in two steps: levels that are solved at once from tables of "

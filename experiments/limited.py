@@ -24,7 +24,7 @@ def run_limited(seconds: float, function: Callable[..., Any], *arguments: object
     Parameters
     ----------
     seconds : float
-        How long it may take, once its process has imported what it needs.
+        How long it may keep a processor busy, once its process has imported what it needs.
     function : callable
         A function of a module.
     *arguments : object
@@ -39,7 +39,7 @@ def run_limited(seconds: float, function: Callable[..., Any], *arguments: object
         cwd=_ROOT,
         check=False,
     )
-    if done.returncode == -signal.SIGALRM:
+    if done.returncode == -signal.SIGPROF:
         raise TimeoutError(f"no answer in {seconds:g} s")
     if done.returncode != 0:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
@@ -56,13 +56,13 @@ def _answer(seconds: float) -> None:
     output = os.dup(1)
     os.dup2(2, 1)
     function, arguments = pickle.load(sys.stdin.buffer)
-    # Nobody handles the alarm, so that it ends the process, wherever it is.
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Nobody handles the signal, so that it ends the process, wherever it is.
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         message: tuple[Any, Exception | None] = function(*arguments), None
     except Exception as error:
         message = None, error
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     with os.fdopen(output, "wb") as file:
         pickle.dump(message, file)
 

@@ -6,12 +6,12 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from experiments.clock import processor_seconds
 from experiments.limited import CrashError, run_limited
 from experiments.peers import fit_osst, fit_pystreed, fit_sksurv, sksurv_leaves
 from experiments.scores import Partition, Target, brier, concordance, held_out_loss
@@ -56,7 +56,7 @@ class Task:
         Cuts that hold for no larger share of the rows are left out; 0 for columns that are cut
         already.
     limit : float
-        Seconds that a method of others may take.
+        Processor seconds that a method of others may take.
     """
 
     X_train: Any
@@ -119,7 +119,7 @@ def attempt(name: str, how: Literal["fit", "tune"], task: Task) -> Attempt:
     package = method.package
     if package is not None and importlib.util.find_spec(package) is None:
         return Attempt(Status.NOT_INSTALLED, np.nan, message=package)
-    start = perf_counter()
+    start = processor_seconds()
     try:
         if package is None or method.guards_itself:
             seconds, leaves = timed(name, how, task)
@@ -128,18 +128,18 @@ def attempt(name: str, how: Literal["fit", "tune"], task: Task) -> Attempt:
     except TimeoutError:
         return Attempt(Status.TIME_LIMIT, task.limit, message=f"more than {task.limit:g} s")
     except CrashError as error:
-        return Attempt(Status.ERROR, perf_counter() - start, message=str(error))
+        return Attempt(Status.ERROR, processor_seconds() - start, message=str(error))
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
-        return Attempt(Status.ERROR, perf_counter() - start, message=message)
+        return Attempt(Status.ERROR, processor_seconds() - start, message=message)
     return Attempt(Status.DONE, seconds, leaves)
 
 
 def timed(name: str, how: Literal["fit", "tune"], task: Task) -> tuple[float, Partition]:
-    """Run a method, and return also the seconds it took."""
-    start = perf_counter()
+    """Run a method, and return also the processor seconds that it took."""
+    start = processor_seconds()
     leaves = getattr(METHODS[name], how)(task)
-    return perf_counter() - start, leaves
+    return processor_seconds() - start, leaves
 
 
 def _apply(model: TreeEstimator, task: Task) -> Partition:
@@ -274,13 +274,13 @@ def _tune_pystreed(task: Task) -> Partition:
 
 
 def _fit_osst(task: Task) -> Partition:
-    return _osst(task, OSST_PENALTIES[-1:], perf_counter() + task.limit)(
+    return _osst(task, OSST_PENALTIES[-1:], processor_seconds() + task.limit)(
         task.X_train, task.y_train, task.X_test
     )[0]
 
 
 def _tune_osst(task: Task) -> Partition:
-    end = perf_counter() + task.limit
+    end = processor_seconds() + task.limit
     candidates = _osst(task, OSST_PENALTIES, end)
     # By what it minimises.
     best = choose(candidates, task.X_train, task.y_train, task.seed, brier)
@@ -296,7 +296,7 @@ def _osst(task: Task, penalties: Sequence[float], end: float) -> Candidates:
 
     def candidates(X: Any, y: Target, others: Any) -> list[Partition]:
         train, test = _encoded(task, X, others)
-        left = max(end - perf_counter(), 0.0)
+        left = max(end - processor_seconds(), 0.0)
         return run_limited(left, _osst_partitions, train, y, test, task.depth, penalties, left)
 
     return candidates

@@ -60,8 +60,8 @@ def provenance(name: str, rows_of: Sequence[str], rows: pd.DataFrame, quick: boo
     versions = ", ".join(sorted(rows["version"].astype(str).unique()))
     cores = ", ".join(str(cores) for cores in sorted(rows["cores"].unique()))
     lines[0] += (
-        f" (surtree {versions}, {cores} cores, shared with other work: compare times within a page "
-        "only)."
+        f" (surtree {versions}, a machine of {cores} cores that was busy with other work; seconds "
+        "are those of the processor, one thread; compare them within a page)."
     )
     if "status" in rows:
         counts = rows["status"].value_counts()

@@ -21,7 +21,7 @@ from surtree import EventStratifiedKFold
 Protocol = Literal["paper", "clean"]
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "clean")
 N_FOLDS = 5
-# Seconds for one tuned fit of a package of others.
+# Processor seconds for one tuned fit of a package of others.
 LIMIT = 120.0
 
 

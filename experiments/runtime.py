@@ -25,9 +25,9 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     """
     rows = rows[rows["protocol"] == "paper"]
     lines = [
-        "Seconds of one tuned fit on a training part of the paper's protocol: ten folds over all "
-        "sizes, then the chosen one on all rows; one thread. A fit that was stopped counts with "
-        "the time that it was given, so the true ratio is larger. Local search begins 5 times in "
+        "Processor seconds of one tuned fit on a training part of the paper's protocol: ten folds "
+        "over all sizes, then the chosen one on all rows. A fit that was stopped counts with the "
+        "time that it was given, so that the true ratio is larger. Local search begins 5 times in "
         "each fold and 100 times in the end. OSST's fits run in processes of their own, whose "
         "start of some seconds is part of its time.",
         "",

@@ -17,8 +17,8 @@ from experiments.page import table
 from experiments.scores import training_loss
 from experiments.tables import binary, numeric, synthetic_table
 
-# Seconds for one fit; the paper allows 600.
-LIMIT = 30.0
+# Processor seconds for one fit; the paper allows 600 s.
+LIMIT = 60.0
 # Beyond these, the exact methods take longer than the limit.
 DEPTHS = {1: range(1, 6), 2: range(1, 6)}
 N_TABLES = {1: 3, 2: 1}
@@ -90,9 +90,9 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         index=["factor", "number", "depth"], columns="method", values="seconds"
     )
     lines = [
-        f"Median seconds of one fit to {rows['rows'].max():,} rows, half of them censored, with "
-        f"one block of columns (f=1, tables: {N_TABLES[1]}) or two (f=2, tables: {N_TABLES[2]}). "
-        "SurTree, pystreed and OSST are given 0/1 columns, the others numbers and indicators, with "
+        f"Median processor seconds of one fit to {rows['rows'].max():,} rows, half of them "
+        f"censored, with one block of columns (f=1, tables: {N_TABLES[1]}) or two (f=2, tables: "
+        f"{N_TABLES[2]}). SurTree, pystreed and OSST are given 0/1 columns, the others numbers and indicators, with "
         "every threshold; local search begins 100 times. One thread each.",
         "",
         "![Seconds of one fit against the depth](scalability.svg)",
