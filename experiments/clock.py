@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import resource
+from time import process_time
 
 
 def processor_seconds() -> float:
@@ -11,5 +12,5 @@ def processor_seconds() -> float:
     All methods run in one thread, so that on a machine without other work this is the time that
     passes.
     """
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return process_time() + children.ru_utime + children.ru_stime

@@ -92,8 +92,8 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     lines = [
         f"Median processor seconds of one fit to {rows['rows'].max():,} rows, half of them "
         f"censored, with one block of columns (f=1, tables: {N_TABLES[1]}) or two (f=2, tables: "
-        f"{N_TABLES[2]}). SurTree, pystreed and OSST are given 0/1 columns, the others numbers and indicators, with "
-        "every threshold; local search begins 100 times. One thread each.",
+        f"{N_TABLES[2]}). SurTree, pystreed and OSST are given 0/1 columns, the others numbers and "
+        "indicators, with every threshold; local search begins 100 times.",
         "",
         "![Seconds of one fit against the depth](scalability.svg)",
         "",
