@@ -94,7 +94,11 @@ def _beside_paper(rows: pd.DataFrame) -> list[str]:
     ]
     far = frame["table"][~close]
     if len(far):
-        lines += ["Larger differences:", ""]
+        lines += [
+            "Larger differences, all of them gone when the sizes are those that the authors' "
+            "tuning chose ([paper-size.md](paper-size.md)):",
+            "",
+        ]
         lines += [f"- {_why(joined[joined['table'] == name])}" for name in far]
         lines += [""]
     return [*lines, *table(frame, 4)]
