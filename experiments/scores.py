@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +22,6 @@ from surtree.target import read_target
 Labels = NDArray[np.intp]
 Target = NDArray[np.void]
 Floats = NDArray[np.float64]
-Interval = Callable[[Target, Target], tuple[float, float] | None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,9 +33,6 @@ class Store:
         self._keys = [field.name for field in fields(case_type)]
         self._rows = _read(path)
 
-    def __contains__(self, case: Case) -> bool:
-        return self._key(asdict(case)) in {self._key(row) for row in self._rows}
-
     def missing(self, cases: Sequence[Case], retry: bool) -> list[Case]:
         """Return the cases that have no row yet; on request also those that failed."""
         there = {
