@@ -80,7 +80,7 @@ def test_rows_that_are_there_are_not_run_again(tmp_path, capsys):
     capsys.readouterr()
     run_quick(tmp_path, "real-d3", *only)
     assert path.read_text() == first
-    assert "0 of 16 cases" in capsys.readouterr().err
+    assert "0 of 18 cases" in capsys.readouterr().err
 
     lines = first.splitlines(keepends=True)
     path.write_text("".join(lines[:1] + lines[2:]))
@@ -97,7 +97,7 @@ def test_rows_do_not_depend_on_the_number_of_jobs(tmp_path):
     run_quick(tmp_path / "one", "real-d3", *only, "--jobs", "1")
     run_quick(tmp_path / "two", "real-d3", *only, "--jobs", "2")
     one, two = (rows_of(tmp_path / jobs, "real-d3") for jobs in ("one", "two"))
-    assert len(one) == 8
+    assert len(one) == 9
     pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
 
 
