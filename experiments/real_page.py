@@ -221,7 +221,7 @@ def _protocols(rows: pd.DataFrame) -> list[str]:
         "Means over tables. `inside` is `paper`, with the same folds and scores, but columns are "
         "cut by the training rows alone: its difference is what the look at the test rows was "
         "worth. `clean` has other folds too, and the interval of the Brier score that the paper's "
-        "text has, so that most of its difference in IB is one of definition.",
+        "text has, so that its differences have several causes.",
         "",
         *table(pd.DataFrame(out), 4),
     ]
