@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from experiments.clock import processor_seconds
 from experiments.limited import CrashError, run_limited
 from experiments.peers import fit_osst, fit_pystreed, fit_sksurv, sksurv_leaves
-from experiments.scores import Partition, Target, brier, concordance, held_out_loss
+from experiments.scores import Labels, Partition, Target, brier, concordance, held_out_loss
 from experiments.tables import Numbers
 from experiments.tuning import Candidates, choose, inner_folds
 from surtree import Encoder, SurTree, SurTreeCV
@@ -164,20 +165,44 @@ def _fit_ctree(task: Task, alpha: float = 0.05) -> Partition:
 def _tune_ctree(task: Task) -> Partition:
     def candidates(X: Any, y: Target, others: Any) -> list[Partition]:
         model = ConditionalInferenceTree(task.depth, alpha=CTREE_ALPHAS[-1]).fit(X, y)
-        tree, p_value = model.tree_, np.ones(len(model.tests_))
-        for node in np.flatnonzero(~tree.is_leaf):
-            p_value[node] = model.tests_[node].p_value[tree.cuts[tree.cut[node]].column]
-        leaves = model.apply(X), model.apply(others)
-        # A stricter test makes the same tree, but ends where the test of a node fails.
-        ends = [_ends(tree.left, tree.right, p_value < alpha) for alpha in CTREE_ALPHAS]
-        return [Partition(*(end[leaf] for leaf in leaves)) for end in ends]
+        return [
+            Partition(*leaves)
+            for leaves in zip(*(stricter_leaves(model, rows) for rows in (X, others)), strict=True)
+        ]
 
     best = choose(candidates, task.X_train, task.y_train, task.seed, concordance)
     return _fit_ctree(task, CTREE_ALPHAS[best])
 
 
-def _ends(left: Any, right: Any, splits: Any) -> Any:
-    """Return for each node the leaf above or at it where some of the nodes split no more."""
+def stricter_leaves(model: ConditionalInferenceTree, X: Any) -> list[Labels]:
+    """Return the leaf of each row for each of CTREE_ALPHAS, from the tree of the largest.
+
+    A stricter test makes the same tree, but ends where the test of a node fails.
+
+    Parameters
+    ----------
+    model : ConditionalInferenceTree
+        Fitted with the largest alpha.
+    X : data frame
+        The rows.
+    """
+    tree, p_value = model.tree_, np.ones(len(model.tests_))
+    for node in np.flatnonzero(~tree.is_leaf):
+        p_value[node] = model.tests_[node].p_value[tree.cuts[tree.cut[node]].column]
+    leaf = model.apply(X)
+    return [ends(tree.left, tree.right, p_value < alpha)[leaf] for alpha in CTREE_ALPHAS]
+
+
+def ends(left: Labels, right: Labels, splits: NDArray[np.bool_]) -> Labels:
+    """Return for each node of a tree the leaf above or at it, where some nodes split no more.
+
+    Parameters
+    ----------
+    left, right : array of int
+        The children of each node, in preorder; -1 for a leaf.
+    splits : array of bool
+        Which nodes still split.
+    """
     end = np.arange(left.size)
     for node in np.flatnonzero(left >= 0):
         if end[node] != node or not splits[node]:

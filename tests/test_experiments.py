@@ -155,20 +155,24 @@ def test_test_row_in_a_leaf_without_training_rows_is_an_error(parts):
         concordance(y, y_test, leaves)
 
 
-def test_one_ctree_contains_those_of_all_stricter_levels(parts):
+def test_one_ctree_contains_those_of_all_stricter_levels(parts, monkeypatch):
     X, y, *_ = parts
-    whole = ConditionalInferenceTree(4, alpha=methods.CTREE_ALPHAS[-1]).fit(X, y)
-    tree, p_value = whole.tree_, np.ones(len(whole.tests_))
-    for node in np.flatnonzero(~tree.is_leaf):
-        p_value[node] = whole.tests_[node].p_value[tree.cuts[tree.cut[node]].column]
-    sizes = []
-    for alpha in (1e-9, 1e-4, 1e-3, *methods.CTREE_ALPHAS):
-        ends = methods._ends(tree.left, tree.right, p_value < alpha)[whole.apply(X)]
-        alone = ConditionalInferenceTree(4, alpha=alpha).fit(X, y)
-        assert len(set(zip(ends, alone.apply(X), strict=True))) == len(set(ends))
-        assert len(set(ends)) == alone.tree_.n_splits + 1
-        sizes.append(len(set(ends)))
-    assert len(set(sizes)) > 2
+    monkeypatch.setattr(methods, "CTREE_ALPHAS", (1e-9, 1e-4, 1e-2, 0.05, 0.1, 0.3))
+    whole = ConditionalInferenceTree(4, alpha=0.3).fit(X, y)
+    found = methods.stricter_leaves(whole, X)
+    for alpha, leaves in zip(methods.CTREE_ALPHAS, found, strict=True):
+        alone = ConditionalInferenceTree(4, alpha=alpha).fit(X, y).apply(X)
+        # The same partition: no label of one is shared by two of the other.
+        pairs = set(zip(leaves, alone, strict=True))
+        assert len(pairs) == len(set(leaves)) == len(set(alone))
+    assert len({len(set(leaves)) for leaves in found}) > 3
+
+
+def test_node_below_one_that_splits_no_more_is_part_of_it():
+    left, right = np.array([1, 2, -1, -1, -1]), np.array([4, 3, -1, -1, -1])
+    only_below = np.array([False, True, False, False, False])
+    assert methods.ends(left, right, only_below).tolist() == [0, 0, 0, 0, 0]
+    assert methods.ends(left, right, ~only_below).tolist() == [0, 1, 1, 1, 4]
 
 
 @pytest.mark.parametrize("name", METHODS)
