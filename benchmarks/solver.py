@@ -1,8 +1,10 @@
 """Time us, pystreed and scikit-survival side by side, fit to fit, in one run.
 
-python benchmarks/solver.py scalability   # the paper's synthetic tables, f=1 and f=2
-python benchmarks/solver.py survset       # the paper's real tables (pip install SurvSet)
-python benchmarks/solver.py growth        # our time against rows, cuts, depth, threads, and input
+python -m benchmarks.solver scalability   # the paper's synthetic tables, f=1 and f=2
+python -m benchmarks.solver survset       # the paper's real tables
+python -m benchmarks.solver growth        # our time against rows, cuts, depth, threads, and input
+
+The tables and the peers are those of the experiments: pip install ".[experiments]".
 
 Prints a table and saves tidy rows to benchmarks/results/. One thread, median of --repeat runs.
 """
@@ -18,9 +20,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from peers import fit_greedy, fit_pystreed, leaves_of_pystreed, loss_of_leaves, numeric
-from tables import survset, synthetic
 
+from experiments.peers import fit_pystreed, fit_sksurv, sksurv_leaves
+from experiments.scores import training_loss
+from experiments.tables import (
+    REAL_TABLES,
+    SurvivalTable,
+    numeric,
+    real_table,
+    synthetic_table,
+    synthetic_tables,
+)
 from surtree import SurTree, _core
 
 RESULTS = Path(__file__).parent / "results"
@@ -40,27 +50,28 @@ def seconds(fit: Callable[[], object], repeat: int) -> tuple[float, object]:
     return statistics.median(times), model
 
 
-def compare(name, X, y, depth: int, repeat: int, greedy: bool) -> dict:
+def compare(table: SurvivalTable, depth: int, repeat: int, greedy: bool) -> dict:
     """Fit all three to one table."""
+    X, y = table.X, table.y
     ours, model = seconds(lambda: SurTree(max_depth=depth).fit(X, y), repeat)
     binary = model.encoder_.transform(X).astype(int)
     theirs, peer = seconds(lambda: fit_pystreed(binary, y, depth), repeat)
     row = {
-        "table": name,
+        "table": table.name,
         "rows": len(y),
         "cuts": binary.shape[1],
         "depth": depth,
         "surtree_seconds": ours,
         "pystreed_seconds": theirs,
         "ratio": theirs / ours,
-        "surtree_loss": loss_of_leaves(y, model.apply(X)),
-        "pystreed_loss": loss_of_leaves(y, leaves_of_pystreed(peer, binary)),
+        "surtree_loss": training_loss(y, model.apply(X)),
+        "pystreed_loss": training_loss(y, peer(binary)),
     }
     if greedy:
-        table = numeric(X)
-        row["sksurv_seconds"], tree = seconds(lambda: fit_greedy(table, y, depth), repeat)
+        numbers = numeric(X)
+        row["sksurv_seconds"], tree = seconds(lambda: fit_sksurv(numbers, y, depth), repeat)
         row["sksurv_ratio"] = row["sksurv_seconds"] / ours
-        row["sksurv_loss"] = loss_of_leaves(y, tree.tree_.apply(table.to_numpy(dtype=np.float32)))
+        row["sksurv_loss"] = training_loss(y, sksurv_leaves(tree, numbers, depth))
     return row
 
 
@@ -106,11 +117,11 @@ def mean_ratio(rows: list[dict]) -> None:
 def scalability(options) -> list[dict]:
     rows = []
     for factor, depths in ((1, (2, 3, 4, 5)), (2, (2, 3, 4))):
-        for name, X, y in synthetic(factor, options.tables):
+        for table in synthetic_tables(factor, options.tables):
             for depth in depths:
                 if options.depth and depth not in options.depth:
                     continue
-                rows.append(compare(name, X, y, depth, options.repeat, greedy=True))
+                rows.append(compare(table, depth, options.repeat, greedy=True))
                 print(".", end="", flush=True)
     print()
     return rows
@@ -118,9 +129,9 @@ def scalability(options) -> list[dict]:
 
 def real(options) -> list[dict]:
     rows = []
-    for name, X, y in survset(options.only):
+    for name in options.only or REAL_TABLES:
         for depth in options.depth or (4, 5):
-            rows.append(compare(name, X, y, depth, options.repeat, greedy=False))
+            rows.append(compare(real_table(name), depth, options.repeat, greedy=False))
             print(".", end="", flush=True)
     print()
     return rows
@@ -145,7 +156,9 @@ def growth(options) -> list[dict]:
         )
         show(rows[-1:])
 
-    (_, X, y), (_, X2, y2) = next(synthetic(1, 1)), next(synthetic(2, 1))
+    (X, y), (X2, y2) = (
+        (table.X, table.y) for table in (synthetic_table(0), synthetic_table(0, factor=2))
+    )
     for depth in (1, 2, 3, 4, 5):
         measure("depth", depth, X, y, max_depth=depth)
     for n_jobs in (1, 2):

@@ -1,7 +1,7 @@
 """Time ten-fold tuning of depth and splits beside a loop of pystreed fits over folds and sizes.
 
-python benchmarks/tuning.py             # depths 3 and 4, all folds of pystreed
-python benchmarks/tuning.py --folds 2   # only two of its folds; the others are assumed alike
+python -m benchmarks.tuning             # depths 3 and 4, all folds of pystreed
+python -m benchmarks.tuning --folds 2   # only two of its folds; the others are assumed alike
 
 The table is the paper's synthetic one with 5,000 rows; one thread. Of pystreed only the time within
 its fits counts, on columns that are 0/1 already: no encoding, no scoring. Both fit the chosen size
@@ -15,30 +15,15 @@ import statistics
 import time
 
 import numpy as np
-from peers import fit_pystreed, leaves_of_pystreed
-from solver import save, seconds, show
-from tables import synthetic
 
+from benchmarks.solver import save, seconds, show
+from experiments.peers import fit_pystreed
+from experiments.scores import Partition, held_out_loss
+from experiments.tables import SurvivalTable, synthetic_table
 from surtree import Encoder, EventStratifiedKFold, SurTreeCV, _core
 from surtree.sizes import candidate_sizes
-from surtree.statistics import leaf_theta, likelihood_loss, nelson_aalen, row_sums, total_by
-from surtree.target import read_target
 
 N_FOLDS = 10
-
-
-def held_out_loss(y, train, test, train_leaf, test_leaf) -> float:
-    """Return the loss per held-out row of a tree that was fitted on the other rows."""
-    fitted, scored = read_target(y[train], len(train)), read_target(y[test], len(test))
-    baseline = nelson_aalen(fitted, np.ones(len(train)))
-    sums = row_sums(fitted, np.ones(len(train)), baseline)
-    size = max(train_leaf.max(), test_leaf.max()) + 1
-    hazard = total_by(train_leaf, sums.hazard, size)
-    theta = leaf_theta(
-        total_by(train_leaf, sums.events, size), np.where(hazard > 0, hazard, np.nan)
-    )
-    sums = row_sums(scored, np.ones(len(test)), baseline)
-    return likelihood_loss(sums, theta[test_leaf]) / len(test)
 
 
 def tune_pystreed(X, y, sizes, n_folds: int):
@@ -50,10 +35,10 @@ def tune_pystreed(X, y, sizes, n_folds: int):
         fold_seconds, fold_losses = 0.0, []
         for depth, splits in sizes:
             start = time.perf_counter()
-            model = fit_pystreed(binary, y[train], depth, splits)
+            apply = fit_pystreed(binary, y[train], depth, splits)
             fold_seconds += time.perf_counter() - start
-            leaves = (leaves_of_pystreed(model, part) for part in (binary, others))
-            fold_losses.append(held_out_loss(y, train, test, *leaves))
+            leaves = Partition(apply(binary), apply(others))
+            fold_losses.append(held_out_loss(y[train], y[test], leaves))
         taken.append(fold_seconds)
         losses.append(fold_losses)
         print(".", end="", flush=True)
@@ -61,8 +46,9 @@ def tune_pystreed(X, y, sizes, n_folds: int):
     return taken, np.array(losses).T
 
 
-def compare(name, X, y, depth: int, repeat: int, n_folds: int) -> dict:
+def compare(table: SurvivalTable, depth: int, repeat: int, n_folds: int) -> dict:
     """Tune both on one table."""
+    X, y = table.X, table.y
     ours, search = seconds(lambda: SurTreeCV(max_depth=depth).fit(X, y), repeat)
     # A tree without a split needs no search.
     sizes = [size for size in candidate_sizes(depth, None) if size[1] > 0]
@@ -73,7 +59,7 @@ def compare(name, X, y, depth: int, repeat: int, n_folds: int) -> dict:
     fit_pystreed(binary, y, *best)
     theirs = N_FOLDS * statistics.mean(taken) + time.perf_counter() - start
     return {
-        "table": name,
+        "table": table.name,
         "depth": depth,
         "sizes": len(sizes) + 1,
         "surtree_seconds": ours,
@@ -95,8 +81,8 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=N_FOLDS, help="folds of pystreed to time")
     options = parser.parse_args()
     print(f"kernels: {_core.kernels()}, one thread")
-    name, X, y = next(synthetic(1, 1))
-    rows = [compare(name, X, y, depth, options.repeat, options.folds) for depth in options.depth]
+    table = synthetic_table(0)
+    rows = [compare(table, depth, options.repeat, options.folds) for depth in options.depth]
     show(rows)
     save("tuning", rows)
 

@@ -1,0 +1,85 @@
+"""All experiments, by name."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from experiments import (
+    ablation,
+    gaps,
+    paper_size,
+    preparation,
+    real,
+    real_page,
+    runtime,
+    scalability,
+    synthetic,
+    theta,
+    training_score,
+)
+from experiments.experiment import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "tables": Experiment(
+        title="the real tables beside the paper's description of them",
+        cases=preparation.cases,
+        measure=preparation.measure,
+        page=preparation.page,
+    ),
+    **{
+        f"real-d{depth}": Experiment(
+            title=f"15 real tables, every method tuned, depth up to {depth}",
+            cases=partial(real.cases, depth),
+            measure=real.measure,
+            page=real_page.page,
+        )
+        for depth in (3, 4)
+    },
+    "paper-size": Experiment(
+        title="SurTree at the sizes that the authors' tuning chose",
+        cases=paper_size.cases,
+        measure=paper_size.measure,
+        page=paper_size.page,
+    ),
+    "runtime": Experiment(
+        title="run time on the real tables, tuning included",
+        page=runtime.page,
+        rows_of=("real-d3", "real-d4"),
+    ),
+    "gaps": Experiment(
+        title="how far heuristics are from the optimum on the real tables",
+        cases=gaps.cases,
+        measure=gaps.measure,
+        page=gaps.page,
+    ),
+    "synthetic": Experiment(
+        title="scores on synthetic data against rows and censoring",
+        cases=synthetic.cases,
+        measure=synthetic.measure,
+        page=synthetic.page,
+    ),
+    "training-score": Experiment(
+        title="how far heuristics are from the optimum on synthetic data",
+        cases=training_score.cases,
+        measure=training_score.measure,
+        page=training_score.page,
+    ),
+    "scalability": Experiment(
+        title="run time of one fit against the depth, every method",
+        cases=scalability.cases,
+        measure=scalability.measure,
+        page=scalability.page,
+    ),
+    "ablation": Experiment(
+        title="what the depth-two algorithm and other ideas are worth",
+        cases=ablation.cases,
+        measure=ablation.measure,
+        page=ablation.page,
+    ),
+    "theta": Experiment(
+        title="how theta bends a survival curve",
+        cases=theta.cases,
+        measure=theta.measure,
+        page=theta.page,
+    ),
+}

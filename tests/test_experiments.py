@@ -1,0 +1,231 @@
+"""The experiments: each one quickly, resuming, and rows that depend on their seed alone."""
+
+import itertools
+import math
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import methods
+from experiments.__main__ import main
+from experiments.catalogue import EXPERIMENTS
+from experiments.comparison import average_ranks, signed_rank_tests, wins
+from experiments.facts import fold_of_rows, paper_tables, published_folds
+from experiments.limited import CrashError, run_limited
+from experiments.methods import METHODS, Status, Task, attempt
+from experiments.scores import Partition, brier, concordance, held_out_loss, training_loss
+from experiments.store import read_rows
+from experiments.tables import binary, numeric, real_table
+from surtree import SurTree
+from surtree.datasets import load_gbsg2
+from surtree.heuristics import ConditionalInferenceTree
+from surtree.metrics import normalized_integrated_brier_score
+
+FIGURES = {"gaps", "synthetic", "training-score", "scalability", "ablation", "theta"}
+WITH_ROWS = [name for name, experiment in EXPERIMENTS.items() if not experiment.rows_of]
+
+
+def run_quick(folder, *arguments):
+    main(["run", *arguments, "--quick", "--results", str(folder)])
+
+
+def rows_of(folder, name):
+    return read_rows(folder / f"{name}.csv")
+
+
+@pytest.fixture(scope="module")
+def parts():
+    X, y = load_gbsg2(backend="pandas")
+    train = np.arange(len(y)) % 3 != 0
+    return X[train], y[train], X[~train], y[~train]
+
+
+@pytest.mark.parametrize("name", WITH_ROWS)
+def test_quick_version_makes_rows_and_a_page(name, tmp_path):
+    run_quick(tmp_path, name)
+    rows = rows_of(tmp_path, name)
+    assert len(rows) == len(EXPERIMENTS[name].cases(True))
+    assert set(rows["status"]) == {"done"}, rows[rows["status"] != "done"].to_string()
+
+    main(["report", name, "--quick", "--results", str(tmp_path)])
+    text = (tmp_path / f"{name}.md").read_text()
+    assert f"python -m experiments run {name} --quick" in text
+    assert "|---|" in text
+    assert "nan" not in text
+    assert (tmp_path / f"{name}.svg").exists() == (name in FIGURES)
+
+
+def test_run_time_page_is_made_of_the_rows_of_the_real_tables(tmp_path):
+    run_quick(tmp_path, "real-d3", "--only", "table=divorce", "--only", "method=surtree,greedy")
+    main(["report", "runtime", "--quick", "--results", str(tmp_path)])
+    text = (tmp_path / "runtime.md").read_text()
+    rows = rows_of(tmp_path, "real-d3")
+    paper = rows[rows["protocol"] == "paper"].set_index("method")["seconds"]
+    assert f"| {paper['greedy'] / paper['surtree']:.1f} |" in text
+
+
+def test_list_names_every_experiment(capsys):
+    main(["list"])
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == list(EXPERIMENTS)
+
+
+def test_rows_that_are_there_are_not_run_again(tmp_path, capsys):
+    only = ("--only", "table=divorce", "--only", "method=surtree,ctree")
+    run_quick(tmp_path, "real-d3", *only)
+    path = tmp_path / "real-d3.csv"
+    first = path.read_text()
+    capsys.readouterr()
+    run_quick(tmp_path, "real-d3", *only)
+    assert path.read_text() == first
+    assert "0 of 18 cases" in capsys.readouterr().err
+
+    lines = first.splitlines(keepends=True)
+    path.write_text("".join(lines[:1] + lines[2:]))
+    run_quick(tmp_path, "real-d3", *only)
+    again = rows_of(tmp_path, "real-d3")
+    (tmp_path / "first.csv").write_text(first)
+    expected = rows_of(tmp_path, "first")
+    pd.testing.assert_frame_equal(again.drop(columns="seconds"), expected.drop(columns="seconds"))
+    assert (again["seconds"] != expected["seconds"]).sum() == 1
+
+
+def test_rows_do_not_depend_on_the_number_of_jobs(tmp_path):
+    only = ("--only", "table=divorce")
+    run_quick(tmp_path / "one", "real-d3", *only, "--jobs", "1")
+    run_quick(tmp_path / "two", "real-d3", *only, "--jobs", "2")
+    one, two = (rows_of(tmp_path / jobs, "real-d3") for jobs in ("one", "two"))
+    assert len(one) == 9
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
+
+
+def test_unknown_column_is_named(tmp_path):
+    with pytest.raises(SystemExit, match="no column colour: there are table, protocol"):
+        run_quick(tmp_path, "real-d3", "--only", "colour=red")
+
+
+def test_published_means_are_the_numbers_of_the_paper():
+    published = published_folds()
+    columns = {"c": "harrell_c", "ib": "normalised_ibs"}
+    for (name, method, depth), part in published.groupby(["dataset", "method", "depth"]):
+        for metric, column in columns.items():
+            printed = paper_tables().loc[name, f"d{depth}_{metric}_{method}"]
+            if not math.isnan(printed):
+                assert part[column].mean() == pytest.approx(printed, abs=0.0051)
+
+
+@pytest.mark.parametrize("name", ["Aids2", "csl", "nwtco"])
+def test_tables_are_those_of_the_paper(name):
+    loaded, described = real_table(name), paper_tables().loc[name]
+    assert len(loaded.y) == described["rows"] == len(fold_of_rows(name, 3))
+    assert 100 * (1 - loaded.y["event"].mean()) == pytest.approx(described["censored"], abs=0.051)
+    assert loaded.X.shape[1] == described["columns"]
+    assert binary(loaded.X).shape[1] == described["cuts"]
+
+
+def test_trees_of_the_published_sizes_are_the_published_trees(tmp_path):
+    run_quick(tmp_path, "paper-size")
+    rows = rows_of(tmp_path, "paper-size")
+    np.testing.assert_allclose(rows["loss"], rows["paper_loss"], rtol=1e-6)
+    np.testing.assert_allclose(rows["c"], rows["paper_c"], atol=2e-6)
+    np.testing.assert_allclose(rows["ib"], rows["paper_ib"], atol=5e-4)
+
+
+def test_scores_of_leaves_are_those_of_the_model(parts):
+    X, y, X_test, y_test = parts
+    model = SurTree(2, leaf_curve="kaplan-meier").fit(X, y)
+    leaves = Partition(model.apply(X), model.apply(X_test))
+    assert leaves.splits == model.tree_.n_splits
+    assert training_loss(y, leaves.train) == pytest.approx(model.loss_, rel=1e-12)
+    assert concordance(y, y_test, leaves) == pytest.approx(model.score(X_test, y_test), rel=1e-12)
+    assert held_out_loss(y, y_test, leaves) == pytest.approx(
+        model.loss(X_test, y_test) / len(y_test), rel=1e-12
+    )
+    curves = model.predict_survival_function(X_test)
+    expected = normalized_integrated_brier_score(y, y_test, curves)
+    assert brier(y, y_test, leaves) == pytest.approx(expected, rel=1e-9)
+
+
+def test_test_row_in_a_leaf_without_training_rows_is_an_error(parts):
+    _, y, _, y_test = parts
+    leaves = Partition(np.zeros(len(y), int), np.arange(len(y_test)))
+    with pytest.raises(ValueError, match="no training row"):
+        concordance(y, y_test, leaves)
+
+
+def test_one_ctree_contains_those_of_all_stricter_levels(parts, monkeypatch):
+    X, y, *_ = parts
+    monkeypatch.setattr(methods, "CTREE_ALPHAS", (1e-9, 1e-4, 1e-2, 0.05, 0.1, 0.3))
+    whole = ConditionalInferenceTree(4, alpha=0.3).fit(X, y)
+    found = methods.stricter_leaves(whole, X)
+    for alpha, leaves in zip(methods.CTREE_ALPHAS, found, strict=True):
+        alone = ConditionalInferenceTree(4, alpha=alpha).fit(X, y).apply(X)
+        # The same partition: no label of one is shared by two of the other.
+        pairs = set(zip(leaves, alone, strict=True))
+        assert len(pairs) == len(set(leaves)) == len(set(alone))
+    assert len({len(set(leaves)) for leaves in found}) > 3
+
+
+def test_node_below_one_that_splits_no_more_is_part_of_it():
+    left, right = np.array([1, 2, -1, -1, -1]), np.array([4, 3, -1, -1, -1])
+    only_below = np.array([False, True, False, False, False])
+    assert methods.ends(left, right, only_below).tolist() == [0, 0, 0, 0, 0]
+    assert methods.ends(left, right, ~only_below).tolist() == [0, 1, 1, 1, 4]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_tuned_methods_keep_the_depth_and_find_something(name, parts):
+    package = METHODS[name].package
+    if package is not None:
+        pytest.importorskip(package)
+    X, y, X_test, y_test = parts
+    if name != "surtree":
+        X, X_test = numeric(X), numeric(X_test)
+    tried = attempt(name, "tune", Task(X, y, X_test, 2, limit=100.0))
+    assert tried.status == Status.DONE, tried.message
+    assert 1 <= tried.leaves.splits <= 3
+    assert concordance(y, y_test, tried.leaves) > 0.58
+
+
+def test_failures_are_statuses(parts, monkeypatch):
+    X, y, X_test, _ = parts
+    task = Task(X, y, X_test, 2)
+
+    def fail(task):
+        raise ValueError("no such tree")
+
+    absent = methods.Method("binary", fail, fail, "a_package_that_is_not_there")
+    monkeypatch.setitem(METHODS, "absent", absent)
+    monkeypatch.setitem(METHODS, "failing", methods.Method("binary", fail, fail))
+    assert attempt("absent", "fit", task).status == Status.NOT_INSTALLED
+    failed = attempt("failing", "fit", task)
+    assert (failed.status, failed.message) == (Status.ERROR, "ValueError: no such tree")
+    assert failed.leaves is None
+
+
+def test_limited_functions():
+    assert run_limited(30, math.sqrt, 9) == 3
+    with pytest.raises(ValueError, match=r"math domain|nonnegative"):
+        run_limited(30, math.sqrt, -1)
+    with pytest.raises(TimeoutError):
+        run_limited(0.2, sum, itertools.repeat(1))
+    with pytest.raises(CrashError):
+        run_limited(30, os._exit, 3)
+
+
+def test_wins_and_ranks_are_by_two_decimals():
+    scores = pd.DataFrame({"a": [0.701, 0.5, 0.6], "b": [0.704, 0.4, np.nan], "c": [0.6, 0.6, 0.5]})
+    assert wins(scores).to_dict() == {"a": 2, "b": 1, "c": 1}
+    ranks = average_ranks(scores)
+    assert ranks.to_dict() == pytest.approx({"a": 4.5 / 3, "b": 7.5 / 3, "c": 2.0})
+
+
+def test_signed_rank_tests_find_a_difference_that_is_always_there():
+    rng = np.random.default_rng(0)
+    one = rng.uniform(size=15)
+    scores = pd.DataFrame({"one": one, "better": one + 0.01 + 0.01 * one, "same": one})
+    p_value = signed_rank_tests(scores).set_index(["one", "other"])["p-value"]
+    assert p_value["one", "better"] < 0.001
+    assert p_value["one", "same"] == 1.0
