@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.experiment import Measures
+from experiments.figures import STYLES, figure
 from experiments.methods import Status, Task, attempt
 from experiments.page import table
 from experiments.scores import training_loss
@@ -104,15 +105,16 @@ def _heuristic(case: ThresholdCase) -> Measures:
 
 
 def page(rows: pd.DataFrame, folder: Path) -> list[str]:
-    """Return the page.
+    """Return the page, and save the figure.
 
     Parameters
     ----------
     rows : data frame
         All rows.
     folder : Path
-        Not used: there are no figures.
+        Where the figure goes.
     """
+    _draw(rows, folder / "thresholds.svg")
     lines = [
         "All rows of each table, raw columns, no tuning. Every loss is added up from the leaves by "
         "the same function. SurTree looks at every threshold, at ten quantiles a column, or begins "
@@ -123,22 +125,40 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "seconds, `seconds` those that the threads together kept a processor busy. `evaluated` is "
         "the share of cuts, over all subproblems, that was evaluated at all; a dash is a table "
         "whose columns have so few values that all cuts are swept.",
+        "",
+        "![What each method misses of what the optimum over every threshold saves](thresholds.svg)",
     ]
     for depth, at_depth in rows.groupby("depth"):
         lines += ["", f"## Depth {depth}", "", *_depth(at_depth)]
     return lines
 
 
-def _depth(rows: pd.DataFrame) -> list[str]:
+def _losses(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the loss by table and method, of one depth."""
     losses = rows.pivot_table(index="table", columns="method", values="loss", sort=False)
-    losses = losses[[method for method in METHODS if method in losses]]
+    return losses[[method for method in METHODS if method in losses]]
+
+
+def _missed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return what each method misses of what the search over every threshold saves, of one depth.
+
+    Parameters
+    ----------
+    rows : data frame
+        The rows of the depth.
+    """
+    best = rows[rows["method"] == "every threshold"].set_index("table")
+    losses = _losses(rows).drop(columns="every threshold").reindex(best.index)
+    return losses.sub(best["loss"], axis=0).div(best["root_loss"] - best["loss"], axis=0)
+
+
+def _depth(rows: pd.DataFrame) -> list[str]:
+    losses, missed = _losses(rows), _missed(rows)
     best = rows[rows["method"] == "every threshold"].set_index("table")
     refined = rows[rows["method"] == "refine"].set_index("table")
     proven = best.index[best["proven"]]
     optimum = best["loss"]
     smaller = losses.loc[proven].lt(optimum[proven] * (1 - _ROUNDING), axis=0).sum().sum()
-    saved = best["root_loss"] - optimum
-    missed = losses.drop(columns="every threshold").sub(optimum, axis=0).div(saved, axis=0)
     search = pd.DataFrame(
         {
             "table": best.index,
@@ -169,6 +189,22 @@ def _depth(rows: pd.DataFrame) -> list[str]:
         "",
         *table(pd.concat([shown, pd.DataFrame(summary)], ignore_index=True)),
     ]
+
+
+def _draw(rows: pd.DataFrame, path: Path) -> None:
+    depths = sorted(rows["depth"].unique())
+    styles = STYLES | {"ten quantiles": STYLES["surtree"], "refine": ("#000000", "x")}
+    with figure(path, 1, len(depths), sharey=True, sharex=True, size=(3.4, 4.2)) as axes:
+        for ax, depth in zip(axes[0], depths, strict=True):
+            missed = _missed(rows[rows["depth"] == depth])[::-1]
+            for method, (colour, marker) in styles.items():
+                if method in missed:
+                    values = 100 * missed[method].to_numpy()
+                    ax.plot(values, range(len(missed)), marker, color=colour, ms=5, label=method)
+            ax.set_yticks(range(len(missed)), missed.index)
+            ax.set_title(f"depth {depth}")
+            ax.set_xlabel("missed, in %")
+        axes[0][-1].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _percents(values: pd.Series, digits: int = 1) -> list[str]:
