@@ -64,6 +64,8 @@ def build_trees(
         # No leaf fits its rows better than a hazard for each row; less than nothing is rounding.
         "loss": np.maximum(negative_log_hazard - gain(events, hazard), 0.0),
     }
+    for values in nodes.values():
+        values.setflags(write=False)  # so that no tree has to see to it
     ends = accumulate((structure.cut.size for structure in structures), initial=0)
     return tuple(_take(nodes, cut, slice(*ends), cuts, baseline) for ends in pairwise(ends))
 
