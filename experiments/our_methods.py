@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,9 @@ from numpy.typing import NDArray
 from experiments.scores import Labels, Partition, Target, concordance, negative_held_out_loss
 from experiments.task import Task
 from experiments.tuning import choose, inner_folds
-from surtree import SurTree, SurTreeCV
+from surtree import SurTree, SurTreeCV, Tree
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
+from surtree.heuristics.pruning import best_pruning, prunings
 from surtree.prediction import TreeEstimator
 
 # One less the confidence that the authors tuned CTree over, the strictest first.
@@ -92,66 +95,78 @@ def ends(left: Labels, right: Labels, splits: NDArray[np.bool_]) -> Labels:
     return end
 
 
-def _greedy(task: Task, price: float = 0.0) -> GreedyTree:
-    # Every threshold of columns of numbers.
-    return GreedyTree(task.depth, ccp_alpha=price, n_thresholds=None, min_support=0.0)
-
-
 def fit_greedy(task: Task) -> Partition:
     """Grow a greedy tree."""
-    return _apply(_greedy(task).fit(task.X_train, task.y_train), task)
+    return _apply(_greedy(task.depth, 0.0).fit(task.X_train, task.y_train), task)
 
 
 def tune_greedy(task: Task) -> Partition:
     """Choose the price of a split by the held-out loss."""
-    X, y = task.X_train, task.y_train
-    alphas = np.array([pruned.alpha for pruned in _greedy(task).fit(X, y).path_])
-    # Between two break points all prices make the same tree: their geometric mean stands for them.
-    prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1] * 2)[::-1]
-
-    def candidates(X_fold: Any, y_fold: Target, others: Any) -> list[Partition]:
-        model = _greedy(task).fit(X_fold, y_fold)
-        # What a split is worth grows with the number of rows.
-        begin = np.array([pruned.alpha for pruned in model.path_]) * len(y) / len(y_fold)
-        trees = [model.path_[np.searchsorted(begin, price, side="right") - 1] for price in prices]
-        return [
-            Partition(_leaves(pruned.tree, model, X_fold), _leaves(pruned.tree, model, others))
-            for pruned in trees
-        ]
-
-    best = choose(candidates, X, y, task.seed, negative_held_out_loss)
-    return _apply(_greedy(task, float(prices[best])).fit(X, y), task)
+    best = _choose_price(task, partial(_greedy, price=0.0), [task.depth])
+    return _apply(_greedy(*best).fit(task.X_train, task.y_train), task)
 
 
-def _leaves(tree: Any, model: TreeEstimator, X: Any) -> Any:
-    return tree.apply(model._read(X))
+def _greedy(depth: int, price: float) -> GreedyTree:
+    # Every threshold of columns of numbers.
+    return GreedyTree(depth, ccp_alpha=price, n_thresholds=None, min_support=0.0)
 
 
-def _local_search(task: Task, depth: int, restarts: int, price: Any = 0.0) -> LocalSearchTree:
+def fit_local_search(task: Task) -> Partition:
+    """Search for a tree of the depth."""
+    model = _local_search(task.depth, 0.0, RESTARTS, task.seed)
+    return _apply(model.fit(task.X_train, task.y_train), task)
+
+
+def tune_local_search(task: Task) -> Partition:
+    """Choose the depth and the price of a split by the held-out loss."""
+    grow = partial(_local_search, price=0.0, restarts=TUNING_RESTARTS, seed=task.seed)
+    best = _choose_price(task, grow, range(1, task.depth + 1))
+    model = _local_search(*best, RESTARTS, task.seed)
+    return _apply(model.fit(task.X_train, task.y_train), task)
+
+
+def _local_search(depth: int, price: float, restarts: int, seed: int) -> LocalSearchTree:
     return LocalSearchTree(
         depth,
         n_restarts=restarts,
         ccp_alpha=price,
         n_thresholds=None,
         min_support=0.0,
-        random_state=task.seed,
+        random_state=seed,
     )
 
 
-def fit_local_search(task: Task) -> Partition:
-    """Search for a tree of the depth."""
-    model = _local_search(task, task.depth, RESTARTS)
-    return _apply(model.fit(task.X_train, task.y_train), task)
+def _choose_price(
+    task: Task, grow: Callable[[int], TreeEstimator], depths: Sequence[int]
+) -> tuple[int, float]:
+    """Return the depth and the price of a split with the smallest held-out loss.
+
+    The trees of all prices are prunings of one tree that is grown without a price.
+    """
+    X, y = task.X_train, task.y_train
+    pairs = [(depth, price) for depth in depths for price in _prices(grow(depth).fit(X, y).tree_)]
+
+    def candidates(X_fold: Any, y_fold: Target, others: Any) -> list[Partition]:
+        models = {depth: grow(depth).fit(X_fold, y_fold) for depth in depths}
+        leaves = {d: (model.apply(X_fold), model.apply(others)) for d, model in models.items()}
+        # What a split is worth grows with the number of rows.
+        share = len(y_fold) / len(y)
+        end = {pair: _ends_at(models[pair[0]].tree_, pair[1] * share) for pair in pairs}
+        return [Partition(*(end[pair][leaf] for leaf in leaves[pair[0]])) for pair in pairs]
+
+    return pairs[choose(candidates, X, y, task.seed, negative_held_out_loss)]
 
 
-def tune_local_search(task: Task) -> Partition:
-    """Choose the depth by the held-out loss; the search itself chooses the price of a split."""
-    depths = range(1, task.depth + 1)
+def _prices(tree: Tree) -> NDArray[np.float64]:
+    """Return a price for each pruning of a tree, the smallest pruning first."""
+    alphas = np.array([pruning.alpha for pruning in prunings(tree.left, tree.right, tree.loss)])
+    # Between two break points all prices make the same tree: their geometric mean stands for them.
+    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), 2 * alphas[-1])[::-1]
 
-    def candidates(X: Any, y: Target, others: Any) -> list[Partition]:
-        models = [_local_search(task, depth, TUNING_RESTARTS, "auto").fit(X, y) for depth in depths]
-        return [Partition(model.apply(X), model.apply(others)) for model in models]
 
-    best = choose(candidates, task.X_train, task.y_train, task.seed, negative_held_out_loss)
-    model = _local_search(task, depths[best], RESTARTS, "auto")
-    return _apply(model.fit(task.X_train, task.y_train), task)
+def _ends_at(tree: Tree, price: float) -> Labels:
+    """Return for each node the leaf above or at it in the best pruning for a price."""
+    found = best_pruning(prunings(tree.left, tree.right, tree.loss), price)
+    splits = np.zeros(tree.left.size, dtype=bool)
+    splits[found.nodes[found.left >= 0]] = True
+    return ends(tree.left, tree.right, splits)
