@@ -14,11 +14,11 @@ from experiments.comparison import geometric_mean
 from experiments.experiment import Measures
 from experiments.figures import STYLES, figure
 from experiments.limited import CrashError, run_limited
-from experiments.methods import Status
 from experiments.page import table
 from experiments.peers import fit_pystreed
 from experiments.scores import training_loss
 from experiments.tables import binary, synthetic_table
+from experiments.task import Status
 from surtree import Encoder
 from surtree._solver import Limits, Switches, solve
 from surtree.training import read_training_rows

@@ -10,10 +10,11 @@ import pandas as pd
 
 from experiments.experiment import Measures
 from experiments.figures import STYLES, figure
-from experiments.methods import METHODS, Task, View, attempt
+from experiments.methods import METHODS, attempt
 from experiments.page import table
 from experiments.scores import training_loss
 from experiments.tables import REAL_TABLES, binary, numeric, real_table
+from experiments.task import Task, View
 
 DEPTHS = (2, 3, 4)
 LIMIT = 30.0

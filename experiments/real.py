@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from experiments.experiment import Measures
 from experiments.facts import fold_of_rows
-from experiments.methods import METHODS, OURS, Task, View, attempt
+from experiments.methods import METHODS, OURS, attempt
 from experiments.scores import Partition, Target, brier, concordance, paper_brier, training_loss
 from experiments.tables import REAL_TABLES, binary, numeric, real_table
+from experiments.task import Task, View
 from experiments.tuning import take
 from surtree import EventStratifiedKFold
 

@@ -8,9 +8,10 @@ import pandas as pd
 
 from experiments.comparison import average_ranks, signed_rank_tests, wins
 from experiments.facts import paper_tables, published_folds
-from experiments.methods import METHODS, Status
+from experiments.methods import METHODS
 from experiments.page import table
 from experiments.real import N_FOLDS, PROTOCOLS
+from experiments.task import Status
 
 METRICS = {"c": "Harrell's C", "ib": "normalised integrated Brier score"}
 _PUBLISHED = {"c": "harrell_c", "ib": "normalised_ibs"}

@@ -8,9 +8,10 @@ import pandas as pd
 
 from experiments.comparison import geometric_mean
 from experiments.facts import published_folds
-from experiments.methods import METHODS, Status
+from experiments.methods import METHODS
 from experiments.page import table
 from experiments.tables import REAL_TABLES
+from experiments.task import Status
 
 
 def page(rows: pd.DataFrame, folder: Path) -> list[str]:

@@ -12,10 +12,11 @@ from matplotlib.axes import Axes
 from experiments.comparison import geometric_mean
 from experiments.experiment import Measures
 from experiments.figures import STYLES, figure
-from experiments.methods import METHODS, Status, Task, attempt
+from experiments.methods import METHODS, attempt
 from experiments.page import table
 from experiments.scores import training_loss
 from experiments.tables import binary, numeric, synthetic_table
+from experiments.task import Status, Task
 
 # Processor seconds for one fit; the paper allows 600 s.
 LIMIT = 30.0

@@ -60,6 +60,11 @@ def held_out_loss(y_train: Target, y_test: Target, leaves: Partition) -> float:
     return likelihood_loss(sums, _test_theta(y_train, leaves)) / len(y_test)
 
 
+def negative_held_out_loss(y_train: Target, y_test: Target, leaves: Partition) -> float:
+    """Return the held-out loss with its sign turned: higher is better."""
+    return -held_out_loss(y_train, y_test, leaves)
+
+
 def concordance(y_train: Target, y_test: Target, leaves: Partition) -> float:
     """Return Harrell's C of the test rows; the risk of a leaf is its theta."""
     return concordance_index(y_test["event"], y_test["time"], _test_theta(y_train, leaves))

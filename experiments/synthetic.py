@@ -10,14 +10,15 @@ import pandas as pd
 from experiments.comparison import signed_rank_tests
 from experiments.experiment import Measures
 from experiments.figures import STYLES, figure
-from experiments.methods import METHODS, Task, attempt
+from experiments.methods import METHODS, attempt
 from experiments.page import table
 from experiments.scores import brier, concordance, training_loss
+from experiments.task import Task
 from surtree.datasets import make_survival_tree_data
 
 ROWS = (100, 200, 500, 1000, 2000, 5000)
 CENSORING = (0.1, 0.5, 0.8)
-N_TABLES = 5
+N_TABLES = 3
 DEPTH = 4
 TEST_ROWS = 50_000
 # Test rows are drawn from the same tree by a seed that no table has.

@@ -8,16 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import methods
+from experiments import our_methods
 from experiments.__main__ import main
 from experiments.catalogue import EXPERIMENTS
 from experiments.comparison import average_ranks, signed_rank_tests, wins
 from experiments.facts import fold_of_rows, paper_tables, published_folds
 from experiments.limited import CrashError, run_limited
-from experiments.methods import METHODS, Status, Task, attempt
+from experiments.methods import METHODS, attempt
 from experiments.scores import Partition, brier, concordance, held_out_loss, training_loss
 from experiments.store import read_rows
 from experiments.tables import binary, numeric, real_table
+from experiments.task import Method, Status, Task
 from surtree import SurTree
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import ConditionalInferenceTree
@@ -160,10 +161,10 @@ def test_test_row_in_a_leaf_without_training_rows_is_an_error(parts):
 
 def test_one_ctree_contains_those_of_all_stricter_levels(parts, monkeypatch):
     X, y, *_ = parts
-    monkeypatch.setattr(methods, "CTREE_ALPHAS", (1e-9, 1e-4, 1e-2, 0.05, 0.1, 0.3))
+    monkeypatch.setattr(our_methods, "CTREE_ALPHAS", (1e-9, 1e-4, 1e-2, 0.05, 0.1, 0.3))
     whole = ConditionalInferenceTree(4, alpha=0.3).fit(X, y)
-    found = methods.stricter_leaves(whole, X)
-    for alpha, leaves in zip(methods.CTREE_ALPHAS, found, strict=True):
+    found = our_methods.stricter_leaves(whole, X)
+    for alpha, leaves in zip(our_methods.CTREE_ALPHAS, found, strict=True):
         alone = ConditionalInferenceTree(4, alpha=alpha).fit(X, y).apply(X)
         # The same partition: no label of one is shared by two of the other.
         pairs = set(zip(leaves, alone, strict=True))
@@ -174,8 +175,8 @@ def test_one_ctree_contains_those_of_all_stricter_levels(parts, monkeypatch):
 def test_node_below_one_that_splits_no_more_is_part_of_it():
     left, right = np.array([1, 2, -1, -1, -1]), np.array([4, 3, -1, -1, -1])
     only_below = np.array([False, True, False, False, False])
-    assert methods.ends(left, right, only_below).tolist() == [0, 0, 0, 0, 0]
-    assert methods.ends(left, right, ~only_below).tolist() == [0, 1, 1, 1, 4]
+    assert our_methods.ends(left, right, only_below).tolist() == [0, 0, 0, 0, 0]
+    assert our_methods.ends(left, right, ~only_below).tolist() == [0, 1, 1, 1, 4]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -199,9 +200,9 @@ def test_failures_are_statuses(parts, monkeypatch):
     def fail(task):
         raise ValueError("no such tree")
 
-    absent = methods.Method("binary", fail, fail, "a_package_that_is_not_there")
+    absent = Method("binary", fail, fail, "a_package_that_is_not_there")
     monkeypatch.setitem(METHODS, "absent", absent)
-    monkeypatch.setitem(METHODS, "failing", methods.Method("binary", fail, fail))
+    monkeypatch.setitem(METHODS, "failing", Method("binary", fail, fail))
     assert attempt("absent", "fit", task).status == Status.NOT_INSTALLED
     failed = attempt("failing", "fit", task)
     assert (failed.status, failed.message) == (Status.ERROR, "ValueError: no such tree")
