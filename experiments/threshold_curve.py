@@ -10,10 +10,10 @@ import pandas as pd
 
 from experiments.experiment import Measures
 from experiments.figures import figure
-from experiments.methods import Status
 from experiments.page import table
 from experiments.real import N_FOLDS, RealCase, cut_fold
 from experiments.scores import Partition, concordance, held_out_loss, training_loss
+from experiments.task import Status
 from experiments.threshold_choices import search
 
 TABLES = ("acath", "nwtco", "rott2")

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from experiments.experiment import Measures
-from experiments.methods import Status
 from experiments.page import table
 from experiments.scores import training_loss
 from experiments.tables import synthetic_table
+from experiments.task import Status
 from experiments.threshold_choices import CHOICES, search
 
 LIMIT = 600.0

@@ -10,10 +10,11 @@ import pandas as pd
 
 from experiments.experiment import Measures
 from experiments.figures import STYLES, figure
-from experiments.methods import Status, Task, attempt
+from experiments.methods import attempt
 from experiments.page import table
 from experiments.scores import training_loss
 from experiments.tables import REAL_TABLES, numeric, real_table
+from experiments.task import Status, Task
 from experiments.threshold_choices import CHOICES, search
 
 DEPTHS = (2, 3, 4)
