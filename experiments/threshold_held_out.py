@@ -21,10 +21,11 @@ from surtree import SurTree, SurTreeCV
 DEPTH = 3
 # Seconds that pass: for each search while sizes are tuned, and for that of the tree itself.
 TUNING_LIMIT, LIMIT = 5.0, 30.0
+# What they are called, and whether more of it is better.
 METRICS = {
-    "c": "Harrell's C",
-    "ib": "Normalised integrated Brier score",
-    "negative_loss": "Held-out loss per row, with its sign turned",
+    "c": ("Harrell's C", True),
+    "ib": ("Normalised integrated Brier score", True),
+    "held_out_loss": ("Held-out loss per row (lower is better)", False),
 }
 
 
@@ -90,25 +91,29 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     folder : Path
         Not used: there are no figures.
     """
-    rows = rows.assign(negative_loss=-rows["held_out_loss"])
+    folds = rows.groupby(["table", "fold"])["choice"].transform("nunique")
+    rows = rows[folds == rows["choice"].nunique()]
+    n_folds = rows.groupby("table")["fold"].nunique()
     lines = [
         f"The five folds of the protocol `clean`, trees of depth up to {rows['depth'].max()}, "
         "sizes tuned by ten-fold cross-validation, cuts with a support of 1% on either side as is "
-        "SurTree's default. Means over folds, higher is better everywhere. While sizes are tuned, "
+        "SurTree's default. Means over the folds that have a row for every choice: "
+        f"{n_folds.min()} to {n_folds.max()} of each table. While sizes are tuned, "
         f"a search ends after {rows['tuning_limit'].max():g} seconds, that of the tree itself "
         f"after {rows['limit'].max():g}, on a machine that was busy, with the best tree so far.",
         "",
         *_limits(rows),
     ]
-    for metric, title in METRICS.items():
+    for metric, (title, more_is_better) in METRICS.items():
         means = rows.pivot_table(index="table", columns="choice", values=metric, sort=False)
         means = means[[choice for choice in CHOICES if choice in means]]
         tests = signed_rank_tests(means)
-        better = [
-            int((means[one] < means[other]).sum())
-            for one, other in zip(tests["one"], tests["other"], strict=True)
-        ]
-        tests.insert(3, "the other is better", better)
+        pairs = list(zip(tests["one"], tests["other"], strict=True))
+        ahead = [means[one] - means[other] for one, other in pairs]
+        if not more_is_better:
+            ahead = [-difference for difference in ahead]
+        tests.insert(3, "one is better", [int((difference > 0).sum()) for difference in ahead])
+        tests.insert(4, "the other is better", [int((part < 0).sum()) for part in ahead])
         mean = {"table": "**mean**", **means.mean()}
         frame = pd.concat([means.reset_index(), pd.DataFrame([mean])], ignore_index=True)
         lines += [
