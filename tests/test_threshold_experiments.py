@@ -67,8 +67,23 @@ def test_held_out_page_names_searches_that_met_their_limit(tmp_path):
     assert "| acath | refine |" not in text
 
 
-def test_more_thresholds_never_cost_training_loss_where_they_contain_the_fewer():
-    cases = threshold_curve.cases(quick=True)
-    found = rows_of(threshold_curve, cases).set_index("thresholds")["training_loss"]
+@pytest.fixture(scope="module")
+def curve():
+    return rows_of(threshold_curve, threshold_curve.cases(quick=True))
+
+
+def test_more_thresholds_never_cost_training_loss_where_they_contain_the_fewer(curve):
+    found = curve.set_index("thresholds")["training_loss"]
     assert found["every"] < found["10"]
     assert found["every"] < found["3"]
+
+
+def test_curve_compares_fold_by_fold_with_ten_thresholds(curve, tmp_path):
+    # A second fold in which three thresholds cost 0.02 more than in the first.
+    other = curve.assign(fold=1, held_out_loss=curve["held_out_loss"])
+    other.loc[other["thresholds"] == "3", "held_out_loss"] += 0.02
+    text = "\n".join(threshold_curve.page(pd.concat([curve, other]), tmp_path))
+    loss = curve.set_index("thresholds")["held_out_loss"]
+    assert f"| {loss['3'] + 0.01 - loss['10']:+.4f} ± 0.0100 |" in text
+    assert "| +0.0000 ± 0.0000 |" in text
+    assert (tmp_path / "thresholds-curve.svg").exists()
