@@ -98,7 +98,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         f"The five folds of the protocol `clean`, trees of depth up to {rows['depth'].max()}, "
         "sizes tuned by ten-fold cross-validation, cuts with a support of 1% on either side as is "
         "SurTree's default. Means over the folds that have a row for every choice: "
-        f"{n_folds.min()} to {n_folds.max()} of each table. While sizes are tuned, "
+        f"{n_folds.min()} or more of each table. While sizes are tuned, "
         f"a search ends after {rows['tuning_limit'].max():g} seconds, that of the tree itself "
         f"after {rows['limit'].max():g}, on a machine that was busy, with the best tree so far.",
         "",
