@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 
 from surtree._solver import Structure, sum_nodes
 from surtree.cut import Cut
+from surtree.soundness import require_sound
 from surtree.statistics import (
     ArrayValue,
     Baseline,
@@ -201,8 +202,21 @@ class Tree(ArrayValue):
         column = replace(column, values=column.values[rows])
         answer = cut.holds(column)
         if cut.missing is None:
-            answer[column.missing] = self.weight[self.right[node]] > self.weight[self.left[node]]
+            answer[column.missing] = self.missing_goes_right(node)
         return answer
+
+    def missing_goes_right(self, node: int) -> bool:
+        """Return whether a missing value is a yes to the question of a node.
+
+        Parameters
+        ----------
+        node : int
+            A node that is not a leaf.
+        """
+        missing = self._cut_of(node).missing
+        if missing is None:
+            return bool(self.weight[self.right[node]] > self.weight[self.left[node]])
+        return missing
 
     def decision_path(self, table: Table) -> csr_matrix:
         """Return which nodes each row of a table visits, as a sparse matrix of ones.
@@ -299,7 +313,7 @@ class Tree(ArrayValue):
         nodes, baseline = dict(saved["nodes"]), saved["baseline"]
         for names, dtype in ((_INTEGER_FIELDS, np.int32), (_FLOAT_FIELDS, np.float64)):
             nodes |= {name: np.array(nodes[name], dtype=dtype) for name in names}
-        return cls(
+        tree = cls(
             **nodes,
             cuts=tuple(Cut.from_dict(cut) for cut in saved["cuts"]),
             baseline=Baseline(
@@ -312,6 +326,8 @@ class Tree(ArrayValue):
                 for counts in saved["risk"]
             ),
         )
+        require_sound(tree)
+        return tree
 
     def __repr__(self) -> str:
         return f"Tree(n_leaves={self.n_leaves}, depth={self.depth}, loss={self.total_loss:.6g})"
