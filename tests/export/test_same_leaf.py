@@ -170,3 +170,11 @@ def test_python_knows_every_kind_of_missing_value(missing):
     exec(export_python(model.tree_), namespace)
     (expected,) = model.apply(pd.DataFrame({"x": [np.nan]}))
     assert namespace["predict"](x=missing) == expected
+
+
+def test_categories_that_are_no_texts_are_known_by_their_text():
+    X = pd.DataFrame({"span": pd.cut([1.0, 2.0, 6.0, 7.0, 11.0, 12.0], [0, 5, 10, 15])})
+    model = SurTree(max_depth=2, min_support=0).fit(X, [6.0, 5.0, 1.0, 1.5, 4.0, 3.0])
+    namespace: dict[str, Any] = {}
+    exec(export_python(model.tree_), namespace)
+    assert [namespace["predict"](span=span) for span in X["span"]] == model.apply(X).tolist()

@@ -1,0 +1,174 @@
+"""Options that several commands share, each described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surtree.cli._columns import Reading, read_type
+
+
+def _type(text: str) -> tuple[str, Reading]:
+    try:
+        return read_type(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _thresholds(text: str) -> int:
+    """Read a number of thresholds; 0 stands for all of them."""
+    if text == "all":
+        return 0
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise typer.BadParameter(f"{text!r} is neither a whole number above zero nor 'all'")
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a list of times such as 365,730") from None
+    if not all(0 <= number < float("inf") for number in numbers):
+        raise typer.BadParameter(f"{text!r}: times are zero or later, and finite")
+    return numbers
+
+
+def _separator(text: str) -> str:
+    mark = "\t" if text == r"\t" else text
+    if len(mark.encode()) != 1:
+        raise typer.BadParameter(f"{text!r} is not a single character")
+    return mark
+
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="Table: a CSV or a Parquet file, or - for CSV on standard input."
+    ),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model: a file that `surtree fit` wrote.")
+]
+
+Time = Annotated[str, typer.Option(metavar="COLUMN", help="Time of the event or of censoring.")]
+Event = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN[=VALUE]",
+        help="Whether the event happened: a column of 0/1, true/false or yes/no; or a column and "
+        "the value that is the event, as in status=dead.",
+    ),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="When a row came under observation (left truncation)."),
+]
+Weight = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="How often a row counts; 0 leaves it out.")
+]
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Columns that the tree may ask about; by default all but those of the target.",
+        rich_help_panel="Columns",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN,...", help="Columns to leave out.", rich_help_panel="Columns"),
+]
+Types = Annotated[
+    list[tuple[str, Reading]] | None,
+    typer.Option(
+        "--type",
+        parser=_type,
+        metavar="COLUMN=KIND",
+        help="Read a column as numeric, boolean, categorical or ordered:low,middle,high.",
+        rich_help_panel="Columns",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        parser=_separator,
+        metavar="CHARACTER",
+        help="What stands between the cells of a CSV file.  [default: , or a tab in .tsv]",
+        rich_help_panel="Columns",
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TEXT",
+        help="A cell of a CSV file that means a missing value, instead of an empty one, NA, N/A, "
+        "NaN and NULL; can be repeated.",
+        rich_help_panel="Columns",
+    ),
+]
+
+MaxDepth = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=20,
+        help="The largest number of questions that a row is asked.  [default: 3; 4 with --tune]",
+        rich_help_panel="Tree",
+    ),
+]
+MaxSplits = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="The largest number of questions in the tree.", rich_help_panel="Tree"
+    ),
+]
+MinSamplesLeaf = Annotated[
+    int, typer.Option(min=1, help="The smallest number of rows in a leaf.", rich_help_panel="Tree")
+]
+MinEventsLeaf = Annotated[
+    int,
+    typer.Option(min=0, help="The smallest number of events in a leaf.", rich_help_panel="Tree"),
+]
+NThresholds = Annotated[
+    int,
+    typer.Option(
+        parser=_thresholds,
+        metavar="N|all",
+        help="The most thresholds of a numeric column.",
+        rich_help_panel="Tree",
+    ),
+]
+
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="After so long a search ends with its best tree and a bound.",
+        rich_help_panel="Search",
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Threads; -1 is one for each processor. The tree does not depend on it.",
+        rich_help_panel="Search",
+    ),
+]
+
+Horizons = Annotated[
+    list[list[float]] | None,
+    typer.Option(
+        "--survival",
+        parser=_numbers,
+        metavar="TIME,...",
+        help="Add the probability of no event until each of these times.",
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")
+]
