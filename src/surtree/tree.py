@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 
 from surtree.cut import Cut
 from surtree.risk import RiskCounts, risk_counts
-from surtree.statistics import ArrayValue, Baseline, median_time, total_by
+from surtree.statistics import ArrayValue, Baseline, median_time, product_limit, total_by
 from surtree.table import Table
 
 Integers = NDArray[np.int32]
@@ -24,7 +24,7 @@ VERSION = 1
 
 _INTEGER_FIELDS = ("column", "cut", "left", "right", "n_samples", "n_events")
 _FLOAT_FIELDS = ("theta", "weight", "events", "hazard", "loss")
-_HEADINGS = ("n", "events", "theta", "median")
+_HEADINGS = ("n", "events", "theta")
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Tree(ArrayValue):
     @property
     def depth(self) -> int:
         """The largest number of questions that a row is asked."""
-        return max(len(path) for path in self._paths()) - 1
+        return max(len(path) for path in self.paths()) - 1
 
     @property
     def total_loss(self) -> float:
@@ -181,7 +181,7 @@ class Tree(ArrayValue):
             Rows with the columns of the table that the tree was fitted on.
         """
         leaf_of_row = self.apply(table)
-        paths = self._paths()
+        paths = self.paths()
         length = np.array([len(path) for path in paths])
         padded = np.zeros((self.n_nodes, length.max()), dtype=np.int32)
         for node, path in enumerate(paths):
@@ -191,6 +191,14 @@ class Tree(ArrayValue):
         first = np.concatenate(([0], np.cumsum(length[leaf_of_row])))
         shape = (leaf_of_row.size, self.n_nodes)
         return csr_matrix((np.ones(nodes.size, dtype=np.int64), nodes, first), shape=shape)
+
+    def paths(self) -> list[tuple[int, ...]]:
+        """Return, for each node, the nodes from the root down to it."""
+        paths: list[tuple[int, ...]] = [(0,)] * self.n_nodes
+        for node in np.flatnonzero(~self.is_leaf):
+            for child in (self.left[node], self.right[node]):
+                paths[child] = (*paths[node], int(child))
+        return paths
 
     def rules(self) -> tuple[Rule, ...]:
         """Return how each leaf is reached, in the words of the user's columns.
@@ -204,7 +212,7 @@ class Tree(ArrayValue):
         x0 <= 0: theta 0.632 (2 events in 2 rows)
         x0 > 0: theta 2.4 (2 events in 2 rows)
         """
-        paths = self._paths()
+        paths = self.paths()
         return tuple(
             Rule(
                 leaf=int(leaf),
@@ -244,6 +252,7 @@ class Tree(ArrayValue):
                     "step": counts.step.tolist(),
                     "at_risk": counts.at_risk.tolist(),
                     "deaths": counts.deaths.tolist(),
+                    "round_at_risk": counts.round_at_risk.tolist(),
                 }
                 for counts in self.risk
             ],
@@ -275,17 +284,16 @@ class Tree(ArrayValue):
                 np.array(baseline["cumulative_hazard"], dtype=np.float64),
                 baseline["floor"],
             ),
-            risk=tuple(
-                risk_counts(counts["step"], counts["at_risk"], counts["deaths"])
-                for counts in saved["risk"]
-            ),
+            risk=tuple(risk_counts(**counts) for counts in saved["risk"]),
         )
 
     def __repr__(self) -> str:
         return f"Tree(n_leaves={self.n_leaves}, depth={self.depth}, loss={self.total_loss:.6g})"
 
     def __str__(self) -> str:
-        lines = [("", _HEADINGS), *self._draw(0, "all rows", "", "")]
+        # Without risk counts there is no Kaplan-Meier curve to read a median off.
+        median = "median" if self.risk else "median by theta"
+        lines = [("", (*_HEADINGS, median)), *self._draw(0, "all rows", "", "")]
         label_width = max(len(label) for label, _ in lines)
         columns = zip(*(cells for _, cells in lines if cells), strict=True)
         widths = [max(map(len, column)) for column in columns]
@@ -307,7 +315,11 @@ class Tree(ArrayValue):
 
     def _cells(self, leaf: int) -> tuple[str, ...]:
         times = self.baseline.times
-        median = median_time(times, self.baseline.survival(self.theta[leaf]))
+        if self.risk:
+            counts = self.risk[int(np.searchsorted(self.leaves, leaf))]
+            median = median_time(times[counts.step], product_limit(counts.at_risk, counts.deaths))
+        else:
+            median = median_time(times, self.baseline.survival(self.theta[leaf]))
         return (
             str(self.n_samples[leaf]),
             str(self.n_events[leaf]),
@@ -322,14 +334,6 @@ class Tree(ArrayValue):
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
-
-    def _paths(self) -> list[tuple[int, ...]]:
-        """Return, for each node, the nodes from the root down to it."""
-        paths: list[tuple[int, ...]] = [(0,)] * self.n_nodes
-        for node in np.flatnonzero(~self.is_leaf):
-            for child in (self.left[node], self.right[node]):
-                paths[child] = (*paths[node], int(child))
-        return paths
 
 
 def _leaf_of_row(

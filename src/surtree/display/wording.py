@@ -1,4 +1,4 @@
-"""The words of a picture: rules that are short enough, broken into lines where they read well."""
+"""The words of pictures and pages: rules that are short enough, broken where they read well."""
 
 from __future__ import annotations
 
@@ -32,18 +32,9 @@ def rule_texts(tree: Tree) -> list[str]:
     return texts
 
 
-def paths(tree: Tree) -> list[tuple[int, ...]]:
-    """Return, for each node, the nodes from the root down to it."""
-    found: list[tuple[int, ...]] = [(0,)] * tree.n_nodes
-    for node in np.flatnonzero(~tree.is_leaf):
-        for child in (tree.left[node], tree.right[node]):
-            found[child] = (*found[node], int(child))
-    return found
-
-
 def leaf_texts(tree: Tree) -> dict[int, str]:
     """Return all that holds for the rows of each leaf, without what later rules imply."""
-    rules, found = rule_texts(tree), paths(tree)
+    rules, found = rule_texts(tree), tree.paths()
     texts = {}
     for leaf in tree.leaves.tolist():
         conditions: dict[Any, str] = {}
@@ -108,7 +99,10 @@ def _shortened(cut: Cut) -> Cut:
         if len(categories) > MOST_CATEGORIES:
             listed = categories[: MOST_CATEGORIES - 1]
             categories = (*listed, f"… {len(categories) - len(listed)} more")
-    return replace(cut, name=_elided(cut.name, LONGEST_NAME), categories=categories)
+    other = cut.other
+    if isinstance(other, str):
+        other = _elided(other, LONGEST_CATEGORY)
+    return replace(cut, name=_elided(cut.name, LONGEST_NAME), categories=categories, other=other)
 
 
 def _elided(text: str, longest: int) -> str:
