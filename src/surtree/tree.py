@@ -302,6 +302,12 @@ class Tree(ArrayValue):
             for label, cells in lines
         )
 
+    def _repr_html_(self) -> str:
+        # Only notebooks need it, and it reads trees.
+        from surtree.report import notebook_html
+
+        return notebook_html(self)
+
     def _draw(
         self, node: int, label: str, before: str, below: str
     ) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surtree.curves import LeafCurveKind, confidence_band, leaf_curves
 from surtree.display.colour import risk_colours
-from surtree.statistics import round_step
+from surtree.statistics import median_time, round_step
 from surtree.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -138,3 +138,25 @@ def at_risk(tree: Tree, position: int, times: Floats) -> Floats:
     nearest = np.minimum(np.rint(multiples), counts.size - 1)
     known = np.abs(multiples - nearest) < 1e-6
     return np.where(known, counts[nearest.astype(np.intp)], np.nan)
+
+
+def read_everyone(tree: Tree) -> Leaf:
+    """Return all rows together as they are drawn: what the baseline hazard predicts, in grey.
+
+    Parameters
+    ----------
+    tree : Tree
+        A fitted tree.
+    """
+    times, survival = tree.baseline.times, tree.baseline.survival(1.0)
+    return Leaf(
+        node=0,
+        n_samples=int(tree.n_samples[0]),
+        n_events=int(tree.n_events[0]),
+        theta=1.0,
+        median=median_time(times, survival),
+        times=times,
+        survival=survival,
+        band=None,
+        colour=risk_colours([1.0])[0],
+    )

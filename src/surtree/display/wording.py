@@ -47,6 +47,11 @@ def leaf_texts(tree: Tree) -> dict[int, str]:
     return texts
 
 
+def pieces(text: str) -> list[str]:
+    """Return a text in pieces, between which a line may be broken."""
+    return _BREAK.split(text)
+
+
 def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
     """Break a text into lines that are no wider than a width.
 
@@ -60,7 +65,7 @@ def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
         Gives the width of a text.
     """
     lines = [""]
-    for piece in _BREAK.split(text):
+    for piece in pieces(text):
         # A word wider than a line is broken anywhere: nothing of it may be lost.
         whole = measure(piece.rstrip()) <= width
         for part in [piece] if whole else piece:
