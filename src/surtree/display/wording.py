@@ -82,11 +82,15 @@ def number(value: float, precision: int) -> str:
     return f"{value:.0f}"
 
 
+def plural(count: int, noun: str) -> str:
+    """Return how many things there are."""
+    many = "leaves" if noun == "leaf" else f"{noun}s"
+    return f"{count} {noun if count == 1 else many}"
+
+
 def counted(rows: int, events: int) -> str:
     """Return how many rows there are, and how many of them have an event."""
-    return (
-        f"{rows} {'row' if rows == 1 else 'rows'}, {events} {'event' if events == 1 else 'events'}"
-    )
+    return f"{plural(rows, 'row')}, {plural(events, 'event')}"
 
 
 def median_text(median: float, precision: int) -> str:

@@ -23,6 +23,7 @@ from surtree.report._sections import (
     certificate_html,
     columns_html,
     explanation,
+    lead,
     scores_html,
     sizes_html,
     summary_html,
@@ -115,7 +116,7 @@ def page_html(
         data=embedded_json(data),
         summary=summary_html(findings, everyone, time_unit),
         tree=tree_html(tree, leaves, everyone),
-        n_leaves=_count(tree.n_leaves, "group", "groups"),
+        lead=escape(lead(tree)),
         explanation=escape(explanation(tree, level)),
         form=form_html(fields),
         no_questions="" if fields else "hidden",
@@ -128,10 +129,6 @@ def page_html(
 
 def _asset(name: str) -> str:
     return (files("surtree.report") / name).read_text(encoding="utf-8")
-
-
-def _count(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
 
 
 def _round_horizons(end: float) -> list[float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from surtree.display.leaves import Leaf
-from surtree.display.wording import median_text, number
+from surtree.display.wording import median_text, number, plural
 from surtree.report._certificate import percent, verdict
 from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable
@@ -33,7 +33,11 @@ def summary_html(findings: Findings, everyone: Leaf, time_unit: str | None) -> s
         used = len({cut.column for cut in tree.cuts})
         figures.append(("columns", str(len(findings.columns)), f"{used} of them in the tree"))
     figures.append(
-        ("tree", f"{tree.n_leaves} leaves", f"{tree.n_splits} splits, depth {tree.depth}")
+        (
+            "tree",
+            plural(tree.n_leaves, "leaf"),
+            f"{plural(tree.n_splits, 'split')}, depth {tree.depth}",
+        )
     )
     if findings.weighted:
         total = number(float(tree.weight[0]), 4)
@@ -178,10 +182,10 @@ def _column_html(column: ColumnCuts, used: bool) -> str:
             f'<span class="bar" style="--share:{column.importance:.4f}"></span>'
             f"{100 * column.importance:.1f} %"
         )
-    questions = "question" if len(column.cuts) == 1 else "questions"
+    count, noun = plural(len(column.cuts), "question").split()
     return (
         f'<tr><th scope="row">{breakable(column.name)}</th><td>{share}</td>'
-        f'<td>{len(column.cuts)}<span class="unit"> {questions}</span></td>'
+        f'<td>{count}<span class="unit"> {noun}</span></td>'
         f"<td>{_cuts_text(column)}</td></tr>"
     )
 
@@ -210,6 +214,17 @@ def _listed(texts: Iterable[str]) -> str:
     more = f" and {len(texts) - MOST_CUTS} more" if len(texts) > MOST_CUTS else ""
     mark = "; " if any("," in text for text in shown) else ", "
     return mark.join(shown) + more
+
+
+def lead(tree: Tree) -> str:
+    """Return in words what the tree does, and what to do with it."""
+    if tree.n_leaves == 1:
+        return "This tree asks nothing: all rows are one group, with one survival curve."
+    return (
+        f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, each with a "
+        "survival curve of its own. Point at a group, or choose one with the arrow keys, to see "
+        "how it is reached and how it fares."
+    )
 
 
 def explanation(tree: Tree, level: float) -> str:

@@ -119,7 +119,7 @@ function drawSeries(host, { splits, series, rings, yText, name, errors }) {
   });
   let [low, high] = [Math.min(...all), Math.max(...all)];
   const room = (high - low || Math.abs(high) || 1) * 0.08;
-  [low, high] = [low - room, high + room];
+  [low, high] = [low - 2 * room, high + room];
   const width = host.clientWidth;
   const most = Math.max(...splits, 1);
   const { svg, toX, toY } = axes(host, {
@@ -148,7 +148,7 @@ function drawSeries(host, { splits, series, rings, yText, name, errors }) {
     const [x, y] = [toX(splits[place]), toY(series[0].values[place])];
     element("circle", { class: "ring", cx: x, cy: y, r: 8 }, svg);
     const end = x > width * 0.7;
-    label(text, { class: "mark", x: x + (end ? -12 : 12), y: y - 10, "text-anchor": end ? "end" : "start" }, svg);
+    label(text, { class: "mark", x: x + (end ? 8 : 12), y: end ? y + 22 : y - 10, "text-anchor": end ? "end" : "start" }, svg);
   }
   const last = series[1];
   if (last) {
