@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from surtree._solver import Limits, Solution, solve
+from surtree.building import build_tree
 from surtree.encoding import Encoded, Encoder, encode_answers, join_encoded
 from surtree.parameters import MAX_DEPTH, is_number, require_whole
 from surtree.statistics import RowSums, gain, total_by
 from surtree.subject import Answers, Subject, read_subject
 from surtree.training import TrainingRows, read_training_rows
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 Floats = NDArray[np.float64]
 

@@ -116,12 +116,12 @@ class SurTree(TreeEstimator):
     all rows
     ├─ positive_nodes <= 3
     │  ├─ tumor_size <= 12              26       2  0.125  > 2456
-    │  └─ tumor_size > 12              350     117  0.682    2456
+    │  └─ tumor_size > 12              350     117  0.682    2372
     └─ positive_nodes > 3
-       ├─ progesterone_receptor <= 26  161     110    2.4     729
-       └─ progesterone_receptor > 26   149      70   1.07    1684
-    >>> model.predict_median(X.head(3)).tolist()
-    [2456.0, 1684.0, 1684.0]
+       ├─ progesterone_receptor <= 26  161     110    2.4     679
+       └─ progesterone_receptor > 26   149      70   1.07    1701
+    >>> model.predict(X.head(3)).round(3).tolist()
+    [0.682, 1.065, 1.065]
     """
 
     def __init__(

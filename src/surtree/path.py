@@ -8,10 +8,11 @@ from time import perf_counter
 import numpy as np
 
 from surtree._solver import Limits, ProgressHook, Solution, Structure, local_search, solve
+from surtree.building import build_tree
 from surtree.encoding import Encoded, Encoder
 from surtree.target import Target
 from surtree.training import TrainingRows
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 # The loss that the solver claims and the loss added up from the rows agree to this.
 LOSS_TOLERANCE = 1e-9

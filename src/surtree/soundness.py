@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surtree.statistics import round_times
+
 if TYPE_CHECKING:
     from surtree.tree import Tree
 
@@ -90,9 +92,12 @@ def _has_curve(tree: Tree) -> bool:
 def _counts_risk(tree: Tree) -> bool:
     if not tree.risk:
         return True
+    n_times = tree.baseline.times.size
+    n_round = round_times(float(tree.baseline.times[-1])).size
     return len(tree.risk) == tree.n_leaves and all(
         counts.step.shape == counts.at_risk.shape == counts.deaths.shape
-        and bool((counts.step < tree.baseline.times.size).all())
+        and counts.round_at_risk.shape == (n_round,)
+        and bool((counts.step < n_times).all())
         and bool((counts.at_risk > 0).all())
         for counts in tree.risk
     )

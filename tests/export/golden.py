@@ -20,8 +20,8 @@ from surtree.export import (
     export_sql,
     export_text,
 )
-from surtree.statistics import Baseline
-from surtree.tree import RiskCounts
+from surtree.risk import RiskCounts, risk_counts
+from surtree.statistics import Baseline, round_times
 
 DIRECTORY = Path(__file__).parent / "golden"
 
@@ -72,10 +72,18 @@ def golden_tree() -> Tree:
         loss=events / 4,
         cuts=CUTS,
         baseline=Baseline(np.array([1.0, 2.5, 4.0]), np.array([0.25, 0.5, 1.0]), 0.015625),
-        risk=tuple(
-            RiskCounts(*(np.array(values, dtype=np.uint8) for values in ([0, 2], [8, 4], [1, 1])))
-            for _ in LEAVES
-        ),
+        risk=tuple(_risk(N_SAMPLES[leaf], N_EVENTS[leaf]) for leaf in LEAVES),
+    )
+
+
+def _risk(n_samples: int, n_events: int) -> RiskCounts:
+    """Return risk counts of a leaf with half of its events at the first time, half at the last."""
+    n_round = round_times(4.0).size
+    return risk_counts(
+        step=[0, 2],
+        at_risk=[n_samples, n_samples // 2],
+        deaths=[n_events // 2, n_events - n_events // 2],
+        round_at_risk=[n_samples] * n_round,
     )
 
 

@@ -201,6 +201,7 @@ class TestDamage:
             ("risk counts", lambda m: m["trees"][0]["risk"].pop()),
             ("risk counts", lambda m: m["trees"][0]["risk"][0]["step"].__setitem__(0, 9999)),
             ("risk counts", lambda m: m["trees"][0]["risk"][0]["at_risk"].pop()),
+            ("risk counts", lambda m: m["trees"][0]["risk"][0]["round_at_risk"].pop()),
         ],
     )
     def test_parts_that_do_not_fit(self, saved, fault, change):

@@ -54,7 +54,7 @@ def audit_tree(
             subject = read_model(model)
             frame, X = read_rows(data, subject, separator=separator, missing=missing)
         else:
-            readings = dict(types or [])
+            readings = {override.column: override.reading for override in types or []}
             frame = read_frame(
                 data,
                 separator=separator,

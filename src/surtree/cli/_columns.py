@@ -39,7 +39,15 @@ class Reading:
         return self.kind in ("categorical", "ordered")
 
 
-def read_type(text: str) -> tuple[str, Reading]:
+@dataclass(frozen=True)
+class Override:
+    """A column that is to be read in a way that the user has chosen."""
+
+    column: str
+    reading: Reading
+
+
+def read_override(text: str) -> Override:
     """Read what follows ``--type``, such as ``grade=ordered:I,II,III``; ValueError if it cannot."""
     name, equals, kind = text.rpartition("=")
     kind, colon, categories = kind.partition(":")
@@ -51,7 +59,7 @@ def read_type(text: str) -> tuple[str, Reading]:
         )
     if len(set(order)) < len(order):
         raise ValueError(f"{text!r} names a category twice")
-    return name, Reading(kind, order)
+    return Override(name, Reading(kind, order))
 
 
 def choose(

@@ -15,7 +15,7 @@ from surtree.cli._console import INTERRUPTED, guarded, say, show, show_json
 from surtree.cli._files import read_frame, require_writable
 from surtree.cli._models import write_model, write_report
 from surtree.cli._search import Found, Settings, search
-from surtree.cli._summary import certificate, data_text, model_json, sizes_json
+from surtree.cli._summary import certificate, data_text, model_json, tuning_json
 from surtree.cli._survival import Survival, read_survival
 from surtree.datasets import load_gbsg2
 from surtree.sizes import Rule
@@ -66,7 +66,7 @@ def fit(
     Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
     """
     with guarded():
-        readings = dict(types or [])
+        readings = {override.column: override.reading for override in types or []}
         frame = read_frame(
             data,
             separator=separator,
@@ -135,7 +135,7 @@ def _fit_and_write(
     if model is not None:
         write_model(found.model, model)
     if report is not None:
-        write_report(found.model, report)
+        write_report(found.model if found.tuning is None else found.tuning, report)
     files = {"model": model, "report": report}
     written = {name: str(path) for name, path in files.items() if path is not None}
     if json:
@@ -156,8 +156,8 @@ def _text(
     written: dict[str, str],
 ) -> str:
     parts = [f"{data_text(survival, X.width)}, {seconds:.2f} s"]
-    if found.sizes is not None:
-        parts.append(str(found.sizes))
+    if found.tuning is not None:
+        parts.append(str(found.tuning.sizes_))
     parts += [str(found.model.tree_), certificate(found.model)]
     if written:
         parts.append("\n".join(f"{name:7} {path}" for name, path in written.items()))
@@ -171,6 +171,6 @@ def _json(X: pl.DataFrame, survival: Survival, found: Found, seconds: float) -> 
         "columns": X.columns,
         "seconds": seconds,
         "stopped": bool(found.stopped),
-        "tuning": sizes_json(found.sizes),
+        "tuning": tuning_json(found.tuning),
         **model_json(found.model),
     }

@@ -10,6 +10,7 @@ from surtree.cli._columns import conform, model_readings
 from surtree.cli._console import failures
 from surtree.cli._files import read_frame, require_file
 from surtree.estimator import SurTree
+from surtree.selection import SurTreeCV
 from surtree.tree import Tree
 
 
@@ -26,7 +27,7 @@ def write_model(model: SurTree, path: Path) -> None:
         model.save(path)
 
 
-def write_report(model: SurTree, path: Path) -> None:
+def write_report(model: SurTree | SurTreeCV, path: Path) -> None:
     """Write the report of a model."""
     # Only who wants a report waits for what it needs.
     from surtree.report import report

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from surtree.cli._columns import Reading, read_type
+from surtree.cli._columns import Override, read_override
 
 
-def _type(text: str) -> tuple[str, Reading]:
+@dataclass(frozen=True)
+class Times:
+    """Times that were given together."""
+
+    times: tuple[float, ...]
+
+
+def _override(text: str) -> Override:
     try:
-        return read_type(text)
+        return read_override(text)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
 
-def _thresholds(text: str) -> int:
-    """Read a number of thresholds; 0 stands for all of them."""
+def _thresholds(given: str | int) -> int:
+    """Read a number of thresholds; 0 stands for all of them. A default is a number already."""
+    text = str(given)
     if text == "all":
         return 0
     if text.isdecimal() and int(text) > 0:
@@ -26,14 +35,14 @@ def _thresholds(text: str) -> int:
     raise typer.BadParameter(f"{text!r} is neither a whole number above zero nor 'all'")
 
 
-def _numbers(text: str) -> list[float]:
+def _times(text: str) -> Times:
     try:
-        numbers = [float(part) for part in text.split(",")]
+        times = tuple(float(part) for part in text.split(","))
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a list of times such as 365,730") from None
-    if not all(0 <= number < float("inf") for number in numbers):
+    if not all(0 <= time < float("inf") for time in times):
         raise typer.BadParameter(f"{text!r}: times are zero or later, and finite")
-    return numbers
+    return Times(times)
 
 
 def _separator(text: str) -> str:
@@ -83,10 +92,10 @@ Exclude = Annotated[
     typer.Option(metavar="COLUMN,...", help="Columns to leave out.", rich_help_panel="Columns"),
 ]
 Types = Annotated[
-    list[tuple[str, Reading]] | None,
+    list[Override] | None,
     typer.Option(
         "--type",
-        parser=_type,
+        parser=_override,
         metavar="COLUMN=KIND",
         help="Read a column as numeric, boolean, categorical or ordered:low,middle,high.",
         rich_help_panel="Columns",
@@ -97,7 +106,7 @@ Separator = Annotated[
     typer.Option(
         parser=_separator,
         metavar="CHARACTER",
-        help="What stands between the cells of a CSV file.  [default: , or a tab in .tsv]",
+        help="What stands between the cells of a CSV file; by default a comma, in .tsv a tab.",
         rich_help_panel="Columns",
     ),
 ]
@@ -116,7 +125,7 @@ MaxDepth = Annotated[
     typer.Option(
         min=0,
         max=20,
-        help="The largest number of questions that a row is asked.  [default: 3; 4 with --tune]",
+        help="The largest number of questions that a row is asked; by default 3, with --tune 4.",
         rich_help_panel="Tree",
     ),
 ]
@@ -161,10 +170,10 @@ Jobs = Annotated[
 ]
 
 Horizons = Annotated[
-    list[list[float]] | None,
+    list[Times] | None,
     typer.Option(
         "--survival",
-        parser=_numbers,
+        parser=_times,
         metavar="TIME,...",
         help="Add the probability of no event until each of these times.",
     ),

@@ -42,7 +42,7 @@ Output = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write here: Parquet if it ends with .parquet, else CSV.  [default: standard output]",
+        help="Write here instead of to standard output: Parquet if it ends with .parquet, or CSV.",
     ),
 ]
 

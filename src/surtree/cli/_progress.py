@@ -74,11 +74,8 @@ class Bar:
         task = self._begin("Tuning   ")
 
         def show(now: FoldProgress) -> None:
-            self._update(
-                task,
-                now.done / now.total,
-                f"{now.done} of {now.total} folds  ETA {_clock(now.eta)}",
-            )
+            detail = f"{now.done} of {now.total} folds  ETA {_clock(now.eta)}"
+            self._update(task, now.done / now.total, detail)
 
         return show
 

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import Event
 from types import FrameType
 from typing import Any
 
@@ -16,10 +17,19 @@ from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.selection import SurTreeCV
-from surtree.sizes import Rule, SizeScores
+from surtree.sizes import Rule
 
 # Seconds for a tree, once the user has lost patience with tuning.
 _LAST_SECONDS = 1.0
+
+_UNFINISHED = (
+    "the search: this is the best tree so far, and no tree has a loss that is more than {:.1%} "
+    "smaller"
+)
+_UNTUNED = (
+    "the tuning: this is the best tree of the largest size, found in a second, and not one of a "
+    "tuned size"
+)
 
 
 @dataclass(frozen=True)
@@ -52,14 +62,14 @@ class Found:
     ----------
     model : SurTree
         The fitted model.
-    sizes : SizeScores, optional
-        What tuning found.
+    tuning : SurTreeCV, optional
+        How its size was chosen.
     stopped : str
         What Ctrl-C has ended, in the words of a message; empty where nothing was.
     """
 
     model: SurTree
-    sizes: SizeScores | None = None
+    tuning: SurTreeCV | None = None
     stopped: str = ""
 
 
@@ -68,85 +78,52 @@ def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
 
     Ctrl-C ends the search with the best tree so far; a second one ends the program.
     """
-    with _interrupts() as interrupts, progress_bar() as bar:
-        sizes, limits = None, settings.limits
-        if settings.folds is not None:
-            try:
-                with interrupts.raised():
-                    sizes, best = _tune(X, survival, settings, bar)
-            except KeyboardInterrupt:
-                limits = limits | {"time_limit": _LAST_SECONDS}
-                return Found(
-                    _fit(X, survival, replace(settings, limits=limits), bar, _Interrupts()),
-                    stopped="the tuning: this is the best tree of the largest size, found in a "
-                    "second, and not one of a tuned size",
-                )
-            limits = limits | best
-        model = _fit(X, survival, replace(settings, limits=limits), bar, interrupts)
+    with progress_bar() as bar:
+        if settings.folds is None:
+            return _search_once(X, survival, settings, bar)
+        try:
+            tuning = _tune(X, survival, settings, bar)
+        except KeyboardInterrupt:
+            limits = settings.limits | {"time_limit": _LAST_SECONDS}
+            last = _search_once(X, survival, replace(settings, limits=limits), bar)
+            return replace(last, stopped=_UNTUNED)
+        return Found(tuning.best_estimator_, tuning)
+
+
+def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
+    with _first_interrupt() as interrupted:
+        hook = bar.searching(interrupted.is_set, settings.limits.get("time_limit"))
+        model = SurTree(**settings.limits, n_jobs=settings.n_jobs, progress=hook)
+        with failures(ValueError, TypeError):
+            model.fit(X, survival.y, survival.weight, survival.entry)
     if model.status_ != "interrupted":
-        return Found(model, sizes)
-    return Found(
-        model,
-        sizes,
-        stopped=f"the search: this is the best tree so far, and no tree has a loss that is more "
-        f"than {model.gap_:.1%} smaller",
-    )
+        return Found(model)
+    return Found(model, stopped=_UNFINISHED.format(model.gap_))
 
 
-def _tune(
-    X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar
-) -> tuple[SizeScores, dict[str, int]]:
-    search = SurTreeCV(
+def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> SurTreeCV:
+    tuning = SurTreeCV(
         **settings.limits,
         cv=settings.folds,
         rule=settings.rule,
         n_jobs=settings.n_jobs,
         progress=bar.tuning(),
-        refit=False,
     )
     with failures(ValueError, TypeError):
-        search.fit(X, survival.y, survival.weight, survival.entry)
-    return search.sizes_, search.best_params_
-
-
-def _fit(
-    X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar, interrupts: _Interrupts
-) -> SurTree:
-    hook = bar.searching(lambda: interrupts.asked, settings.limits.get("time_limit"))
-    model = SurTree(**settings.limits, n_jobs=settings.n_jobs, progress=hook)
-    with failures(ValueError, TypeError):
-        return model.fit(X, survival.y, survival.weight, survival.entry)
-
-
-class _Interrupts:
-    """Whether Ctrl-C was pressed."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._raises = False
-
-    @contextmanager
-    def raised(self) -> Iterator[None]:
-        """Let Ctrl-C raise KeyboardInterrupt within the block, as it does by default."""
-        self._raises = True
-        try:
-            yield
-        finally:
-            self._raises = False
-
-    def note(self, _signal: int, _frame: FrameType | None) -> None:
-        """Remember the first Ctrl-C, and let a second one end the program."""
-        self.asked = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        if self._raises:
-            raise KeyboardInterrupt
+        return tuning.fit(X, survival.y, survival.weight, survival.entry)
 
 
 @contextmanager
-def _interrupts() -> Iterator[_Interrupts]:
-    interrupts = _Interrupts()
-    before = signal.signal(signal.SIGINT, interrupts.note)
+def _first_interrupt() -> Iterator[Event]:
+    """Set an event at the first Ctrl-C; a second one raises KeyboardInterrupt as ever."""
+    interrupted = Event()
+
+    def note(_signal: int, _frame: FrameType | None) -> None:
+        interrupted.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, note)
     try:
-        yield interrupts
+        yield interrupted
     finally:
         signal.signal(signal.SIGINT, before)

@@ -8,7 +8,7 @@ from typing import Any
 from surtree.cli._survival import Survival
 from surtree.curves import leaf_curves
 from surtree.estimator import SurTree
-from surtree.sizes import SizeScores
+from surtree.selection import SurTreeCV
 
 _ENDS = {
     "optimal": "optimal: no tree within these limits has a smaller loss",
@@ -86,10 +86,11 @@ def model_json(model: SurTree) -> dict[str, Any]:
     }
 
 
-def sizes_json(sizes: SizeScores | None) -> dict[str, Any] | None:
+def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
     """Return what tuning found."""
-    if sizes is None:
+    if tuning is None:
         return None
+    sizes = tuning.sizes_
     return {
         "scoring": sizes.scoring,
         "rule": sizes.rule,

@@ -35,8 +35,8 @@ def export_mermaid(tree: Tree, *, feature_names: Sequence[str] | None = None) ->
     >>> print(export_mermaid(model.tree_))
     flowchart TD
       n0["x0 #62; 0"]
-      n1("leaf 1<br>theta 0.632<br>median 4<br>2 rows, 2 events")
-      n2("leaf 2<br>theta 2.4<br>median 2<br>2 rows, 2 events")
+      n1("leaf 1<br>theta 0.632<br>median 3<br>2 rows, 2 events")
+      n2("leaf 2<br>theta 2.4<br>median 1<br>2 rows, 2 events")
       n0 -- no --> n1
       n0 -- yes --> n2
     """

@@ -40,8 +40,8 @@ def export_text(
     Returns
     -------
     str
-        Each leaf has its hazard relative to the baseline (theta), its median survival on the
-        curve that theta gives, and its rows and events.
+        Each leaf has its hazard relative to the baseline (theta), its median survival as the
+        printed tree has it, and its rows and events.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def export_text(
     |--- positive_nodes <= 3
     |   |--- theta: 0.63, median: > 2456.00, rows: 376, events: 119
     |--- positive_nodes >  3
-    |   |--- theta: 1.61, median: 1059.00, rows: 310, events: 180
+    |   |--- theta: 1.61, median: 983.00, rows: 310, events: 180
     """
     tree = read_tree(tree, feature_names)
     require_whole("max_depth", max_depth, 0)

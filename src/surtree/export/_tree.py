@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from surtree.cut import Cut
-from surtree.statistics import median_time
 from surtree.tree import Tree
 
 
@@ -51,9 +50,10 @@ def one_line(text: str) -> str:
 
 def median_text(tree: Tree, leaf: int, style: str) -> str:
     """Return the median survival of a leaf, which may lie after all times that were observed."""
-    times = tree.baseline.times
-    median = median_time(times, tree.baseline.survival(float(tree.theta[leaf])))
-    return format(median, style) if np.isfinite(median) else f"> {format(times[-1], style)}"
+    median = tree.median(leaf)
+    if np.isfinite(median):
+        return format(median, style)
+    return f"> {format(tree.baseline.times[-1], style)}"
 
 
 def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
