@@ -101,35 +101,54 @@ def choose(
 def conform(frame: pl.DataFrame, model: SurTree) -> pl.DataFrame:
     """Return the columns of a model, in their order, each of the kind that it was trained on.
 
-    Columns that the tree does not ask about may be absent.
+    Columns that the tree does not ask about may be absent. Where the model knows no names, its
+    columns are those of the table.
     """
-    readings = model_readings(model)
-    asked = {cut.name for cut in model.tree_.cuts}
-    names = model.feature_names_in_.tolist()
-    require_columns(frame, [name for name in names if name in asked])
+    names = _names(model) or frame.columns
+    if len(names) != model.n_features_in_:
+        raise UserError(
+            f"the table has {len(names)} columns, and the model, which knows no names, has "
+            f"{model.n_features_in_}"
+        )
+    readings = _readings(model)
+    asked = {names[cut.column]: readings[cut.column] for cut in model.tree_.cuts}
+    require_columns(frame, asked)
+    absent = pl.Series([None] * len(frame))
     return pl.DataFrame(
         {
-            name: read_column(frame[name], readings[name])
+            name: read_column(frame[name], asked[name])
             if name in asked
-            else frame.get_column(name, default=pl.Series([None] * len(frame)))
+            else frame.get_column(name, default=absent)
             for name in names
         }
     )
 
 
-def model_readings(model: SurTree) -> dict[str, Reading]:
-    """Return of what kind the columns are that a model has questions about."""
+def text_columns(model: SurTree) -> list[str]:
+    """Return the names of the columns that a model reads as text."""
+    names = _names(model)
+    return [
+        names[place] for place, reading in _readings(model).items() if names and reading.is_text
+    ]
+
+
+def _names(model: SurTree) -> list[str]:
+    return list(getattr(model, "feature_names_in_", ()))
+
+
+def _readings(model: SurTree) -> dict[int, Reading]:
+    """Return of what kind the columns are that a model has questions about, by their position."""
     readings = {}
     for cut in (*model.encoder_.cuts_, *model.tree_.cuts):
         if cut.threshold is not None:
-            readings[cut.name] = Reading("numeric")
+            readings[cut.column] = Reading("numeric")
         elif cut.categories is not None:
             first = cut.categories[0]
             kind = "boolean" if first is True else "categorical"
-            readings[cut.name] = Reading(kind if isinstance(first, str | bool) else "numeric")
+            readings[cut.column] = Reading(kind if isinstance(first, str | bool) else "numeric")
         else:
             # Only whether it is missing was worth asking.
-            readings.setdefault(cut.name, Reading("categorical"))
+            readings.setdefault(cut.column, Reading("categorical"))
     return readings
 
 

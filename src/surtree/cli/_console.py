@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -42,6 +43,13 @@ def guarded() -> Iterator[None]:
         # Whoever read the output has seen enough; Python would complain once more at its end.
         sys.stdout = None
         raise typer.Exit(DATA_ERROR) from None
+
+
+def end_now(code: int) -> NoReturn:
+    """End the program without waiting for threads that still search for what nobody wants."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 def say(message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ import typer
 
 from surtree.cli import _options as options
 from surtree.cli._columns import choose, split_names
-from surtree.cli._console import INTERRUPTED, guarded, say, show, show_json
+from surtree.cli._console import INTERRUPTED, end_now, guarded, say, show, show_json
 from surtree.cli._files import read_frame, require_writable
 from surtree.cli._models import write_model, write_report
 from surtree.cli._search import Found, Settings, search
@@ -34,6 +35,17 @@ SizeRule = Annotated[
         rich_help_panel="Search",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What to write, and where."""
+
+    model: Path | None
+    report: Path | None
+    title: str
+    time_unit: str | None
+    json: bool
 
 
 def fit(
@@ -59,6 +71,8 @@ def fit(
     rule: SizeRule = "best",
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
+    title: options.Title = "Survival tree",
+    time_unit: options.TimeUnit = None,
     json: options.Json = False,
 ) -> None:
     """Find the best survival tree of a table.
@@ -91,7 +105,8 @@ def fit(
         if max_depth is not None:
             limits["max_depth"] = max_depth
         settings = Settings(limits, jobs, folds if tune else None, rule)
-        _fit_and_write(X, survival, settings, model, report, json=json)
+        outputs = Outputs(model, report, title, time_unit, json)
+        _fit_and_write(X, survival, settings, outputs)
 
 
 def demo(
@@ -107,45 +122,48 @@ def demo(
         survival = Survival(y, entry=None, weight=None, columns=frozenset())
         directory.mkdir(parents=True, exist_ok=True)
         limits = {} if max_depth is None else {"max_depth": max_depth}
-        if not json:
-            show("German breast cancer trial: days until recurrence or death")
-        _fit_and_write(
-            frame,
-            survival,
-            Settings(limits, n_jobs=None),
+        outputs = Outputs(
             directory / "model.json",
             directory / "report.html",
+            title="Breast cancer: recurrence or death",
+            time_unit="days",
             json=json,
         )
+        _fit_and_write(frame, survival, Settings(limits, n_jobs=None), outputs)
 
 
 def _fit_and_write(
-    X: pl.DataFrame,
-    survival: Survival,
-    settings: Settings,
-    model: Path | None,
-    report: Path | None,
-    *,
-    json: bool,
+    X: pl.DataFrame, survival: Survival, settings: Settings, outputs: Outputs
 ) -> None:
-    require_writable(model, report)
+    require_writable(outputs.model, outputs.report)
     start = perf_counter()
     found = search(X, survival, settings)
     seconds = perf_counter() - start
-    if model is not None:
-        write_model(found.model, model)
-    if report is not None:
-        write_report(found.model if found.tuning is None else found.tuning, report)
-    files = {"model": model, "report": report}
-    written = {name: str(path) for name, path in files.items() if path is not None}
-    if json:
+    written = _write(found, outputs)
+    if outputs.json:
         show_json(_json(X, survival, found, seconds) | written)
     else:
         show(_text(X, survival, found, seconds, written))
     if found.stopped:
         saved = f"; saved: {', '.join(written.values())}" if written else ""
         say(f"surtree: Ctrl-C stopped {found.stopped}{saved}")
-        raise typer.Exit(INTERRUPTED)
+        end_now(INTERRUPTED)
+
+
+def _write(found: Found, outputs: Outputs) -> dict[str, str]:
+    written = {}
+    if outputs.model is not None:
+        write_model(found.model, outputs.model)
+        written["model"] = str(outputs.model)
+    if outputs.report is not None:
+        write_report(
+            found.model if found.tuning is None else found.tuning,
+            outputs.report,
+            title=outputs.title,
+            time_unit=outputs.time_unit,
+        )
+        written["report"] = str(outputs.report)
+    return written
 
 
 def _text(

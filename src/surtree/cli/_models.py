@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree.cli._columns import conform, model_readings
+from surtree.cli._columns import conform, text_columns
 from surtree.cli._console import failures
 from surtree.cli._files import read_frame, require_file
 from surtree.estimator import SurTree
@@ -27,21 +27,22 @@ def write_model(model: SurTree, path: Path) -> None:
         model.save(path)
 
 
-def write_report(model: SurTree | SurTreeCV, path: Path) -> None:
+def write_report(
+    model: SurTree | SurTreeCV, path: Path, *, title: str, time_unit: str | None
+) -> None:
     """Write the report of a model."""
     # Only who wants a report waits for what it needs.
     from surtree.report import report
 
     with failures(OSError, about=f"cannot write {path}: "):
-        report(model, path)
+        report(model, path, title=title, time_unit=time_unit)
 
 
 def read_rows(
     path: Path, model: SurTree, *, separator: str | None, missing: list[str] | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Read a table, and from it the columns of a model."""
-    texts = [name for name, reading in model_readings(model).items() if reading.is_text]
-    frame = read_frame(path, separator=separator, missing=missing, texts=texts)
+    frame = read_frame(path, separator=separator, missing=missing, texts=text_columns(model))
     return frame, conform(frame, model)
 
 

@@ -35,6 +35,18 @@ def _thresholds(given: str | int) -> int:
     raise typer.BadParameter(f"{text!r} is neither a whole number above zero nor 'all'")
 
 
+def _seconds(given: float | None) -> float | None:
+    if given is not None and not given > 0:
+        raise typer.BadParameter("a time limit is a number of seconds above zero")
+    return given
+
+
+def _jobs(given: int | None) -> int | None:
+    if given == 0:
+        raise typer.BadParameter("at least one thread is needed; -1 is one for each processor")
+    return given
+
+
 def _times(text: str) -> Times:
     try:
         times = tuple(float(part) for part in text.split(","))
@@ -155,6 +167,7 @@ NThresholds = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option(
+        callback=_seconds,
         metavar="SECONDS",
         help="After so long a search ends with its best tree and a bound.",
         rich_help_panel="Search",
@@ -163,9 +176,18 @@ TimeLimit = Annotated[
 Jobs = Annotated[
     int | None,
     typer.Option(
+        callback=_jobs,
         metavar="N",
         help="Threads; -1 is one for each processor. The tree does not depend on it.",
         rich_help_panel="Search",
+    ),
+]
+
+Title = Annotated[str, typer.Option(help="The heading of the report.", rich_help_panel="Report")]
+TimeUnit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="UNIT", help="What time is counted in, such as days.", rich_help_panel="Report"
     ),
 ]
 

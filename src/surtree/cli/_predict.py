@@ -13,7 +13,7 @@ from polars import selectors
 
 from surtree.cli import _options as options
 from surtree.cli._columns import require_columns, split_names
-from surtree.cli._console import failures, guarded, show_json
+from surtree.cli._console import UserError, failures, guarded, show_json
 from surtree.cli._files import require_writable, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.curves import leaf_curves
@@ -69,8 +69,10 @@ def predict(
         kept = split_names(keep or [], frame)
         require_columns(frame, kept)
         horizons = [time for listed in survival or [] for time in listed.times]
-        quantities = only if only is not None else [] if horizons else list(Quantity)
-        found = frame.select(kept).hstack(_predictions(fitted, rows, quantities, horizons))
+        predictions = _predictions(fitted, rows, only or list(Quantity), horizons)
+        for name in predictions.keys() & set(kept):
+            raise UserError(f"column {name!r} cannot be kept: a prediction has the same name")
+        found = pl.DataFrame({name: frame[name] for name in kept} | predictions)
         if output is not None or not json:
             write_frame(found, output)
         if json:
@@ -88,7 +90,7 @@ def _content(found: pl.DataFrame, output: Path | None) -> dict[str, Any]:
 
 def _predictions(
     model: SurTree, rows: pl.DataFrame, quantities: list[Quantity], horizons: list[float]
-) -> pl.DataFrame:
+) -> dict[str, pl.Series]:
     named = hasattr(model, "feature_names_in_")
     with failures(ValueError, TypeError):
         leaf = model.apply(rows if named else rows.to_numpy())
@@ -103,4 +105,4 @@ def _predictions(
     for time in horizons:
         at_time = np.array([curve.survival(time) for curve in curves])
         columns[f"survival_{time:.15g}"] = at_time[place]
-    return pl.DataFrame(columns)
+    return {name: pl.Series(values) for name, values in columns.items()}

@@ -22,10 +22,7 @@ from surtree.sizes import Rule
 # Seconds for a tree, once the user has lost patience with tuning.
 _LAST_SECONDS = 1.0
 
-_UNFINISHED = (
-    "the search: this is the best tree so far, and no tree has a loss that is more than {:.1%} "
-    "smaller"
-)
+_UNFINISHED = "the search: this is the best tree so far, with a gap of {:.1%}"
 _UNTUNED = (
     "the tuning: this is the best tree of the largest size, found in a second, and not one of a "
     "tuned size"

@@ -82,12 +82,14 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")
     ] = Path("report.html"),
+    title: options.Title = "Survival tree",
+    time_unit: options.TimeUnit = None,
     json: options.Json = False,
 ) -> None:
     """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
     with guarded():
         require_writable(output)
-        write_report(read_model(model), output)
+        write_report(read_model(model), output, title=title, time_unit=time_unit)
         if json:
             show_json({"report": str(output)})
         else:
