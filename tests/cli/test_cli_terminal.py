@@ -29,7 +29,7 @@ def terminal(files, gbsg2):
             cwd=files.directory,
             dimensions=(40, 120),
             encoding="utf-8",
-            timeout=60,
+            timeout=120,
         )
         started.append(child)
         return child

@@ -67,11 +67,14 @@ def _separator(text: str) -> str:
 Data = Annotated[
     Path,
     typer.Argument(
-        metavar="DATA", help="Table: a CSV or a Parquet file, or - for CSV on standard input."
+        metavar="DATA",
+        readable=False,
+        help="Table: a CSV or a Parquet file, or - for CSV on standard input.",
     ),
 ]
 ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model: a file that `surtree fit` wrote.")
+    Path,
+    typer.Argument(metavar="MODEL", readable=False, help="Model: a file that `surtree fit` wrote."),
 ]
 
 Time = Annotated[str, typer.Option(metavar="COLUMN", help="Time of the event or of censoring.")]
