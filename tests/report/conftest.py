@@ -1,35 +1,19 @@
 """A real browser for the tests of pages, and models to make pages of."""
 
-import os
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
+from chromium import find_chromium
+from playwright.sync_api import sync_playwright
 
 from surtree import SurTree
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import GreedyTree
 from surtree.report import report
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-def find_chromium():
-    """Return where Chromium is; without it tests are skipped, but never where CI runs them."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        missing = "Chromium is not installed: apt-get install chromium, and run the tests again."
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
-    return found
-
 
 @pytest.fixture(scope="session")
 def browser():
-    from playwright.sync_api import sync_playwright
-
     executable = find_chromium()
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])

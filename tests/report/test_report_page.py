@@ -100,6 +100,7 @@ def test_weights_and_late_entry_are_named(table, tmp_path):
     both = text_of(SurTree(max_depth=1).fit(X, y, weight, entry), tmp_path)
     assert f"weight {weight.sum()} rows are weighted" in both
     assert "left truncation yes" in both
+    assert "no row is censored" in text_of(SurTree(max_depth=1).fit(X, y["time"]), tmp_path)
 
 
 def test_a_tree_without_counts_has_the_curves_of_its_risk(table, tmp_path):
@@ -219,5 +220,7 @@ def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
     with config_context(display="text"):
         assert not hasattr(model, "_repr_html_")
         assert "text/html" not in model._repr_mimebundle_()
+    assert "as the relative risk predicts" in model.path_[1].tree._repr_html_()
+    assert "as the relative risk predicts" not in model.tree_._repr_html_()
     unchosen = SurTreeCV(max_depth=1, cv=2, refit=False).fit(*table)
     assert "sk-" in unchosen._repr_html_()

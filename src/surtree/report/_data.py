@@ -61,6 +61,7 @@ def page_data(
             for size in findings.sizes
         ],
         "splits": tree.n_splits,
+        "weighted": findings.weighted,
         "scores": _scores(findings),
     }
 

@@ -33,6 +33,8 @@ def notebook_html(model: Any) -> str:
         line = f"{verdict(certificate).heading}: {line}"
         if certificate.gap is not None:
             line += f", lower bound {certificate.lower_bound:.6g}, gap {percent(certificate.gap)}"
+    if not tree.risk:
+        line += "; curves and medians as the relative risk predicts them"
     style = (files("surtree.report") / "tree.css").read_text(encoding="utf-8")
     return (
         f'<div class="surtree"><style>{style}</style>'

@@ -74,9 +74,8 @@ def report(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from surtree import SurTree
+    >>> from surtree import SurTree, report
     >>> from surtree.datasets import load_gbsg2
-    >>> from surtree.report import report
     >>> model = SurTree(max_depth=2).fit(*load_gbsg2())
     >>> with TemporaryDirectory() as directory:
     ...     page = report(model, Path(directory) / "tree.html", time_unit="days")

@@ -167,6 +167,6 @@ def _missing_box(place: int, field: Field) -> str:
 def _hint(identity: str, field: Field) -> str:
     said = ""
     if field.seen is not None:
-        low, high = (number(value, 6) for value in field.seen)
+        low, high = (number(value, 4) for value in field.seen)
         said = f"{low} to {high} in training"
     return f'<p class="hint" id="{identity}" data-said="{escape(said)}">{escape(said)}</p>'

@@ -25,7 +25,7 @@ def summary_html(findings: Findings, everyone: Leaf, time_unit: str | None) -> s
     unit = "" if time_unit is None else f" {time_unit}"
     figures = [
         ("rows", f"{rows}", ""),
-        ("events", f"{events}", f"{100 * events / rows:.0f} % of the rows, the others censored"),
+        ("events", f"{events}", _censoring(rows, events)),
         ("median survival", median_text(everyone.median, 3) + _if_reached(everyone, unit), ""),
         ("last event", number(float(tree.baseline.times[-1]), 4) + unit, ""),
     ]
@@ -58,6 +58,12 @@ def summary_html(findings: Findings, everyone: Leaf, time_unit: str | None) -> s
         + "</dd></div>"
         for term, figure, note in figures
     )
+
+
+def _censoring(rows: int, events: int) -> str:
+    if rows == events:
+        return "no row is censored"
+    return f"{100 * events / rows:.0f} % of the rows, the others censored"
 
 
 def _if_reached(everyone: Leaf, unit: str) -> str:

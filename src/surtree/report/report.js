@@ -118,7 +118,7 @@ function show(node) {
   if (curve) figure(figures, "median survival", withUnit(curve.median));
   figure(figures, "rows", known.rows);
   figure(figures, "events", known.events);
-  if (known.weight !== String(known.rows)) figure(figures, "weight", known.weight);
+  if (data.weighted) figure(figures, "weight", known.weight);
   showHorizons(leaf);
   drawDetail();
 }
