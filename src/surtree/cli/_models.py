@@ -10,6 +10,7 @@ from surtree.cli._columns import conform, text_columns
 from surtree.cli._console import failures
 from surtree.cli._files import read_frame, require_file
 from surtree.estimator import SurTree
+from surtree.report import report
 from surtree.selection import SurTreeCV
 from surtree.tree import Tree
 
@@ -31,9 +32,6 @@ def write_report(
     model: SurTree | SurTreeCV, path: Path, *, title: str, time_unit: str | None
 ) -> None:
     """Write the report of a model."""
-    # Only who wants a report waits for what it needs.
-    from surtree.report import report
-
     with failures(OSError, about=f"cannot write {path}: "):
         report(model, path, title=title, time_unit=time_unit)
 
