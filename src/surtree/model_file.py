@@ -98,6 +98,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
             }
             for size in estimator.path_
         ],
+        "encoder": {name: _plain(value) for name, value in estimator.encoder_.get_params().items()},
         "cuts": [cut.to_dict() for cut in estimator.encoder_.cuts_],
         "heavier_side": estimator.encoder_.heavier_side_.tolist(),
         "baseline": trees[0].to_dict()["baseline"],
@@ -144,8 +145,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
 
 
 def _encoder(saved: dict[str, Any], shape: dict[str, Any]) -> Encoder:
-    parameters = saved["parameters"]
-    encoder = Encoder(**{name: parameters[name] for name in Encoder().get_params()})
+    encoder = Encoder(**saved["encoder"])
     for name, value in shape.items():
         setattr(encoder, name, value)
     encoder.cuts_ = tuple(map(Cut.from_dict, saved["cuts"]))

@@ -156,6 +156,7 @@ class TestTypes:
             dose=levels[lung["ecog"].fillna(0).astype(int)],
             ward=[f"{number % 3:03}" for number in range(len(lung))],
             flag=np.where(lung["sex"] == "male", "Yes", "no"),
+            half=np.where(lung.index == 0, 0.5, 1.0),
             text=lung["age"].astype(str).where(lung.index > 3, " 50 "),
         )
         frame.to_csv(files.csv, index=False)
@@ -189,6 +190,10 @@ class TestTypes:
         ("kind", "message"),
         [
             ("dose=numeric", "column 'dose': 'mid' in row 1 is not a number (228 of 228 rows)"),
+            (
+                "half=boolean",
+                "column 'half': '0.5' in row 1 is neither true nor false (1 of 228 rows)",
+            ),
             ("age=boolean", "in row 1 is neither true nor false (228 of 228 rows)"),
             ("dose=ordered:low,mid,high", "is none of low, mid, high"),
             ("doze=numeric", "there is no column 'doze': did you mean 'dose'?"),

@@ -194,8 +194,9 @@ def _number(series: pl.Series) -> pl.Series:
 def _truth(series: pl.Series) -> pl.Series:
     if series.dtype == pl.Boolean:
         return series
-    if series.dtype.is_float():
-        series = series.cast(pl.Int64, strict=False)
+    if series.dtype.is_numeric():
+        truth = pl.when(series == 1).then(True).when(series == 0).then(False)
+        return pl.select(truth.alias(series.name)).to_series()
     words = series.cast(pl.String).str.strip_chars().str.to_lowercase()
     return words.replace_strict(WORDS, default=None, return_dtype=pl.Boolean)
 
