@@ -329,6 +329,14 @@ def test_every_tick_has_its_number_at_risk(scale, width):
     assert total.tolist() == [np.sum(time >= tick) for tick in ticks]
 
 
+def test_ticks_that_are_not_quite_round_numbers_are_found():
+    time = np.arange(1, 81) / 100
+    tree = SurTree(max_depth=0).fit(np.zeros((80, 1)), time).tree_
+    # The fourth is 0.30000000000000004, or 0.3, which is less than three times 0.1.
+    for ticks in (0.1 * np.arange(9), np.arange(9) / 10):
+        assert at_risk(tree, 0, ticks).tolist() == [80, 71, 61, 51, 41, 31, 21, 11, 1]
+
+
 def test_rows_that_enter_late_are_not_at_risk_before():
     entry = np.array([0.0, 0.0, 2.0, 3.5, 6.0])
     time = np.array([1.0, 10.0, 4.0, 9.0, 10.0])

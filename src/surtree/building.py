@@ -40,15 +40,15 @@ def build_tree(
     """
     left, right = structure.left, structure.right
     leaf_of_row, node_sums = sum_nodes(encoded, structure, sums.node_values)
-    weight, events, hazard, negative_log_hazard, n_samples, n_events = node_sums
-    used, position = np.unique(structure.cut[structure.cut >= 0], return_inverse=True)
-    cut = np.full(left.size, -1, dtype=np.int32)
-    column = cut.copy()
-    cut[structure.cut >= 0] = position
-    column[structure.cut >= 0] = [cuts[number].column for number in structure.cut if number >= 0]
+    hazard, negative_log_hazard, n_samples, n_events, *weighted = node_sums
+    weight, events = weighted or (n_samples, n_events)
+    numbers = structure.cut.tolist()
+    used = sorted(set(numbers) - {-1})
+    position = {number: place for place, number in enumerate(used)} | {-1: -1}
+    columns = {number: cuts[number].column for number in used} | {-1: -1}
     return Tree(
-        column=column,
-        cut=cut,
+        column=np.array([columns[number] for number in numbers], dtype=np.int32),
+        cut=np.array([position[number] for number in numbers], dtype=np.int32),
         left=left.astype(np.int32),
         right=right.astype(np.int32),
         theta=leaf_theta(events, hazard),

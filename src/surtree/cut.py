@@ -111,12 +111,12 @@ class Cut:
         if self.threshold is None and self.categories is None:
             return column.missing.copy()
         answers = self._answers(column)
-        if self.missing:
-            return answers | column.missing
-        return answers & ~column.missing
+        if not column.has_missing:
+            return answers
+        return answers | column.missing if self.missing else answers & ~column.missing
 
     def _answers(self, column: Column) -> NDArray[np.bool_]:
-        if column.missing.all():
+        if column.has_missing and column.missing.all():
             return np.zeros(len(column.values), dtype=bool)
         if self.threshold is not None:
             if column.kind == "categorical":

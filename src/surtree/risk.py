@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -87,20 +88,24 @@ def _at_events_at_once(
     baseline: Baseline,
 ) -> Iterator[tuple[NDArray[Any], ...]]:
     """Do so for all leaves in one pass: sums of whole numbers are exact, also across leaves."""
-    order = np.lexsort((target.time, leaf_of_row))
-    leaf, time, weight = leaf_of_row[order], target.time[order], weight[order]
+    # By leaf, and by time within each. Small integers are sorted in a single pass.
+    by_leaf = np.argsort(
+        leaf_of_row[target.order].astype(np.min_scalar_type(leaves[-1])), kind="stable"
+    )
+    order = target.order[by_leaf]
+    leaf, step, weight = leaf_of_row[order], baseline.steps(target)[order], weight[order]
     is_first = np.ones(order.size, dtype=np.bool_)
-    is_first[1:] = (leaf[1:] != leaf[:-1]) | (time[1:] != time[:-1])
+    is_first[1:] = (leaf[1:] != leaf[:-1]) | (step[1:] != step[:-1])
     first = np.flatnonzero(is_first)
     deaths = np.add.reduceat(weight * target.event[order], first)
+    first, deaths = first[deaths > 0], deaths[deaths > 0]
     from_here_on = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
     end_of_leaf = np.searchsorted(leaf, leaf[first], side="right")
     at_risk = from_here_on[first] - from_here_on[end_of_leaf]
-    seen = deaths > 0
-    step = np.searchsorted(baseline.times, time[first][seen])
-    borders = np.searchsorted(leaf[first][seen], leaves[1:])
-    parts = (np.split(values, borders) for values in (step, at_risk[seen], deaths[seen]))
-    return zip(*parts, strict=True)
+    step, at_risk, deaths = step[first] - 1, _whole(at_risk), _whole(deaths)
+    borders = np.searchsorted(leaf[first], leaves).tolist()
+    for start, end in pairwise([*borders, first.size]):
+        yield step[start:end], at_risk[start:end], deaths[start:end]
 
 
 def _at_round_times(
@@ -146,8 +151,17 @@ def risk_counts(step: Any, at_risk: Any, deaths: Any, round_at_risk: Any) -> Ris
 
 def _compact(counts: Any) -> NDArray[Any]:
     """Return counts in the smallest type that holds them: with them, half of a pickle is counts."""
-    values = np.asarray(counts, dtype=np.float64)
-    largest = values.max(initial=0)
-    if largest > np.iinfo(np.int64).max or np.any(values != np.floor(values)):
+    values = _whole(counts)
+    if values.dtype.kind == "f":
         return values
-    return values.astype(np.min_scalar_type(int(largest)))
+    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
+
+
+def _whole(counts: Any) -> NDArray[Any]:
+    """Return counts as integers, if all of them are whole and can be."""
+    values = np.asarray(counts)
+    if values.dtype.kind != "f":
+        return values
+    if values.max(initial=0) > np.iinfo(np.int64).max or np.any(values != np.floor(values)):
+        return values
+    return values.astype(np.int64)

@@ -144,7 +144,7 @@ class Tree(ArrayValue):
         table : Table
             Rows with the columns of the table that the tree was fitted on.
         """
-        return _leaf_of_row(
+        return leaf_of_row(
             self.left,
             self.right,
             table.n_rows,
@@ -152,7 +152,7 @@ class Tree(ArrayValue):
         )
 
     def goes_right(
-        self, node: int, table: Table, rows: NDArray[np.intp] | NDArray[np.bool_]
+        self, node: int, table: Table, rows: NDArray[np.intp] | NDArray[np.bool_] | slice
     ) -> NDArray[np.bool_]:
         """Answer the question of a node for some rows of a table.
 
@@ -162,14 +162,14 @@ class Tree(ArrayValue):
             A node that is not a leaf.
         table : Table
             Rows with the columns of the table that the tree was fitted on.
-        rows : array of int or bool
+        rows : array of int or bool, or slice
             Which of them are asked.
         """
         cut = self._cut_of(node)
         column = table.column(cut.column)
         column = replace(column, values=column.values[rows])
         answer = cut.holds(column)
-        if cut.missing is None:
+        if cut.missing is None and column.has_missing:
             answer[column.missing] = self.missing_goes_right(node)
         return answer
 
@@ -370,21 +370,21 @@ class Tree(ArrayValue):
         return self.cuts[int(self.cut[node])]
 
 
-def _leaf_of_row(
+def leaf_of_row(
     left: Integers,
     right: Integers,
     n_rows: int,
     goes_right: Callable[[int, NDArray[np.intp]], NDArray[np.bool_]],
 ) -> NDArray[np.intp]:
     """Send rows down a tree; each node asks its question only of the rows that reach it."""
-    leaf_of_row = np.zeros(n_rows, dtype=np.intp)
+    leaf = np.zeros(n_rows, dtype=np.intp)
     pending = [(0, np.arange(n_rows))]
     while pending:
         node, rows = pending.pop()
         if left[node] < 0:
-            leaf_of_row[rows] = node
+            leaf[rows] = node
             continue
         answer = goes_right(node, rows)
         pending.append((int(left[node]), rows[~answer]))
         pending.append((int(right[node]), rows[answer]))
-    return leaf_of_row
+    return leaf

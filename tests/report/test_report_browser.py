@@ -335,8 +335,9 @@ def overlapping(page):
               found.push(box.textContent);
             }
           }));
-          const last = box.lastElementChild;
-          if (last.clientWidth && last.scrollWidth > last.clientWidth + 1) found.push('cut off');
+          for (const part of box.children) {
+            if (part.clientWidth && part.scrollWidth > part.clientWidth + 1) found.push('cut off');
+          }
         }
         return found;
       }"""
