@@ -18,6 +18,7 @@ FORMAT = "surtree.model"
 VERSION = 1
 
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
+_COUNTS = ("n_cuts_", "n_evaluated_")
 # Losses are added up again from what was read; more than this is damage, not rounding.
 _TOLERANCE = 1e-9
 
@@ -89,6 +90,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "n_columns": estimator.n_features_in_,
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
+        **{name.removesuffix("_"): int(getattr(estimator, name)) for name in _COUNTS},
         "path": [
             {
                 "splits": size.splits,
@@ -137,6 +139,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     return {
         **shape,
         **numbers,
+        **{name: int(saved[name.removesuffix("_")]) for name in _COUNTS},
         "status_": str(saved["status"]),
         "tree_": trees[0],
         "path_": path,

@@ -64,6 +64,14 @@ def test_all_thresholds(surtree, files):
     assert SurTree.load(files / "m").loss_ == expected.loss_
 
 
+def test_refined_thresholds(surtree, files):
+    options = ("--max-depth", 2, "--refine", "--model", files / "m.json")
+    result = surtree("fit", files.csv, *TARGET, *options)
+    expected = SurTree(max_depth=2, refine=True).fit(*load_lung())
+    assert SurTree.load(files / "m.json").loss_ == expected.loss_
+    assert "nothing is proven" in result.stdout
+
+
 def test_weights_and_entry_times(surtree, files, lung):
     X, y = load_lung()
     weight = np.arange(len(y)) % 3 / 2

@@ -22,7 +22,8 @@ def reload(model, tmp_path):
 
 def require_same(loaded, model, X):
     assert loaded.get_params() == model.get_params() | {"progress": None}
-    for name in ("tree_", "path_", "status_", "loss_", "lower_bound_", "gap_", "n_features_in_"):
+    assert vars(loaded).keys() == vars(model).keys()
+    for name in vars(model).keys() - {"encoder_", "feature_names_in_", "progress"}:
         assert getattr(loaded, name) == getattr(model, name), name
     assert [size.tree for size in loaded.path_] == [size.tree for size in model.path_]
     assert loaded.encoder_.cuts_ == model.encoder_.cuts_
@@ -80,6 +81,13 @@ def test_an_unfinished_search_keeps_its_gap(tmp_path):
     assert stopped.status_ == "interrupted"
     assert stopped.gap_ > 0
     require_same(reload(stopped, tmp_path), stopped, X)
+
+
+def test_a_refined_tree_keeps_its_thresholds(tmp_path):
+    X, y = load_gbsg2()
+    refined = SurTree(max_depth=2, refine=True).fit(X, y)
+    assert refined.status_ == "refined"
+    require_same(reload(refined, tmp_path), refined, X)
 
 
 def test_numbers_of_numpy_and_no_limit_at_all(tmp_path):
@@ -176,7 +184,8 @@ class TestDamage:
         [
             ("damaged", lambda m: m.update(trees=[])),
             ("damaged", lambda m: m.update(trees=None)),
-            ("damaged", lambda m: m.update(parameters=[])),
+            ("damaged", lambda m: m.update(parameters=None)),
+            ("damaged", lambda m: m.update(encoder={"n_colours": 3})),
             ("damaged: .*depth_max", lambda m: m["parameters"].update(depth_max=3)),
             ("damaged: max_depth must be", lambda m: m["parameters"].update(max_depth="deep")),
             ("a loss of 1.0 belongs", lambda m: m.update(loss=1.0)),

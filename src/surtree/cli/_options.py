@@ -166,6 +166,14 @@ NThresholds = Annotated[
         rich_help_panel="Tree",
     ),
 ]
+Refine = Annotated[
+    bool,
+    typer.Option(
+        "--refine",
+        help="Look for better thresholds near those of the best trees; nothing is proven then.",
+        rich_help_panel="Tree",
+    ),
+]
 
 TimeLimit = Annotated[
     float | None,

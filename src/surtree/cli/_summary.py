@@ -14,6 +14,7 @@ _ENDS = {
     "optimal": "optimal: no tree within these limits has a smaller loss",
     "time_limit": "the time was over: the best tree so far, with a proven bound",
     "memory_limit": "the memory was full: the best tree so far, with a proven bound",
+    "refined": "refined: better thresholds were looked for near good ones, nothing is proven",
     "interrupted": "stopped: the best tree so far, with a proven bound",
 }
 
