@@ -66,7 +66,7 @@ class Switches:
     regroup: bool = True
     bounds: bool = True
     sweep: bool = True
-    bisect: int = 64
+    bisect: int = 100
 
 
 ProgressHook = Callable[[Progress], object]
