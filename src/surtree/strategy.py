@@ -37,6 +37,8 @@ FIRST_ROWS = 20_000
 FEW_THRESHOLDS = 63
 # Quantiles for the first look, and for a second one if the search may end early.
 FIRST_THRESHOLDS, SECOND_THRESHOLDS = 10, 30
+# Thresholds of a column in a refinement, beyond those that it began with.
+CLOSER_THRESHOLDS = 14
 # What a refinement must gain to go on, relative to all events.
 REFINEMENT = 1e-9
 
@@ -195,16 +197,17 @@ def _closer(encoded: Encoded, base: Chosen, chosen: Chosen, best: Solution) -> C
     largest = largest[largest >= 0]
     for line in range(len(encoded.bins)):
         first = thresholds_of(encoded, line)
-        if first.size <= FEW_THRESHOLDS or not is_ordered(encoded, line):
+        grid = _places(encoded, line, first, np.flatnonzero(chosen))
+        if grid.size == first.size or not is_ordered(encoded, line):
             continue
         places = _places(encoded, line, first, largest)
         kept = _places(encoded, line, first, np.flatnonzero(closer))
-        n_near = (FEW_THRESHOLDS - kept.size) // max(2 * places.size, 1)
-        if places.size == 0 or n_near < 1:
+        first_ones = _places(encoded, line, first, np.flatnonzero(base))
+        room = first_ones.size + CLOSER_THRESHOLDS - kept.size
+        n_near = max(room // max(2 * places.size, 1), 1)
+        if places.size == 0:
             continue
-        grid = np.concatenate(
-            ([-1], _places(encoded, line, first, np.flatnonzero(chosen)), [first.size])
-        )
+        grid = np.concatenate(([-1], grid, [first.size]))
         near = np.concatenate([_around(grid, int(place), n_near) for place in places])
         closer |= at_thresholds(encoded, line, first[near])
     return closer
