@@ -1,5 +1,6 @@
 """What a page says of honest and of awkward models, without a browser."""
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -10,7 +11,7 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from surtree import SurTree, SurTreeCV
+from surtree import SurTree, SurTreeCV, audit
 from surtree.cut import Cut
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
@@ -87,6 +88,22 @@ def test_a_heuristic_has_no_proof(table, tmp_path, heuristic):
     said = text_of(heuristic.fit(*table), tmp_path)
     assert "Found by a heuristic" in said
     assert "lower bound" not in said
+
+
+def test_an_audited_tree_says_what_its_questions_cost(table, tmp_path):
+    X, y = table
+    found = audit(GreedyTree(max_depth=3).fit(X, y), X, y)
+    said = text_of(found, tmp_path)
+    assert f"Misses {found.gap:.1f} % of what the best tree of its size explains" in said
+    assert f"loss {found.optimum.loss:.6g}" in said
+    worst = found.split_costs[0]
+    assert f"question cost {html.escape(worst.rule)} {worst.cost:.3g}" in said
+    best = SurTree(max_depth=2).fit(X, y)
+    assert "As good as the best tree of its size" in text_of(audit(best, X, y), tmp_path)
+    late = replace(found, same_depth=replace(found.same_depth, lower_bound=0.0))
+    assert "of what the best tree found in time explains" in text_of(late, tmp_path)
+    with pytest.raises(ValueError, match="leaf labels, which are no tree"):
+        report(audit(best.apply(X), X, y), tmp_path / "page.html")
 
 
 def test_weights_and_late_entry_are_named(table, tmp_path):
@@ -185,7 +202,7 @@ def test_the_fields_of_a_questionnaire():
 
 
 def test_what_is_no_model_is_refused(table, tmp_path):
-    with pytest.raises(TypeError, match="made of a fitted estimator of surtree or of its tree_"):
+    with pytest.raises(TypeError, match="made of a fitted estimator of surtree, of its tree_"):
         report("tree", tmp_path / "page.html")
     with pytest.raises(NotFittedError):
         report(SurTree(), tmp_path / "page.html")

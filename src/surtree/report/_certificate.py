@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from surtree.report._findings import Certificate
+from surtree.report._findings import Audited, Certificate
 
 _ENDS = {
     "time_limit": "the time limit ended the search",
@@ -15,6 +15,10 @@ _ENDS = {
 
 # From this gap on, a bound says next to nothing.
 WEAK = 0.5
+
+
+# A gap below this, in per cent, is rounding.
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,23 @@ def verdict(certificate: Certificate | None) -> Verdict:
     return Verdict(
         found.proven, found.heading, f"{found.text} In cross-validation, {end} at least once."
     )
+
+
+def audit_verdict(audited: Audited) -> Verdict:
+    """Say how far an audited tree is from the best of its size.
+
+    Parameters
+    ----------
+    audited : Audited
+        What the audit found.
+    """
+    best = "the best tree of its size" if audited.proven else "the best tree found in time"
+    if audited.gap < ROUNDING:
+        heading = f"As good as {best}"
+    else:
+        heading = f"Misses {audited.gap:.1f} % of what {best} explains"
+    comparison = audited.comparison[0].upper() + audited.comparison[1:]
+    return Verdict(audited.proven and audited.gap < ROUNDING, heading, f"{comparison}.")
 
 
 def percent(share: float) -> str:

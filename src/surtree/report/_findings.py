@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from surtree.audit import Audit
 from surtree.cut import Cut
 from surtree.estimator import SurTree
 from surtree.prediction import TreeEstimator
@@ -47,6 +48,28 @@ class Certificate:
 
 
 @dataclass(frozen=True)
+class Audited:
+    """How far a tree is from the best of its size.
+
+    Parameters
+    ----------
+    gap : float
+        How much of what the optimum explains is missed, in per cent.
+    proven : bool
+        Whether the optimum is one, and not the best tree that was found in time.
+    comparison : str
+        The optimum in words.
+    costs : tuple of pairs of str and float
+        Each question of the tree, and what it costs; the costliest first.
+    """
+
+    gap: float
+    proven: bool
+    comparison: str
+    costs: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
 class SizeLoss:
     """The loss of the best tree with at most so many splits, and how low it might be."""
 
@@ -80,6 +103,8 @@ class Findings:
         How well every size did on held-out rows.
     columns : tuple of ColumnCuts
         The columns of the table; empty where they are not known.
+    audited : Audited, optional
+        How far the tree is from the best of its size, where it was audited.
     """
 
     tree: Tree
@@ -87,6 +112,7 @@ class Findings:
     sizes: tuple[SizeLoss, ...] = ()
     scores: SizeScores | None = None
     columns: tuple[ColumnCuts, ...] = ()
+    audited: Audited | None = None
 
     @property
     def weighted(self) -> bool:
@@ -101,18 +127,20 @@ class Findings:
 
 
 def read_findings(model: Any) -> Findings:
-    """Gather what a page says of a fitted estimator, or of a tree alone.
+    """Gather what a page says of a fitted estimator, of an audit, or of a tree alone.
 
     Parameters
     ----------
-    model : Tree or fitted estimator with a ``tree_``
+    model : Tree, Audit or fitted estimator with a ``tree_``
         What to look at.
     """
     if isinstance(model, Tree):
         return Findings(model)
+    if isinstance(model, Audit):
+        return _of_audit(model)
     if not isinstance(model, TreeEstimator):
         raise TypeError(
-            "A report is made of a fitted estimator of surtree or of its tree_; "
+            "A report is made of a fitted estimator of surtree, of its tree_ or of an audit; "
             f"got {type(model).__name__}."
         )
     check_is_fitted(model)
@@ -123,6 +151,24 @@ def read_findings(model: Any) -> Findings:
         return _of_search(model, type(model).__name__, "optimal")
     certificate = Certificate(type(model).__name__, model.tree_.total_loss)
     return Findings(model.tree_, certificate, columns=_columns(model))
+
+
+def _of_audit(audit: Audit) -> Findings:
+    if audit.tree is None:
+        raise ValueError(
+            "This is an audit of leaf labels, which are no tree: report its optimum.tree instead."
+        )
+    optimum = audit.optimum
+    return Findings(
+        audit.tree,
+        Certificate(audit.name, audit.loss),
+        audited=Audited(
+            gap=audit.gap,
+            proven=optimum.lower_bound >= optimum.loss,
+            comparison=audit.optimum_title(),
+            costs=tuple((split.rule, split.cost) for split in audit.split_costs),
+        ),
+    )
 
 
 def _of_search(model: SurTree, method: str, fold_status: str) -> Findings:

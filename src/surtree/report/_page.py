@@ -22,6 +22,7 @@ from surtree.report._questionnaire import form_html, read_fields
 from surtree.report._sections import (
     certificate_html,
     columns_html,
+    costs_html,
     explanation,
     lead,
     scores_html,
@@ -51,9 +52,9 @@ def report(
 
     Parameters
     ----------
-    model : fitted estimator or Tree
-        A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`, or a tree alone, which has no
-        certificate.
+    model : fitted estimator, Audit or Tree
+        A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`; what `audit` found of a tree, to
+        see what its questions cost; or a tree alone, which has no certificate.
     path : str or path
         Where to write the page.
     title : str, default="Survival tree"
@@ -122,6 +123,7 @@ def page_html(
         certificate=certificate_html(findings),
         sizes=sizes_html(findings),
         scores=scores_html(findings),
+        costs=costs_html(findings),
         columns=columns_html(findings),
     )
 

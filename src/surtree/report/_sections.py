@@ -7,7 +7,7 @@ from html import escape
 
 from surtree.display.leaves import Leaf
 from surtree.display.wording import median_text, number, plural
-from surtree.report._certificate import percent, verdict
+from surtree.report._certificate import audit_verdict, percent, verdict
 from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable
 from surtree.tree import Tree
@@ -72,7 +72,8 @@ def _if_reached(everyone: Leaf, unit: str) -> str:
 
 def certificate_html(findings: Findings) -> str:
     """Return what is proven about the tree, with its numbers."""
-    said = verdict(findings.certificate)
+    audited = findings.audited
+    said = verdict(findings.certificate) if audited is None else audit_verdict(audited)
     figures = [("loss", f"{findings.tree.total_loss:.6g}")]
     certificate = findings.certificate
     if certificate is not None and certificate.gap is not None:
@@ -112,6 +113,20 @@ def sizes_html(findings: Findings) -> str:
         "flattens, more questions bring little.</p>"
         '<div class="plot" id="sizes"></div>'
         + _details("as a table", _table(headings, rows, "numbers"))
+        + "</section>"
+    )
+
+
+def costs_html(findings: Findings) -> str:
+    """Return what each question of an audited tree costs, as a table."""
+    if findings.audited is None or not findings.audited.costs:
+        return ""
+    rows = ((rule, f"{max(cost, 0.0):.3g}") for rule, cost in findings.audited.costs)
+    return (
+        "<section><h3>What each question costs</h3>"
+        "<p>By how much the loss could be smaller with another question in its place, when "
+        "everything below is the best there is. Together they are the distance to the optimum.</p>"
+        + _table(("question", "cost"), rows, "numbers")
         + "</section>"
     )
 
