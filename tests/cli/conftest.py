@@ -63,6 +63,3 @@ def surtree():
         return result
 
     return run
-
-
-TARGET = ("--time", "days", "--event", "died")

@@ -5,9 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from target import TARGET
 
-from conftest import TARGET
 from surtree import SurTree
 from surtree.cli import main
 from surtree.datasets import load_lung
@@ -163,7 +164,9 @@ def test_without_the_extra_there_is_a_plain_message(monkeypatch):
         main()
 
 
-def test_a_reader_that_has_seen_enough(model, files):
+def test_a_reader_that_has_seen_enough(model, files, lung):
+    # More than a pipe holds, so that the writer is still at it when the reader leaves.
+    pd.concat([lung] * 50).to_csv(files.csv, index=False)
     command = f"{sys.executable} -m surtree predict {model} {files.csv} | head -1"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert result.stdout == "leaf,risk,median\n"

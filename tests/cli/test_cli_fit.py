@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from target import TARGET
 
-from conftest import TARGET
 from surtree import SurTree, SurTreeCV
 from surtree.datasets import load_lung
 

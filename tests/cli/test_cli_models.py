@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from target import TARGET
 
 import surtree as package
-from conftest import TARGET
 from surtree import SurTree, audit
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.export import (

@@ -7,8 +7,8 @@ import sys
 
 import pexpect
 import pytest
+from target import TARGET
 
-from conftest import TARGET
 from surtree import SurTree
 
 # Hours of work, so that a test ends when it wants to.

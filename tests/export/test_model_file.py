@@ -27,6 +27,7 @@ def require_same(loaded, model, X):
         assert getattr(loaded, name) == getattr(model, name), name
     assert [size.tree for size in loaded.path_] == [size.tree for size in model.path_]
     assert loaded.encoder_.cuts_ == model.encoder_.cuts_
+    assert loaded.encoder_.heavier_side_.tolist() == model.encoder_.heavier_side_.tolist()
     assert loaded.encoder_.get_params() == model.encoder_.get_params()
     np.testing.assert_array_equal(loaded.encoder_.transform(X), model.encoder_.transform(X))
     for method in ("predict", "apply", "predict_median"):

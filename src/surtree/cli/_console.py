@@ -39,10 +39,6 @@ def guarded() -> Iterator[None]:
     except KeyboardInterrupt:
         say("surtree: stopped by Ctrl-C before there was anything to save")
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; Python would complain once more at its end.
-        sys.stdout = None
-        raise typer.Exit(DATA_ERROR) from None
 
 
 def end_now(code: int) -> NoReturn:
