@@ -54,7 +54,7 @@ struct Switches {
     bool regroup = true;  // binary columns that belong together
     bool bounds = true;
     bool sweep = true;  // tables of sides as differences
-    int bisect = 64;    // columns with more nested cuts than this are bisected
+    int bisect = 100;   // columns with more nested cuts than this are bisected
 };
 
 // How to run; nothing here changes an answer that is proven optimal.
