@@ -10,7 +10,7 @@ import pytest
 
 from surtree import SurTree
 from surtree._solver import Structure
-from surtree.building import build_tree
+from surtree.building import build_tree, build_trees
 from surtree.curves import leaf_curves
 from surtree.cut import Cut
 from surtree.datasets import load_gbsg2
@@ -298,3 +298,16 @@ def test_risk_counts_in_one_pass_are_those_of_each_leaf():
     leaf_by_leaf = SurTree(max_depth=3).fit(X, y, sample_weight=weight, entry=nothing).tree_
     assert at_once.n_leaves > 4
     assert at_once.risk == leaf_by_leaf.risk
+
+
+def test_many_trees_at_once_are_what_each_is():
+    target = Target(EVENT, TIME, None)
+    for weight in (WEIGHT, np.ones(len(WEIGHT))):
+        baseline = nelson_aalen(target, weight)
+        given = ENCODED, CUTS, row_sums(target, weight, baseline), baseline
+        leaf = Structure(*(np.array([-1], dtype=np.int32) for _ in range(3)))
+        structures = [leaf, STRUCTURE, leaf]
+        trees = build_trees(structures, *given)
+        assert list(trees) == [build_tree(structure, *given) for structure in structures]
+        assert not any(tree.theta.flags.writeable for tree in trees)
+    assert build_trees([], *given) == ()

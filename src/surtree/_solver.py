@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -105,7 +105,7 @@ def sum_nodes(
 
 
 def _rows(encoded: Encoded) -> dict[str, Any]:
-    return {field.name: getattr(encoded, field.name) for field in fields(encoded)}
+    return vars(encoded)
 
 
 def _sums(sums: RowSums) -> dict[str, Any]:

@@ -116,7 +116,7 @@ class Cut:
         return answers | column.missing if self.missing else answers & ~column.missing
 
     def _answers(self, column: Column) -> NDArray[np.bool_]:
-        if column.has_missing and column.missing.all():
+        if column.missing.all():  # also where no row is asked
             return np.zeros(len(column.values), dtype=bool)
         if self.threshold is not None:
             if column.kind == "categorical":

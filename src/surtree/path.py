@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from surtree._solver import Solution, Structure
-from surtree.building import build_tree
+from surtree.building import build_trees, with_risk
 from surtree.encoding import Encoded, Encoder
 from surtree.strategy import Search, refine, search
-from surtree.target import Target
 from surtree.training import TrainingRows
 from surtree.tree import Tree
 
@@ -59,22 +59,30 @@ class EncodedRows:
     encoded: Encoded
     _trees: dict[bytes, Tree] = field(default_factory=dict)
 
-    def build(self, structure: Structure) -> Tree:
-        """Return the tree of a structure, without risk counts."""
+    def build(self, structures: Sequence[Structure]) -> list[Tree]:
+        """Return the tree of each structure, without risk counts."""
         # Searches of different depths often find the same tree. In preorder, cuts and leaves say
         # where they stand: no two trees have the same.
-        key = structure.cut.tobytes()
-        if key not in self._trees:
-            self._trees[key] = self._build(structure, target=None)
-        return self._trees[key]
+        keys = [structure.cut.tobytes() for structure in structures]
+        new = {
+            key: structure
+            for key, structure in zip(keys, structures, strict=True)
+            if key not in self._trees
+        }
+        trees = build_trees(
+            list(new.values()),
+            self.encoded,
+            self.encoder.cuts_,
+            self.rows.sums,
+            self.rows.baseline,
+        )
+        self._trees.update(zip(new, trees, strict=True))
+        return [self._trees[key] for key in keys]
 
     def build_with_risk(self, structure: Structure) -> Tree:
         """Return the tree of a structure, with what it takes to draw Kaplan-Meier curves."""
-        return self._build(structure, self.rows.target)
-
-    def _build(self, structure: Structure, target: Target | None) -> Tree:
-        rows, cuts = self.rows, self.encoder.cuts_
-        return build_tree(structure, self.encoded, cuts, rows.sums, rows.baseline, target)
+        (tree,) = self.build([structure])
+        return with_risk(tree, structure, self.encoded, self.rows.sums, self.rows.target)
 
 
 @dataclass(frozen=True)
@@ -139,7 +147,7 @@ def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
     sums = encoded.rows.sums
     n_events = float(sums.events.sum())
     path: list[Size] = []
-    for splits, structure in enumerate(solution.structures):
+    for splits, tree in enumerate(encoded.build(solution.structures)):
         claimed = sums.negative_log_hazard - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
         scale = n_events + abs(claimed)
@@ -150,7 +158,6 @@ def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
                 replace(path[-1], splits=splits, lower_bound=max(path[-1].loss - slack, 0.0))
             )
             continue
-        tree = encoded.build(structure)
         loss = tree.total_loss
         if abs(loss - claimed) > LOSS_TOLERANCE * scale:
             raise RuntimeError(

@@ -29,7 +29,7 @@ class ArrayValue:
     def __post_init__(self) -> None:
         for name in self._names():
             value = getattr(self, name)
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and value.flags.writeable:
                 view = value.view()
                 view.setflags(write=False)
                 object.__setattr__(self, name, view)

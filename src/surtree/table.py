@@ -149,12 +149,25 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
 def _read_frame(
     frame: nw.DataFrame[Any], columns: list[str], names: tuple[str, ...], index: int
 ) -> Column:
+    column = None
     if frame.implementation.is_pandas():
-        series = frame.to_native()[columns[index]]
-        # What NumPy holds needs no translation, which takes longer than reading it.
-        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufb":
-            return read_array(names[index], series.to_numpy())
-    return read_series(names[index], frame.get_column(columns[index]))
+        column = _read_pandas(names[index], frame.to_native()[columns[index]])
+    return column or read_series(names[index], frame.get_column(columns[index]))
+
+
+def _read_pandas(name: str, series: Any) -> Column | None:
+    """Read what needs no translation, which takes longer than reading it; None where it does."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
+        return read_array(name, series.to_numpy())
+    # Types of pandas are known by their names, because pandas need not be installed.
+    unordered = type(dtype).__name__ == "CategoricalDtype" and not dtype.ordered
+    if unordered or type(dtype).__name__ == "StringDtype":
+        codes, present = series.factorize()
+        texts = present.tolist()
+        if texts and all(isinstance(text, str) for text in texts):
+            return _categorical(name, codes, texts)
+    return None
 
 
 def _as_one_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:
@@ -215,10 +228,6 @@ def read_series(name: str, series: nw.Series[Any]) -> Column:
     if isinstance(dtype, nw.Enum):
         categories = tuple(dtype.categories)
         return _categorical(name, _codes(series.to_list(), categories), categories, ordered=True)
-    if isinstance(dtype, nw.String | nw.Categorical) and series.implementation.is_pandas():
-        codes, present = series.to_native().factorize()
-        if len(present) and all(isinstance(category, str) for category in present):
-            return _categorical(name, codes, present.tolist())
     cells = series.to_list()
     if isinstance(dtype, nw.Categorical):
         present = [cell for cell in set(cells) if not _is_missing(cell)]

@@ -121,7 +121,9 @@ def costs_html(findings: Findings) -> str:
     """Return what each question of an audited tree costs, as a table."""
     if findings.audited is None or not findings.audited.costs:
         return ""
-    rows = ((rule, f"{max(cost, 0.0):.3g}") for rule, cost in findings.audited.costs)
+    # Less than this is rounding.
+    least = 1e-9 * findings.tree.total_loss
+    rows = ((rule, f"{cost if cost > least else 0:.3g}") for rule, cost in findings.audited.costs)
     return (
         "<section><h3>What each question costs</h3>"
         "<p>By how much the loss could be smaller with another question in its place, when "
@@ -175,8 +177,8 @@ def columns_html(findings: Findings) -> str:
     """Return where each column could be cut, those of the tree first."""
     if not findings.columns:
         return (
-            "<p>The questions of this tree were not chosen from a list that was made beforehand: "
-            "see the tree for those that it asks.</p>"
+            "<p>This page does not know all questions that there were to choose from: see the tree "
+            "for those that it asks.</p>"
         )
     used = {cut.column for cut in findings.tree.cuts}
     order = sorted(
