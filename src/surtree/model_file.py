@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from surtree.cut import Cut
+from surtree.cuts import Cuts
 from surtree.encoding import Encoder
 from surtree.path import Size
 from surtree.tree import Tree
@@ -151,7 +152,8 @@ def _encoder(saved: dict[str, Any], shape: dict[str, Any]) -> Encoder:
     encoder = Encoder(**saved["encoder"])
     for name, value in shape.items():
         setattr(encoder, name, value)
-    encoder.cuts_ = tuple(map(Cut.from_dict, saved["cuts"]))
+    cuts = tuple(map(Cut.from_dict, saved["cuts"]))
+    encoder.cuts_ = Cuts([(cuts.__getitem__, np.arange(len(cuts)))])
     encoder.heavier_side_ = np.array(saved["heavier_side"], dtype=bool)
     if len(encoder.cuts_) != encoder.heavier_side_.size:
         raise ValueError("the cuts and their heavier sides are not equally many")
