@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import surtree.path
+import surtree.strategy
 from surtree import EventStratifiedKFold, SurTree, SurTreeCV
 from surtree.metrics import (
     concordance_index,
@@ -476,8 +476,8 @@ def ends_as(status, monkeypatch):
         assert options["n_jobs"] is None
         return replace(original(*arguments, **options), status=status)
 
-    original = surtree.path.solve
-    monkeypatch.setattr(surtree.path, "solve", solve)
+    original = surtree.strategy.solve
+    monkeypatch.setattr(surtree.strategy, "solve", solve)
 
 
 def test_a_search_that_ran_out_of_time_is_not_called_optimal(monkeypatch):

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from surtree import SurTree
 from surtree._solver import Structure
 from surtree.building import build_tree, build_trees
+from surtree.curves import leaf_curves
 from surtree.cut import Cut
 from surtree.datasets import load_gbsg2
 from surtree.encoding import Encoded
@@ -252,8 +254,19 @@ def test_the_tree_is_drawn_with_its_leaf_statistics(tree):
 
 
 def test_a_median_that_is_not_reached_says_how_far_the_curve_goes(tree):
-    far = Tree(**{name: getattr(tree, name) for name in tree._names()} | {"theta": tree.theta / 99})
+    far = replace(tree, theta=tree.theta / 99, risk=())
+    assert str(far).splitlines()[0].endswith("  median by theta")
     assert str(far).splitlines()[2].endswith(" > 9")
+
+
+def test_the_median_of_a_leaf_is_that_of_its_kaplan_meier_curve(tree):
+    medians = [curve.median for curve in leaf_curves(tree, "kaplan-meier")]
+    by_theta = [curve.median for curve in leaf_curves(tree, "baseline")]
+    assert medians != by_theta
+    for name, values in (("median", medians), ("median by theta", by_theta)):
+        lines = str(tree if name == "median" else replace(tree, risk=())).splitlines()
+        assert lines[0].endswith(f"theta  {name}")
+        assert [lines[place].split()[-1] for place in (2, 4, 5)] == [f"{x:g}" for x in values]
 
 
 def test_representation_is_short(tree):

@@ -167,7 +167,8 @@ class Audit:
                 _limits_text(optimum),
                 f"{optimum.loss:.6g}",
                 self._explained(optimum.loss),
-                f"{self.gap_to(optimum):.1f} %",
+                # What is added turns the negative zero of rounding into zero.
+                f"{round(self.gap_to(optimum), 1) + 0.0:.1f} %",
             )
             for optimum in optima
         ]

@@ -22,7 +22,7 @@ from surtree.tree import Tree
 def build_trees(
     structures: Sequence[Structure],
     encoded: Encoded,
-    cuts: tuple[Cut, ...],
+    cuts: Sequence[Cut],
     sums: RowSums,
     baseline: Baseline,
 ) -> tuple[Tree, ...]:
@@ -34,7 +34,7 @@ def build_trees(
         Which cut each node asks, as the solver found it.
     encoded : Encoded
         The training rows, as the solver saw them.
-    cuts : tuple of Cut
+    cuts : sequence of Cut
         The cuts that ``encoded`` and ``structures`` number.
     sums : RowSums
         What each training row adds to a node.
@@ -52,7 +52,9 @@ def build_trees(
     hazard, negative_log_hazard, n_samples, n_events, *weighted = np.concatenate(found, axis=1)
     weight, events = weighted or (n_samples, n_events)
     nodes: dict[str, Any] = {
-        "column": np.array([*(asked.column for asked in cuts), -1], dtype=np.int32)[cut],
+        "column": np.array(
+            [cuts[number].column if number >= 0 else -1 for number in cut.tolist()], dtype=np.int32
+        ),
         "left": left,
         "right": right,
         "theta": leaf_theta(events, hazard),
@@ -74,7 +76,7 @@ def _take(
     nodes: dict[str, Any],
     cut: NDArray[np.int32],
     own: slice,
-    cuts: tuple[Cut, ...],
+    cuts: Sequence[Cut],
     baseline: Baseline,
 ) -> Tree:
     """Return the tree that has some of the nodes, and no cuts but its own."""
@@ -92,7 +94,7 @@ def _take(
 def build_tree(
     structure: Structure,
     encoded: Encoded,
-    cuts: tuple[Cut, ...],
+    cuts: Sequence[Cut],
     sums: RowSums,
     baseline: Baseline,
     target: Target | None = None,

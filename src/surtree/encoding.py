@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any, Self
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surtree.cut import Cut
+from surtree.cuts import Cuts
 from surtree.questions import Questions, ask
 from surtree.sieve import sift
 from surtree.table import Table, read_table
@@ -82,8 +83,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    cuts_ : tuple of Cut
-        The cuts, in the order of the columns.
+    cuts_ : sequence of Cut
+        The cuts, in the order of the columns; each is made when it is looked at.
     heavier_side_ : array of bool
         Whether each cut holds for more than half of the weight: the answer to a value that is
         missing in a column that never was in training.
@@ -210,7 +211,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if not column.missing.all()
         ]
         lines, heavier = _lines(asked, weight, self.min_support)
-        self.cuts_ = tuple(cut for line in lines for cut in line.cuts)
+        self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
         self.heavier_side_ = heavier
         return _join(lines, len(weight))
 
@@ -292,7 +293,8 @@ class _Line:
     first: Places
     last: Places
     missing: NDArray[np.bool_]
-    cuts: tuple[Cut, ...]
+    cut: Callable[[int], Cut]
+    kept: Places
 
 
 def _lines(
@@ -338,7 +340,8 @@ def _line(questions: Questions, kept: Places) -> _Line:
         first=first,
         last=last,
         missing=questions.missing[kept],
-        cuts=tuple(map(questions.cut, kept.tolist())),
+        cut=questions.cut,
+        kept=kept,
     )
 
 
@@ -352,7 +355,7 @@ def _merge(questions: Questions, asked: Places) -> Places:
 
 
 def _join(lines: list[_Line], n_rows: int) -> Encoded:
-    n_cuts = [len(line.cuts) for line in lines]
+    n_cuts = [len(line.kept) for line in lines]
     none: list[Places] = [np.empty(0, dtype=np.intp)]
     return Encoded(
         bins=np.array([line.bins for line in lines], dtype=np.uint16).reshape(-1, n_rows),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from surtree._solver import Limits, ProgressHook
 from surtree.curves import LeafCurveKind
 from surtree.encoding import Encoder
+from surtree.model_file import read_model, write_model
 from surtree.parameters import (
     MAX_DEPTH,
     is_number,
@@ -122,12 +126,12 @@ class SurTree(TreeEstimator):
     all rows
     ├─ positive_nodes <= 3
     │  ├─ tumor_size <= 12              26       2  0.125  > 2456
-    │  └─ tumor_size > 12              350     117  0.682    2456
+    │  └─ tumor_size > 12              350     117  0.682    2372
     └─ positive_nodes > 3
-       ├─ progesterone_receptor <= 26  161     110    2.4     729
-       └─ progesterone_receptor > 26   149      70   1.07    1684
-    >>> model.predict_median(X.head(3)).tolist()
-    [2456.0, 1684.0, 1684.0]
+       ├─ progesterone_receptor <= 26  161     110    2.4     679
+       └─ progesterone_receptor > 26   149      70   1.07    1701
+    >>> model.predict(X.head(3)).round(3).tolist()
+    [0.682, 1.065, 1.065]
     """
 
     def __init__(
@@ -206,6 +210,55 @@ class SurTree(TreeEstimator):
             path.sizes, key=lambda size: (size.loss + self.ccp_alpha * size.splits, size.splits)
         )
         return self._adopt(encoded, path, best)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file, as JSON and without code.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that is there is replaced.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from surtree import SurTree
+        >>> from surtree.datasets import load_gbsg2
+        >>> X, y = load_gbsg2()
+        >>> with TemporaryDirectory() as directory:
+        ...     SurTree(max_depth=2).fit(X, y).save(Path(directory) / "model.json")
+        ...     model = SurTree.load(Path(directory) / "model.json")
+        >>> model.status_, model.predict_median(X.head(3)).tolist()
+        ('optimal', [2456.0, 1684.0, 1684.0])
+        """
+        check_is_fitted(self)
+        write_model(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the estimator that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. No code in it is run, so it may come from anywhere.
+
+        Returns
+        -------
+        SurTree
+            It predicts exactly as the saved one, and has its certificate and its path. A
+            ``progress`` hook is not saved.
+        """
+        parameters, attributes = read_model(Path(path))
+        try:
+            model = cls(**parameters)
+            model._check_parameters()
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
+        for name, value in attributes.items():
+            setattr(model, name, value)
+        return model
 
     def _find_path(self, encoded: EncodedRows, how: Search) -> SizePath:
         return find_path(encoded, how, refines=self.refine, refined_from=self.n_thresholds)

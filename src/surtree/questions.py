@@ -154,6 +154,7 @@ def _ask_numbers(
     bins = _bins(column.values, distinct[above])
     if column.has_missing:
         bins[column.missing] = len(above) + 1
+    plain = replace(plain, seen=(float(distinct[0]), float(distinct[-1])))
 
     def cut(question: int) -> Cut:
         lower, upper = distinct[above[question] - 1], distinct[above[question]]
@@ -177,7 +178,7 @@ def _ask_ordered(
     bins[column.missing] = len(below) + 1
 
     def cut(question: int) -> Cut:
-        return replace(plain, categories=column.categories[below[question] + 1 :])
+        return plain.of_categories(column.categories[below[question] + 1 :], column)
 
     return _ask_above(bins, len(below) + 1, cut)
 
@@ -200,7 +201,7 @@ def _ask_categories(plain: Cut, column: Column, weight: Floats, max_categories: 
 
     def cut(question: int) -> Cut:
         if question < len(own):
-            return replace(plain, categories=(categories[question],))
+            return plain.of_categories((categories[question],), column)
         return replace(plain, categories=categories, negated=True)
 
     every = np.arange(n_bins)

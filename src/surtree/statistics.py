@@ -13,6 +13,9 @@ from surtree.target import Target
 
 Floats = NDArray[np.float64]
 
+# A time axis has at most so many intervals.
+MOST_TICKS = 8
+
 # A curve that reaches one half in exact arithmetic must do so in floating point too.
 _HALF = 0.5 * (1 + 1e-12)
 
@@ -239,6 +242,29 @@ def likelihood_loss(sums: RowSums, theta: Floats) -> float:
     """Return the loss of rows for which a tree predicts ``theta``, summed over the rows."""
     cost = theta * sums.hazard - sums.events * (np.log(theta) + 1.0)
     return sums.negative_log_hazard + float(cost.sum())
+
+
+def product_limit(at_risk: NDArray[Any], deaths: NDArray[Any]) -> Floats:
+    """Return the Kaplan-Meier survival after each time, from what was at risk and what died."""
+    survival: Floats = np.cumprod(1.0 - deaths / at_risk, dtype=np.float64)
+    return survival
+
+
+def round_step(end: float) -> float:
+    """Return a power of ten that divides the ticks of any time axis to an end.
+
+    An axis has a tick at every multiple of one, two or five times a power of ten, and not more
+    than `MOST_TICKS` of them.
+    """
+    return float(10.0 ** np.floor(np.log10(end / MOST_TICKS)))
+
+
+def round_times(end: float) -> Floats:
+    """Return zero and the multiples of `round_step`, as they are written, up to an end."""
+    step = round_step(end)
+    multiples = np.arange(np.floor(end / step) + 1)
+    # Three divided by ten is what is written 0.3, three times 0.1 is a little more.
+    return multiples * step if step >= 1 else multiples / np.rint(1 / step)
 
 
 def median_time(times: Floats, survival: Floats) -> float:

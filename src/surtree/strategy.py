@@ -37,10 +37,10 @@ FIRST_ROWS = 20_000
 FEW_THRESHOLDS = 63
 # Quantiles for the first look, and for a second one if the search may end early.
 FIRST_THRESHOLDS, SECOND_THRESHOLDS = 10, 30
+# What is rounding, relative to all events, and how often to look closer at most.
+REFINEMENT, MAX_REFINEMENTS = 1e-9, 100
 # Thresholds of a column in a refinement, beyond those that it began with.
 CLOSER_THRESHOLDS = 14
-# What a refinement must gain to go on, relative to all events.
-REFINEMENT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -120,18 +120,17 @@ def refine(encoded: Encoded, sums: RowSums, how: Search, n_thresholds: int | Non
     base = quantiles(encoded, _counts(sums), n_thresholds or FIRST_THRESHOLDS)
     best = _solve_restricted(restrict(encoded, base), sums, how, clock.left())
     enough = REFINEMENT * float(sums.events.sum())
-    status = best.status
-    chosen = base
-    while status == "optimal":
-        closer = _closer(encoded, base, chosen, best)
-        if (closer == chosen).all():
-            break
-        chosen = closer
-        found = _solve_restricted(restrict(encoded, chosen), sums, how, clock.left())
+    status, tried = best.status, base
+    for _ in range(MAX_REFINEMENTS):
+        closer = _closer(encoded, base, tried, best)
+        if status != "optimal" or not (closer & ~tried).any():
+            break  # nothing is left between the best cuts and their neighbours
+        found = _solve_restricted(restrict(encoded, closer), sums, how, clock.left())
         status, before = found.status, best.gains
         best = _best_of(found, best)
-        if (best.gains - before[: best.gains.size]).max() <= enough:
-            break
+        improved = (best.gains - before[: best.gains.size]).max() > enough
+        # Next to another cut, another threshold may be the best.
+        tried = closer if improved else tried | closer
     return replace(
         best,
         status="refined" if status == "optimal" else status,
@@ -188,7 +187,7 @@ def _solve_restricted(
     return replace(solution, structures=structures)
 
 
-def _closer(encoded: Encoded, base: Chosen, chosen: Chosen, best: Solution) -> Chosen:
+def _closer(encoded: Encoded, base: Chosen, tried: Chosen, best: Solution) -> Chosen:
     """Choose the first cuts, those of the best trees, and others next to those of the largest."""
     closer = base.copy()
     for structure in best.structures:
@@ -197,7 +196,7 @@ def _closer(encoded: Encoded, base: Chosen, chosen: Chosen, best: Solution) -> C
     largest = largest[largest >= 0]
     for line in range(len(encoded.bins)):
         first = thresholds_of(encoded, line)
-        grid = _places(encoded, line, first, np.flatnonzero(chosen))
+        grid = _places(encoded, line, first, np.flatnonzero(tried))
         if grid.size == first.size or not is_ordered(encoded, line):
             continue
         places = _places(encoded, line, first, largest)

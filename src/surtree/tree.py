@@ -13,7 +13,8 @@ from scipy.sparse import csr_matrix
 
 from surtree.cut import Cut
 from surtree.risk import RiskCounts, risk_counts
-from surtree.statistics import ArrayValue, Baseline, median_time, total_by
+from surtree.soundness import require_sound
+from surtree.statistics import ArrayValue, Baseline, median_time, product_limit, total_by
 from surtree.table import Table
 
 Integers = NDArray[np.int32]
@@ -24,7 +25,7 @@ VERSION = 1
 
 _INTEGER_FIELDS = ("column", "cut", "left", "right", "n_samples", "n_events")
 _FLOAT_FIELDS = ("theta", "weight", "events", "hazard", "loss")
-_HEADINGS = ("n", "events", "theta", "median")
+_HEADINGS = ("n", "events", "theta")
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Tree(ArrayValue):
     @property
     def depth(self) -> int:
         """The largest number of questions that a row is asked."""
-        return max(len(path) for path in self._paths()) - 1
+        return max(len(path) for path in self.paths()) - 1
 
     @property
     def total_loss(self) -> float:
@@ -169,8 +170,21 @@ class Tree(ArrayValue):
         column = replace(column, values=column.values[rows])
         answer = cut.holds(column)
         if cut.missing is None and column.has_missing:
-            answer[column.missing] = self.weight[self.right[node]] > self.weight[self.left[node]]
+            answer[column.missing] = self.missing_goes_right(node)
         return answer
+
+    def missing_goes_right(self, node: int) -> bool:
+        """Return whether a missing value is a yes to the question of a node.
+
+        Parameters
+        ----------
+        node : int
+            A node that is not a leaf.
+        """
+        missing = self._cut_of(node).missing
+        if missing is None:
+            return bool(self.weight[self.right[node]] > self.weight[self.left[node]])
+        return missing
 
     def decision_path(self, table: Table) -> csr_matrix:
         """Return which nodes each row of a table visits, as a sparse matrix of ones.
@@ -181,7 +195,7 @@ class Tree(ArrayValue):
             Rows with the columns of the table that the tree was fitted on.
         """
         leaf_of_row = self.apply(table)
-        paths = self._paths()
+        paths = self.paths()
         length = np.array([len(path) for path in paths])
         padded = np.zeros((self.n_nodes, length.max()), dtype=np.int32)
         for node, path in enumerate(paths):
@@ -191,6 +205,14 @@ class Tree(ArrayValue):
         first = np.concatenate(([0], np.cumsum(length[leaf_of_row])))
         shape = (leaf_of_row.size, self.n_nodes)
         return csr_matrix((np.ones(nodes.size, dtype=np.int64), nodes, first), shape=shape)
+
+    def paths(self) -> list[tuple[int, ...]]:
+        """Return, for each node, the nodes from the root down to it."""
+        paths: list[tuple[int, ...]] = [(0,)] * self.n_nodes
+        for node in np.flatnonzero(~self.is_leaf):
+            for child in (self.left[node], self.right[node]):
+                paths[child] = (*paths[node], int(child))
+        return paths
 
     def rules(self) -> tuple[Rule, ...]:
         """Return how each leaf is reached, in the words of the user's columns.
@@ -204,7 +226,7 @@ class Tree(ArrayValue):
         x0 <= 0: theta 0.632 (2 events in 2 rows)
         x0 > 0: theta 2.4 (2 events in 2 rows)
         """
-        paths = self._paths()
+        paths = self.paths()
         return tuple(
             Rule(
                 leaf=int(leaf),
@@ -215,6 +237,23 @@ class Tree(ArrayValue):
             )
             for leaf in self.leaves
         )
+
+    def median(self, leaf: int) -> float:
+        """Return when half of the rows of a leaf have had the event, infinity where it never is so.
+
+        It is read off the leaf's Kaplan-Meier curve, or, where the tree keeps no risk counts, off
+        the curve that theta gives.
+
+        Parameters
+        ----------
+        leaf : int
+            The number of a leaf's node.
+        """
+        times = self.baseline.times
+        if not self.risk:
+            return median_time(times, self.baseline.survival(float(self.theta[leaf])))
+        counts = self.risk[int(np.searchsorted(self.leaves, leaf))]
+        return median_time(times[counts.step], product_limit(counts.at_risk, counts.deaths))
 
     def importances(self, n_columns: int) -> Floats:
         """Return the share of each of the user's columns in the reduction of the loss."""
@@ -244,6 +283,7 @@ class Tree(ArrayValue):
                     "step": counts.step.tolist(),
                     "at_risk": counts.at_risk.tolist(),
                     "deaths": counts.deaths.tolist(),
+                    "round_at_risk": counts.round_at_risk.tolist(),
                 }
                 for counts in self.risk
             ],
@@ -267,7 +307,7 @@ class Tree(ArrayValue):
         nodes, baseline = dict(saved["nodes"]), saved["baseline"]
         for names, dtype in ((_INTEGER_FIELDS, np.int32), (_FLOAT_FIELDS, np.float64)):
             nodes |= {name: np.array(nodes[name], dtype=dtype) for name in names}
-        return cls(
+        tree = cls(
             **nodes,
             cuts=tuple(Cut.from_dict(cut) for cut in saved["cuts"]),
             baseline=Baseline(
@@ -275,17 +315,18 @@ class Tree(ArrayValue):
                 np.array(baseline["cumulative_hazard"], dtype=np.float64),
                 baseline["floor"],
             ),
-            risk=tuple(
-                risk_counts(counts["step"], counts["at_risk"], counts["deaths"])
-                for counts in saved["risk"]
-            ),
+            risk=tuple(risk_counts(**counts) for counts in saved["risk"]),
         )
+        require_sound(tree)
+        return tree
 
     def __repr__(self) -> str:
         return f"Tree(n_leaves={self.n_leaves}, depth={self.depth}, loss={self.total_loss:.6g})"
 
     def __str__(self) -> str:
-        lines = [("", _HEADINGS), *self._draw(0, "all rows", "", "")]
+        # Without risk counts there is no Kaplan-Meier curve to read a median off.
+        median = "median" if self.risk else "median by theta"
+        lines = [("", (*_HEADINGS, median)), *self._draw(0, "all rows", "", "")]
         label_width = max(len(label) for label, _ in lines)
         columns = zip(*(cells for _, cells in lines if cells), strict=True)
         widths = [max(map(len, column)) for column in columns]
@@ -293,6 +334,12 @@ class Tree(ArrayValue):
             "  ".join([label.ljust(label_width), *map(str.rjust, cells, widths)]).rstrip()
             for label, cells in lines
         )
+
+    def _repr_html_(self) -> str:
+        # Only notebooks need it, and it reads trees.
+        from surtree.report import notebook_html
+
+        return notebook_html(self)
 
     def _draw(
         self, node: int, label: str, before: str, below: str
@@ -306,13 +353,12 @@ class Tree(ArrayValue):
             yield from self._draw(child, self._condition(node, child), below + tip, below + line)
 
     def _cells(self, leaf: int) -> tuple[str, ...]:
-        times = self.baseline.times
-        median = median_time(times, self.baseline.survival(self.theta[leaf]))
+        median = self.median(leaf)
         return (
             str(self.n_samples[leaf]),
             str(self.n_events[leaf]),
             f"{self.theta[leaf]:.3g}",
-            f"{median:.6g}" if np.isfinite(median) else f"> {times[-1]:.6g}",
+            f"{median:.6g}" if np.isfinite(median) else f"> {self.baseline.times[-1]:.6g}",
         )
 
     def _condition(self, node: int, child: int) -> str:
@@ -322,14 +368,6 @@ class Tree(ArrayValue):
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
-
-    def _paths(self) -> list[tuple[int, ...]]:
-        """Return, for each node, the nodes from the root down to it."""
-        paths: list[tuple[int, ...]] = [(0,)] * self.n_nodes
-        for node in np.flatnonzero(~self.is_leaf):
-            for child in (self.left[node], self.right[node]):
-                paths[child] = (*paths[node], int(child))
-        return paths
 
 
 def leaf_of_row(
