@@ -120,6 +120,7 @@ def _summary(rows: pd.DataFrame) -> pd.DataFrame:
         most=("missed", "max"),
         optimal=("optimal", "sum"),
     ).reset_index()
+    frame = frame.sort_values("depth", kind="stable")
     return _percent(frame, ["mean", "median", "most"])
 
 

@@ -135,3 +135,4 @@ def _draw_factor(ax: Axes, rows: pd.DataFrame) -> None:
         median = part.groupby("depth")["seconds"].median()
         ax.plot(median.index, median, color=colour, marker=marker, ms=4, label=method)
     ax.set_yscale("log")
+    ax.set_xticks(sorted(rows["depth"].unique()))
