@@ -77,14 +77,6 @@ Region intersection(const Region& a, const Region& b) {
     return out;
 }
 
-// The missing bin is the last one, so it never comes before the interval.
-Region bins_of(const Cut& cut, int n_bins, int missing_bin) {
-    Region region;
-    append(region, cut.first, cut.last + 1);
-    if (cut.missing && missing_bin > cut.last) append(region, missing_bin, missing_bin + 1);
-    return cut.negated ? complement(region, n_bins) : region;
-}
-
 constexpr int mask_bits = 64;
 
 Region bins_of(std::uint64_t mask, int n_bins) {
@@ -96,6 +88,14 @@ Region bins_of(std::uint64_t mask, int n_bins) {
 }
 
 }  // namespace
+
+// The missing bin is the last one, so it never comes before the interval.
+Region region_of(const Cut& cut, int n_bins, int missing_bin) {
+    Region region;
+    append(region, cut.first, cut.last + 1);
+    if (cut.missing && missing_bin > cut.last) append(region, missing_bin, missing_bin + 1);
+    return cut.negated ? complement(region, n_bins) : region;
+}
 
 Axis::Axis(const std::vector<Region>& holds, std::vector<int> cuts, const Region& bins, int levels)
     : n_cuts(static_cast<int>(holds.size())), n_sides(2 * n_cuts), cut_of(std::move(cuts)) {
@@ -160,7 +160,7 @@ Column::Column(const Problem& problem, int column, int levels)
         const Cut& cut = problem.cuts[c];
         if (cut.column != column) continue;
         cuts.push_back(static_cast<int>(c));
-        holds_.push_back(bins_of(cut, n_bins, missing_bin));
+        holds_.push_back(region_of(cut, n_bins, missing_bin));
         ordered_ = ordered_ && (cut.last == n_values_ - 1 || cut.first == missing_bin);
     }
     n_cuts = static_cast<int>(cuts.size());

@@ -25,6 +25,9 @@ struct Run {
 // A set of bins: runs, ascending and apart.
 using Region = std::vector<Run>;
 
+// The bins for which a cut holds.
+Region region_of(const Cut& cut, int n_bins, int missing_bin);
+
 // More bins than this, and kernels of more than one level are out of the question.
 constexpr int max_kernel_bins = 512;
 

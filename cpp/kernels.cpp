@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 
 #include "kernel/depth_three.hpp"
+#include "kernel/scan.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
@@ -32,6 +33,12 @@ void fill_tables(const KernelInput& in, int first, int last, double* tables) {
     in.n_sums == 2 ? add_to_tables<2>(in, first, last, tables) : add_to_tables<4>(in, first, last, tables);
 }
 
+void scan(const ScanInput& in) { in.n_sums == 2 ? Scan<2>{in}.run() : Scan<4>{in}.run(); }
+
+void scan_cuts(const ScanInput& in, int side, const double* sums, int n_cuts) {
+    in.n_sums == 2 ? Scan<2>{in}.evaluate(side, sums, n_cuts) : Scan<4>{in}.evaluate(side, sums, n_cuts);
+}
+
 void gains(const double* events, const double* hazard, double* out, int n) {
     for (int k = 0; k < n; k += lanes) store(out + k, gain(load(events + k), load(hazard + k)));
 }
@@ -45,6 +52,8 @@ const Kernels table = {SURTREE_NAME(SURTREE_ISA),
                        {run<DepthOne>, run<DepthTwo>, run<DepthThree>},
                        workspace,
                        fill_tables,
+                       scan,
+                       scan_cuts,
                        gains};
 
 }  // namespace surtree::SURTREE_ISA

@@ -50,6 +50,25 @@ struct KernelInput {
     double* side_gains;  // out: sides x 2^(depth - 1)
 };
 
+// The rows of an ordered column, in its order, and a cut of another column that divides them.
+struct ScanInput {
+    int n;                      // rows
+    const std::int32_t* row;    // their numbers
+    const std::uint32_t* code;  // twice the bin, and one more where its bin may hold events
+    const double* sums;         // n x n_sums
+    int n_sums;                 // as above
+    const std::uint8_t* side;   // by number of the row: on which side of the other cut it is, 0 or 1
+    const double* totals;       // sums of both sides
+    double min_samples;
+    double min_events;
+    double* workspace;  // of scan_workspace(n, n_sums) doubles
+    double* best;       // in and out, for each side: the best gain with a cut, and that within the limits
+};
+
+constexpr std::size_t scan_workspace(int n, int n_sums) {
+    return 2 * (static_cast<std::size_t>(n) + max_lanes + 3) * static_cast<std::size_t>(n_sums);
+}
+
 // Returns false if it was stopped: then the output means nothing.
 using Kernel = bool (*)(const KernelInput&);
 
@@ -59,6 +78,10 @@ struct Kernels {
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
     // Adds rows first..last-1 of the input to tables; axes are those of the layout, in its order.
     void (*add_rows)(const KernelInput&, int first, int last, double* tables);
+    // The best cut of a column on each side of another one.
+    void (*scan)(const ScanInput&);
+    // The same for cuts whose sums are known, on one side: sums of n_cuts parts, and max_lanes more of zeros.
+    void (*scan_cuts)(const ScanInput&, int side, const double* sums, int n_cuts);
     // g for an array, so that tests can compare it with the formula.
     void (*gains)(const double* events, const double* hazard, double* out, int n);
 };

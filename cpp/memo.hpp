@@ -7,17 +7,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profile.hpp"
 #include "rows.hpp"
 
 namespace surtree {
 
-// Best gains of a set of rows with at most 0, 1, 2, ... splits. Never falls.
-using Profile = std::vector<double>;
+inline std::size_t bytes_of(const Profile& profile) { return profile.size() * sizeof(double); }
 
 // A subproblem is a set of rows: it does not matter which cuts led to it.
+template <class Value>
 class Memo {
  public:
-    bool find(const Key& key, Profile& out) {
+    bool find(const Key& key, Value& out) {
         Shard& shard = shard_of(key);
         const std::lock_guard lock(shard.mutex);
         const auto place = shard.solved.find(key);
@@ -27,12 +28,12 @@ class Memo {
     }
 
     // Once the budget is spent nothing more is kept: what is not found is solved again.
-    void store(const Key& key, const Profile& profile, std::atomic<std::size_t>& bytes_left) {
-        const std::size_t bytes = bytes_per_entry + profile.size() * sizeof(double);
+    void store(const Key& key, const Value& value, std::atomic<std::size_t>& bytes_left) {
+        const std::size_t bytes = bytes_per_entry + bytes_of(value);
         if (bytes_left.load(std::memory_order_relaxed) < bytes) return;
         Shard& shard = shard_of(key);
         const std::lock_guard lock(shard.mutex);
-        if (shard.solved.emplace(key, profile).second) bytes_left.fetch_sub(bytes, std::memory_order_relaxed);
+        if (shard.solved.emplace(key, value).second) bytes_left.fetch_sub(bytes, std::memory_order_relaxed);
     }
 
  private:
@@ -44,7 +45,7 @@ class Memo {
     };
     struct Shard {
         std::mutex mutex;
-        std::unordered_map<Key, Profile, Hash> solved;
+        std::unordered_map<Key, Value, Hash> solved;
     };
     Shard& shard_of(const Key& key) { return shards_[key.high % shards_.size()]; }
     std::array<Shard, 64> shards_;

@@ -54,6 +54,7 @@ struct Switches {
     bool regroup = true;  // binary columns that belong together
     bool bounds = true;
     bool sweep = true;  // tables of sides as differences
+    int bisect = 100;   // columns with more nested cuts than this are bisected
 };
 
 // How to run; nothing here changes an answer that is proven optimal.
@@ -63,6 +64,7 @@ struct Control {
     std::size_t memory_limit = std::size_t{1} << 31;     // bytes that solved subproblems may take
     bool wants_progress = false;                         // else what should_stop gets is empty
     std::function<bool(const Progress&)> should_stop{};  // asked from the calling thread, now and then
+    std::vector<double> known_gains{};                   // of trees known already, by number of splits
     Switches switches{};
 };
 
@@ -79,6 +81,7 @@ struct Solution {
     std::vector<double> gains;
     std::vector<double> gain_bounds;
     std::vector<Tree> trees;
+    std::uint64_t n_cuts = 0, n_evaluated = 0;  // cuts of all sets of rows, and those that were looked at
 };
 
 Solution solve(const Problem& problem, const Limits& limits, const Control& control);

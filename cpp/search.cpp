@@ -1,32 +1,16 @@
 #include "search.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <numeric>
-#include <thread>
 
 namespace surtree {
 namespace {
 
-constexpr double tie_tolerance = 1e-12;                           // of all events
 constexpr std::size_t max_running_tables = std::size_t{1} << 24;  // doubles
-constexpr std::chrono::milliseconds poll{20};
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-int full_tree(int depth) { return depth > 20 ? 1 << 20 : (1 << depth) - 1; }
-
-void make_monotone(Profile& out) {
-    std::partial_sum(out.begin(), out.end(), out.begin(), [](double a, double b) { return std::max(a, b); });
-}
-
 }  // namespace
-
-void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_no, Profile& out) {
-    for (std::size_t i = 0; i < n_yes && i + 1 < out.size(); ++i)
-        for (std::size_t j = 0; j < n_no && i + j + 1 < out.size(); ++j)
-            out[i + j + 1] = std::max(out[i + j + 1], yes[i] + no[j]);
-}
 
 Search::Search(const Problem& problem, const Limits& limits, const Control& control)
     : problem_(problem),
@@ -35,14 +19,8 @@ Search::Search(const Problem& problem, const Limits& limits, const Control& cont
       limited_(limits.min_samples_leaf > 1 || limits.min_events_leaf > 0),
       rows_(merge_rows(problem, limited_, control.switches.merge)),
       memory_left_(control.memory_limit) {
-    // A budget of n splits is no use beyond 2^d - 1 or beyond the rows, nor a depth beyond n.
-    const int most = std::max(0, rows_.all.n - 1);
-    depth_ = std::min({limits.max_depth, limits.max_splits, most});
-    budget_.assign(at(depth_ + 1), 0);
-    for (int d = depth_, splits = std::min({limits.max_splits, full_tree(depth_), most}); d > 0; --d) {
-        budget_[at(d)] = splits;
-        splits = std::min(splits - 1, full_tree(d - 1));
-    }
+    budget_ = split_budgets(limits, rows_.all.n);
+    depth_ = static_cast<int>(budget_.size()) - 1;
     double events = 0;
     for (int r = 0; r < rows_.all.n; ++r) events += rows_.all.sums[at(r) * at(rows_.n_sums)];
     tie_ = tie_tolerance * events;
@@ -51,7 +29,7 @@ Search::Search(const Problem& problem, const Limits& limits, const Control& cont
         columns_.emplace_back(problem, static_cast<int>(c), kernel_depth);
     n_sides_ = 2 * static_cast<int>(problem.cuts.size());
     terminal_.emplace(columns_, limits_, rows_, kernel_depth, &stop_);
-    memo_ = std::vector<Memo>(at(depth_ + 1));
+    memo_ = std::vector<Memo<Profile>>(at(depth_ + 1));
 }
 
 Status Search::run() {
@@ -105,7 +83,7 @@ std::vector<int> Search::promising_sides() const {
     return sides;
 }
 
-// Workers take tasks from a shared counter; the calling thread only watches the clock and the user.
+// Threads take tasks from a shared counter.
 Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start) {
     if (is_quick()) {
         Worker worker;
@@ -113,48 +91,18 @@ Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start
         return Status::optimal;
     }
     std::atomic<std::size_t> next{0}, n_done{0};
-    std::mutex mutex;
-    std::condition_variable done;
-    const int n_threads = std::max(1, std::min(control_.n_threads, static_cast<int>(tasks.size())));
-    int running = n_threads;
     const auto work = [&] {
         Worker worker;
         for (std::size_t k = next++; k < tasks.size() && !stopped(); k = next++) {
             run_task(tasks[k], worker);
             ++n_done;
         }
-        const std::lock_guard lock(mutex);
-        --running;
-        done.notify_one();
     };
-    std::vector<std::thread> threads;
-    for (int t = 0; t < n_threads; ++t) threads.emplace_back(work);
-
-    Status status = Status::optimal;
-    const bool timed = control_.time_limit > 0;
-    const auto deadline = start + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(control_.time_limit));
-    std::unique_lock lock(mutex);
-    while (running > 0) {
-        auto wake = Clock::now() + poll;
-        if (timed && status == Status::optimal) wake = std::min(wake, deadline);
-        done.wait_until(lock, wake);
-        if (running == 0 || status != Status::optimal) continue;
-        if (timed && Clock::now() >= deadline) status = Status::time_limit;
-        if (control_.should_stop) {
-            lock.unlock();
-            const bool last_stage = stage_depth_ == depth_;
-            const double share =
-                last_stage ? static_cast<double>(n_done) / static_cast<double>(tasks.size()) : 0;
-            if (control_.should_stop(control_.wants_progress ? progress(share) : Progress{}))
-                status = Status::interrupted;
-            lock.lock();
-        }
-        if (status != Status::optimal) std::atomic_ref(stop_).store(true);
-    }
-    lock.unlock();
-    for (std::thread& thread : threads) thread.join();
-    return status;
+    const int n_threads = std::max(1, std::min(control_.n_threads, static_cast<int>(tasks.size())));
+    return watch(control_, start, n_threads, stop_, work, [&] {
+        const bool last_stage = stage_depth_ == depth_;
+        return progress(last_stage ? static_cast<double>(n_done) / static_cast<double>(tasks.size()) : 0);
+    });
 }
 
 // Whether a stage takes a few milliseconds at most: then threads cost more than they bring, and nobody can

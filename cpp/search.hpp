@@ -2,13 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
 
 #include "memo.hpp"
 #include "terminal.hpp"
+#include "watch.hpp"
 
 namespace surtree {
 
@@ -79,8 +79,6 @@ class Search {
     double tie() const { return tie_; }
 
  private:
-    using Clock = std::chrono::steady_clock;
-
     // Sides of the root that a thread solves in one go; none for the look ahead.
     struct Task {
         int first_side, last_side;
@@ -130,7 +128,7 @@ class Search {
     double tie_ = 0;
     bool stop_ = false;
     std::optional<Terminal> terminal_;  // made when the columns are
-    std::vector<Memo> memo_;            // by depth
+    std::vector<Memo<Profile>> memo_;   // by depth
     std::atomic<std::size_t> memory_left_;
     int stage_depth_ = 0;
     Sides root_rows_;
@@ -140,8 +138,5 @@ class Search {
     std::vector<RootSide> root_sides_;
     std::unique_ptr<LookAhead> look_ahead_;
 };
-
-// Every way to share splits: one for the cut, the others left and right.
-void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_no, Profile& out);
 
 }  // namespace surtree

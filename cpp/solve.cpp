@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "bisection_trees.hpp"
 #include "regroup.hpp"
 #include "search.hpp"
 
@@ -157,12 +158,30 @@ class TreeBuilder {
     std::map<std::array<std::uint64_t, 3>, Search::Solved> again_;
 };
 
+Solution solve_by_bisection(const Regrouped& regrouped, const Limits& limits, const Control& control) {
+    Bisection search(regrouped.problem, limits, control);
+    Solution solution;
+    solution.status = search.run();
+    solution.gains = search.gains();
+    solution.gain_bounds = solution.status == Status::optimal ? solution.gains : search.gain_bounds();
+    solution.n_cuts = search.n_cuts();
+    solution.n_evaluated = search.n_evaluated();
+    BisectionTrees trees(search, solution.status, regrouped.cut_of);
+    for (int k = 0; k <= search.n_splits(); ++k) solution.trees.push_back(trees.build(k));
+    for (double& gain : solution.gains) gain *= search.grid();
+    for (double& bound : solution.gain_bounds) bound *= search.grid();
+    return solution;
+}
+
 }  // namespace
 
 Solution solve(const Problem& problem, const Limits& limits, const Control& control) {
     Regrouped regrouped{problem, std::vector<int>(problem.cuts.size()), {}};
     std::iota(regrouped.cut_of.begin(), regrouped.cut_of.end(), 0);
     if (control.switches.regroup) regrouped = regroup(problem);
+    if (longest_chain(regrouped.problem) > control.switches.bisect && limits.max_depth > 1 &&
+        limits.max_splits > 1 && problem.n_rows > 2)
+        return solve_by_bisection(regrouped, limits, control);
     Search search(regrouped.problem, limits, control);
     Solution solution;
     solution.status = search.run();

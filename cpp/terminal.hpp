@@ -2,11 +2,10 @@
 #pragma once
 
 #include "kernels.hpp"
+#include "profile.hpp"
 #include "rows.hpp"
 
 namespace surtree {
-
-constexpr double infeasible = -1e300;  // the gain of a leaf that breaks a limit
 
 // Best gains of the sides of all cuts that divide a set of rows, with at most 0, 1, ... splits.
 struct SideGains {

@@ -1,7 +1,7 @@
-"""Fit the best survival tree of depth three on a clinical table, report it, and draw it.
+"""Fit the best survival tree of depth three on a clinical table, draw it, and write its report.
 
-Run it as ``python examples/demo.py [directory]``; the pictures go to the directory, by default
-``demo``.
+Run it as ``python examples/demo.py [directory]``; pictures and report go to the directory, by
+default ``demo``.
 """
 
 import sys
@@ -11,7 +11,7 @@ from time import perf_counter
 
 import matplotlib as mpl
 
-from surtree import SurTree
+from surtree import SurTree, report
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_curves, plot_tree
 
@@ -19,7 +19,7 @@ BAR = 40
 
 
 def main(directory: Path) -> None:
-    """Fit, print the report and write the pictures."""
+    """Fit, print what was found, and write the pictures and the report."""
     X, y = load_gbsg2()
     heading("Data: German breast cancer trial, days until recurrence or death")
     print(f"  {len(y)} women, {y['event'].sum()} of them with an event, the others censored")
@@ -50,17 +50,25 @@ def main(directory: Path) -> None:
     print()
     print("  n       women in the leaf, and how many of them had the event")
     print("  theta   relative risk: 2 is twice the hazard of all women, 0.5 half of it")
-    print("  median  days until half of them have had the event, as theta predicts")
+    print("  median  days until half of them have had the event")
 
     heading("Concordance")
     print(f"  C-index {model.score(X, y):.3f} on the same rows (0.5: chance, 1: perfect)")
 
     directory.mkdir(parents=True, exist_ok=True)
-    heading("Pictures, with the Kaplan-Meier curve of each leaf")
-    for name, plot in (("tree.png", plot_tree), ("curves.png", plot_curves)):
-        path = directory / name
-        plot(model.tree_, time_unit="days").figure.savefig(path, dpi=120)
-        print(f"  {path}")
+    pictures = {"tree": plot_tree, "curves": plot_curves}
+    for name, plot in pictures.items():
+        plot(model.tree_, time_unit="days").figure.savefig(directory / f"{name}.png", dpi=120)
+    page = report(
+        model,
+        directory / "report.html",
+        title="German breast cancer study: recurrence-free survival",
+        time_unit="days",
+    )
+    heading("Open these")
+    print(f"  {page}   explore the tree, answer its questions, see its proof")
+    for name in pictures:
+        print(f"  {directory / f'{name}.png'}")
 
 
 def heading(text: str) -> None:

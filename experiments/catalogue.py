@@ -15,6 +15,10 @@ from experiments import (
     scalability,
     synthetic,
     theta,
+    threshold_curve,
+    threshold_held_out,
+    threshold_speed,
+    thresholds,
     training_score,
 )
 from experiments.experiment import Experiment
@@ -81,5 +85,29 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=theta.cases,
         measure=theta.measure,
         page=theta.page,
+    ),
+    "thresholds": Experiment(
+        title="every threshold on the real tables, beside ten quantiles and the heuristics",
+        cases=thresholds.cases,
+        measure=thresholds.measure,
+        page=thresholds.page,
+    ),
+    "thresholds-speed": Experiment(
+        title="how long every threshold takes on synthetic tables",
+        cases=threshold_speed.cases,
+        measure=threshold_speed.measure,
+        page=threshold_speed.page,
+    ),
+    "thresholds-held-out": Experiment(
+        title="whether every threshold helps out of sample, sizes tuned",
+        cases=threshold_held_out.cases,
+        measure=threshold_held_out.measure,
+        page=threshold_held_out.page,
+    ),
+    "thresholds-curve": Experiment(
+        title="training and held-out loss against the number of thresholds",
+        cases=threshold_curve.cases,
+        measure=threshold_curve.measure,
+        page=threshold_curve.page,
     ),
 }

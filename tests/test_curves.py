@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from surtree._solver import Structure
+from surtree.building import build_tree
 from surtree.curves import StepFunction, confidence_band, leaf_curves
 from surtree.cut import Cut
 from surtree.encoding import Encoded
 from surtree.statistics import nelson_aalen, row_sums
 from surtree.target import Target
-from surtree.tree import build_tree
 
 # The left leaf has rows 0 to 3, the right one the others; row 4 is all that dies on the right.
 EVENT = np.array([True, True, False, True, True, False])

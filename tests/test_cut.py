@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ AGE = Cut(0, "age", threshold=55.5)
 SEX = Cut(0, "sex", categories=("F",))
 GRADE = Cut(0, "grade", categories=("III", "IV"))
 OTHER = Cut(0, "state", categories=("NSW", "VIC"), negated=True)
+THERAPY = Cut(0, "therapy", categories=("no",), other="yes")
 SMOKER = Cut(0, "smoker", categories=(True,))
 
 
@@ -24,7 +26,7 @@ def answers(cut, values):
 
 
 def with_missing(cut, missing):
-    return Cut(0, cut.name, cut.threshold, cut.categories, cut.negated, missing)
+    return replace(cut, missing=missing)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,9 @@ def with_missing(cut, missing):
             "state is none of NSW, VIC and not missing",
             "state is one of NSW, VIC or missing",
         ),
+        (THERAPY, None, "therapy is no", "therapy is yes"),
+        (THERAPY, True, "therapy is no or missing", "therapy is yes"),
+        (THERAPY, False, "therapy is no", "therapy is yes or missing"),
         (SMOKER, None, "smoker is True", "smoker is False"),
         (SMOKER, False, "smoker is True", "smoker is False or missing"),
         (Cut(0, "n", categories=(1,)), None, "n is 1", "n is not 1"),

@@ -259,9 +259,14 @@ def test_rules_can_be_applied_by_hand(both, parameters):
         for cut in encoder.cuts_:
             holds = cut.holds(frame.column(cut.column)).tolist()
             for cell, answer in zip(table[cut.name], holds, strict=True):
-                if cell is not None or cut.missing is not None:
-                    assert by_hand(cut.rule, cut.name, cell) is answer
+                if cell is None and cut.missing is None:
+                    continue
+                assert by_hand(cut.rule, cut.name, cell) is answer
+                known = (None, cut.other, *(cut.categories or ()))
+                if cut.other is None or cell in known:
                     assert by_hand(cut.negated_rule, cut.name, cell) is not answer
+                else:  # of two categories the text names both, so it is silent about a third
+                    assert not answer
 
 
 # Weights.
@@ -492,3 +497,21 @@ def test_a_new_fit_forgets_the_old_names():
     encoder.fit([[1.0], [2.0]])
     assert not hasattr(encoder, "feature_names_in_")
     assert encoder.cuts_[0].rule == "x0 > 1.5"
+
+
+def test_of_two_categories_the_text_names_both():
+    table = pd.DataFrame(
+        {
+            "therapy": ["no", "yes", "no", "yes"],
+            "grade": pd.Categorical(["I", "II", "III", "II"], ordered=True),
+            "size": [1.5, 2.0, 8.0, 3.0],
+        }
+    )
+    cuts = Encoder(min_support=0).fit(table).cuts_
+    texts = {(cut.rule, cut.negated_rule) for cut in cuts if cut.categories is not None}
+    assert texts == {
+        ("therapy is no", "therapy is yes"),
+        ("grade is one of II, III", "grade is I"),
+        ("grade is III", "grade is not III"),
+    }
+    assert {cut.seen for cut in cuts if cut.threshold is not None} == {(1.5, 8.0)}

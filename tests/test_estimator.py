@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import surtree.path
+import surtree.strategy
 from surtree import SurTree
 from surtree.metrics import concordance_index
 from surtree.reference import solve as reference_solve
@@ -285,12 +285,13 @@ def test_limits_and_threads_reach_the_solver(monkeypatch):
         seen.update(options)
         return original(*arguments, **options)
 
-    original = surtree.path.solve
-    monkeypatch.setattr(surtree.path, "solve", solve)
+    original = surtree.strategy.solve
+    monkeypatch.setattr(surtree.strategy, "solve", solve)
     SurTree(max_depth=1, time_limit=30.0, n_jobs=2, memory_limit=10_000).fit(X, Y)
     # Reading the table was on the clock as well.
     assert 20 < seen.pop("time_limit") < 30
-    assert seen == {"n_jobs": 2, "memory_limit": 10_000, "progress": None}
+    options = {"n_jobs": 2, "memory_limit": 10_000, "progress": None, "known_gains": None}
+    assert seen == options
 
 
 def test_a_search_that_ended_early_reports_its_gap(monkeypatch):
@@ -298,8 +299,8 @@ def test_a_search_that_ended_early_reports_its_gap(monkeypatch):
         found = original(*arguments, **options)
         return replace(found, status="time_limit", gain_bounds=found.gain_bounds + 5.0)
 
-    original = surtree.path.solve
-    monkeypatch.setattr(surtree.path, "solve", solve)
+    original = surtree.strategy.solve
+    monkeypatch.setattr(surtree.strategy, "solve", solve)
     model = SurTree(max_depth=1).fit(X, Y)
     assert model.status_ == "time_limit"
     assert model.lower_bound_ == pytest.approx(model.loss_ - 5.0)
@@ -315,8 +316,8 @@ def test_a_solver_that_is_wrong_is_found_out(monkeypatch):
         found = original(*arguments, **options)
         return replace(found, gains=found.gains + 1e-5)
 
-    original = surtree.path.solve
-    monkeypatch.setattr(surtree.path, "solve", solve)
+    original = surtree.strategy.solve
+    monkeypatch.setattr(surtree.strategy, "solve", solve)
     with pytest.raises(RuntimeError, match="its rows add up to"):
         SurTree(max_depth=1).fit(X, Y)
 

@@ -24,7 +24,10 @@ from surtree.datasets import load_gbsg2
 from surtree.heuristics import ConditionalInferenceTree
 from surtree.metrics import normalized_integrated_brier_score
 
-FIGURES = {"gaps", "synthetic", "training-score", "scalability", "ablation", "theta"}
+FIGURES = {"gaps", "synthetic", "training-score", "scalability", "ablation", "theta"} | {
+    "thresholds",
+    "thresholds-curve",
+}
 WITH_ROWS = [name for name, experiment in EXPERIMENTS.items() if not experiment.rows_of]
 
 

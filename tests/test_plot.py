@@ -11,18 +11,21 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
+from surtree import SurTree
 from surtree._solver import Structure
+from surtree.building import build_tree
 from surtree.curves import leaf_curves
 from surtree.cut import Cut
+from surtree.datasets import load_gbsg2
+from surtree.display.colour import risk_colours
+from surtree.display.leaves import at_risk
+from surtree.display.wording import leaf_texts, median_text, number, rule_texts, wrap
 from surtree.encoding import Encoded
 from surtree.plot import plot_curves, plot_tree
-from surtree.plot._colour import risk_colours
-from surtree.plot._leaves import at_risk
+from surtree.plot._colour import mapped_colours
 from surtree.plot._spread import spread
-from surtree.plot._wording import leaf_texts, median_text, number, rule_texts, wrap
 from surtree.statistics import nelson_aalen, row_sums
 from surtree.target import Target
-from surtree.tree import build_tree
 
 PLOTS = (plot_tree, plot_curves)
 REGIONS = tuple(f"Region number {place} of the whole wide world" for place in range(12))
@@ -285,34 +288,63 @@ def test_every_curve_has_its_label_beside_it_in_the_order_of_their_ends():
         assert rows in words(ax)
 
 
-def test_the_table_counts_rows_at_risk_at_the_next_event():
-    tree = grow(1)
-    ax = plot_curves(tree)
+def numbers_in_the_table(ax, leaf):
+    """Return the texts in the row of a leaf below the curves."""
+    (name,) = (text for text in ax.texts if text.get_text() == f"leaf {leaf}")
+    return [
+        text
+        for text in ax.texts
+        if text.get_position()[1] == name.get_position()[1] and text is not name
+    ]
+
+
+def test_the_table_counts_the_rows_at_risk_below_each_tick():
+    X, y = load_gbsg2(backend="pandas")
+    model = SurTree(max_depth=2).fit(X, y)
+    ax = plot_curves(model.tree_)
     ax.figure.draw_without_rendering()
     panel = ax.child_axes[0]
     ticks = [tick for tick in panel.get_xticks() if 0 <= tick <= panel.get_xlim()[1]]
-    for position, leaf in enumerate(tree.leaves):
-        (name,) = (text for text in ax.texts if text.get_text() == f"leaf {leaf}")
-        row = [
-            text
-            for text in ax.texts
-            if text.get_position()[1] == name.get_position()[1] and text is not name
-        ]
-        counts = at_risk(tree, position, np.array(ticks))
-        expected = ["-" if np.isnan(count) else f"{count:.0f}" for count in counts]
-        assert [text.get_text() for text in row] == expected
+    leaf_of_row = model.apply(X)
+    for leaf in model.tree_.leaves:
+        row = numbers_in_the_table(ax, leaf)
+        time = y["time"][leaf_of_row == leaf]
+        assert [text.get_text() for text in row] == [str(sum(time >= tick)) for tick in ticks]
         middles = [(box.x0 + box.x1) / 2 for box in (text.get_window_extent() for text in row)]
         below = [panel.transData.transform((tick, 0))[0] for tick in ticks]
         np.testing.assert_allclose(middles, below, atol=1)
 
 
-def test_rows_at_risk_by_hand():
-    tree = grow(0)
-    counts = replace(tree.risk[0], step=[0, 2], at_risk=np.array([9, 4]), deaths=np.array([1, 1]))
-    tree = replace(tree, risk=(counts,))
-    first, second, third = tree.baseline.times[:3]
-    asked = np.array([0.0, first, second, third, third + 1])
-    np.testing.assert_array_equal(at_risk(tree, 0, asked), [9, 9, 4, 4, np.nan])
+@pytest.mark.parametrize("scale", [1e-4, 0.003, 1.0, 70.0, 12345.6])
+@pytest.mark.parametrize("width", [3, 5, 9, 16])
+def test_every_tick_has_its_number_at_risk(scale, width):
+    rng = np.random.default_rng(3)
+    time = scale * rng.weibull(1.2, 300) + 1e-9
+    tree = SurTree(max_depth=1).fit(rng.random((300, 1)), time).tree_
+    _, ax = pyplot.subplots(figsize=(width, 4))
+    plot_curves(tree, ax)
+    ticks = [t for t in ax.child_axes[0].get_xticks() if 0 <= t <= tree.baseline.times[-1]]
+    assert len(ticks) >= 2
+    total = sum(at_risk(tree, position, np.array(ticks)) for position in range(tree.n_leaves))
+    assert total.tolist() == [np.sum(time >= tick) for tick in ticks]
+
+
+def test_ticks_that_are_not_quite_round_numbers_are_found():
+    time = np.arange(1, 81) / 100
+    tree = SurTree(max_depth=0).fit(np.zeros((80, 1)), time).tree_
+    # The fourth is 0.30000000000000004, or 0.3, which is less than three times 0.1.
+    for ticks in (0.1 * np.arange(9), np.arange(9) / 10):
+        assert at_risk(tree, 0, ticks).tolist() == [80, 71, 61, 51, 41, 31, 21, 11, 1]
+
+
+def test_rows_that_enter_late_are_not_at_risk_before():
+    entry = np.array([0.0, 0.0, 2.0, 3.5, 6.0])
+    time = np.array([1.0, 10.0, 4.0, 9.0, 10.0])
+    weight = np.array([1.0, 1.0, 0.25, 1.0, 1.0])
+    tree = SurTree(max_depth=0).fit(np.zeros((5, 1)), time, weight, entry).tree_
+    asked = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 0.5, 11.0])
+    expected = [2.0, 2.0, 1.0, 1.25, 2.25, 2.0, 2.0, 3.0, 2.0, np.nan, np.nan]
+    np.testing.assert_array_equal(at_risk(tree, 0, asked), expected)
 
 
 def test_a_tree_without_risk_counts_has_baseline_curves_and_no_table():
@@ -321,13 +353,13 @@ def test_a_tree_without_risk_counts_has_baseline_curves_and_no_table():
         with pytest.raises(ValueError, match="keeps no risk counts"):
             plot(tree)
         assert_legible(plot(tree, kind="baseline"))
-    assert "at risk at the next event" not in words(plot_curves(tree, kind="baseline"))
-    assert "at risk at the next event" in words(plot_curves(grow(1), kind="baseline"))
+    assert "at risk" not in words(plot_curves(tree, kind="baseline"))
+    assert "at risk" in words(plot_curves(grow(1), kind="baseline"))
 
 
 def test_large_numbers_at_risk_have_room():
     tree = grow(1)
-    risk = tuple(replace(counts, at_risk=1e13 * counts.at_risk) for counts in tree.risk)
+    risk = tuple(replace(counts, round_at_risk=1e13 * counts.round_at_risk) for counts in tree.risk)
     _, ax = pyplot.subplots(figsize=(6, 6), dpi=200)
     plot_curves(replace(tree, weight=1e13 * tree.weight, risk=risk), ax)
     assert f"{40 * 10**13}" in words(ax)
@@ -416,7 +448,8 @@ def test_colours_tell_risks_apart_on_white_and_on_black():
     ]
     assert np.all(np.diff(redness) > 0)
     assert risk_colours([4.0]) == risk_colours([400.0])
-    assert risk_colours([1.0], "gray") == ["#808080"]
+    assert mapped_colours([1.0], "gray") == ["#808080"]
+    assert mapped_colours(theta, None) == colours
 
 
 def test_text_has_the_size_that_the_user_asks_for():

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from surtree._solver import Limits
+from surtree.building import build_tree
 from surtree.encoding import Encoder
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 from surtree.heuristics.greedy import grow
@@ -21,7 +22,6 @@ from surtree.heuristics.pruning import prunings
 from surtree.statistics import RowSums, gain, nelson_aalen
 from surtree.table import read_table
 from surtree.target import read_target
-from surtree.tree import build_tree
 
 pytest.importorskip("sksurv", reason="pip install scikit-survival for its data sets")
 FOLDER = Path(__file__).parent / "r"

@@ -10,21 +10,24 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import surtree.path
+import surtree.strategy
 from surtree import EventStratifiedKFold, SurTree, SurTreeCV
 from surtree.metrics import (
     concordance_index,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
+from surtree.scoring import HeldOut
 from surtree.sizes import candidate_sizes
+from surtree.table import read_table
+from surtree.target import Target
 
 
 def make_rows(n=240, seed=0):
@@ -473,8 +476,8 @@ def ends_as(status, monkeypatch):
         assert options["n_jobs"] is None
         return replace(original(*arguments, **options), status=status)
 
-    original = surtree.path.solve
-    monkeypatch.setattr(surtree.path, "solve", solve)
+    original = surtree.strategy.solve
+    monkeypatch.setattr(surtree.strategy, "solve", solve)
 
 
 def test_a_search_that_ran_out_of_time_is_not_called_optimal(monkeypatch):
@@ -553,3 +556,18 @@ def test_an_error_says_in_which_fold_it_happened():
     with pytest.raises(ValueError, match="are censored") as caught:
         SurTreeCV(max_depth=1, cv=FOLDS).fit(X, y)
     assert caught.value.__notes__ == ["This happened in fold 2 of the cross-validation."]
+
+
+def test_trees_share_the_answers_of_held_out_rows_but_not_where_missing_values_go():
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    tree = SurTree(max_depth=1).fit(X, [4.0, 3.0, 2.0, 1.0]).tree_
+    assert tree.cuts[0].missing is None
+    weights = (np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0]))
+    trees = [replace(tree, weight=weight) for weight in weights]
+    table = read_table(BaseEstimator(), np.array([[0.0], [np.nan], [1.0]]), reset=True)
+    target = Target(np.ones(3, dtype=bool), np.ones(3))
+    held_out = HeldOut(table, target, np.ones(3), target, None, None)
+    assert [held_out.leaves(tree).tolist() for tree in trees] == [[1, 1, 2], [1, 2, 2]]
+    assert [held_out.leaves(tree).tolist() for tree in trees] == [
+        tree.apply(table).tolist() for tree in trees
+    ]

@@ -63,6 +63,15 @@ def test_the_baseline_follows_the_definition(rows):
         assert baseline.at(time) == pytest.approx(expected, rel=1e-12)
 
 
+@given(observed_rows(), observed_rows())
+def test_steps_are_the_event_times_that_a_row_reached(rows, others):
+    # Also for rows that the baseline was not made of.
+    baseline = nelson_aalen(*rows)
+    for target, _ in (rows, others):
+        reached = [int((baseline.times <= time).sum()) for time in target.time]
+        assert baseline.steps(target).tolist() == reached
+
+
 @given(observed_rows())
 def test_row_hazard_is_what_lies_between_entry_and_exit(rows):
     target, weight = rows

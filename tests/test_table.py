@@ -144,6 +144,38 @@ def test_nothing_but_missing_values():
         assert table(frame).column(0).missing.all()
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1, 2], "b": [0.5, np.nan]}),
+        pd.DataFrame({"a": np.array([1, 2**64 - 1], dtype=np.uint64), "b": [-1, 0]}),
+        pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [0.5, 1.5]}),
+        pd.DataFrame({"a": [True, False], "b": [False, True]}),
+        pd.DataFrame({"a": pd.array([True, None], dtype="boolean")}),
+        pd.DataFrame({"a": [1, 2], "b": [True, False]}),
+        pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": pd.Categorical(["v", "u"])}),
+        pl.DataFrame({"a": [1, None], "b": [0.5, 1.5]}),
+        pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int128)}),
+        pa.table({"a": [1, None], "b": [0.5, 1.5]}),
+    ],
+)
+def test_all_columns_at_once_are_what_each_is(frame):
+    # To fit, a frame of numbers is read at once; to predict, one column at a time.
+    estimator = BaseEstimator()
+    fitted = read_table(estimator, frame, reset=True)
+    for index in range(fitted.n_columns):
+        at_once, alone = (
+            read.column(index) for read in (fitted, read_table(estimator, frame, reset=False))
+        )
+        assert (at_once.kind, at_once.categories) == (alone.kind, alone.categories)
+        assert at_once.values.dtype == alone.values.dtype
+        np.testing.assert_array_equal(at_once.values, alone.values)
+        native = frame[frame.columns[index]] if isinstance(frame, pd.DataFrame) else None
+        if native is not None and alone.kind != "categorical":
+            expected = native.astype("Float64").to_numpy(dtype=float, na_value=np.nan)
+            np.testing.assert_array_equal(alone.values, expected)
+
+
 def test_columns_are_read_only_when_asked_for():
     read = table(pd.DataFrame({"age": [1, 2], "born": [datetime.date(1960, 1, 1)] * 2}))
     assert read.column(0).values.tolist() == [1, 2]

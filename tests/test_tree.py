@@ -3,19 +3,22 @@
 import copy
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from surtree import SurTree
 from surtree._solver import Structure
+from surtree.building import build_tree, build_trees
+from surtree.curves import leaf_curves
 from surtree.cut import Cut
 from surtree.datasets import load_gbsg2
 from surtree.encoding import Encoded
 from surtree.statistics import gain, nelson_aalen, row_sums
 from surtree.table import Column
 from surtree.target import Target
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 AGE = np.array([30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 35.0, 65.0])
 DOSE = np.array([1.0, 3.0, 1.0, 3.0, 1.0, 3.0, np.nan, np.nan])
@@ -251,8 +254,19 @@ def test_the_tree_is_drawn_with_its_leaf_statistics(tree):
 
 
 def test_a_median_that_is_not_reached_says_how_far_the_curve_goes(tree):
-    far = Tree(**{name: getattr(tree, name) for name in tree._names()} | {"theta": tree.theta / 99})
+    far = replace(tree, theta=tree.theta / 99, risk=())
+    assert str(far).splitlines()[0].endswith("  median by theta")
     assert str(far).splitlines()[2].endswith(" > 9")
+
+
+def test_the_median_of_a_leaf_is_that_of_its_kaplan_meier_curve(tree):
+    medians = [curve.median for curve in leaf_curves(tree, "kaplan-meier")]
+    by_theta = [curve.median for curve in leaf_curves(tree, "baseline")]
+    assert medians != by_theta
+    for name, values in (("median", medians), ("median by theta", by_theta)):
+        lines = str(tree if name == "median" else replace(tree, risk=())).splitlines()
+        assert lines[0].endswith(f"theta  {name}")
+        assert [lines[place].split()[-1] for place in (2, 4, 5)] == [f"{x:g}" for x in values]
 
 
 def test_representation_is_short(tree):
@@ -284,3 +298,16 @@ def test_risk_counts_in_one_pass_are_those_of_each_leaf():
     leaf_by_leaf = SurTree(max_depth=3).fit(X, y, sample_weight=weight, entry=nothing).tree_
     assert at_once.n_leaves > 4
     assert at_once.risk == leaf_by_leaf.risk
+
+
+def test_many_trees_at_once_are_what_each_is():
+    target = Target(EVENT, TIME, None)
+    for weight in (WEIGHT, np.ones(len(WEIGHT))):
+        baseline = nelson_aalen(target, weight)
+        given = ENCODED, CUTS, row_sums(target, weight, baseline), baseline
+        leaf = Structure(*(np.array([-1], dtype=np.int32) for _ in range(3)))
+        structures = [leaf, STRUCTURE, leaf]
+        trees = build_trees(structures, *given)
+        assert list(trees) == [build_tree(structure, *given) for structure in structures]
+        assert not any(tree.theta.flags.writeable for tree in trees)
+    assert build_trees([], *given) == ()

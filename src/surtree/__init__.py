@@ -16,6 +16,7 @@ from surtree.audit import Audit, audit
 from surtree.cost_complexity import cost_complexity_path
 from surtree.encoding import Encoder
 from surtree.estimator import SurTree
+from surtree.report import report
 from surtree.selection import SurTreeCV
 from surtree.splitter import EventStratifiedKFold
 from surtree.tree import Tree
@@ -29,6 +30,7 @@ __all__ = [
     "Tree",
     "audit",
     "cost_complexity_path",
+    "report",
 ]
 
 __version__ = version("surtree")

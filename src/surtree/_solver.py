@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -43,6 +43,8 @@ class Solution:
     gains: NDArray[np.float64]
     gain_bounds: NDArray[np.float64]
     structures: tuple[Structure, ...]
+    n_cuts: int = 0
+    n_evaluated: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Switches:
     regroup: bool = True
     bounds: bool = True
     sweep: bool = True
+    bisect: int = 100
 
 
 ProgressHook = Callable[[Progress], object]
@@ -102,7 +105,7 @@ def sum_nodes(
 
 
 def _rows(encoded: Encoded) -> dict[str, Any]:
-    return {field.name: getattr(encoded, field.name) for field in fields(encoded)}
+    return vars(encoded)
 
 
 def _sums(sums: RowSums) -> dict[str, Any]:
@@ -133,6 +136,7 @@ def solve(
     n_jobs: int | None = None,
     memory_limit: int | None = None,
     progress: ProgressHook | None = None,
+    known_gains: NDArray[np.float64] | None = None,
     switches: Switches | None = None,
 ) -> Solution:
     """Find the tree with the largest gain for every number of splits up to the limit.
@@ -146,7 +150,7 @@ def solve(
         total = sums.negative_log_hazard
         return bool(progress(Progress(fraction, total - gain, max(0.0, total - gain_bound))))
 
-    status, gains, bounds, begin, cut, left, right = _core.solve(
+    status, gains, bounds, begin, cut, left, right, n_cuts, n_evaluated = _core.solve(
         **_rows(encoded),
         **_sums(sums),
         **_limits(limits),
@@ -155,12 +159,13 @@ def solve(
         memory_limit=default_memory_limit() if memory_limit is None else memory_limit,
         progress=None if progress is None else show,
         **asdict(switches or Switches()),
+        known_gains=np.empty(0) if known_gains is None else known_gains,
     )
     structures = tuple(
         Structure(cut[start:stop], left[start:stop], right[start:stop])
         for start, stop in pairwise(begin)
     )
-    return Solution(status, gains, bounds, structures)
+    return Solution(status, gains, bounds, structures, n_cuts, n_evaluated)
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from surtree._solver import Limits, Solution, solve
+from surtree.building import build_tree
 from surtree.encoding import Encoded, Encoder, encode_answers, join_encoded
 from surtree.parameters import MAX_DEPTH, is_number, require_whole
 from surtree.statistics import RowSums, gain, total_by
 from surtree.subject import Answers, Subject, read_subject
 from surtree.training import TrainingRows, read_training_rows
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 Floats = NDArray[np.float64]
 
@@ -166,7 +167,8 @@ class Audit:
                 _limits_text(optimum),
                 f"{optimum.loss:.6g}",
                 self._explained(optimum.loss),
-                f"{self.gap_to(optimum):.1f} %",
+                # What is added turns the negative zero of rounding into zero.
+                f"{round(self.gap_to(optimum), 1) + 0.0:.1f} %",
             )
             for optimum in optima
         ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from surtree.statistics import ArrayValue, median_time
+from surtree.statistics import ArrayValue, median_time, product_limit
 from surtree.tree import Tree
 
 LeafCurveKind = Literal["baseline", "kaplan-meier"]
@@ -153,7 +153,7 @@ def confidence_band(
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, for example 0.95; got {level!r}.")
     at_risk, deaths = _counts(tree, leaf)
-    survival = np.cumprod(1.0 - deaths / at_risk, dtype=np.float64)
+    survival = product_limit(at_risk, deaths)
     positive = survival > 0
     greenwood = np.zeros_like(survival)
     np.divide(deaths, at_risk * (at_risk - deaths), out=greenwood, where=positive)
@@ -181,11 +181,10 @@ def _baseline_curve(tree: Tree, leaf: int) -> LeafCurve:
 
 def _kaplan_meier_curve(tree: Tree, leaf: int) -> LeafCurve:
     at_risk, deaths = _counts(tree, leaf)
-    steps = deaths / at_risk
     return LeafCurve(
         leaf,
-        StepFunction(tree.baseline.times, np.cumprod(1.0 - steps, dtype=np.float64), 1.0),
-        StepFunction(tree.baseline.times, np.cumsum(steps), 0.0),
+        StepFunction(tree.baseline.times, product_limit(at_risk, deaths), 1.0),
+        StepFunction(tree.baseline.times, np.cumsum(deaths / at_risk), 0.0),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,11 @@ class Cut:
         With categories: the cut holds when the value is none of these.
     missing : bool, optional
         Whether the cut holds for a missing value; None when the training column had none.
+    other : str or number, optional
+        With categories: the only other one of the training column, if there is just one. The text
+        names it where the cut does not hold, although categories never seen before go there too.
+    seen : tuple of two floats, optional
+        With a threshold: the least and the greatest value of the training column.
 
     Examples
     --------
@@ -54,6 +59,9 @@ class Cut:
     categories: tuple[Any, ...] | None = None
     negated: bool = False
     missing: bool | None = None
+    # What the column looked like is not part of the question.
+    other: Any = field(default=None, compare=False)
+    seen: tuple[float, float] | None = field(default=None, compare=False)
 
     @property
     def rule(self) -> str:
@@ -75,6 +83,8 @@ class Cut:
             claim = f"is {holds}"
         elif holds is not self.negated:
             claim = f"is {_one_of(self.categories)}"
+        elif self.other is not None:
+            claim = f"is {_category_text(self.other)}"
         else:
             return f"{self.name} is {_none_of(self.categories)}{self._exception(with_missing)}"
         return f"{self.name} {claim} or missing" if with_missing else f"{self.name} {claim}"
@@ -101,12 +111,12 @@ class Cut:
         if self.threshold is None and self.categories is None:
             return column.missing.copy()
         answers = self._answers(column)
-        if self.missing:
-            return answers | column.missing
-        return answers & ~column.missing
+        if not column.has_missing:
+            return answers
+        return answers | column.missing if self.missing else answers & ~column.missing
 
     def _answers(self, column: Column) -> NDArray[np.bool_]:
-        if column.missing.all():
+        if column.missing.all():  # also where no row is asked
             return np.zeros(len(column.values), dtype=bool)
         if self.threshold is not None:
             if column.kind == "categorical":
@@ -138,10 +148,30 @@ class Cut:
             f"one: convert it to {then}"
         )
 
+    def of_categories(self, categories: tuple[Any, ...], column: Column) -> Cut:
+        """Return the same cut, but on whether a value of a column is one of some categories.
+
+        Parameters
+        ----------
+        categories : tuple
+            Some of those of the column.
+        column : Column
+            The training column.
+
+        Returns
+        -------
+        Cut
+        """
+        other = None
+        if len(column.categories) == len(categories) + 1:
+            (other,) = (name for name in column.categories if name not in categories)
+        return replace(self, categories=categories, other=other)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the cut as a dictionary that JSON can hold."""
         saved = asdict(self)
-        saved["categories"] = None if self.categories is None else list(self.categories)
+        for name in ("categories", "seen"):
+            saved[name] = None if saved[name] is None else list(saved[name])
         return saved
 
     @classmethod
@@ -157,8 +187,11 @@ class Cut:
         -------
         Cut
         """
-        categories = saved["categories"]
-        return cls(**{**saved, "categories": None if categories is None else tuple(categories)})
+        lists = {
+            name: None if saved[name] is None else tuple(saved[name])
+            for name in ("categories", "seen")
+        }
+        return cls(**{**saved, **lists})
 
 
 def _one_of(categories: tuple[Any, ...]) -> str:

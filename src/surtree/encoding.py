@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any, Self
@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surtree.cut import Cut
+from surtree.cuts import Cuts
 from surtree.questions import Questions, ask
+from surtree.sieve import sift
 from surtree.table import Table, read_table
 from surtree.target import read_weights
 
@@ -81,8 +83,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    cuts_ : tuple of Cut
-        The cuts, in the order of the columns.
+    cuts_ : sequence of Cut
+        The cuts, in the order of the columns; each is made when it is looked at.
     heavier_side_ : array of bool
         Whether each cut holds for more than half of the weight: the answer to a value that is
         missing in a column that never was in training.
@@ -192,17 +194,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = table.n_columns
         if table.named:
             self.feature_names_in_ = np.array(table.names, dtype=object)
-        counted = slice(None) if (weight > 0).all() else weight > 0
-        weight = weight[counted]
+        counted = weight > 0
+        if not counted.all():
+            table, weight = table.take(np.flatnonzero(counted)), weight[counted]
         repeats = _repeats(weight)
-        sieve = _Sieve(weight, self.min_support)
-        lines = []
-        for index in range(table.n_columns):
-            column = table.column(index)
-            column = replace(column, values=column.values[counted])
-            if column.missing.all():
-                continue
-            questions = ask(
+        asked = [
+            ask(
                 index,
                 column,
                 weight,
@@ -210,11 +207,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 n_thresholds=self.n_thresholds,
                 max_categories=self.max_categories,
             )
-            kept = sieve.keep(questions)
-            if len(kept):
-                lines.append(_line(questions, kept, weight))
-        self.cuts_ = tuple(cut for line in lines for cut in line.cuts)
-        self.heavier_side_ = np.array([side for line in lines for side in line.heavier], dtype=bool)
+            for index, column in enumerate(map(table.column, range(table.n_columns)))
+            if not column.missing.all()
+        ]
+        lines, heavier = _lines(asked, weight, self.min_support)
+        self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
+        self.heavier_side_ = heavier
         return _join(lines, len(weight))
 
     def _check_parameters(self) -> None:
@@ -285,44 +283,6 @@ def join_encoded(one: Encoded, other: Encoded) -> Encoded:
     return Encoded(**joined)
 
 
-class _Sieve:
-    """Keeps questions that enough rows answer either way, and that no earlier one has asked."""
-
-    def __init__(self, weight: Floats, min_support: float) -> None:
-        self._weight = weight
-        self._min_support = min_support
-        self._seen: set[tuple[float, ...]] = set()
-        # The rows for which a question holds are known by three sums of random numbers over them.
-        # The numbers are whole and small enough for the sums to be exact, and large enough for two
-        # different sets of rows to never meet: the odds are one in 2**75 or less.
-        size = 2 ** min(32, 52 - len(weight).bit_length())
-        random = np.random.default_rng(0)
-        self._keys = random.integers(size, size=(3, len(weight))).astype(np.float64)
-
-    def keep(self, questions: Questions) -> Places:
-        """Return the positions of the questions that are kept."""
-        rows = questions.held()
-        held = questions.held(self._weight)
-        total = self._weight.sum()
-        splits = (rows > 0) & (rows < len(self._weight))
-        if self._min_support > 0:
-            splits &= np.minimum(held, total - held) / total > self._min_support
-        kept = []
-        for place, signature in zip(
-            np.flatnonzero(splits), self._signatures(questions)[splits].tolist(), strict=True
-        ):
-            if tuple(signature) not in self._seen:
-                self._seen.add(tuple(signature))
-                kept.append(place)
-        return np.array(kept, dtype=np.intp)
-
-    def _signatures(self, questions: Questions) -> Floats:
-        # A question and its opposite are the same split: both are known by the side without row 0.
-        opposite = questions.hold_for(0)
-        held = np.stack([questions.held(key) for key in self._keys], axis=1)
-        return np.where(opposite[:, None], self._keys.sum(axis=1) - held, held)
-
-
 @dataclass(frozen=True, eq=False)
 class _Line:
     """One line of the encoded rows, and its cuts."""
@@ -333,33 +293,55 @@ class _Line:
     first: Places
     last: Places
     missing: NDArray[np.bool_]
-    cuts: tuple[Cut, ...]
-    heavier: NDArray[np.bool_]
+    cut: Callable[[int], Cut]
+    kept: Places
 
 
-def _line(questions: Questions, kept: Places, weight: Floats) -> _Line:
+def _lines(
+    asked: list[Questions], weight: Floats, min_support: float
+) -> tuple[list[_Line], NDArray[np.bool_]]:
+    """Return a line for each column that has cuts, and which cuts hold for half of the weight."""
+    if not asked:
+        return [], np.empty(0, dtype=bool)
+    kept, heavier = sift(asked, weight, min_support)
+    borders = np.cumsum([len(questions.first) for questions in asked])[:-1]
+    lines = [
+        _line(questions, places)
+        for questions, places in zip(
+            asked, map(np.flatnonzero, np.split(kept, borders)), strict=True
+        )
+        if places.size
+    ]
+    return lines, heavier[kept]
+
+
+def _line(questions: Questions, kept: Places) -> _Line:
     first, last = questions.first[kept], questions.last[kept]
+    # "Is missing" is asked about every column with missing values.
+    has_missing = bool(questions.missing.any())
     is_missing = first > last
-    merged = _merge(questions, np.unique(first[~is_missing]))
-    n_merged = int(merged.max()) + 1
-    sample = questions.cut(int(kept[0]))
-    has_missing = sample.missing is not None
-    n_bins = n_merged + has_missing
+    bins, n_values = questions.bins, questions.n_bins
+    if kept.size < questions.first.size or has_missing:
+        merged = _merge(questions, np.unique(first[~is_missing]))
+        n_values = int(merged.max()) + 1
+        places = np.append(merged, n_values)
+        bins, first = places.astype(np.uint16)[bins], places[first]
+        last = np.where(is_missing, n_values, places[last])
+    n_bins = n_values + has_missing
     if n_bins > _MAX_BINS:
         raise ValueError(
-            f"Column {sample.name!r} has {n_bins:,} bins and at most {_MAX_BINS:,} are possible: "
-            "choose a lower n_thresholds or max_categories, or round the column"
+            f"Column {questions.cut(0).name!r} has {n_bins:,} bins and at most {_MAX_BINS:,} are "
+            "possible: choose a lower n_thresholds or max_categories, or round the column"
         )
-    places = np.append(merged, n_merged)
     return _Line(
-        bins=places.astype(np.uint16)[questions.bins],
+        bins=bins.astype(np.uint16, copy=False),
         n_bins=n_bins,
-        missing_bin=n_merged if has_missing else -1,
-        first=places[first],
-        last=np.where(is_missing, n_merged, places[last]),
+        missing_bin=n_values if has_missing else -1,
+        first=first,
+        last=last,
         missing=questions.missing[kept],
-        cuts=tuple(map(questions.cut, kept.tolist())),
-        heavier=questions.held(weight)[kept] > weight.sum() / 2,
+        cut=questions.cut,
+        kept=kept,
     )
 
 
@@ -373,7 +355,7 @@ def _merge(questions: Questions, asked: Places) -> Places:
 
 
 def _join(lines: list[_Line], n_rows: int) -> Encoded:
-    n_cuts = [len(line.cuts) for line in lines]
+    n_cuts = [len(line.kept) for line in lines]
     none: list[Places] = [np.empty(0, dtype=np.intp)]
     return Encoded(
         bins=np.array([line.bins for line in lines], dtype=np.uint16).reshape(-1, n_rows),

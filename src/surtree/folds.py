@@ -14,9 +14,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from surtree.estimator import SurTree
-from surtree.path import EncodedRows, SizePath, find_path
+from surtree.path import EncodedRows, SizePath
 from surtree.scoring import Candidate, HeldOut, Scorer
 from surtree.statistics import row_sums
+from surtree.strategy import Search
 from surtree.table import Table
 from surtree.target import Target
 from surtree.training import training_rows
@@ -135,11 +136,9 @@ def score_fold(
         start = perf_counter()
         most_splits = max(sizes[position][1] for position in positions)
         searched = replace(limits, max_depth=depth, max_splits=most_splits)
-        path = find_path(
+        path = template._find_path(
             encoded,
-            searched,
-            time_limit=template.time_limit,
-            memory_limit=template.memory_limit,
+            Search(searched, template.time_limit, memory_limit=template.memory_limit),
         )
         fit_seconds = perf_counter() - start
         if path.status == "interrupted":

@@ -36,6 +36,12 @@ def require_not_negative(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number, zero or more; got {value!r}.")
 
 
+def require_flag(name: str, value: Any) -> None:
+    """Raise an error unless a parameter is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
+
+
 def require_jobs(n_jobs: Any) -> None:
     """Raise an error unless ``n_jobs`` says how many threads to use."""
     if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):

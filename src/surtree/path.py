@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 
-import numpy as np
-
-from surtree._solver import Limits, ProgressHook, Solution, Structure, local_search, solve
+from surtree._solver import Solution, Structure
+from surtree.building import build_trees, with_risk
 from surtree.encoding import Encoded, Encoder
-from surtree.target import Target
+from surtree.strategy import Search, refine, search
 from surtree.training import TrainingRows
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 # The loss that the solver claims and the loss added up from the rows agree to this.
 LOSS_TOLERANCE = 1e-9
 # One more split that improves the loss by less than this is rounding, not a better tree.
 SPLIT_TOLERANCE = 1e-12
-# Up to so many rows a search that may end early begins with a tree by local search.
-FIRST_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -62,22 +59,30 @@ class EncodedRows:
     encoded: Encoded
     _trees: dict[bytes, Tree] = field(default_factory=dict)
 
-    def build(self, structure: Structure) -> Tree:
-        """Return the tree of a structure, without risk counts."""
+    def build(self, structures: Sequence[Structure]) -> list[Tree]:
+        """Return the tree of each structure, without risk counts."""
         # Searches of different depths often find the same tree. In preorder, cuts and leaves say
         # where they stand: no two trees have the same.
-        key = structure.cut.tobytes()
-        if key not in self._trees:
-            self._trees[key] = self._build(structure, target=None)
-        return self._trees[key]
+        keys = [structure.cut.tobytes() for structure in structures]
+        new = {
+            key: structure
+            for key, structure in zip(keys, structures, strict=True)
+            if key not in self._trees
+        }
+        trees = build_trees(
+            list(new.values()),
+            self.encoded,
+            self.encoder.cuts_,
+            self.rows.sums,
+            self.rows.baseline,
+        )
+        self._trees.update(zip(new, trees, strict=True))
+        return [self._trees[key] for key in keys]
 
     def build_with_risk(self, structure: Structure) -> Tree:
         """Return the tree of a structure, with what it takes to draw Kaplan-Meier curves."""
-        return self._build(structure, self.rows.target)
-
-    def _build(self, structure: Structure, target: Target | None) -> Tree:
-        rows, cuts = self.rows, self.encoder.cuts_
-        return build_tree(structure, self.encoded, cuts, rows.sums, rows.baseline, target)
+        (tree,) = self.build([structure])
+        return with_risk(tree, structure, self.encoded, self.rows.sums, self.rows.target)
 
 
 @dataclass(frozen=True)
@@ -92,21 +97,24 @@ class SizePath:
         For 0, 1, 2, ... splits, the best tree.
     structures : tuple of Structure
         What the solver said of each of them.
+    n_cuts, n_evaluated : int
+        Where columns were bisected: over all subproblems, the cuts that divide their rows, and
+        those of them that were evaluated.
     """
 
     status: str
     sizes: tuple[Size, ...]
     structures: tuple[Structure, ...]
+    n_cuts: int = 0
+    n_evaluated: int = 0
 
 
 def find_path(
     encoded: EncodedRows,
-    limits: Limits,
+    how: Search,
     *,
-    time_limit: float | None = None,
-    n_jobs: int | None = None,
-    memory_limit: int | None = None,
-    progress: ProgressHook | None = None,
+    refined_from: int | None = None,
+    refines: bool = False,
 ) -> SizePath:
     """Search for the best tree of every size, and check every loss that the solver claims.
 
@@ -114,60 +122,35 @@ def find_path(
     ----------
     encoded : EncodedRows
         The training rows.
-    limits : Limits
-        How large a tree may be.
-    time_limit, n_jobs, memory_limit, progress : optional
-        As the solver takes them.
+    how : Search
+        Limits of the trees and of the search.
+    refines : bool, default=False
+        Whether to look only near good thresholds, instead of at all.
+    refined_from : int or None, default=None
+        How many thresholds of a column to begin with then.
     """
-    start = perf_counter()
-    first = None
-    if time_limit is not None and _may_end_early(encoded, limits, time_limit):
-        first = local_search(encoded.encoded, encoded.rows.sums, limits, n_restarts=1, seed=0)
-        time_limit = max(time_limit - (perf_counter() - start), 1e-9)
-    solution = solve(
-        encoded.encoded,
-        encoded.rows.sums,
-        limits,
-        time_limit=time_limit,
-        n_jobs=n_jobs,
-        memory_limit=memory_limit,
-        progress=progress,
-    )
-    if first is not None and solution.status != "optimal":
-        solution = _at_least(solution, first.structure, encoded)
-    return SizePath(solution.status, tuple(_sizes(solution, encoded)), solution.structures)
-
-
-def _may_end_early(encoded: EncodedRows, limits: Limits, time_limit: float) -> bool:
-    """Tell whether a greedy tree, improved node by node, is worth its time as a first solution."""
-    return (
-        limits.max_depth > 3 and time_limit >= 0.5 and encoded.rows.sums.weight.size <= FIRST_ROWS
-    )
-
-
-def _at_least(solution: Solution, structure: Structure, encoded: EncodedRows) -> Solution:
-    """Return the solution, with a tree that is known already wherever that is better."""
-    tree = encoded.build(structure)
-    gain = encoded.rows.sums.negative_log_hazard - tree.total_loss
-    gains, structures = solution.gains.copy(), list(solution.structures)
-    for splits in range(tree.n_splits, gains.size):
-        if gain > gains[splits]:
-            gains[splits], structures[splits] = gain, structure
-    return replace(
-        solution,
-        gains=gains,
-        gain_bounds=np.maximum(solution.gain_bounds, gains),
-        structures=tuple(structures),
+    sums = encoded.rows.sums
+    if refines:
+        solution = refine(encoded.encoded, sums, how, refined_from)
+    else:
+        solution = search(encoded.encoded, sums, how)
+    return SizePath(
+        solution.status,
+        tuple(_sizes(solution, encoded)),
+        solution.structures,
+        solution.n_cuts,
+        solution.n_evaluated,
     )
 
 
 def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
     sums = encoded.rows.sums
+    n_events = float(sums.events.sum())
     path: list[Size] = []
-    for splits, structure in enumerate(solution.structures):
+    for splits, tree in enumerate(encoded.build(solution.structures)):
         claimed = sums.negative_log_hazard - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        scale = float(sums.events.sum()) + abs(claimed)
+        scale = n_events + abs(claimed)
         # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
         if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
@@ -175,7 +158,6 @@ def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
                 replace(path[-1], splits=splits, lower_bound=max(path[-1].loss - slack, 0.0))
             )
             continue
-        tree = encoded.build(structure)
         loss = tree.total_loss
         if abs(loss - claimed) > LOSS_TOLERANCE * scale:
             raise RuntimeError(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -193,6 +194,17 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+    def _html_repr(self) -> str:
+        """Return what a notebook shows: the tree, or before `fit` scikit-learn's picture."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return str(super()._html_repr())
+        # Only notebooks need it.
+        from surtree.report import notebook_html
+
+        return notebook_html(self)
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,10 @@ from surtree.thresholds import distinct_values, quantile_thresholds, readable
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
+Bins = NDArray[np.uint16] | NDArray[np.intp]
+
+# Up to so many thresholds, comparing all values with each takes less than looking each value up.
+_FEW = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,7 @@ class Questions:
         Makes the cut that asks the question at a position.
     """
 
-    bins: Places
+    bins: Bins
     n_bins: int
     nominal: bool
     first: Places
@@ -46,12 +49,44 @@ class Questions:
     missing: NDArray[np.bool_]
     cut: Callable[[int], Cut]
 
-    def held(self, measure: Floats | None = None) -> Floats:
-        """Sum a measure over the rows for which each question holds; count them when None."""
-        sums = np.bincount(self.bins, measure, minlength=self.n_bins + 1)
-        before = np.concatenate(([0], np.cumsum(sums)))
-        held: Floats = before[self.last + 1] - before[self.first] + self.missing * sums[-1]
+    def held(self, keys: Floats | None = None, weight: Floats | None = None) -> Floats:
+        """Count the rows for which each question holds, and sum measures of the rows over them.
+
+        Parameters
+        ----------
+        keys : array of float of shape (n_keys, n_rows), optional
+            Whole numbers, small enough for their sums to be exact.
+        weight : array of float of shape (n_rows,), optional
+            Any numbers.
+
+        Returns
+        -------
+        array of shape (n_measures, n_questions)
+            The number of rows, the sum of each key, and the weight.
+        """
+        sums = self._sums(np.empty((0, len(self.bins))) if keys is None else keys, weight)
+        before = np.zeros((len(sums), self.n_bins + 2))
+        np.cumsum(sums, axis=1, out=before[:, 1:])
+        held: Floats = before[:, self.last + 1] - before[:, self.first]
+        if self.missing.any():
+            held += self.missing * sums[:, -1:]
         return held
+
+    def _sums(self, keys: Floats, weight: Floats | None) -> Floats:
+        """Return the number of rows, the sum of each key, and the weight, of each bin."""
+        if self.n_bins == 2 and weight is None and self.bins.max() < 2:
+            # Nothing is missing; and in two bins every addition would wait for the one before.
+            above = self.bins.astype(np.float64)
+            sums = np.zeros((1 + len(keys), 3))
+            sums[0, 1], sums[1:, 1] = np.count_nonzero(self.bins), np.einsum("kn,n->k", keys, above)
+            sums[0, 0], sums[1:, 0] = len(above), keys.sum(axis=1)
+            sums[:, 0] -= sums[:, 1]
+            return sums
+        places = self.bins.astype(np.intp, copy=False)
+        measures = [None, *keys] if weight is None else [None, *keys, weight]
+        return np.array(
+            [np.bincount(places, measure, minlength=self.n_bins + 1) for measure in measures]
+        )
 
     def hold_for(self, row: int) -> NDArray[np.bool_]:
         """Answer each question for one row."""
@@ -100,24 +135,26 @@ def ask(
         questions = _ask_ordered(plain, column, repeats, n_thresholds)
     else:
         questions = _ask_categories(plain, column, weight, max_categories)
-    return _with_missing(plain, questions) if column.missing.any() else questions
+    return _with_missing(plain, questions) if column.has_missing else questions
 
 
 def _ask_boolean(plain: Cut, column: Column) -> Questions:
-    bins = np.where(column.missing, 2, column.values).astype(np.intp)
+    bins = np.where(column.missing, 2, column.values).astype(np.uint16)
     return _ask_above(bins, 2, lambda _: replace(plain, categories=(True,)))
 
 
 def _ask_numbers(
     plain: Cut, column: Column, repeats: Floats | None, n_thresholds: int | None
 ) -> Questions:
-    distinct, counts = _distinct(column.values, column.missing, repeats)
+    distinct, counts = _distinct(column, repeats)
     thresholds = quantile_thresholds(distinct, counts, n_thresholds)
     above = np.searchsorted(distinct, thresholds, side="right")
     # Thresholds between the same two values ask the same: the first of them is taken.
     above, places = np.unique(above[above < len(distinct)], return_index=True)
-    bins = np.searchsorted(distinct[above], column.values, side="right")
-    bins[column.missing] = len(above) + 1
+    bins = _bins(column.values, distinct[above])
+    if column.has_missing:
+        bins[column.missing] = len(above) + 1
+    plain = replace(plain, seen=(float(distinct[0]), float(distinct[-1])))
 
     def cut(question: int) -> Cut:
         lower, upper = distinct[above[question] - 1], distinct[above[question]]
@@ -130,7 +167,7 @@ def _ask_numbers(
 def _ask_ordered(
     plain: Cut, column: Column, repeats: Floats | None, n_thresholds: int | None
 ) -> Questions:
-    distinct, counts = _distinct(column.values, column.missing, repeats)
+    distinct, counts = _distinct(column, repeats)
     few = n_thresholds is None or len(distinct) <= n_thresholds + 1
     thresholds = quantile_thresholds(
         distinct.astype(np.float64), counts, None if few else n_thresholds
@@ -141,14 +178,15 @@ def _ask_ordered(
     bins[column.missing] = len(below) + 1
 
     def cut(question: int) -> Cut:
-        return replace(plain, categories=column.categories[below[question] + 1 :])
+        return plain.of_categories(column.categories[below[question] + 1 :], column)
 
     return _ask_above(bins, len(below) + 1, cut)
 
 
 def _ask_categories(plain: Cut, column: Column, weight: Floats, max_categories: int) -> Questions:
-    codes = column.values[~column.missing]
-    frequency = np.bincount(codes, weight[~column.missing], minlength=len(column.categories))
+    present_rows = ~column.missing if column.has_missing else slice(None)
+    codes, weight = column.values[present_rows], weight[present_rows]
+    frequency = np.bincount(codes, weight, minlength=len(column.categories))
     present = np.flatnonzero(frequency)
     own = present
     if len(present) > max_categories:
@@ -163,21 +201,31 @@ def _ask_categories(plain: Cut, column: Column, weight: Floats, max_categories: 
 
     def cut(question: int) -> Cut:
         if question < len(own):
-            return replace(plain, categories=(categories[question],))
+            return plain.of_categories((categories[question],), column)
         return replace(plain, categories=categories, negated=True)
 
     every = np.arange(n_bins)
     return Questions(bins, n_bins, True, every, every, np.zeros(n_bins, dtype=bool), cut)
 
 
-def _distinct(
-    values: NDArray[Any], missing: NDArray[np.bool_], repeats: Floats | None
-) -> tuple[Floats, Floats]:
-    present = ~missing
-    return distinct_values(values[present], None if repeats is None else repeats[present])
+def _distinct(column: Column, repeats: Floats | None) -> tuple[Floats, Floats]:
+    if not column.has_missing:
+        return distinct_values(column.values, repeats)
+    present = ~column.missing
+    return distinct_values(column.values[present], None if repeats is None else repeats[present])
 
 
-def _ask_above(bins: Places, n_bins: int, cut: Callable[[int], Cut]) -> Questions:
+def _bins(values: Floats, edges: Floats) -> Bins:
+    """Return how many of the edges, which ascend, each value is not below."""
+    if len(edges) > _FEW:
+        return np.searchsorted(edges, values, side="right")
+    bins = np.zeros(len(values), dtype=np.uint8)
+    for edge in edges:
+        bins += values >= edge
+    return bins.astype(np.uint16)
+
+
+def _ask_above(bins: Bins, n_bins: int, cut: Callable[[int], Cut]) -> Questions:
     """Ask, for every bin but the first, whether a row is in it or above."""
     first = np.arange(1, n_bins)
     last = np.full(n_bins - 1, n_bins - 1)
@@ -187,7 +235,7 @@ def _ask_above(bins: Places, n_bins: int, cut: Callable[[int], Cut]) -> Question
 def _with_missing(plain: Cut, questions: Questions) -> Questions:
     """Ask every question with missing values on either side, and at last whether one is missing."""
     n_bins = questions.n_bins
-    held = questions.held()
+    held = questions.held()[0]
     # What does not tell values apart would be a riddle for "is missing".
     asked = np.flatnonzero((held > 0) & (held < np.count_nonzero(questions.bins < n_bins)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 
 from surtree.curves import leaf_curves
+from surtree.cut import Cut
 from surtree.estimator import SurTree
 from surtree.metrics import (
     concordance_index,
@@ -20,7 +21,7 @@ from surtree.metrics import (
 from surtree.statistics import RowSums, likelihood_loss
 from surtree.table import Table
 from surtree.target import Target
-from surtree.tree import Tree
+from surtree.tree import Tree, leaf_of_row
 
 Floats = NDArray[np.float64]
 Scoring = str | Callable[[SurTree, Any, Any], float]
@@ -65,10 +66,28 @@ class HeldOut:
     X: Any
     y: Any
     sums: RowSums | None = None
+    _answers: dict[tuple[Cut, bool], NDArray[np.bool_]] = field(default_factory=dict)
+
+    def leaves(self, tree: Tree) -> NDArray[np.intp]:
+        """Return the leaf that each of the rows falls in."""
+        return leaf_of_row(
+            tree.left,
+            tree.right,
+            self.table.n_rows,
+            lambda node, rows: self._goes_right(tree, node)[rows],
+        )
 
     def risk(self, tree: Tree) -> Floats:
         """Return what a tree predicts for each of the rows."""
-        return tree.theta[tree.apply(self.table)]
+        return tree.theta[self.leaves(tree)]
+
+    def _goes_right(self, tree: Tree, node: int) -> NDArray[np.bool_]:
+        """Answer the question of a node for all rows, once: trees of a path ask much the same."""
+        right_is_heavier = tree.weight[tree.right[node]] > tree.weight[tree.left[node]]
+        key = tree.cuts[tree.cut[node]], bool(right_is_heavier)
+        if key not in self._answers:
+            self._answers[key] = tree.goes_right(node, self.table, slice(None))
+        return self._answers[key]
 
 
 Scorer = Callable[[Candidate, HeldOut], float]
@@ -98,7 +117,7 @@ def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
     tree = model.tree_
     curves = np.empty(tree.n_leaves, dtype=object)
     curves[:] = [curve.survival for curve in leaf_curves(tree, model.leaf_curve)]
-    survival = curves[np.searchsorted(tree.leaves, tree.apply(held_out.table))]
+    survival = curves[np.searchsorted(tree.leaves, held_out.leaves(tree))]
     return normalized_integrated_brier_score(held_out.training_target, held_out.target, survival)
 
 

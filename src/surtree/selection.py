@@ -54,7 +54,7 @@ class SurTreeCV(TreeEstimator):
         within one standard error of it: fewer splits first, then less depth.
     refit : bool, default=True
         Whether to fit the chosen size on all rows. Without it there is nothing to predict with.
-    min_samples_leaf, min_events_leaf, n_thresholds, max_categories, min_support : optional
+    min_samples_leaf, min_events_leaf, n_thresholds, refine, max_categories, min_support : optional
         As in `SurTree`.
     leaf_curve, time_limit, memory_limit : optional
         As in `SurTree`; the limits are those of each search.
@@ -129,6 +129,7 @@ class SurTreeCV(TreeEstimator):
         min_samples_leaf: int = 1,
         min_events_leaf: int = 0,
         n_thresholds: int | None = 10,
+        refine: bool = False,
         max_categories: int = 10,
         min_support: float = 0.01,
         leaf_curve: LeafCurveKind = "baseline",
@@ -146,6 +147,7 @@ class SurTreeCV(TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.min_events_leaf = min_events_leaf
         self.n_thresholds = n_thresholds
+        self.refine = refine
         self.max_categories = max_categories
         self.min_support = min_support
         self.leaf_curve = leaf_curve

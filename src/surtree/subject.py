@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._solver import Structure
+from surtree.building import build_tree
 from surtree.cut import Cut
 from surtree.encoding import encode_answers
 from surtree.training import TrainingRows
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 Answers = NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import repeat
 from typing import Any, Literal
 
@@ -18,6 +18,11 @@ from sklearn.utils.validation import validate_data
 
 Kind = Literal["numeric", "boolean", "categorical"]
 
+# Numbers and booleans that NumPy has too, so that they need not be converted one by one.
+_PLAIN = (
+    *(nw.Float64, nw.Float32, nw.Int64, nw.Int32, nw.Int16, nw.Int8),
+    *(nw.UInt64, nw.UInt32, nw.UInt16, nw.UInt8, nw.Boolean),
+)
 _DATES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
 
 
@@ -52,6 +57,11 @@ class Column:
         if self.kind == "categorical":
             return np.asarray(self.values < 0)
         return np.asarray(np.isnan(self.values))
+
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether some row has no value."""
+        return bool(self.missing.any())
 
 
 class Table:
@@ -123,10 +133,50 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         frame = nw.from_native(X, eager_only=True)
         _require_cells(*frame.shape)
         names, named = _names(estimator, frame.shape[1])
-        return Table(names, len(frame), lambda i: read_series(names[i], frame[:, i]), named=named)
-    array = validate_data(estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False)
-    names, named = _names(estimator, array.shape[1])
+        # To fit, every column is read, and a library hands out all of them faster than each.
+        array = _as_one_array(frame) if reset else None
+        if array is None:
+            read = partial(_read_frame, frame, frame.columns, names)
+            return Table(names, len(frame), read, named=named)
+    else:
+        array = validate_data(
+            estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False
+        )
+        names, named = _names(estimator, array.shape[1])
     return Table(names, len(array), lambda i: read_array(names[i], array[:, i]), named=named)
+
+
+def _read_frame(
+    frame: nw.DataFrame[Any], columns: list[str], names: tuple[str, ...], index: int
+) -> Column:
+    column = None
+    if frame.implementation.is_pandas():
+        column = _read_pandas(names[index], frame.to_native()[columns[index]])
+    return column or read_series(names[index], frame.get_column(columns[index]))
+
+
+def _read_pandas(name: str, series: Any) -> Column | None:
+    """Read what needs no translation, which takes longer than reading it; None where it does."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
+        return read_array(name, series.to_numpy())
+    # Types of pandas are known by their names, because pandas need not be installed.
+    unordered = type(dtype).__name__ == "CategoricalDtype" and not dtype.ordered
+    if unordered or type(dtype).__name__ == "StringDtype":
+        codes, present = series.factorize()
+        texts = present.tolist()
+        if texts and all(isinstance(text, str) for text in texts):
+            return _categorical(name, codes, texts)
+    return None
+
+
+def _as_one_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:
+    """Return a frame that holds nothing but numbers, or nothing but booleans, as an array."""
+    dtypes = set(frame.schema.values())
+    if not dtypes.issubset(_PLAIN) or (nw.Boolean in dtypes and len(dtypes) > 1):
+        return None
+    array = frame.to_numpy()
+    return array if array.dtype.kind in "iufb" else None
 
 
 def _as_array(X: Any) -> Any:
@@ -167,20 +217,22 @@ def read_series(name: str, series: nw.Series[Any]) -> Column:
     Column
     """
     dtype = series.dtype
-    if dtype.is_numeric():
-        return Column(name, "numeric", series.cast(nw.Float64).to_numpy())
-    if dtype == nw.Boolean:
-        return Column(name, "boolean", series.cast(nw.Float64).to_numpy())
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        kind: Kind = "boolean" if dtype == nw.Boolean else "numeric"
+        values = series.to_numpy() if dtype in _PLAIN else None
+        if values is None or values.dtype.kind == "O":  # such as booleans some of which miss
+            values = series.cast(nw.Float64).to_numpy()
+        return Column(name, kind, np.ascontiguousarray(values, dtype=np.float64))
     if dtype.is_temporal():
         raise _dates(name)
-    values = series.to_list()
     if isinstance(dtype, nw.Enum):
-        return _categorical(name, values, dtype.categories, ordered=True)
+        categories = tuple(dtype.categories)
+        return _categorical(name, _codes(series.to_list(), categories), categories, ordered=True)
+    cells = series.to_list()
     if isinstance(dtype, nw.Categorical):
-        return _categorical(
-            name, values, {value for value in set(values) if not _is_missing(value)}
-        )
-    return _from_cells(name, values)
+        present = [cell for cell in set(cells) if not _is_missing(cell)]
+        return _categorical(name, _codes(cells, present), present)
+    return _from_cells(name, cells)
 
 
 def read_array(name: str, array: NDArray[Any]) -> Column:
@@ -207,10 +259,12 @@ def read_array(name: str, array: NDArray[Any]) -> Column:
 
 
 def _require_finite(column: Column) -> Column:
-    infinite = int(np.isinf(column.values).sum()) if column.kind == "numeric" else 0
-    if infinite:
+    if column.kind != "numeric":
+        return column
+    infinite = np.isinf(column.values)
+    if infinite.any():
         raise ValueError(
-            f"Column {column.name!r} holds infinity (inf) in {infinite} of {len(column.values)} "
+            f"Column {column.name!r} holds infinity (inf) in {infinite.sum()} of {infinite.size} "
             "rows: replace it by a number, or by a missing value (NaN)"
         )
     return column
@@ -219,40 +273,46 @@ def _require_finite(column: Column) -> Column:
 def _from_cells(name: str, cells: list[Any]) -> Column:
     """Read cells of any types, as a column of text or of Python objects holds them."""
     if set(map(type, cells)) <= {str, type(None)}:  # by far the most common, and quick to read
-        texts = set(cells) - {None}
+        texts = list(set(cells) - {None})
         if texts:
-            return _categorical(name, cells, texts)
+            return _categorical(name, _codes(cells, texts), texts)
     holes = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
     present = [cell for cell, hole in zip(cells, holes, strict=True) if not hole]
     families = {_family(name, cell_type) for cell_type in set(map(type, present))}
     if len(families) > 1:
         raise _mixed(name, present)
     if families == {"text"}:
-        return _categorical(name, cells, set(present))
+        texts = list(set(present))
+        return _categorical(name, _codes(cells, texts), texts)
     values = np.full(len(cells), np.nan)
     values[~holes] = np.array(present, dtype=np.float64)
     return Column(name, "boolean" if families == {"boolean"} else "numeric", values)
 
 
+def _codes(cells: list[Any], categories: Sequence[Any]) -> NDArray[np.int32]:
+    """Return the position of each cell among the categories, -1 where it is none of them."""
+    codes = {category: code for code, category in enumerate(categories)}
+    return np.fromiter(map(codes.get, cells, repeat(-1)), dtype=np.int32, count=len(cells))
+
+
 def _categorical(
-    name: str, cells: list[Any], categories: Iterable[Any], *, ordered: bool = False
+    name: str, codes: NDArray[Any], categories: Sequence[Any], *, ordered: bool = False
 ) -> Column:
-    labels = {category: _label(category) for category in categories}
-    families = {_family(name, type(label)) for label in labels.values()}
+    labels = [_label(category) for category in categories]
+    families = {_family(name, type(label)) for label in labels}
     if len(families) > 1:
-        raise _mixed(name, labels.values())
+        raise _mixed(name, labels)
     if families == {"boolean"}:
-        return Column(
-            name, "boolean", np.array([labels.get(cell, np.nan) for cell in cells], float)
-        )
+        return Column(name, "boolean", np.array([*labels, np.nan], dtype=np.float64)[codes])
     # Libraries keep unordered categories in orders of their own; sorted, they agree.
-    kept = list(labels) if ordered else sorted(labels, key=labels.__getitem__)
-    codes = {category: code for code, category in enumerate(kept)}
+    kept = range(len(labels)) if ordered else sorted(range(len(labels)), key=labels.__getitem__)
+    place = np.full(len(labels) + 1, -1, dtype=np.int32)
+    place[list(kept)] = np.arange(len(labels))
     return Column(
         name,
         "categorical",
-        np.fromiter(map(codes.get, cells, repeat(-1)), dtype=np.int32, count=len(cells)),
-        categories=tuple(labels[category] for category in kept),
+        place[codes],
+        categories=tuple(labels[code] for code in kept),
         ordered=ordered,
     )
 

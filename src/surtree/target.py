@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -35,6 +36,11 @@ class Target:
     event: NDArray[np.bool_]
     time: NDArray[np.float64]
     entry: NDArray[np.float64] | None = None
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """The positions of the rows, by ascending time."""
+        return np.argsort(self.time)
 
     def take(self, rows: NDArray[Any]) -> Target:
         """Return the rows at these positions, or those that a mask marks."""
@@ -143,7 +149,7 @@ def _read_columns(y: Any) -> list[Column]:
     if nw.dependencies.is_into_dataframe(y):
         frame = nw.from_native(y, eager_only=True)
         if frame.shape[1] != 1:
-            return [read_series(str(name), frame[:, i]) for i, name in enumerate(frame.columns)]
+            return [read_series(str(name), frame.get_column(name)) for name in frame.columns]
         y = frame.to_numpy()
     array = np.asarray(y)
     if array.dtype.names is not None:

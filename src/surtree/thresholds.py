@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
+from decimal import ROUND_CEILING, Context
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# From one to seventeen significant digits, which is all that a float has. The nearest number comes
-# first; rounding up helps a threshold that is a value of its column and must not be less.
-_ROUNDINGS = tuple(
-    Context(prec=digits, rounding=rounding)
-    for digits in range(1, 18)
-    for rounding in (ROUND_HALF_EVEN, ROUND_CEILING)
-)
+# All the significant digits that a float has.
+_DIGITS = 17
 
 
 def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floats, Floats]:
@@ -107,12 +102,22 @@ def readable(threshold: float, lower: float, upper: float) -> float:
     55.0
     """
     reach = (upper - lower) / 4
-    for rounding in _ROUNDINGS:
+    for digits in range(1, _DIGITS + 1):
         # Zero is added because the text of a negative zero would puzzle its reader.
-        candidate = float(rounding.create_decimal_from_float(threshold)) + 0.0
+        candidate = float(f"{threshold:.{digits - 1}e}") + 0.0
+        if abs(candidate - threshold) > reach:
+            continue
+        if candidate < lower:
+            # A threshold that is a value of its column must not be less.
+            candidate = _rounded_up(threshold, digits)
         if lower <= candidate < upper and abs(candidate - threshold) <= reach:
             return candidate
     return threshold
+
+
+def _rounded_up(number: float, digits: int) -> float:
+    rounding = Context(prec=digits, rounding=ROUND_CEILING)
+    return float(rounding.create_decimal_from_float(number)) + 0.0
 
 
 def _midpoints(distinct: Floats, counts: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._solver import Structure
+from surtree.building import build_tree
 from surtree.curves import LeafCurveKind
 from surtree.cut import Cut
 from surtree.encoding import encode_answers
@@ -27,7 +28,6 @@ from surtree.prediction import TreeEstimator
 from surtree.table import Column
 from surtree.thresholds import readable
 from surtree.training import TrainingRows, read_training_rows
-from surtree.tree import build_tree
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -109,11 +109,11 @@ class ConditionalInferenceTree(TreeEstimator):
                                            n  events  theta  median
     all rows
     ├─ positive_nodes <= 3.5
-    │  ├─ hormone_therapy is not yes     248      88  0.751    2372
+    │  ├─ hormone_therapy is no          248      88  0.751    2093
     │  └─ hormone_therapy is yes         128      31  0.441  > 2456
     └─ positive_nodes > 3.5
-       ├─ progesterone_receptor <= 20.5  144     103    2.6     662
-       └─ progesterone_receptor > 20.5   166      77   1.07    1684
+       ├─ progesterone_receptor <= 20.5  144     103    2.6     624
+       └─ progesterone_receptor > 20.5   166      77   1.07    1701
     >>> model.tests_[0].p_value.min().round(15)
     np.float64(5.36e-13)
     """
@@ -284,11 +284,11 @@ def _threshold_cut(plain: Cut, column: Column, lower: float, upper: float) -> Cu
     if column.kind == "boolean":
         return replace(plain, categories=(True,))
     if column.ordered:
-        return replace(plain, categories=column.categories[int(lower) + 1 :])
+        return plain.of_categories(column.categories[int(lower) + 1 :], column)
     return replace(plain, threshold=readable(lower / 2 + upper / 2, lower, upper))
 
 
 def _categories_cut(plain: Cut, column: Column, codes: NDArray[np.intp] | None) -> Cut | None:
     if codes is None:
         return None
-    return replace(plain, categories=tuple(column.categories[code] for code in codes))
+    return plain.of_categories(tuple(column.categories[code] for code in codes), column)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._solver import Limits, Structure
+from surtree.building import build_tree
 from surtree.curves import LeafCurveKind
 from surtree.encoding import Encoded, Encoder
 from surtree.heuristics.pruning import best_pruning, prunings
@@ -21,7 +22,7 @@ from surtree.parameters import (
 from surtree.prediction import TreeEstimator
 from surtree.statistics import RowSums, gain, total_by
 from surtree.training import read_training_rows
-from surtree.tree import Tree, build_tree
+from surtree.tree import Tree
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

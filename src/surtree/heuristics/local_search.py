@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from surtree._solver import Limits, local_search, sum_nodes
+from surtree.building import build_tree
 from surtree.curves import LeafCurveKind
 from surtree.encoding import Encoded, Encoder
 from surtree.heuristics.pruning import prunings
@@ -25,7 +26,6 @@ from surtree.prediction import TreeEstimator
 from surtree.statistics import likelihood_loss, nelson_aalen, row_sums
 from surtree.target import Target
 from surtree.training import TrainingRows, read_training_rows
-from surtree.tree import build_tree
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.curves import LeafCurveKind
-from surtree.plot._leaves import Leaf, at_risk, caption, read_leaves, time_label
+from surtree.display.leaves import Leaf, at_risk, caption, read_leaves, time_label
+from surtree.display.wording import counted, leaf_texts, median_text, number, wrap
+from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
 from surtree.plot._requirement import require
 from surtree.plot._spread import spread
-from surtree.plot._wording import counted, leaf_texts, median_text, number, wrap
 from surtree.tree import Tree
 
 if TYPE_CHECKING:
@@ -49,10 +50,10 @@ def plot_curves(
     relative risk and median survival, and what holds for its rows. Curves are coloured by
     relative risk: blue below one, grey at one, vermilion above.
 
-    A tree knows the rows at risk only when an event happens. So below each tick of the time axis
-    stands how many rows (or how much weight, where rows have weights) are at risk at the next
-    event of the leaf, and a dash where there is none. A tree without risk counts, such as those
-    of other sizes on a model's path, has no such table, and ``kind`` must be "baseline".
+    Below each tick of the time axis stands how many rows of a leaf (or how much weight, where rows
+    have weights) are at risk at that time: those that have come under observation, and had
+    neither the event nor been censored before. A tree without risk counts, such as those of other
+    sizes on a model's path, has no such table, and ``kind`` must be "baseline".
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def plot_curves(
     >>> five_years = ax.child_axes[0].axvline(5 * 365)
     """
     require(tree)
-    leaves = read_leaves(tree, kind, level, cmap)
+    leaves = read_leaves(tree, kind, level, mapped_colours(tree.theta[tree.leaves], cmap))
     # From below, as they end: so leaders from curves to labels do not cross.
     order = sorted(leaves, key=lambda leaf: (leaf.last_survival, -leaf.theta))
     ruler = Ruler()
@@ -243,7 +244,7 @@ def _draw_risk_table(
     first, last = panel.get_xlim()
     ticks = np.array([tick for tick in panel.get_xticks() if first <= tick <= last])
     top = bottom - _TIME_AXIS
-    page.text(0, top, "at risk at the next event", size=SMALL, va="top", alpha=FAINT)
+    page.text(0, top, "at risk", size=SMALL, va="top", alpha=FAINT)
     for row, leaf in enumerate(leaves):
         middle = top - LINE * (row + 1.5)
         page.text(_SWATCH, middle, leaf.name, va="center")
@@ -252,5 +253,6 @@ def _draw_risk_table(
         )
         position = int(np.searchsorted(tree.leaves, leaf.node))
         for tick, count in zip(ticks, at_risk(tree, position, ticks), strict=True):
-            text = "-" if np.isnan(count) else number(count, 3)
-            page.text(left + width * tick / last, middle, text, ha="center", va="center")
+            page.text(
+                left + width * tick / last, middle, number(count, 3), ha="center", va="center"
+            )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surtree.plot._leaves import Leaf
+from surtree.display.leaves import Leaf
 from surtree.plot._page import SMALL, AnyLayout, Page
+from surtree.statistics import MOST_TICKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,7 @@ def add_panel(
     panel.spines[["left", "bottom"]].set(
         color=rcParams["text.color"], linewidth=0.08 * page.fontsize
     )
-    ticks = int(np.clip(width / tick_room, 2, 8))
+    ticks = int(np.clip(width / tick_room, 2, MOST_TICKS))
     panel.xaxis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 5, 10]))
     panel.xaxis.set_major_formatter("{x:g}")
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))

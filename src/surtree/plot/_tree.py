@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.curves import LeafCurveKind
-from surtree.plot._leaves import Leaf, caption, read_leaves, time_label
+from surtree.display.leaves import Leaf, caption, read_leaves, time_label
+from surtree.display.wording import counted, median_text, number, rule_texts, wrap
+from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._requirement import require
-from surtree.plot._wording import counted, median_text, number, paths, rule_texts, wrap
 from surtree.tree import Tree
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def plot_tree(
     4
     """
     require(tree)
-    leaves = read_leaves(tree, kind, level, cmap)
+    leaves = read_leaves(tree, kind, level, mapped_colours(tree.theta[tree.leaves], cmap))
     table = _table(leaves, time_unit, precision)
     ruler = Ruler()
     layouts = [
@@ -195,7 +196,7 @@ def _lay_out(
         for leaf, rows, events in zip(tree.is_leaf, tree.n_samples, tree.n_events, strict=True)
     )
     levels = np.zeros(tree.depth + 2)
-    for rule, note, path in zip(rules, notes, paths(tree), strict=True):
+    for rule, note, path in zip(rules, notes, tree.paths(), strict=True):
         width = max(ruler(rule), SMALL * ruler(note)) + 2 * _PAD
         levels[len(path)] = max(levels[len(path)], width)
     columns = np.array([max(map(ruler, column)) + _COLUMN_GAP for column in table])
@@ -229,7 +230,7 @@ def _draw_edges(tree: Tree, page: Page[_TreeLayout]) -> None:
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:
         middles[node] = (middles[tree.left[node]] + middles[tree.right[node]]) / 2
 
-    depths = np.array([len(path) - 1 for path in paths(tree)])
+    depths = np.array([len(path) - 1 for path in tree.paths()])
     style = {"color": rcParams["text.color"], "linewidth": 0.09 * page.fontsize, "alpha": 0.6}
     for node, middle in enumerate(middles):
         begin, end = levels[depths[node]], levels[-1]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surtree.curves import LeafCurveKind, confidence_band, leaf_curves
-from surtree.plot._colour import risk_colours
+from surtree.display.colour import risk_colours
+from surtree.statistics import median_time, round_step
 from surtree.tree import Tree
-
-if TYPE_CHECKING:
-    from matplotlib.colors import Colormap
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +59,7 @@ class Leaf:
 
 
 def read_leaves(
-    tree: Tree, kind: LeafCurveKind, level: float, cmap: str | Colormap | None
+    tree: Tree, kind: LeafCurveKind, level: float, colours: Sequence[str] | None = None
 ) -> tuple[Leaf, ...]:
     """Return the leaves of a tree as they are drawn, in the order of ``tree.leaves``.
 
@@ -72,10 +71,11 @@ def read_leaves(
         Which curve a leaf has. Only a Kaplan-Meier curve has a band.
     level : float
         The level of the band.
-    cmap : str or matplotlib colour map, optional
-        Colours from low to high risk.
+    colours : sequence of str, optional
+        A colour for each leaf; those of `risk_colours` when None.
     """
-    colours = risk_colours(tree.theta[tree.leaves], cmap)
+    if colours is None:
+        colours = risk_colours(tree.theta[tree.leaves])
     leaves = []
     for position, curve in enumerate(leaf_curves(tree, kind)):
         steps: Any = slice(None)
@@ -119,9 +119,10 @@ def caption(kind: LeafCurveKind, level: float) -> str:
 
 
 def at_risk(tree: Tree, position: int, times: Floats) -> Floats:
-    """Return how much weight is at risk at the first event of a leaf at or after each time.
+    """Return how much weight of a leaf is at risk at each of some times.
 
-    A tree knows its risk sets only at events: after the last one the answer is not a number.
+    A tree knows this at the times that can be ticks of an axis; at others the answer is not a
+    number.
 
     Parameters
     ----------
@@ -130,8 +131,32 @@ def at_risk(tree: Tree, position: int, times: Floats) -> Floats:
     position : int
         The position of the leaf in ``tree.leaves``.
     times : array of float
-        The times that are asked for.
+        The times that are asked for, zero or later.
     """
-    counts = tree.risk[position]
-    following = np.searchsorted(tree.baseline.times[counts.step], times)
-    return np.append(counts.at_risk.astype(np.float64), np.nan)[following]
+    counts = tree.risk[position].round_at_risk.astype(np.float64)
+    multiples = np.asarray(times) / round_step(float(tree.baseline.times[-1]))
+    nearest = np.minimum(np.rint(multiples), counts.size - 1)
+    known = np.abs(multiples - nearest) < 1e-6
+    return np.where(known, counts[nearest.astype(np.intp)], np.nan)
+
+
+def read_everyone(tree: Tree) -> Leaf:
+    """Return all rows together as they are drawn: what the baseline hazard predicts, in grey.
+
+    Parameters
+    ----------
+    tree : Tree
+        A fitted tree.
+    """
+    times, survival = tree.baseline.times, tree.baseline.survival(1.0)
+    return Leaf(
+        node=0,
+        n_samples=int(tree.n_samples[0]),
+        n_events=int(tree.n_events[0]),
+        theta=1.0,
+        median=median_time(times, survival),
+        times=times,
+        survival=survival,
+        band=None,
+        colour=risk_colours([1.0])[0],
+    )

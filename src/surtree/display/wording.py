@@ -1,4 +1,4 @@
-"""The words of a picture: rules that are short enough, broken into lines where they read well."""
+"""The words of pictures and pages: rules that are short enough, broken where they read well."""
 
 from __future__ import annotations
 
@@ -32,18 +32,9 @@ def rule_texts(tree: Tree) -> list[str]:
     return texts
 
 
-def paths(tree: Tree) -> list[tuple[int, ...]]:
-    """Return, for each node, the nodes from the root down to it."""
-    found: list[tuple[int, ...]] = [(0,)] * tree.n_nodes
-    for node in np.flatnonzero(~tree.is_leaf):
-        for child in (tree.left[node], tree.right[node]):
-            found[child] = (*found[node], int(child))
-    return found
-
-
 def leaf_texts(tree: Tree) -> dict[int, str]:
     """Return all that holds for the rows of each leaf, without what later rules imply."""
-    rules, found = rule_texts(tree), paths(tree)
+    rules, found = rule_texts(tree), tree.paths()
     texts = {}
     for leaf in tree.leaves.tolist():
         conditions: dict[Any, str] = {}
@@ -54,6 +45,11 @@ def leaf_texts(tree: Tree) -> dict[int, str]:
             conditions[side if cut.threshold is not None else child] = rules[child]
         texts[leaf] = ", ".join(conditions.values()) or rules[leaf]
     return texts
+
+
+def pieces(text: str) -> list[str]:
+    """Return a text in pieces, between which a line may be broken."""
+    return _BREAK.split(text)
 
 
 def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
@@ -69,7 +65,7 @@ def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
         Gives the width of a text.
     """
     lines = [""]
-    for piece in _BREAK.split(text):
+    for piece in pieces(text):
         # A word wider than a line is broken anywhere: nothing of it may be lost.
         whole = measure(piece.rstrip()) <= width
         for part in [piece] if whole else piece:
@@ -86,11 +82,15 @@ def number(value: float, precision: int) -> str:
     return f"{value:.0f}"
 
 
+def plural(count: int, noun: str) -> str:
+    """Return how many things there are."""
+    many = "leaves" if noun == "leaf" else f"{noun}s"
+    return f"{count} {noun if count == 1 else many}"
+
+
 def counted(rows: int, events: int) -> str:
     """Return how many rows there are, and how many of them have an event."""
-    return (
-        f"{rows} {'row' if rows == 1 else 'rows'}, {events} {'event' if events == 1 else 'events'}"
-    )
+    return f"{plural(rows, 'row')}, {plural(events, 'event')}"
 
 
 def median_text(median: float, precision: int) -> str:
@@ -108,7 +108,10 @@ def _shortened(cut: Cut) -> Cut:
         if len(categories) > MOST_CATEGORIES:
             listed = categories[: MOST_CATEGORIES - 1]
             categories = (*listed, f"… {len(categories) - len(listed)} more")
-    return replace(cut, name=_elided(cut.name, LONGEST_NAME), categories=categories)
+    other = cut.other
+    if isinstance(other, str):
+        other = _elided(other, LONGEST_CATEGORY)
+    return replace(cut, name=_elided(cut.name, LONGEST_NAME), categories=categories, other=other)
 
 
 def _elided(text: str, longest: int) -> str:

@@ -1,0 +1,155 @@
+// The best single cut of an ordered column on both sides of another cut, in one pass over the rows.
+//
+// Rows come in the order of the column, so there is no table of bins and their number does not matter.
+#pragma once
+
+#include "tables.hpp"
+
+namespace surtree::SURTREE_ISA {
+namespace {
+
+typedef double Pair __attribute__((vector_size(16)));
+typedef double UnalignedPair __attribute__((vector_size(16), aligned(8), may_alias));
+
+inline Pair load_pair(const double* from) { return *reinterpret_cast<const UnalignedPair*>(from); }
+inline void store_pair(double* to, Pair value) { *reinterpret_cast<UnalignedPair*>(to) = value; }
+
+// Pairs x0 y0 x1 y1 ... as two vectors.
+inline void load_pairs(const double* from, Vector& x, Vector& y) {
+    const Vector low = load(from), high = load(from + lanes);
+#if SURTREE_LANES == 8
+    x = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+    y = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+#elif SURTREE_LANES == 4
+    x = __builtin_shufflevector(low, high, 0, 2, 4, 6);
+    y = __builtin_shufflevector(low, high, 1, 3, 5, 7);
+#else
+    x = __builtin_shufflevector(low, high, 0, 2);
+    y = __builtin_shufflevector(low, high, 1, 3);
+#endif
+}
+
+// C is 2 or 4: events and hazard, and where leaves are limited rows and rows with events.
+template <int C>
+struct Scan {
+    const ScanInput& in;
+
+    void run() const {
+        // One pair before the first is written and never read.
+        double* begin[2] = {in.workspace + C, in.workspace + C + static_cast<long>(in.n + max_lanes + 2) * C};
+        int n_cuts[2];
+        find_sums(begin, n_cuts);
+        for (int side = 0; side < 2; ++side) evaluate(side, begin[side], n_cuts[side]);
+    }
+
+    // Sums of all rows of a side before each place where it can be cut. A code is the bin of the row, then a
+    // bit: whether its bin holds events. Between two bins without events a cut is never best: as hazard moves
+    // from one side of it to the other the gain is convex, so that one of the ends is at least as good.
+    void find_sums(double* const (&begin)[2], int (&n_cuts)[2]) const {
+        Pair sums[C / 2][2] = {};
+        long place[2] = {-1, -1};
+        unsigned previous[2] = {~0u, ~0u};
+        for (int k = 0; k < in.n; ++k) {
+            const unsigned side = in.side[in.row[k]], code = in.code[k];
+            const unsigned before = side ? previous[1] : previous[0];
+            const long is_new = (code ^ before) > 1 && ((code | before) & 1);
+            const Pair mask = {static_cast<double>(side), static_cast<double>(side)};
+            for (int p = 0; p < C / 2; ++p) {
+                store_pair(begin[0] + place[0] * C + 2 * p, sums[p][0]);
+                store_pair(begin[1] + place[1] * C + 2 * p, sums[p][1]);
+                const Pair row = load_pair(in.sums + static_cast<long>(k) * C + 2 * p);
+                const Pair upper = row * mask;
+                sums[p][1] += upper;
+                sums[p][0] += row - upper;
+            }
+            place[1] += is_new & side;
+            place[0] += is_new & ~side;
+            previous[0] = side ? previous[0] : code;
+            previous[1] = side ? code : previous[1];
+        }
+        for (int side = 0; side < 2; ++side) {
+            n_cuts[side] = static_cast<int>(place[side] < 0 ? 0 : place[side]);
+            // The rest of the last vector: an empty side.
+            for (int k = 0; k < lanes * C; ++k) begin[side][static_cast<long>(n_cuts[side]) * C + k] = 0;
+        }
+    }
+
+    // The gain is convex in the sums of one part, and these only grow from cut to cut: between two cuts it is
+    // at most what it would be at a corner of the box that they span. Most boxes need no closer look.
+    void evaluate(int side, const double* sums, int n_cuts) const {
+        Best best(in, side);
+        int first = 0;
+        for (; first + lanes * box < n_cuts; first += lanes * box) {
+            Vector at_corners = broadcast(infeasible);
+            const Sums low(sums, first, box), high(sums, first + box, box);
+            for (const bool swap : {false, true}) {
+                at_corners = larger(at_corners, best.gain_of(swap ? high.of[0] : low.of[0], low.of[1]));
+                at_corners = larger(at_corners, best.gain_of(swap ? low.of[0] : high.of[0], high.of[1]));
+            }
+            for (int l = 0; l < lanes; ++l)
+                if (at_corners[l] > best.least())
+                    for (int k = 0; k < box; k += lanes) best.add(Sums(sums, first + l * box + k, 1));
+        }
+        for (; first < n_cuts; first += lanes) best.add(Sums(sums, first, 1));
+        best.save();
+    }
+
+ private:
+    static constexpr int box = 16;
+
+    // Of cuts first, first + step, ...: sums, one vector for each kind.
+    struct Sums {
+        Vector of[C];
+
+        Sums(const double* sums, int first, int step) {
+            const double* from = sums + static_cast<long>(first) * C;
+            if constexpr (C == 2) {
+                if (step == 1) {
+                    load_pairs(from, of[0], of[1]);
+                    return;
+                }
+            }
+            for (int l = 0; l < lanes; ++l)
+                for (int c = 0; c < C; ++c) of[c][l] = from[static_cast<long>(l * step) * C + c];
+        }
+    };
+
+    struct Best {
+        const ScanInput& in;
+        const double* total;
+        double* out;
+        double best, allowed;
+
+        Best(const ScanInput& input, int side)
+            : in(input),
+              total(in.totals + side * C),
+              out(in.best + 2 * side),
+              best(out[0]),
+              allowed(out[1]) {}
+
+        Vector gain_of(Vector events, Vector hazard) const {
+            return gain(events, hazard) + gain(total[0] - events, total[1] - hazard);
+        }
+
+        void add(const Sums& sums) {
+            const Vector value = gain_of(sums.of[0], sums.of[1]);
+            best = larger(best, largest(value));
+            if constexpr (C == 4) {
+                const auto ok = (sums.of[2] >= in.min_samples) & (total[2] - sums.of[2] >= in.min_samples) &
+                                (sums.of[3] >= in.min_events) & (total[3] - sums.of[3] >= in.min_events);
+                allowed = larger(allowed, largest(ok ? value : broadcast(infeasible)));
+            }
+        }
+
+        // What a cut must surpass to matter.
+        double least() const { return C == 2 ? best : allowed; }
+
+        void save() const {
+            out[0] = best;
+            out[1] = C == 2 ? best : allowed;
+        }
+    };
+};
+
+}  // namespace
+}  // namespace surtree::SURTREE_ISA

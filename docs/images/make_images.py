@@ -1,0 +1,42 @@
+"""Draw the pictures of the README again, from a run of the demo: python docs/images/make_images.py.
+
+It needs what the tests need: playwright, and Chromium.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import sync_playwright
+
+IMAGES = Path(__file__).parent
+DEMO = IMAGES.parents[1] / "examples" / "demo.py"
+
+
+def main() -> None:
+    """Run the demo, keep its picture of the tree, and take pictures of its report."""
+    with TemporaryDirectory() as directory:
+        subprocess.run([sys.executable, str(DEMO), directory], check=True)
+        shutil.copy(Path(directory) / "tree.png", IMAGES / "tree.png")
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
+            for scheme in ("light", "dark"):
+                page = browser.new_page(
+                    viewport={"width": 1280, "height": 985}, color_scheme=scheme
+                )
+                page.goto((Path(directory) / "report.html").as_uri())
+                page.fill("#field-0", "12")
+                page.fill("#field-2", "5")
+                page.locator("#field-2").blur()
+                page.evaluate("scrollTo(0, 0)")
+                page.wait_for_timeout(500)
+                page.screenshot(path=IMAGES / f"report-{scheme}.png")
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

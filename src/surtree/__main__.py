@@ -1,0 +1,5 @@
+"""``python -m surtree`` is the command line."""
+
+from surtree.cli import main
+
+main()

@@ -1,0 +1,37 @@
+"""The commands, under one name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import surtree
+from surtree.cli._audit import audit_tree
+from surtree.cli._fit import demo, fit
+from surtree.cli._predict import predict
+from surtree.cli._show import path, report, show_model
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app.command()(fit)
+app.command()(predict)
+app.command("show")(show_model)
+app.command()(path)
+app.command()(report)
+app.command("audit")(audit_tree)
+app.command()(demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"surtree {surtree.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def surtree_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="And exit.")
+    ] = False,
+) -> None:
+    """Optimal survival trees: fit, look at, apply and check them."""

@@ -1,0 +1,116 @@
+"""``surtree audit``: how far a tree is from the best one of its size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from surtree.audit import Audit, Optimum, audit
+from surtree.cli import _options as options
+from surtree.cli._columns import choose, require_columns, split_names
+from surtree.cli._console import failures, guarded, show, show_json
+from surtree.cli._files import read_frame
+from surtree.cli._models import read_model, read_rows
+from surtree.cli._survival import read_survival
+
+ModelOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The model to audit.", show_default=False)
+]
+Leaf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Instead of a model: the column with the leaf of each row, from any other tool.",
+    ),
+]
+
+
+def audit_tree(
+    data: options.Data,
+    time: options.Time,
+    event: options.Event,
+    entry: options.Entry = None,
+    weight: options.Weight = None,
+    model: ModelOption = None,
+    leaf: Leaf = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    types: options.Types = None,
+    separator: options.Separator = None,
+    missing: options.Missing = None,
+    max_depth: options.MaxDepth = None,
+    time_limit: options.TimeLimit = 60.0,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+) -> None:
+    """Compare a tree with the best tree of its size, and say which question costs most."""
+    if (model is None) == (leaf is None):
+        raise typer.BadParameter("give either --model or --leaf")
+    with guarded():
+        subject: Any
+        if model is not None:
+            subject = read_model(model)
+            frame, X = read_rows(data, subject, separator=separator, missing=missing)
+        else:
+            readings = {override.column: override.reading for override in types or []}
+            frame = read_frame(
+                data,
+                separator=separator,
+                missing=missing,
+                texts=[name for name, reading in readings.items() if reading.is_text],
+            )
+        survival = read_survival(frame, time=time, event=event, entry=entry, weight=weight)
+        if leaf is not None:
+            require_columns(frame, [leaf])
+            subject = frame[leaf].to_numpy()
+            X = choose(
+                frame,
+                columns=split_names(columns or [], frame),
+                exclude=split_names(exclude or [], frame),
+                reserved={*survival.columns, leaf},
+                types=readings,
+            )
+        with failures(ValueError, TypeError):
+            found = audit(
+                subject,
+                X,
+                survival.y,
+                survival.weight,
+                survival.entry,
+                max_depth=max_depth,
+                time_limit=time_limit,
+                n_jobs=jobs,
+            )
+        if json:
+            show_json(_json(found))
+        else:
+            show(str(found))
+
+
+def _json(found: Audit) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "loss": found.loss,
+        "loss_of_a_single_leaf": found.leaf_loss,
+        "splits": found.n_splits,
+        "depth": found.depth,
+        "gap_percent": found.gap,
+        "same_depth": _optimum(found.same_depth),
+        "same_size": _optimum(found.same_size),
+        "split_costs": [
+            {"node": cost.node, "rule": cost.rule, "cost": cost.cost} for cost in found.split_costs
+        ],
+    }
+
+
+def _optimum(optimum: Optimum | None) -> dict[str, Any] | None:
+    if optimum is None:
+        return None
+    return {
+        "max_depth": optimum.max_depth,
+        "max_splits": optimum.max_splits,
+        "loss": optimum.loss,
+        "lower_bound": optimum.lower_bound,
+    }

@@ -1,0 +1,63 @@
+"""What goes where: results to standard output, messages to standard error, errors as one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import typer
+
+DATA_ERROR = 1
+INTERRUPTED = 130
+
+
+class UserError(Exception):
+    """Something that the user can put right, in one line."""
+
+
+@contextmanager
+def failures(*kinds: type[Exception], about: str = "") -> Iterator[None]:
+    """Turn errors of these kinds into failures, with what they are about in front."""
+    try:
+        yield
+    except kinds as error:
+        raise UserError(f"{about}{error}") from error
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """End the program as a shell user expects: with a line and an exit code, not a traceback."""
+    try:
+        yield
+    except UserError as failure:
+        say(f"surtree: {' '.join(str(failure).split())}")
+        raise typer.Exit(DATA_ERROR) from None
+    except KeyboardInterrupt:
+        say("surtree: stopped by Ctrl-C before there was anything to save")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def end_now(code: int) -> NoReturn:
+    """End the program without waiting for threads that still search for what nobody wants."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
+
+
+def say(message: str) -> None:
+    """Write a message for a person."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def show(text: str) -> None:
+    """Write a result."""
+    print(text, flush=True)
+
+
+def show_json(value: Any) -> None:
+    """Write a result for a program."""
+    show(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))

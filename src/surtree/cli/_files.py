@@ -1,0 +1,118 @@
+"""Tables in and out of files: CSV and Parquet, through polars.
+
+polars reads and writes both formats by itself, tells missing values from NaN and from empty
+columns, has ordered categories, and is one package where pandas would need pyarrow too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from surtree.cli._console import UserError, failures
+
+STANDARD_INPUT = Path("-")
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+
+_PARQUET = (".parquet", ".pq")
+
+
+def read_frame(
+    path: Path,
+    *,
+    separator: str | None = None,
+    missing: Sequence[str] | None = None,
+    texts: Collection[str] = (),
+) -> pl.DataFrame:
+    """Read a table.
+
+    Parameters
+    ----------
+    path : Path
+        A Parquet file by its ending, else CSV; ``-`` is CSV from standard input.
+    separator : str, optional
+        What stands between the cells of a CSV file; by default a tab in a file that ends with
+        ``.tsv``, else a comma.
+    missing : sequence of str, optional
+        The cells of a CSV file that are missing values; by default those of most programs.
+    texts : collection of str
+        Columns of a CSV file to be read as text, also where all cells look like numbers.
+    """
+    if path != STANDARD_INPUT:
+        require_file(path)
+    with failures(OSError, pl.exceptions.PolarsError, about=f"cannot read {path}: "):
+        if path.suffix.lower() in _PARQUET:
+            frame = pl.read_parquet(path)
+        else:
+            frame = _read_csv(path, separator, MISSING if missing is None else missing, texts)
+    if not frame.width or not len(frame):
+        raise UserError(f"{path} has no rows")
+    return frame
+
+
+def write_frame(frame: pl.DataFrame, path: Path | None) -> None:
+    """Write a table as Parquet or CSV, by the ending of the path; to standard output if None."""
+    if path is None:
+        sys.stdout.write(frame.write_csv())
+        sys.stdout.flush()
+        return
+    with failures(OSError, pl.exceptions.PolarsError, about=f"cannot write {path}: "):
+        if path.suffix.lower() in _PARQUET:
+            frame.write_parquet(path)
+        else:
+            frame.write_csv(path)
+
+
+def require_writable(*paths: Path | None) -> None:
+    """Fail now, and not after a long search, where a file cannot be written."""
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise UserError(f"cannot write {path}: it is a directory")
+        if not path.parent.is_dir():
+            raise UserError(f"cannot write {path}: there is no directory {path.parent}")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise UserError(f"cannot write {path}: permission denied")
+
+
+def require_file(path: Path) -> None:
+    """Fail where there is nothing to read."""
+    if path.is_dir():
+        raise UserError(f"{path} is a directory, not a file")
+    if not path.exists():
+        raise UserError(f"there is no file {path}")
+    if path.is_file() and path.stat().st_size == 0:
+        raise UserError(f"{path} is empty")
+
+
+def _read_csv(
+    path: Path, separator: str | None, missing: Sequence[str], texts: Collection[str]
+) -> pl.DataFrame:
+    separator = separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    source = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+    try:
+        frame = pl.read_csv(
+            source,
+            separator=separator,
+            null_values=list(missing),
+            infer_schema_length=None,
+            schema_overrides=dict.fromkeys(texts, pl.String),
+        )
+    except pl.exceptions.NoDataError:
+        raise UserError(f"{path} is empty") from None
+    except pl.exceptions.ComputeError as error:
+        # Of what polars says, the first line is about the file, the others about its own options.
+        raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+    other = next((mark for mark in ";\t|," if mark in frame.columns[0]), None)
+    if frame.width == 1 and other is not None:
+        written = r"\t" if other == "\t" else other
+        raise UserError(
+            f"{path} has a single column, {frame.columns[0]!r}: say what stands between the cells, "
+            f"as in --separator '{written}'"
+        )
+    return frame

@@ -1,0 +1,196 @@
+"""``surtree fit`` and ``surtree demo``: from a table to a model and its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from surtree.cli import _options as options
+from surtree.cli._columns import choose, split_names
+from surtree.cli._console import INTERRUPTED, end_now, guarded, say, show, show_json
+from surtree.cli._files import read_frame, require_writable
+from surtree.cli._models import write_model, write_report
+from surtree.cli._search import Found, Settings, search
+from surtree.cli._summary import certificate, data_text, model_json, tuning_json
+from surtree.cli._survival import Survival, read_survival
+from surtree.datasets import load_gbsg2
+from surtree.sizes import Rule
+
+Model = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the model here (JSON).")]
+Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here (HTML).")]
+Tune = Annotated[
+    bool,
+    typer.Option("--tune", help="Choose the size by cross-validation.", rich_help_panel="Search"),
+]
+Folds = Annotated[int, typer.Option(min=2, help="Folds of --tune.", rich_help_panel="Search")]
+SizeRule = Annotated[
+    Rule,
+    typer.Option(
+        help="With --tune: the best size, or the smallest within one standard error of it.",
+        rich_help_panel="Search",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What to write, and where."""
+
+    model: Path | None
+    report: Path | None
+    title: str
+    time_unit: str | None
+    json: bool
+
+
+def fit(
+    data: options.Data,
+    time: options.Time,
+    event: options.Event,
+    entry: options.Entry = None,
+    weight: options.Weight = None,
+    model: Model = None,
+    report: Report = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    types: options.Types = None,
+    separator: options.Separator = None,
+    missing: options.Missing = None,
+    max_depth: options.MaxDepth = None,
+    max_splits: options.MaxSplits = None,
+    min_samples_leaf: options.MinSamplesLeaf = 1,
+    min_events_leaf: options.MinEventsLeaf = 0,
+    n_thresholds: options.NThresholds = 10,
+    refine: options.Refine = False,
+    tune: Tune = False,
+    folds: Folds = 10,
+    rule: SizeRule = "best",
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+    title: options.Title = "Survival tree",
+    time_unit: options.TimeUnit = None,
+    json: options.Json = False,
+) -> None:
+    """Find the best survival tree of a table.
+
+    Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
+    """
+    with guarded():
+        readings = {override.column: override.reading for override in types or []}
+        frame = read_frame(
+            data,
+            separator=separator,
+            missing=missing,
+            texts=[name for name, reading in readings.items() if reading.is_text],
+        )
+        survival = read_survival(frame, time=time, event=event, entry=entry, weight=weight)
+        X = choose(
+            frame,
+            columns=split_names(columns or [], frame),
+            exclude=split_names(exclude or [], frame),
+            reserved=survival.columns,
+            types=readings,
+        )
+        limits = {
+            "max_splits": max_splits,
+            "min_samples_leaf": min_samples_leaf,
+            "min_events_leaf": min_events_leaf,
+            "n_thresholds": n_thresholds or None,
+            "refine": refine,
+            "time_limit": time_limit,
+        }
+        if max_depth is not None:
+            limits["max_depth"] = max_depth
+        settings = Settings(limits, jobs, folds if tune else None, rule)
+        outputs = Outputs(model, report, title, time_unit, json)
+        _fit_and_write(X, survival, settings, outputs)
+
+
+def demo(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIRECTORY", help="Where to write the model and the report.")
+    ] = Path("surtree-demo"),
+    max_depth: options.MaxDepth = None,
+    json: options.Json = False,
+) -> None:
+    """Fit the tree of a breast cancer trial, and write its model and report."""
+    with guarded():
+        frame, y = load_gbsg2(backend="polars")
+        survival = Survival(y, entry=None, weight=None, columns=frozenset())
+        directory.mkdir(parents=True, exist_ok=True)
+        limits = {} if max_depth is None else {"max_depth": max_depth}
+        outputs = Outputs(
+            directory / "model.json",
+            directory / "report.html",
+            title="Breast cancer: recurrence or death",
+            time_unit="days",
+            json=json,
+        )
+        _fit_and_write(frame, survival, Settings(limits, n_jobs=None), outputs)
+
+
+def _fit_and_write(
+    X: pl.DataFrame, survival: Survival, settings: Settings, outputs: Outputs
+) -> None:
+    require_writable(outputs.model, outputs.report)
+    start = perf_counter()
+    found = search(X, survival, settings)
+    seconds = perf_counter() - start
+    written = _write(found, outputs)
+    if outputs.json:
+        show_json(_json(X, survival, found, seconds) | written)
+    else:
+        show(_text(X, survival, found, seconds, written))
+    if found.stopped:
+        saved = f"; saved: {', '.join(written.values())}" if written else ""
+        say(f"surtree: Ctrl-C stopped {found.stopped}{saved}")
+        end_now(INTERRUPTED)
+
+
+def _write(found: Found, outputs: Outputs) -> dict[str, str]:
+    written = {}
+    if outputs.model is not None:
+        write_model(found.model, outputs.model)
+        written["model"] = str(outputs.model)
+    if outputs.report is not None:
+        write_report(
+            found.model if found.tuning is None else found.tuning,
+            outputs.report,
+            title=outputs.title,
+            time_unit=outputs.time_unit,
+        )
+        written["report"] = str(outputs.report)
+    return written
+
+
+def _text(
+    X: pl.DataFrame,
+    survival: Survival,
+    found: Found,
+    seconds: float,
+    written: dict[str, str],
+) -> str:
+    parts = [f"{data_text(survival, X.width)}, {seconds:.2f} s"]
+    if found.tuning is not None:
+        parts.append(str(found.tuning.sizes_))
+    parts += [str(found.model.tree_), certificate(found.model)]
+    if written:
+        parts.append("\n".join(f"{name:7} {path}" for name, path in written.items()))
+    return "\n\n".join(parts)
+
+
+def _json(X: pl.DataFrame, survival: Survival, found: Found, seconds: float) -> dict[str, Any]:
+    return {
+        "rows": len(survival.y),
+        "events": int(survival.y["event"].sum()),
+        "columns": X.columns,
+        "seconds": seconds,
+        "stopped": bool(found.stopped),
+        "tuning": tuning_json(found.tuning),
+        **model_json(found.model),
+    }

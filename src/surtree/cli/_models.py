@@ -1,0 +1,51 @@
+"""Models in and out of files, and their reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from surtree.cli._columns import conform, text_columns
+from surtree.cli._console import failures
+from surtree.cli._files import read_frame, require_file
+from surtree.estimator import SurTree
+from surtree.report import report
+from surtree.selection import SurTreeCV
+from surtree.tree import Tree
+
+
+def read_model(path: Path) -> SurTree:
+    """Read a model, or say why it cannot be read."""
+    require_file(path)
+    with failures(OSError, about=f"cannot read {path}: "), failures(ValueError):
+        return SurTree.load(path)
+
+
+def write_model(model: SurTree, path: Path) -> None:
+    """Write a model, or say why it cannot be written."""
+    with failures(OSError, about=f"cannot write {path}: "):
+        model.save(path)
+
+
+def write_report(
+    model: SurTree | SurTreeCV, path: Path, *, title: str, time_unit: str | None
+) -> None:
+    """Write the report of a model."""
+    with failures(OSError, about=f"cannot write {path}: "):
+        report(model, path, title=title, time_unit=time_unit)
+
+
+def read_rows(
+    path: Path, model: SurTree, *, separator: str | None, missing: list[str] | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Read a table, and from it the columns of a model."""
+    frame = read_frame(path, separator=separator, missing=missing, texts=text_columns(model))
+    return frame, conform(frame, model)
+
+
+def tree_of_size(model: SurTree, splits: int | None) -> Tree:
+    """Return the tree of a model, or the best one with at most so many splits."""
+    if splits is None:
+        return model.tree_
+    return model.path_[min(splits, len(model.path_) - 1)].tree

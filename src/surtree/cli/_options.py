@@ -1,0 +1,216 @@
+"""Options that several commands share, each described once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surtree.cli._columns import Override, read_override
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times that were given together."""
+
+    times: tuple[float, ...]
+
+
+def _override(text: str) -> Override:
+    try:
+        return read_override(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _thresholds(given: str | int) -> int:
+    """Read a number of thresholds; 0 stands for all of them. A default is a number already."""
+    text = str(given)
+    if text == "all":
+        return 0
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise typer.BadParameter(f"{text!r} is neither a whole number above zero nor 'all'")
+
+
+def _seconds(given: float | None) -> float | None:
+    if given is not None and not given > 0:
+        raise typer.BadParameter("a time limit is a number of seconds above zero")
+    return given
+
+
+def _jobs(given: int | None) -> int | None:
+    if given == 0:
+        raise typer.BadParameter("at least one thread is needed; -1 is one for each processor")
+    return given
+
+
+def _times(text: str) -> Times:
+    try:
+        times = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a list of times such as 365,730") from None
+    if not all(0 <= time < float("inf") for time in times):
+        raise typer.BadParameter(f"{text!r}: times are zero or later, and finite")
+    return Times(times)
+
+
+def _separator(text: str) -> str:
+    mark = "\t" if text == r"\t" else text
+    if len(mark.encode()) != 1:
+        raise typer.BadParameter(f"{text!r} is not a single character")
+    return mark
+
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        readable=False,
+        help="Table: a CSV or a Parquet file, or - for CSV on standard input.",
+    ),
+]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", readable=False, help="Model: a file that `surtree fit` wrote."),
+]
+
+Time = Annotated[str, typer.Option(metavar="COLUMN", help="Time of the event or of censoring.")]
+Event = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN[=VALUE]",
+        help="Whether the event happened: a column of 0/1, true/false or yes/no; or a column and "
+        "the value that is the event, as in status=dead.",
+    ),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="When a row came under observation (left truncation)."),
+]
+Weight = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="How often a row counts; 0 leaves it out.")
+]
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Columns that the tree may ask about; by default all but those of the target.",
+        rich_help_panel="Columns",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN,...", help="Columns to leave out.", rich_help_panel="Columns"),
+]
+Types = Annotated[
+    list[Override] | None,
+    typer.Option(
+        "--type",
+        parser=_override,
+        metavar="COLUMN=KIND",
+        help="Read a column as numeric, boolean, categorical or ordered:low,middle,high.",
+        rich_help_panel="Columns",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        parser=_separator,
+        metavar="CHARACTER",
+        help="What stands between the cells of a CSV file; by default a comma, in .tsv a tab.",
+        rich_help_panel="Columns",
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TEXT",
+        help="A cell of a CSV file that means a missing value, instead of an empty one, NA, N/A, "
+        "NaN and NULL; can be repeated.",
+        rich_help_panel="Columns",
+    ),
+]
+
+MaxDepth = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=20,
+        help="The largest number of questions that a row is asked; by default 3, with --tune 4.",
+        rich_help_panel="Tree",
+    ),
+]
+MaxSplits = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="The largest number of questions in the tree.", rich_help_panel="Tree"
+    ),
+]
+MinSamplesLeaf = Annotated[
+    int, typer.Option(min=1, help="The smallest number of rows in a leaf.", rich_help_panel="Tree")
+]
+MinEventsLeaf = Annotated[
+    int,
+    typer.Option(min=0, help="The smallest number of events in a leaf.", rich_help_panel="Tree"),
+]
+NThresholds = Annotated[
+    int,
+    typer.Option(
+        parser=_thresholds,
+        metavar="N|all",
+        help="The most thresholds of a numeric column.",
+        rich_help_panel="Tree",
+    ),
+]
+Refine = Annotated[
+    bool,
+    typer.Option(
+        "--refine",
+        help="Look for better thresholds near those of the best trees; nothing is proven then.",
+        rich_help_panel="Tree",
+    ),
+]
+
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        callback=_seconds,
+        metavar="SECONDS",
+        help="After so long a search ends with its best tree and a bound.",
+        rich_help_panel="Search",
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        callback=_jobs,
+        metavar="N",
+        help="Threads; -1 is one for each processor. The tree does not depend on it.",
+        rich_help_panel="Search",
+    ),
+]
+
+Title = Annotated[str, typer.Option(help="The heading of the report.", rich_help_panel="Report")]
+TimeUnit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="UNIT", help="What time is counted in, such as days.", rich_help_panel="Report"
+    ),
+]
+
+Horizons = Annotated[
+    list[Times] | None,
+    typer.Option(
+        "--survival",
+        parser=_times,
+        metavar="TIME,...",
+        help="Add the probability of no event until each of these times.",
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")
+]

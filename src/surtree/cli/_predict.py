@@ -1,0 +1,108 @@
+"""``surtree predict``: risk, median survival, survival at chosen times, and leaf of each row."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+import typer
+from polars import selectors
+
+from surtree.cli import _options as options
+from surtree.cli._columns import require_columns, split_names
+from surtree.cli._console import UserError, failures, guarded, show_json
+from surtree.cli._files import require_writable, write_frame
+from surtree.cli._models import read_model, read_rows
+from surtree.curves import leaf_curves
+from surtree.estimator import SurTree
+
+
+class Quantity(StrEnum):
+    """What can be predicted, beside survival at chosen times."""
+
+    leaf = "leaf"
+    risk = "risk"
+    median = "median"
+
+
+Quantities = Annotated[
+    list[Quantity] | None,
+    typer.Option(
+        "--only", help="Predict this and not all of leaf, risk and median; can be repeated."
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN,...", help="Columns of the table to repeat, such as an id."),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write here instead of to standard output: Parquet if it ends with .parquet, or CSV.",
+    ),
+]
+
+
+def predict(
+    model: options.ModelFile,
+    data: options.Data,
+    only: Quantities = None,
+    survival: options.Horizons = None,
+    keep: Keep = None,
+    output: Output = None,
+    separator: options.Separator = None,
+    missing: options.Missing = None,
+    json: options.Json = False,
+) -> None:
+    """Predict for each row of a table its leaf, its risk and its median survival.
+
+    A median that is not reached is infinite (inf), and null in JSON.
+    """
+    with guarded():
+        require_writable(output)
+        fitted = read_model(model)
+        frame, rows = read_rows(data, fitted, separator=separator, missing=missing)
+        kept = split_names(keep or [], frame)
+        require_columns(frame, kept)
+        horizons = [time for listed in survival or [] for time in listed.times]
+        predictions = _predictions(fitted, rows, only or list(Quantity), horizons)
+        for name in predictions.keys() & set(kept):
+            raise UserError(f"column {name!r} cannot be kept: a prediction has the same name")
+        found = pl.DataFrame({name: frame[name] for name in kept} | predictions)
+        if output is not None or not json:
+            write_frame(found, output)
+        if json:
+            show_json({"rows": len(found), **_content(found, output)})
+
+
+def _content(found: pl.DataFrame, output: Path | None) -> dict[str, Any]:
+    if output is not None:
+        return {"output": str(output)}
+    # JSON has no infinity.
+    numbers = selectors.float()
+    finite = found.with_columns(pl.when(numbers.is_finite()).then(numbers).name.keep())
+    return {"predictions": finite.to_dicts()}
+
+
+def _predictions(
+    model: SurTree, rows: pl.DataFrame, quantities: list[Quantity], horizons: list[float]
+) -> dict[str, pl.Series]:
+    named = hasattr(model, "feature_names_in_")
+    with failures(ValueError, TypeError):
+        leaf = model.apply(rows if named else rows.to_numpy())
+    place = np.searchsorted(model.tree_.leaves, leaf)
+    curves = leaf_curves(model.tree_, model.leaf_curve)
+    of_leaf = {
+        Quantity.leaf: model.tree_.leaves,
+        Quantity.risk: model.tree_.theta[model.tree_.leaves],
+        Quantity.median: np.array([curve.median for curve in curves]),
+    }
+    columns = {str(quantity): of_leaf[quantity][place] for quantity in quantities}
+    for time in horizons:
+        at_time = np.array([curve.survival(time) for curve in curves])
+        columns[f"survival_{time:.15g}"] = at_time[place]
+    return {name: pl.Series(values) for name, values in columns.items()}

@@ -1,0 +1,126 @@
+"""A search that Ctrl-C ends early, with the best tree so far."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Event
+from types import FrameType
+from typing import Any
+
+import polars as pl
+
+from surtree.cli._console import failures
+from surtree.cli._progress import Bar, progress_bar
+from surtree.cli._survival import Survival
+from surtree.estimator import SurTree
+from surtree.selection import SurTreeCV
+from surtree.sizes import Rule
+
+# Seconds for a tree, once the user has lost patience with tuning.
+_LAST_SECONDS = 1.0
+
+_UNFINISHED = "the search: this is the best tree so far, with a gap of {:.1%}"
+_UNTUNED = (
+    "the tuning: this is the best tree of the largest size, found in a second, and not one of a "
+    "tuned size"
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to search for.
+
+    Parameters
+    ----------
+    limits : dict
+        Parameters that `SurTree` and `SurTreeCV` share.
+    n_jobs : int, optional
+        Threads.
+    folds : int, optional
+        Choose the size by cross-validation with so many folds; None: no tuning.
+    rule : {"best", "1se"}
+        How the size is chosen.
+    """
+
+    limits: dict[str, Any]
+    n_jobs: int | None
+    folds: int | None = None
+    rule: Rule = "best"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to.
+
+    Parameters
+    ----------
+    model : SurTree
+        The fitted model.
+    tuning : SurTreeCV, optional
+        How its size was chosen.
+    stopped : str
+        What Ctrl-C has ended, in the words of a message; empty where nothing was.
+    """
+
+    model: SurTree
+    tuning: SurTreeCV | None = None
+    stopped: str = ""
+
+
+def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
+    """Fit a tree, of a tuned size if asked for, with a progress bar.
+
+    Ctrl-C ends the search with the best tree so far; a second one ends the program.
+    """
+    with progress_bar() as bar:
+        if settings.folds is None:
+            return _search_once(X, survival, settings, bar)
+        try:
+            tuning = _tune(X, survival, settings, bar)
+        except KeyboardInterrupt:
+            limits = settings.limits | {"time_limit": _LAST_SECONDS}
+            last = _search_once(X, survival, replace(settings, limits=limits), bar)
+            return replace(last, stopped=_UNTUNED)
+        return Found(tuning.best_estimator_, tuning)
+
+
+def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
+    with _first_interrupt() as interrupted:
+        hook = bar.searching(interrupted.is_set, settings.limits.get("time_limit"))
+        model = SurTree(**settings.limits, n_jobs=settings.n_jobs, progress=hook)
+        with failures(ValueError, TypeError):
+            model.fit(X, survival.y, survival.weight, survival.entry)
+    if model.status_ != "interrupted":
+        return Found(model)
+    return Found(model, stopped=_UNFINISHED.format(model.gap_))
+
+
+def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> SurTreeCV:
+    tuning = SurTreeCV(
+        **settings.limits,
+        cv=settings.folds,
+        rule=settings.rule,
+        n_jobs=settings.n_jobs,
+        progress=bar.tuning(),
+    )
+    with failures(ValueError, TypeError):
+        return tuning.fit(X, survival.y, survival.weight, survival.entry)
+
+
+@contextmanager
+def _first_interrupt() -> Iterator[Event]:
+    """Set an event at the first Ctrl-C; a second one raises KeyboardInterrupt as ever."""
+    interrupted = Event()
+
+    def note(_signal: int, _frame: FrameType | None) -> None:
+        interrupted.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)

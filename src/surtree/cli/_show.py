@@ -1,0 +1,96 @@
+"""``surtree show``, ``path`` and ``report``: what a model looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from surtree.cli import _options as options
+from surtree.cli._console import guarded, show, show_json
+from surtree.cli._files import require_writable
+from surtree.cli._models import read_model, tree_of_size, write_report
+from surtree.cli._summary import certificate, path_json, path_text
+from surtree.curves import LeafCurveKind
+from surtree.export import (
+    export_dot,
+    export_json,
+    export_mermaid,
+    export_python,
+    export_sql,
+    export_text,
+)
+from surtree.export._values import LeafValue
+from surtree.tree import Tree
+
+Style = Literal["tree", "text", "dot", "mermaid", "sql", "python", "json"]
+
+_PLAIN: dict[str, Callable[[Tree], str]] = {
+    "tree": str,
+    "text": export_text,
+    "dot": export_dot,
+    "mermaid": export_mermaid,
+    "json": export_json,
+}
+_WITH_VALUE = {"sql": export_sql, "python": export_python}
+
+
+def show_model(
+    model: options.ModelFile,
+    style: Annotated[Style, typer.Option("--format", help="How the tree is written.")] = "tree",
+    value: Annotated[LeafValue, typer.Option(help="What SQL and Python give for a row.")] = "leaf",
+    splits: Annotated[
+        int | None, typer.Option(min=0, help="Show the best tree with at most so many splits.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Write the tree of a model: drawn, as rules, dot, Mermaid, SQL, Python or JSON."""
+    with guarded():
+        fitted = read_model(model)
+        tree = tree_of_size(fitted, splits)
+        text = _written(tree, style, value, fitted.leaf_curve)
+        if json and style == "json":
+            show(text)
+        elif json:
+            show_json({"format": style, "text": text})
+        elif style == "tree" and tree is fitted.tree_:
+            show(f"{text}\n\n{certificate(fitted)}")
+        else:
+            show(text.rstrip("\n"))
+
+
+def _written(tree: Tree, style: Style, value: LeafValue, leaf_curve: LeafCurveKind) -> str:
+    if style in _PLAIN:
+        return _PLAIN[style](tree)
+    return _WITH_VALUE[style](tree, value=value, leaf_curve=leaf_curve)
+
+
+def path(model: options.ModelFile, json: options.Json = False) -> None:
+    """List the best tree of every size, all of them from one search."""
+    with guarded():
+        fitted = read_model(model)
+        if json:
+            show_json({"path": path_json(fitted)})
+        else:
+            show(path_text(fitted))
+
+
+def report(
+    model: options.ModelFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")
+    ] = Path("report.html"),
+    title: options.Title = "Survival tree",
+    time_unit: options.TimeUnit = None,
+    json: options.Json = False,
+) -> None:
+    """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
+    with guarded():
+        require_writable(output)
+        write_report(read_model(model), output, title=title, time_unit=time_unit)
+        if json:
+            show_json({"report": str(output)})
+        else:
+            show(str(output))

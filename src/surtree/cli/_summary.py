@@ -1,0 +1,116 @@
+"""A fitted model in words, and in JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surtree.cli._survival import Survival
+from surtree.curves import leaf_curves
+from surtree.estimator import SurTree
+from surtree.selection import SurTreeCV
+
+_ENDS = {
+    "optimal": "optimal: no tree within these limits has a smaller loss",
+    "time_limit": "the time was over: the best tree so far, with a proven bound",
+    "memory_limit": "the memory was full: the best tree so far, with a proven bound",
+    "refined": "refined: better thresholds were looked for near good ones, nothing is proven",
+    "interrupted": "stopped: the best tree so far, with a proven bound",
+}
+
+
+def certificate(model: SurTree) -> str:
+    """Return what is known about how good the tree is, as a line."""
+    return (
+        f"loss {model.loss_:.6g}, lower bound {model.lower_bound_:.6g}, gap {model.gap_:.2%} "
+        f"({_ENDS[model.status_]})"
+    )
+
+
+def path_text(model: SurTree) -> str:
+    """Return the best tree of every size, as a table."""
+    lines = [("splits", "leaves", "depth", "loss", "lower bound", "gap", "")]
+    for size in model.path_:
+        gap = (size.loss - size.lower_bound) / size.loss if size.loss > 0 else 0.0
+        lines.append(
+            (
+                str(size.splits),
+                str(size.tree.n_leaves),
+                str(size.tree.depth),
+                f"{size.loss:.6g}",
+                f"{size.lower_bound:.6g}",
+                f"{gap:.2%}",
+                "chosen" if size.tree is model.tree_ else "",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(map(str.rjust, line, widths)).rstrip() for line in lines)
+
+
+def path_json(model: SurTree) -> list[dict[str, Any]]:
+    """Return the loss and the bound of every size."""
+    return [
+        {
+            "splits": size.splits,
+            "leaves": size.tree.n_leaves,
+            "depth": size.tree.depth,
+            "loss": size.loss,
+            "lower_bound": size.lower_bound,
+            "chosen": size.tree is model.tree_,
+        }
+        for size in model.path_
+    ]
+
+
+def model_json(model: SurTree) -> dict[str, Any]:
+    """Return the certificate, the leaves and the path of a model."""
+    medians = {curve.leaf: curve.median for curve in leaf_curves(model.tree_, model.leaf_curve)}
+    return {
+        "status": model.status_,
+        "loss": model.loss_,
+        "lower_bound": model.lower_bound_,
+        "gap": model.gap_,
+        "splits": model.tree_.n_splits,
+        "depth": model.tree_.depth,
+        "leaves": [
+            {
+                "leaf": rule.leaf,
+                "conditions": list(rule.conditions),
+                "risk": rule.theta,
+                "median": _finite(medians[rule.leaf]),
+                "rows": rule.n_samples,
+                "events": rule.n_events,
+            }
+            for rule in model.tree_.rules()
+        ],
+        "path": path_json(model),
+    }
+
+
+def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
+    """Return what tuning found."""
+    if tuning is None:
+        return None
+    sizes = tuning.sizes_
+    return {
+        "scoring": sizes.scoring,
+        "rule": sizes.rule,
+        "folds": sizes.held_out.shape[1],
+        "chosen": sizes.chosen,
+        "sizes": [
+            {"max_depth": int(depth), "max_splits": int(splits), "mean": float(mean)}
+            for depth, splits, mean in zip(
+                sizes.max_depth, sizes.max_splits, sizes.mean, strict=True
+            )
+        ],
+    }
+
+
+def data_text(survival: Survival, n_columns: int) -> str:
+    """Return how large a table is, as a line."""
+    return f"{len(survival.y)} rows, {survival.y['event'].sum()} events, {n_columns} columns"
+
+
+def _finite(value: float) -> float | None:
+    """Return a number that JSON can hold: None for infinity."""
+    return value if math.isfinite(value) else None

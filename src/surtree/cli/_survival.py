@@ -1,0 +1,118 @@
+"""The target in a table: time, event, entry and weight of each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from surtree.cli._columns import WORDS, Reading, read_column, require_columns
+from surtree.cli._console import UserError
+from surtree.datasets._frame import make_target
+
+_MOST_VALUES = 6
+
+
+@dataclass(frozen=True)
+class Survival:
+    """The target of each row, as estimators take it.
+
+    Parameters
+    ----------
+    y : structured array
+        Event and time.
+    entry, weight : array of float, optional
+        When each row came under observation, and how often it counts.
+    columns : frozenset of str
+        The columns of the table that these are.
+    """
+
+    y: NDArray[np.void]
+    entry: NDArray[np.float64] | None
+    weight: NDArray[np.float64] | None
+    columns: frozenset[str]
+
+
+def read_survival(
+    frame: pl.DataFrame, *, time: str, event: str, entry: str | None, weight: str | None
+) -> Survival:
+    """Read the target.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    time, entry, weight : str
+        Columns of numbers.
+    event : str
+        A column of 0 and 1 or of words such as yes and no; or, after an equals sign, the value
+        that is the event: ``status=dead``, or several with commas between.
+    """
+    event_column, values = _split_event(frame, event)
+    numbers = [name for name in (time, entry, weight) if name is not None]
+    require_columns(frame, [*numbers, event_column])
+    return Survival(
+        y=make_target(_events(frame[event_column], values), _numbers(frame[time])),
+        entry=None if entry is None else _numbers(frame[entry]),
+        weight=None if weight is None else _numbers(frame[weight]),
+        columns=frozenset((*numbers, event_column)),
+    )
+
+
+def _split_event(frame: pl.DataFrame, event: str) -> tuple[str, list[str]]:
+    if event in frame.columns or "=" not in event:
+        return event, []
+    column, _, values = event.partition("=")
+    while column not in frame.columns and "=" in values:
+        more, _, values = values.partition("=")
+        column = f"{column}={more}"
+    return column, values.split(",")
+
+
+def _numbers(series: pl.Series) -> NDArray[np.float64]:
+    _require_present(series)
+    return read_column(series, Reading("numeric")).to_numpy()
+
+
+def _events(series: pl.Series, values: list[str]) -> NDArray[np.bool_]:
+    _require_present(series)
+    found = series.unique().sort().to_list()
+    if values:
+        return _matches(series, values, found)
+    words = {value: WORDS.get(_word(value)) for value in found}
+    if None in words.values():
+        shown = ", ".join(str(value) for value in found[:_MOST_VALUES])
+        raise UserError(
+            f"column {series.name!r} holds {shown}{', ...' if len(found) > _MOST_VALUES else ''}: "
+            f"say which value is the event, as in --event {series.name}={found[-1]}"
+        )
+    return np.array([words[value] for value in series], dtype=bool)
+
+
+def _matches(series: pl.Series, values: list[str], found: list[object]) -> NDArray[np.bool_]:
+    wanted = set(map(_word, values))
+    absent = wanted - set(map(_word, found))
+    if absent:
+        raise UserError(
+            f"column {series.name!r} never holds {', '.join(sorted(absent))}: "
+            f"it holds {', '.join(map(str, found[:_MOST_VALUES]))}"
+        )
+    return np.array([_word(value) in wanted for value in series], dtype=bool)
+
+
+def _word(value: object) -> str:
+    """Return a value as a user would write it: 1 for 1.0, and without regard to case."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip().lower()
+
+
+def _require_present(series: pl.Series) -> None:
+    absent = series.null_count()
+    if absent:
+        raise UserError(
+            f"column {series.name!r} has no value in {absent} of {len(series)} rows: "
+            "drop these rows first"
+        )

@@ -1,0 +1,73 @@
+"""A tree in the language of Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from surtree.export._tree import leaf_lines, one_line, read_tree
+from surtree.tree import Tree
+
+_HEAD = """\
+digraph tree {
+  node [shape=box, style=rounded, fontname="Helvetica,Arial,sans-serif", margin="0.2,0.1"]
+  edge [fontname="Helvetica,Arial,sans-serif"]"""
+
+
+def export_dot(tree: Tree, *, feature_names: Sequence[str] | None = None) -> str:
+    r"""Return a tree in the language of Graphviz, to be drawn by ``dot``.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a fitted model.
+    feature_names : sequence of str, optional
+        A name for each column of the training table; by default the names that it had.
+
+    Returns
+    -------
+    str
+        Nodes have the numbers that they have in the tree; the answer no goes left.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.export import export_dot
+    >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
+    >>> print(export_dot(model.tree_))
+    digraph tree {
+      node [shape=box, style=rounded, fontname="Helvetica,Arial,sans-serif", margin="0.2,0.1"]
+      edge [fontname="Helvetica,Arial,sans-serif"]
+      0 [label="positive_nodes > 3", style=solid]
+      1 [label="leaf 1\ntheta 0.635\nmedian > 2456\n376 rows, 119 events"]
+      2 [label="leaf 2\ntheta 1.61\nmedian 983\n310 rows, 180 events"]
+      0 -> 1 [label=" no"]
+      0 -> 2 [label=" yes"]
+    }
+    """
+    tree = read_tree(tree, feature_names)
+    return "\n".join((_HEAD, *_nodes(tree), *_edges(tree), "}"))
+
+
+def _nodes(tree: Tree) -> Iterator[str]:
+    for node in range(tree.n_nodes):
+        if tree.is_leaf[node]:
+            label = "\\n".join(map(_escaped, leaf_lines(tree, node)))
+            yield f'  {node} [label="{label}"]'
+        else:
+            rule = one_line(tree.cuts[tree.cut[node]].rule)
+            yield f'  {node} [label="{_escaped(rule)}", style=solid]'
+
+
+def _edges(tree: Tree) -> Iterator[str]:
+    for node in range(tree.n_nodes):
+        if not tree.is_leaf[node]:
+            yield f'  {node} -> {tree.left[node]} [label=" no"]'
+            yield f'  {node} -> {tree.right[node]} [label=" yes"]'
+
+
+def _escaped(text: str) -> str:
+    # Graphviz reads entities such as &amp; in any label.
+    for mark, written in (("\\", "\\\\"), ('"', '\\"'), ("&", "&amp;")):
+        text = text.replace(mark, written)
+    return text

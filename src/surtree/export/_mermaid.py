@@ -1,0 +1,65 @@
+"""A tree as a Mermaid flowchart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from surtree.export._tree import leaf_lines, one_line, read_tree
+from surtree.tree import Tree
+
+# Marks that Mermaid, Markdown or HTML could take for their own; letters of all languages are none.
+_MARK = re.compile(r"[^\w\s.,:=+()'-]|^\d+(?=[.)])|^[+-](?= )")
+
+
+def export_mermaid(tree: Tree, *, feature_names: Sequence[str] | None = None) -> str:
+    """Return a tree as a Mermaid flowchart, which GitHub and many wikis draw.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a fitted model.
+    feature_names : sequence of str, optional
+        A name for each column of the training table; by default the names that it had.
+
+    Returns
+    -------
+    str
+        In Markdown it stands in a block of code whose language is ``mermaid``.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.export import export_mermaid
+    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+    >>> print(export_mermaid(model.tree_))
+    flowchart TD
+      n0["x0 #62; 0"]
+      n1("leaf 1<br>theta 0.632<br>median 3<br>2 rows, 2 events")
+      n2("leaf 2<br>theta 2.4<br>median 1<br>2 rows, 2 events")
+      n0 -- no --> n1
+      n0 -- yes --> n2
+    """
+    tree = read_tree(tree, feature_names)
+    return "\n".join(("flowchart TD", *_nodes(tree), *_edges(tree)))
+
+
+def _nodes(tree: Tree) -> Iterator[str]:
+    for node in range(tree.n_nodes):
+        if tree.is_leaf[node]:
+            label = "<br>".join(map(_escaped, leaf_lines(tree, node)))
+            yield f'  n{node}("{label}")'
+        else:
+            yield f'  n{node}["{_escaped(one_line(tree.cuts[tree.cut[node]].rule))}"]'
+
+
+def _edges(tree: Tree) -> Iterator[str]:
+    for node in range(tree.n_nodes):
+        if not tree.is_leaf[node]:
+            yield f"  n{node} -- no --> n{tree.left[node]}"
+            yield f"  n{node} -- yes --> n{tree.right[node]}"
+
+
+def _escaped(text: str) -> str:
+    """Return a text with marks as numbered entities, which Mermaid writes with a #."""
+    return _MARK.sub(lambda mark: "".join(f"#{ord(sign)};" for sign in mark.group()), text)

@@ -1,0 +1,110 @@
+"""A tree as the source of a Python function."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from surtree.curves import LeafCurveKind
+from surtree.cut import Cut
+from surtree.export._tree import question, read_tree
+from surtree.export._values import LeafValue, leaf_values
+from surtree.tree import Tree
+
+_INDENT = "    "
+
+_HEAD = '''\
+def {name}(row=(), /, **values):
+    """Return the {noun} of a row.
+
+    A row is a mapping of columns to values, keyword arguments, or both. A value is missing where
+    it is None or NaN.
+    """
+    row = dict(row, **values)
+
+    def missing(value):
+        return value is None or type(value).__name__ == "NAType" or value != value
+'''
+
+
+def export_python(
+    tree: Tree,
+    *,
+    value: LeafValue | Mapping[int, Any] = "leaf",
+    feature_names: Sequence[str] | None = None,
+    leaf_curve: LeafCurveKind = "baseline",
+    name: str = "predict",
+) -> str:
+    """Return the source of a Python function that needs nothing but Python.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a fitted model.
+    value : {"leaf", "risk", "median"} or mapping, default="leaf"
+        What the function returns: the number of the leaf, as `SurTree.apply` does; the hazard
+        relative to the baseline, as `SurTree.predict`; the median survival, None where it is not
+        reached; or, from a mapping of leaves, a number or a text of your own.
+    feature_names : sequence of str, optional
+        What the columns of the training table are called in the rows, if not the same.
+    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
+        Which curve the median is read off.
+    name : str, default="predict"
+        What the function is called.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.export import export_python
+    >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
+    >>> namespace = {}
+    >>> exec(export_python(model.tree_, value="median"), namespace)
+    >>> namespace["predict"](positive_nodes=5)
+    1059.0
+    """
+    tree = read_tree(tree, feature_names)
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise ValueError(f"name must be the name of a function; got {name!r}.")
+    values = leaf_values(tree, value, leaf_curve)
+
+    def lines(node: int, indent: str) -> Iterator[str]:
+        if tree.is_leaf[node]:
+            yield f"{indent}return {values[node]!r}"
+            return
+        yield f"{indent}if {_condition(question(tree, node))}:"
+        yield from lines(int(tree.right[node]), indent + _INDENT)
+        yield from lines(int(tree.left[node]), indent)
+
+    head = _HEAD.format(name=name, noun=value if isinstance(value, str) else "value")
+    return "\n".join((head, *lines(0, _INDENT))) + "\n"
+
+
+def _condition(cut: Cut) -> str:
+    cell = f"row[{cut.name!r}]"
+    if cut.threshold is None and cut.categories is None:
+        return f"missing({cell})"
+    if cut.missing:
+        return f"missing({cell}) or {_comparison(cut, cell)}"
+    return f"not missing({cell}) and {_comparison(cut, cell)}"
+
+
+def _comparison(cut: Cut, cell: str) -> str:
+    if cut.threshold is not None:
+        return f"float({cell}) > {cut.threshold!r}"
+    categories = cut.categories or ()
+    if isinstance(categories[0], str):
+        # What is neither text nor number, say an interval, is known to the tree by its text.
+        cell = f"str({cell})"
+    listed = ", ".join(map(_literal, categories)) + ("," if len(categories) == 1 else "")
+    return f"{cell} {'not in' if cut.negated else 'in'} ({listed})"
+
+
+def _literal(category: Any) -> str:
+    text = repr(category)
+    return f'float("{text}")' if text in ("inf", "-inf") else text

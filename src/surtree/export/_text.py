@@ -1,0 +1,104 @@
+"""Rules as indented text, in the layout of scikit-learn's ``export_text``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from surtree.cut import Cut
+from surtree.export._tree import median_text, one_line, read_tree
+from surtree.parameters import require_whole
+from surtree.tree import Tree
+
+
+def export_text(
+    tree: Tree,
+    *,
+    feature_names: Sequence[str] | None = None,
+    max_depth: int = 10,
+    spacing: int = 3,
+    decimals: int = 2,
+    show_weights: bool = False,
+) -> str:
+    """Return the rules of a tree as indented text, as scikit-learn's function of this name does.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a fitted model.
+    feature_names : sequence of str, optional
+        A name for each column of the training table; by default the names that it had.
+    max_depth : int, default=10
+        Questions below this depth are left out; the root is at depth 0.
+    spacing : int, default=3
+        The width of a step to the right.
+    decimals : int, default=2
+        The digits after the point of theta, median and weights. Thresholds keep all the digits
+        that it takes to decide as the tree does.
+    show_weights : bool, default=False
+        Whether to add the weight of the rows, and that of their events, to each leaf.
+
+    Returns
+    -------
+    str
+        Each leaf has its hazard relative to the baseline (theta), its median survival as the
+        printed tree has it, and its rows and events.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.export import export_text
+    >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
+    >>> print(export_text(model.tree_))
+    |--- positive_nodes <= 3
+    |   |--- theta: 0.63, median: > 2456.00, rows: 376, events: 119
+    |--- positive_nodes >  3
+    |   |--- theta: 1.61, median: 983.00, rows: 310, events: 180
+    """
+    tree = read_tree(tree, feature_names)
+    require_whole("max_depth", max_depth, 0)
+    require_whole("spacing", spacing, 1)
+    require_whole("decimals", decimals, 0)
+    step = "|" + " " * spacing
+    tip = "|" + "-" * spacing + " "
+
+    def lines(node: int, depth: int) -> Iterator[str]:
+        start = step * depth + tip
+        if tree.is_leaf[node]:
+            yield start + _leaf_text(tree, node, decimals, show_weights)
+        elif depth > max_depth:
+            yield f"{start}truncated branch of depth {_depth_below(tree, node)}"
+        else:
+            cut = tree.cuts[tree.cut[node]]
+            for side, holds in ((tree.left, False), (tree.right, True)):
+                yield start + _rule(cut, holds=holds)
+                yield from lines(int(side[node]), depth + 1)
+
+    return "\n".join(lines(0, 0))
+
+
+def _rule(cut: Cut, *, holds: bool) -> str:
+    text = (cut.rule if holds else cut.negated_rule)[len(cut.name) :]
+    # As wide as the sign of the other side, so that thresholds stand below each other.
+    text = text.replace(" > ", " >  ", 1) if cut.threshold is not None else text
+    return one_line(cut.name) + text
+
+
+def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:
+    style = f".{decimals}f"
+    parts = [
+        f"theta: {tree.theta[leaf]:{style}}",
+        f"median: {median_text(tree, leaf, style)}",
+        f"rows: {tree.n_samples[leaf]}",
+        f"events: {tree.n_events[leaf]}",
+    ]
+    if show_weights:
+        parts.append(f"weights: [{tree.weight[leaf]:{style}}, {tree.events[leaf]:{style}}]")
+    return ", ".join(parts)
+
+
+def _depth_below(tree: Tree, node: int) -> int:
+    """Count the nodes on the longest way down, the last one included, as scikit-learn does."""
+    if tree.is_leaf[node]:
+        return 1
+    return 1 + max(_depth_below(tree, int(side[node])) for side in (tree.left, tree.right))

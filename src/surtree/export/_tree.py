@@ -1,0 +1,66 @@
+"""What every export asks of a tree: its questions, under other names if need be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from surtree.cut import Cut
+from surtree.tree import Tree
+
+
+def read_tree(tree: Tree, feature_names: Sequence[str] | None = None) -> Tree:
+    """Return the tree, with the names of its columns replaced where others are given.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a fitted model.
+    feature_names : sequence of str, optional
+        A name for each column of the training table.
+    """
+    if not isinstance(tree, Tree):
+        raise TypeError(
+            f"Exports read the tree of a fitted model: pass model.tree_, not {type(tree).__name__}."
+        )
+    if feature_names is None:
+        return tree
+    names = list(map(str, feature_names))
+    needed = int(tree.column.max(initial=-1)) + 1
+    if len(names) < needed:
+        raise ValueError(
+            f"feature_names has {len(names)} names, but the tree asks about column {needed - 1} "
+            "(counted from 0): give a name for each column of the training table."
+        )
+    return replace(tree, cuts=tuple(replace(cut, name=names[cut.column]) for cut in tree.cuts))
+
+
+def question(tree: Tree, node: int) -> Cut:
+    """Return what a node that is not a leaf asks, with what it answers to a missing value."""
+    cut: Cut = tree.cuts[tree.cut[node]]
+    return replace(cut, missing=tree.missing_goes_right(node))
+
+
+def one_line(text: str) -> str:
+    """Return a text with every run of white space, line breaks included, as one space."""
+    return " ".join(text.split())
+
+
+def median_text(tree: Tree, leaf: int, style: str) -> str:
+    """Return the median survival of a leaf, which may lie after all times that were observed."""
+    median = tree.median(leaf)
+    if np.isfinite(median):
+        return format(median, style)
+    return f"> {format(tree.baseline.times[-1], style)}"
+
+
+def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
+    """Return what a picture says in a leaf, line by line."""
+    return (
+        f"leaf {leaf}",
+        f"theta {tree.theta[leaf]:.3g}",
+        f"median {median_text(tree, leaf, '.6g')}",
+        f"{tree.n_samples[leaf]} rows, {tree.n_events[leaf]} events",
+    )

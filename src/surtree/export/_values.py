@@ -1,0 +1,59 @@
+"""What a leaf stands for: its number, its risk, its median survival, or what the user says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from surtree.curves import LeafCurveKind, leaf_curves
+from surtree.tree import Tree
+
+LeafValue = Literal["leaf", "risk", "median"]
+LEAF_VALUES: tuple[LeafValue, ...] = get_args(LeafValue)
+
+Scalar = bool | int | float | str | None
+
+
+def leaf_values(
+    tree: Tree, value: LeafValue | Mapping[int, Any], leaf_curve: LeafCurveKind
+) -> dict[int, Scalar]:
+    """Return what each leaf stands for.
+
+    Parameters
+    ----------
+    tree : Tree
+        A fitted tree.
+    value : {"leaf", "risk", "median"} or mapping
+        The number of the leaf's node, its hazard relative to the baseline, or its median survival
+        (None where survival never falls to one half); or any value for each leaf.
+    leaf_curve : {"baseline", "kaplan-meier"}
+        Which curve the median is read off.
+    """
+    leaves = tree.leaves.tolist()
+    if isinstance(value, Mapping):
+        absent = [leaf for leaf in leaves if leaf not in value]
+        if absent:
+            raise ValueError(f"value has nothing for the leaves {absent}: give each leaf a value.")
+        return {leaf: _scalar(value[leaf]) for leaf in leaves}
+    if value not in LEAF_VALUES:
+        raise ValueError(
+            f"value must be one of {LEAF_VALUES}, or a mapping of leaves to values; got {value!r}."
+        )
+    if value == "leaf":
+        return {leaf: leaf for leaf in leaves}
+    if value == "risk":
+        return {leaf: float(tree.theta[leaf]) for leaf in leaves}
+    medians = {curve.leaf: curve.median for curve in leaf_curves(tree, leaf_curve)}
+    return {leaf: median if math.isfinite(median) else None for leaf, median in medians.items()}
+
+
+def _scalar(value: Any) -> Scalar:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(plain, Scalar):
+        raise TypeError(f"The value of a leaf is a number, a text or None; got {value!r}.")
+    if isinstance(plain, float) and not math.isfinite(plain):
+        raise ValueError(f"The value of a leaf is finite; got {plain!r}: None stands for unknown.")
+    return plain

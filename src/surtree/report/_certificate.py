@@ -1,0 +1,111 @@
+"""The certificate in words: what is proven about a tree, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surtree.report._findings import Audited, Certificate
+
+_ENDS = {
+    "time_limit": "the time limit ended the search",
+    "memory_limit": "the memory limit ended the search",
+    "interrupted": "the search was interrupted",
+}
+
+
+# From this gap on, a bound says next to nothing.
+WEAK = 0.5
+
+
+# A gap below this, in per cent, is rounding.
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to say of a tree.
+
+    Parameters
+    ----------
+    proven : bool
+        Whether it is proven to be optimal.
+    heading, text : str
+        In a few words, and in a few sentences.
+    """
+
+    proven: bool
+    heading: str
+    text: str
+
+
+def verdict(certificate: Certificate | None) -> Verdict:
+    """Say what is known of how good a tree is.
+
+    Parameters
+    ----------
+    certificate : Certificate, optional
+        What the search proved.
+    """
+    if certificate is None:
+        return Verdict(
+            False,
+            "A tree without its certificate",
+            "This page was made from a tree alone. What was proven about it is known to the model "
+            "that found it.",
+        )
+    if certificate.status is None or certificate.gap is None:
+        return Verdict(
+            False,
+            "Found by a heuristic",
+            f"{certificate.method} does not know how good its trees are. surtree.audit tells how "
+            "far this one is from the best.",
+        )
+    limits = ", ".join(certificate.limits)
+    choice = f"the {certificate.n_questions} questions found in the columns"
+    if certificate.status == "optimal":
+        found = Verdict(
+            True,
+            "Proven optimal",
+            f"Of all trees with {limits}, over {choice}, none has a smaller loss.",
+        )
+    else:
+        end = _ENDS.get(certificate.status, certificate.status)
+        # A search that has just begun knows only that no loss is negative.
+        distance = f"; at most {percent(certificate.gap)} from the optimum"
+        found = Verdict(
+            False,
+            "Best tree found"
+            + (distance if certificate.gap < WEAK else ", with a weak bound so far"),
+            f"Not proven optimal: {end}. No tree with {limits}, over {choice}, has a loss below "
+            f"the bound: another tree could save at most {percent(certificate.gap)} of the loss.",
+        )
+    if certificate.fold_status == "optimal":
+        return found
+    end = _ENDS.get(certificate.fold_status, certificate.fold_status)
+    return Verdict(
+        found.proven, found.heading, f"{found.text} In cross-validation, {end} at least once."
+    )
+
+
+def audit_verdict(audited: Audited) -> Verdict:
+    """Say how far an audited tree is from the best of its size.
+
+    Parameters
+    ----------
+    audited : Audited
+        What the audit found.
+    """
+    best = "the best tree of its size" if audited.proven else "the best tree found in time"
+    if audited.gap < ROUNDING:
+        heading = f"As good as {best}"
+    else:
+        heading = f"Misses {audited.gap:.1f} % of what {best} explains"
+    comparison = audited.comparison[0].upper() + audited.comparison[1:]
+    return Verdict(audited.proven and audited.gap < ROUNDING, heading, f"{comparison}.")
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, never as zero when it is more."""
+    if 0 < share < 0.0001:
+        return "less than 0.01 %"
+    return f"{100 * share:.2f} %"

@@ -1,0 +1,43 @@
+"""A tree in a notebook: as compact as printed text, with curves."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from surtree.curves import LeafCurveKind
+from surtree.display.leaves import read_everyone, read_leaves
+from surtree.report._certificate import percent, verdict
+from surtree.report._findings import read_findings
+from surtree.report._tree import tree_html
+
+_LEVEL = 0.95
+
+
+def notebook_html(model: Any) -> str:
+    """Return a tree, and what is proven about it, as HTML that can stand anywhere in a page.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+        What to show.
+    """
+    findings = read_findings(model)
+    tree = findings.tree
+    kind: LeafCurveKind = "kaplan-meier" if tree.risk else "baseline"
+    leaves, everyone = read_leaves(tree, kind, _LEVEL), read_everyone(tree)
+    certificate = findings.certificate
+    line = f"loss {tree.total_loss:.6g}"
+    if certificate is not None:
+        line = f"{verdict(certificate).heading}: {line}"
+        if certificate.gap is not None:
+            line += f", lower bound {certificate.lower_bound:.6g}, gap {percent(certificate.gap)}"
+    if not tree.risk:
+        line += "; curves and medians as the relative risk predicts them"
+    style = (files("surtree.report") / "tree.css").read_text(encoding="utf-8")
+    return (
+        f'<div class="surtree"><style>{style}</style>'
+        f'<div class="surtree-caption"><code>{escape(repr(model))}</code> {escape(line)}</div>'
+        f"{tree_html(tree, leaves, everyone)}</div>"
+    )

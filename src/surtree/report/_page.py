@@ -1,0 +1,147 @@
+"""The whole page: one file with everything in it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from surtree.curves import LeafCurveKind
+from surtree.display.leaves import read_everyone, read_leaves, time_label
+from surtree.report._data import embedded_json, page_data
+from surtree.report._findings import read_findings
+from surtree.report._questionnaire import form_html, read_fields
+from surtree.report._sections import (
+    certificate_html,
+    columns_html,
+    costs_html,
+    explanation,
+    lead,
+    scores_html,
+    sizes_html,
+    summary_html,
+)
+from surtree.report._tree import tree_html
+
+# As many times as this are stated, or a few less.
+_HORIZONS = 6
+
+
+def report(
+    model: Any,
+    path: str | PathLike[str],
+    *,
+    title: str = "Survival tree",
+    time_unit: str | None = None,
+    horizons: Iterable[float] | None = None,
+    level: float = 0.95,
+) -> Path:
+    """Write a page about a tree: to explore it, to place a person in it, and to see its proof.
+
+    The page is one HTML file that needs no network. It shows the tree with the survival curve of
+    every leaf; a questionnaire that leads from the values of one person to a leaf; what is proven
+    about the tree; the best tree of every size; and how the columns could be cut.
+
+    Parameters
+    ----------
+    model : fitted estimator, Audit or Tree
+        A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`; what `audit` found of a tree, to
+        see what its questions cost; or a tree alone, which has no certificate.
+    path : str or path
+        Where to write the page.
+    title : str, default="Survival tree"
+        The heading of the page.
+    time_unit : str, optional
+        What time is counted in, for example "days".
+    horizons : iterable of float, optional
+        Times for which survival is stated; a few round times when None.
+    level : float, default=0.95
+        The level of confidence bands.
+
+    Returns
+    -------
+    pathlib.Path
+        ``path``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from surtree import SurTree, report
+    >>> from surtree.datasets import load_gbsg2
+    >>> model = SurTree(max_depth=2).fit(*load_gbsg2())
+    >>> with TemporaryDirectory() as directory:
+    ...     page = report(model, Path(directory) / "tree.html", time_unit="days")
+    ...     "Proven optimal" in page.read_text(encoding="utf-8")
+    True
+    """
+    written = Path(path)
+    html = page_html(model, title=title, time_unit=time_unit, horizons=horizons, level=level)
+    written.write_text(html, encoding="utf-8")
+    return written
+
+
+def page_html(
+    model: Any,
+    *,
+    title: str,
+    time_unit: str | None,
+    horizons: Iterable[float] | None,
+    level: float,
+) -> str:
+    """Return the page that `report` writes."""
+    findings = read_findings(model)
+    tree = findings.tree
+    kind: LeafCurveKind = "kaplan-meier" if tree.risk else "baseline"
+    leaves, everyone = read_leaves(tree, kind, level), read_everyone(tree)
+    end = float(tree.baseline.times[-1])
+    times = _round_horizons(end) if horizons is None else _read_horizons(horizons)
+    fields = read_fields(tree)
+    data = page_data(findings, leaves, everyone, fields, times)
+    data |= {"timeLabel": time_label(time_unit), "timeUnit": time_unit or ""}
+    script = _asset("charts.js") + _asset("report.js")
+    return Template(_asset("template.html")).substitute(
+        title=escape(title),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        style=_asset("tree.css") + _asset("report.css"),
+        script=script,
+        data=embedded_json(data),
+        summary=summary_html(findings, everyone, time_unit),
+        tree=tree_html(tree, leaves, everyone),
+        lead=escape(lead(tree)),
+        explanation=escape(explanation(tree, level)),
+        form=form_html(fields),
+        no_questions="" if fields else "hidden",
+        certificate=certificate_html(findings),
+        sizes=sizes_html(findings),
+        scores=scores_html(findings),
+        costs=costs_html(findings),
+        columns=columns_html(findings),
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("surtree.report") / name).read_text(encoding="utf-8")
+
+
+def _round_horizons(end: float) -> list[float]:
+    """Return the multiples of one, two or five times a power of ten up to an end, some six."""
+    power = 10.0 ** np.floor(np.log10(end / _HORIZONS))
+    step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= end / _HORIZONS)
+    return [float(f"{step * place:.12g}") for place in range(1, int(end / step + 1e-9) + 1)]
+
+
+def _read_horizons(horizons: Iterable[float]) -> list[float]:
+    times = [float(time) for time in horizons]
+    wrong = [time for time in times if not (np.isfinite(time) and time >= 0)]
+    if wrong:
+        raise ValueError(f"horizons must be times, zero or later; got {wrong[0]!r}.")
+    return sorted(set(times))

@@ -1,0 +1,280 @@
+"""The parts of a page that are text and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from surtree.display.leaves import Leaf
+from surtree.display.wording import median_text, number, plural
+from surtree.report._certificate import audit_verdict, percent, verdict
+from surtree.report._findings import ColumnCuts, Findings
+from surtree.report._tree import breakable
+from surtree.tree import Tree
+
+# Of longer lists the beginning is shown.
+MOST_CUTS = 12
+# Beyond, columns that the tree does not use are only counted.
+MOST_COLUMNS = 200
+
+
+def summary_html(findings: Findings, everyone: Leaf, time_unit: str | None) -> str:
+    """Return the figures of the whole table, as a list of terms."""
+    tree = findings.tree
+    rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
+    unit = "" if time_unit is None else f" {time_unit}"
+    figures = [
+        ("rows", f"{rows}", ""),
+        ("events", f"{events}", _censoring(rows, events)),
+        ("median survival", median_text(everyone.median, 3) + _if_reached(everyone, unit), ""),
+        ("last event", number(float(tree.baseline.times[-1]), 4) + unit, ""),
+    ]
+    if findings.columns:
+        used = len({cut.column for cut in tree.cuts})
+        figures.append(("columns", str(len(findings.columns)), f"{used} of them in the tree"))
+    figures.append(
+        (
+            "tree",
+            plural(tree.n_leaves, "leaf"),
+            f"{plural(tree.n_splits, 'split')}, depth {tree.depth}",
+        )
+    )
+    if findings.weighted:
+        total = number(float(tree.weight[0]), 4)
+        figures.append(
+            ("weight", total, "rows are weighted; survival and risk count weight, not rows")
+        )
+    if findings.truncated:
+        figures.append(
+            (
+                "left truncation",
+                "yes",
+                "some rows came under observation late and are at risk only from then on",
+            )
+        )
+    return "".join(
+        f"<div><dt>{escape(term)}</dt><dd>{escape(figure)}"
+        + (f"<small>{escape(note)}</small>" if note else "")
+        + "</dd></div>"
+        for term, figure, note in figures
+    )
+
+
+def _censoring(rows: int, events: int) -> str:
+    if rows == events:
+        return "no row is censored"
+    return f"{100 * events / rows:.0f} % of the rows, the others censored"
+
+
+def _if_reached(everyone: Leaf, unit: str) -> str:
+    return unit if everyone.median < float("inf") else ""
+
+
+def certificate_html(findings: Findings) -> str:
+    """Return what is proven about the tree, with its numbers."""
+    audited = findings.audited
+    said = verdict(findings.certificate) if audited is None else audit_verdict(audited)
+    figures = [("loss", f"{findings.tree.total_loss:.6g}")]
+    certificate = findings.certificate
+    if certificate is not None and certificate.gap is not None:
+        figures += [
+            ("lower bound", f"{certificate.lower_bound:.6g}"),
+            ("gap", percent(certificate.gap)),
+            ("status", str(certificate.status).replace("_", " ")),
+        ]
+    listed = "".join(f"<div><dt>{term}</dt><dd>{escape(text)}</dd></div>" for term, text in figures)
+    return (
+        f'<p class="verdict" data-proven="{str(said.proven).lower()}">'
+        f"<strong>{escape(said.heading)}</strong> {escape(said.text)}</p>"
+        f'<dl class="figures">{listed}</dl>'
+        '<p class="note">The loss is the negative log-likelihood of the training rows, relative to '
+        "a model with a hazard of its own for every row: smaller is better.</p>"
+    )
+
+
+def sizes_html(findings: Findings) -> str:
+    """Return the best loss of every size, as a place for a picture and as a table."""
+    if len(findings.sizes) < 2:
+        return ""
+    first = findings.sizes[0].loss
+    rows = (
+        (
+            str(size.splits),
+            f"{size.loss:.6g}",
+            f"{size.lower_bound:.6g}",
+            f"{100 * (1 - size.loss / first):.1f} %" if first > 0 else "",
+        )
+        for size in findings.sizes
+    )
+    headings = ("splits", "loss", "lower bound", "less than without splits")
+    return (
+        "<section><h3>The best tree of every size</h3>"
+        "<p>The same search found the smallest loss for every number of splits. Where the line "
+        "flattens, more questions bring little.</p>"
+        '<div class="plot" id="sizes"></div>'
+        + _details("as a table", _table(headings, rows, "numbers"))
+        + "</section>"
+    )
+
+
+def costs_html(findings: Findings) -> str:
+    """Return what each question of an audited tree costs, as a table."""
+    if findings.audited is None or not findings.audited.costs:
+        return ""
+    # Less than this is rounding.
+    least = 1e-9 * findings.tree.total_loss
+    rows = ((rule, f"{cost if cost > least else 0:.3g}") for rule, cost in findings.audited.costs)
+    return (
+        "<section><h3>What each question costs</h3>"
+        "<p>By how much the loss could be smaller with another question in its place, when "
+        "everything below is the best there is. Together they are the distance to the optimum.</p>"
+        + _table(("question", "cost"), rows, "numbers")
+        + "</section>"
+    )
+
+
+def scores_html(findings: Findings) -> str:
+    """Return how sizes did on held-out rows, as a place for a picture and as a table."""
+    scores = findings.scores
+    if scores is None:
+        return ""
+    loss = scores.scoring == "loss"
+    mean = -scores.mean if loss else scores.mean
+    rule = {
+        "best": "the size with the best mean was chosen",
+        "1se": "the smallest size within one standard error of the best mean was chosen",
+    }[scores.rule]
+    rows = (
+        (
+            str(scores.max_splits[place]),
+            str(scores.max_depth[place]),
+            f"{mean[place]:.4f}",
+            f"{scores.standard_error[place]:.4f}",
+            f"{scores.training_loss[place].mean():.4f}",
+            mark,
+        )
+        for place, mark in enumerate(_marks(scores.best, scores.chosen, mean.size))
+    )
+    headings = ("splits", "depth", f"held-out {scores.scoring}", "std. error", "training loss", "")
+    return (
+        "<section><h3>Why this size?</h3>"
+        f"<p>Trees of every size were scored on rows that they had not seen, in "
+        f"{scores.held_out.shape[1]} folds; {rule}.</p>"
+        '<div class="plot" id="scores"></div>'
+        + _details("as a table", _table(headings, rows, "numbers"))
+        + "</section>"
+    )
+
+
+def _marks(best: int, chosen: int, count: int) -> list[str]:
+    return [
+        ", ".join(word for word, at in (("best", best), ("chosen", chosen)) if at == place)
+        for place in range(count)
+    ]
+
+
+def columns_html(findings: Findings) -> str:
+    """Return where each column could be cut, those of the tree first."""
+    if not findings.columns:
+        return (
+            "<p>This page does not know all questions that there were to choose from: see the tree "
+            "for those that it asks.</p>"
+        )
+    used = {cut.column for cut in findings.tree.cuts}
+    order = sorted(
+        enumerate(findings.columns),
+        key=lambda item: (item[0] not in used, -item[1].importance, item[0]),
+    )
+    shown = order[: max(MOST_COLUMNS, len(used))]
+    rows = "".join(_column_html(column, place in used) for place, column in shown)
+    more = ""
+    if len(shown) < len(order):
+        more = f"<p>{len(order) - len(shown)} more columns, which the tree does not use.</p>"
+    return (
+        '<div class="scroll"><table class="columns"><thead><tr><th scope="col">column</th>'
+        '<th scope="col">share of what the tree explains</th>'
+        '<th scope="col">questions</th><th scope="col">where it could be cut</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{more}"
+    )
+
+
+def _column_html(column: ColumnCuts, used: bool) -> str:
+    share = "not in the tree"
+    if used:
+        share = (
+            f'<span class="bar" style="--share:{column.importance:.4f}"></span>'
+            f"{100 * column.importance:.1f} %"
+        )
+    count, noun = plural(len(column.cuts), "question").split()
+    return (
+        f'<tr><th scope="row">{breakable(column.name)}</th><td>{share}</td>'
+        f'<td>{count}<span class="unit"> {noun}</span></td>'
+        f"<td>{_cuts_text(column)}</td></tr>"
+    )
+
+
+def _cuts_text(column: ColumnCuts) -> str:
+    if not column.cuts:
+        return "nowhere: all rows, or all but too few, are on one side"
+    thresholds = sorted({cut.threshold for cut in column.cuts if cut.threshold is not None})
+    if thresholds:
+        texts = [repr(value).removesuffix(".0") for value in thresholds]
+        seen = column.cuts[0].seen
+        range_text = "" if seen is None else f" ({number(seen[0], 6)} to {number(seen[1], 6)})"
+        said = f"above {_listed(texts)}{range_text}"
+    else:
+        rules = (cut.rule.removeprefix(f"{column.name} ") for cut in column.cuts)
+        said = _listed(dict.fromkeys(rules))
+    missing = any(cut.missing is not None for cut in column.cuts)
+    if missing and thresholds:
+        said += "; missing values on either side"
+    return breakable(said)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    texts = list(texts)
+    shown = [text if len(text) <= 80 else f"{text[:79]}…" for text in texts[:MOST_CUTS]]
+    more = f" and {len(texts) - MOST_CUTS} more" if len(texts) > MOST_CUTS else ""
+    mark = "; " if any("," in text for text in shown) else ", "
+    return mark.join(shown) + more
+
+
+def lead(tree: Tree) -> str:
+    """Return in words what the tree does, and what to do with it."""
+    if tree.n_leaves == 1:
+        return "This tree asks nothing: all rows are one group, with one survival curve."
+    return (
+        f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, each with a "
+        "survival curve of its own. Point at a group, or choose one with the arrow keys, to see "
+        "how it is reached and how it fares."
+    )
+
+
+def explanation(tree: Tree, level: float) -> str:
+    """Return in words what the curves of a page are."""
+    if tree.risk:
+        curve = (
+            f"Curves and medians are Kaplan-Meier estimates of the rows of a leaf, with a "
+            f"{100 * level:g}% confidence band, dotted after the last event of the leaf."
+        )
+    else:
+        curve = "Curves and medians are what the relative risk makes of the hazard of all rows."
+    return (
+        f"{curve} A relative risk of 2 is twice the hazard of all rows, 0.5 is half of it. "
+        "The grey curve is that of all rows."
+    )
+
+
+def _details(summary: str, inside: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], kind: str) -> str:
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )

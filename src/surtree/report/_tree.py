@@ -1,0 +1,104 @@
+"""The tree as nested lists, which a style sheet draws and a screen reader reads."""
+
+from __future__ import annotations
+
+from html import escape
+
+from surtree.display.leaves import Leaf
+from surtree.display.wording import counted, median_text, number, pieces, rule_texts
+from surtree.report._sparkline import sparkline
+from surtree.tree import Tree
+
+NO_BREAK_SPACE = "\u00a0"
+HEADINGS = ("survival", "relative risk", "median", "rows", "events")
+
+
+def tree_html(tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf) -> str:
+    """Return the tree as HTML: a list in a list for every split, a figure for every leaf.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    leaves : tuple of Leaf
+        Its leaves, as they are drawn.
+    everyone : Leaf
+        All rows together.
+    """
+    drawing = _Drawing(tree, leaves, everyone)
+    return (
+        '<div class="surtree-head" aria-hidden="true"><span></span>'
+        + "".join(f"<span>{heading}</span>" for heading in HEADINGS)
+        + f'</div><ul class="surtree-tree" role="tree" aria-label="The tree" '
+        f'data-depth="{tree.depth}">{drawing.item(0, 1)}</ul>'
+    )
+
+
+def breakable(text: str) -> str:
+    """Return a text as HTML that may be broken where it reads well."""
+    # Where no break may be, as between a comparison and its number, there is a space that holds.
+    parts = [piece.rstrip().replace(" ", NO_BREAK_SPACE) for piece in pieces(text)]
+    ends = [piece[len(part) :] for piece, part in zip(pieces(text), parts, strict=True)]
+    return "<wbr>".join(escape(part + end) for part, end in zip(parts, ends, strict=True))
+
+
+class _Drawing:
+    def __init__(self, tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf) -> None:
+        self._tree = tree
+        self._leaves = {leaf.node: leaf for leaf in leaves}
+        self._everyone = everyone
+        self._end = float(tree.baseline.times[-1])
+        self._rules = rule_texts(tree)
+        self._whole_rules = {0: "all rows"}
+        for node in range(tree.n_nodes):
+            if not tree.is_leaf[node]:
+                cut = tree.cuts[int(tree.cut[node])]
+                self._whole_rules[int(tree.left[node])] = cut.negated_rule
+                self._whole_rules[int(tree.right[node])] = cut.rule
+
+    def item(self, node: int, level: int) -> str:
+        """Return a node and all below it."""
+        leaf = self._leaves.get(node)
+        inside = self._leaf(leaf) if leaf is not None else self._split(node)
+        below = "".join(
+            self.item(int(child), level + 1)
+            for child in (self._tree.left[node], self._tree.right[node])
+            if child >= 0
+        )
+        group = f'<ul role="group">{below}</ul>' if below else ""
+        kind = "surtree-split" if leaf is None else "surtree-leaf"
+        return (
+            f'<li role="treeitem" class="{kind}" data-node="{node}" aria-level="{level}" '
+            f'aria-label="{escape(self._label(node, leaf))}" tabindex="{0 if node == 0 else -1}">'
+            f'<div class="surtree-node" title="{escape(self._whole_rules[node])}">'
+            f'<span class="surtree-rule">{breakable(self._rules[node])}</span>{inside}</div>'
+            f"{group}</li>"
+        )
+
+    def _split(self, node: int) -> str:
+        rows = counted(int(self._tree.n_samples[node]), int(self._tree.n_events[node]))
+        return f'<span class="surtree-counts">{rows}</span>'
+
+    def _leaf(self, leaf: Leaf) -> str:
+        figures = (
+            sparkline(leaf, self._everyone, self._end),
+            f'<i class="surtree-dot" style="--risk:{escape(leaf.colour)}"></i>'
+            f"{number(leaf.theta, 3)}",
+            median_text(leaf.median, 3),
+            str(leaf.n_samples),
+            str(leaf.n_events),
+        )
+        return "".join(
+            f'<span class="surtree-figure" data-heading="{heading}">{figure}</span>'
+            for heading, figure in zip(HEADINGS, figures, strict=True)
+        )
+
+    def _label(self, node: int, leaf: Leaf | None) -> str:
+        rows = counted(int(self._tree.n_samples[node]), int(self._tree.n_events[node]))
+        said = f"{self._whole_rules[node]}: {rows}"
+        if leaf is None:
+            return said
+        return (
+            f"{said}; {leaf.name}, relative risk {number(leaf.theta, 3)}, "
+            f"median survival {median_text(leaf.median, 3)}"
+        )

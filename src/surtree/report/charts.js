@@ -1,0 +1,158 @@
+"use strict";
+
+/* Pictures of a page, drawn anew for every width so that their text keeps its size. */
+
+function element(tag, attributes, parent) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (parent) parent.append(made);
+  return made;
+}
+
+function label(text, attributes, parent) {
+  element("text", attributes, parent).textContent = text;
+}
+
+/** Round values from low to high, about as many as asked for. */
+function roundTicks(low, high, count) {
+  const rough = (high - low) / Math.max(count, 1) || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= rough * 0.999);
+  const ticks = [];
+  for (let place = Math.ceil(low / step - 1e-9); place * step <= high + step * 1e-9; place += 1) {
+    ticks.push(Number((place * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+/** Empty axes in a host element, and the scales that lead into them. */
+function axes(host, { height, x, y, xTicks, yTicks, xLabel, yText, name }) {
+  const width = Math.max(host.clientWidth, 200);
+  const left = 12 + 7 * Math.max(...yTicks.map((tick) => yText(tick).length));
+  const box = { left, right: width - 14, top: 10, bottom: height - 40 };
+  const svg = element("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": name });
+  const toX = (value) => box.left + ((value - x[0]) / (x[1] - x[0] || 1)) * (box.right - box.left);
+  const toY = (value) => box.bottom - ((value - y[0]) / (y[1] - y[0] || 1)) * (box.bottom - box.top);
+  for (const tick of yTicks) {
+    element("line", { class: "axis", x1: box.left, x2: box.right, y1: toY(tick), y2: toY(tick) }, svg);
+    label(yText(tick), { x: box.left - 6, y: toY(tick) + 4, "text-anchor": "end" }, svg);
+  }
+  for (const tick of xTicks) {
+    element("line", { class: "axis", x1: toX(tick), x2: toX(tick), y1: box.bottom, y2: box.bottom + 4 }, svg);
+    label(String(tick), { x: toX(tick), y: box.bottom + 18, "text-anchor": "middle" }, svg);
+  }
+  label(xLabel, { x: (box.left + box.right) / 2, y: height - 4, "text-anchor": "middle" }, svg);
+  host.replaceChildren(svg);
+  return { svg, toX, toY, box };
+}
+
+/** The path of a step function from time zero, as SVG, until some time. */
+function stepPath(times, values, until, toX, toY) {
+  let path = `M${toX(0).toFixed(1)} ${toY(1).toFixed(1)}`;
+  times.forEach((time, place) => {
+    path += `H${toX(time).toFixed(1)}V${toY(values[place]).toFixed(1)}`;
+  });
+  return `${path}H${toX(until).toFixed(1)}`;
+}
+
+/** The area between two step functions. */
+function bandPath(curve, toX, toY) {
+  const back = [];
+  const { times, lower, upper, last } = curve;
+  for (let place = times.length - 1; place >= 0; place -= 1) {
+    back.push(`V${toY(lower[place]).toFixed(1)}H${toX(times[place]).toFixed(1)}`);
+  }
+  return `${stepPath(times, upper, last, toX, toY)}${back.join("")}V${toY(1).toFixed(1)}Z`;
+}
+
+/** The value of a step function at a time. */
+function valueAt(times, values, time) {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? 1 : values[low - 1];
+}
+
+const percent = (share) => `${Math.round(100 * share)}%`;
+
+/** All curves, those of some leaves strong; returns the scale of time. */
+function drawCurves(host, data, leaves) {
+  const width = host.clientWidth;
+  const { svg, toX, toY, box } = axes(host, {
+    height: Math.round(Math.min(Math.max(width * 0.62, 210), 330)),
+    x: [0, data.end],
+    y: [0, 1],
+    xTicks: roundTicks(0, data.end, width / 80),
+    yTicks: [0, 0.25, 0.5, 0.75, 1],
+    xLabel: data.timeLabel,
+    yText: percent,
+    name: `Survival over time of ${leaves.map((leaf) => data.leaves[leaf].name).join(", ")}`,
+  });
+  const { everyone } = data;
+  element("path", { class: "everyone", d: stepPath(everyone.times, everyone.survival, data.end, toX, toY) }, svg);
+  const order = Object.keys(data.leaves).sort((one, other) => leaves.includes(one) - leaves.includes(other));
+  for (const node of order) {
+    const curve = data.leaves[node];
+    const high = leaves.includes(node);
+    if (high && leaves.length === 1 && curve.lower.length) {
+      element("path", { class: "band", style: `fill:${curve.colour}`, d: bandPath(curve, toX, toY) }, svg);
+    }
+    const strength = { class: high ? "curve high" : "curve", style: `stroke:${curve.colour}` };
+    element("path", { ...strength, d: stepPath(curve.times, curve.survival, curve.last, toX, toY) }, svg);
+    if (curve.last < data.end) {
+      const y = toY(valueAt(curve.times, curve.survival, data.end));
+      element("line", { ...strength, class: `${strength.class} after`, x1: toX(curve.last), x2: box.right, y1: y, y2: y }, svg);
+    }
+  }
+  const cross = element("line", { class: "cross", y1: box.top, y2: box.bottom, visibility: "hidden" }, svg);
+  return { svg, cross, box, timeAt: (place) => ((place - box.left) / (box.right - box.left)) * data.end };
+}
+
+/** Points joined by a line, with a ring around one of them. */
+function drawSeries(host, { splits, series, rings, yText, name, errors }) {
+  const all = series.flatMap((line) => line.values);
+  (errors || []).forEach((error, place) => {
+    all.push(series[0].values[place] + error, series[0].values[place] - error);
+  });
+  let [low, high] = [Math.min(...all), Math.max(...all)];
+  const room = (high - low || Math.abs(high) || 1) * 0.08;
+  [low, high] = [low - 2 * room, high + room];
+  const width = host.clientWidth;
+  const most = Math.max(...splits, 1);
+  const { svg, toX, toY } = axes(host, {
+    height: 260,
+    x: [0, most],
+    y: [low, high],
+    xTicks: roundTicks(0, most, Math.min(width / 60, most)).filter(Number.isInteger),
+    yTicks: roundTicks(low, high, 5),
+    xLabel: "splits",
+    yText,
+    name,
+  });
+  for (const { values, kind } of series) {
+    const points = values.map((value, place) => `${toX(splits[place]).toFixed(1)} ${toY(value).toFixed(1)}`);
+    element("path", { class: kind, d: `M${points.join("L")}` }, svg);
+  }
+  (errors || []).forEach((error, place) => {
+    const [x, value] = [toX(splits[place]), series[0].values[place]];
+    element("line", { class: "series", "stroke-opacity": 0.45, x1: x, x2: x, y1: toY(value - error), y2: toY(value + error) }, svg);
+  });
+  series[0].values.forEach((value, place) => {
+    const dot = element("circle", { class: "dot", cx: toX(splits[place]), cy: toY(value), r: 3.5 }, svg);
+    element("title", {}, dot).textContent = `${splits[place]} splits: ${yText(value)}`;
+  });
+  for (const { place, text } of rings) {
+    const [x, y] = [toX(splits[place]), toY(series[0].values[place])];
+    element("circle", { class: "ring", cx: x, cy: y, r: 8 }, svg);
+    const end = x > width * 0.7;
+    label(text, { class: "mark", x: x + (end ? 8 : 12), y: end ? y + 22 : y - 10, "text-anchor": end ? "end" : "start" }, svg);
+  }
+  const last = series[1];
+  if (last) {
+    const place = splits.length - 1;
+    label(last.name, { x: toX(splits[place]), y: toY(last.values[place]) + 16, "text-anchor": "end" }, svg);
+  }
+}

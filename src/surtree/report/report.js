@@ -1,0 +1,335 @@
+/* A page that follows its reader: the group that is pointed at or chosen, and the questionnaire. */
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
+const tree = document.querySelector(".surtree-tree");
+const items = [...tree.querySelectorAll("[data-node]")];
+const itemOf = new Map(items.map((item) => [Number(item.dataset.node), item]));
+const parentOf = new Map();
+data.nodes.forEach((node, place) => {
+  if (node.left === undefined) return;
+  parentOf.set(node.left, place);
+  parentOf.set(node.right, place);
+});
+
+function pathTo(node) {
+  const path = [node];
+  while (parentOf.has(path[0])) path.unshift(parentOf.get(path[0]));
+  return path;
+}
+
+function leavesBelow(node) {
+  const { left, right } = data.nodes[node];
+  return left === undefined ? [String(node)] : [...leavesBelow(left), ...leavesBelow(right)];
+}
+
+function make(tag, text, parent, attributes = {}) {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (parent) parent.append(made);
+  return made;
+}
+
+const withUnit = (time) => (data.timeUnit && time !== "not reached" ? `${time} ${data.timeUnit}` : time);
+
+/* The chosen group. */
+
+let selected = 0;
+let shown = 0;
+
+function figure(list, term, value) {
+  const pair = make("div", "", list);
+  make("dt", term, pair);
+  make("dd", value, pair);
+}
+
+function showHorizons(leaf) {
+  const table = byId("detail-horizons");
+  table.replaceChildren();
+  if (!leaf || !leaf.horizons.length) return;
+  const columns = [
+    ["at", (row) => row.time],
+    ["survival", (row) => percent(row.survival)],
+    ["confidence", (row) => (row.lower === undefined ? "" : `${percent(row.lower)} to ${percent(row.upper)}`)],
+    ["at risk", (row) => row.atRisk ?? ""],
+  ].filter(([, text]) => leaf.horizons.some((row) => text(row) !== ""));
+  make("caption", `Survival${data.timeUnit ? `, time in ${data.timeUnit}` : ""}`, table, { class: "note" });
+  const head = make("tr", "", make("thead", "", table));
+  columns.forEach(([name]) => make("th", name, head, { scope: "col" }));
+  const body = make("tbody", "", table);
+  for (const row of leaf.horizons) {
+    const line = make("tr", "", body);
+    columns.forEach(([, text]) => make("td", text(row), line));
+  }
+}
+
+function readOut(time) {
+  const leaf = data.leaves[shown];
+  const parts = [];
+  if (leaf) {
+    const value = valueAt(leaf.times, leaf.survival, time);
+    let text = `this leaf ${percent(value)}`;
+    if (leaf.lower.length && time <= leaf.last) {
+      text += ` (${percent(valueAt(leaf.times, leaf.lower, time))} to ${percent(valueAt(leaf.times, leaf.upper, time))})`;
+    }
+    parts.push(text);
+  }
+  parts.push(`all rows ${percent(valueAt(data.everyone.times, data.everyone.survival, time))}`);
+  return `At ${withUnit(String(Number(time.toPrecision(3))))}: ${parts.join(", ")}`;
+}
+
+function drawDetail() {
+  const chart = drawCurves(byId("curves"), data, leavesBelow(shown));
+  const readout = byId("readout");
+  readout.textContent = "";
+  chart.svg.addEventListener("pointermove", (event) => {
+    const bounds = chart.svg.getBoundingClientRect();
+    const place = Math.min(Math.max(event.clientX - bounds.left, chart.box.left), chart.box.right);
+    chart.cross.setAttribute("x1", place);
+    chart.cross.setAttribute("x2", place);
+    chart.cross.setAttribute("visibility", "visible");
+    readout.textContent = readOut(chart.timeAt(place));
+  });
+  chart.svg.addEventListener("pointerleave", () => {
+    chart.cross.setAttribute("visibility", "hidden");
+    readout.textContent = "";
+  });
+}
+
+function show(node) {
+  shown = node;
+  const known = data.nodes[node];
+  const leaf = data.leaves[node];
+  const path = pathTo(node);
+  for (const [place, item] of itemOf) item.classList.toggle("on-path", path.includes(place));
+
+  const heading = byId("detail-heading");
+  const title = leaf ? leaf.name : node === 0 ? "all rows" : `${leavesBelow(node).length} leaves together`;
+  heading.textContent = title[0].toUpperCase() + title.slice(1);
+  if (leaf) heading.prepend(make("i", "", null, { class: "surtree-dot", style: `--risk:${leaf.colour}` }));
+  const rules = byId("detail-path");
+  rules.replaceChildren(...path.slice(1).map((step) => make("li", data.nodes[step].rule)));
+
+  const figures = byId("detail-figures");
+  figures.replaceChildren();
+  figure(figures, "relative risk", known.risk);
+  const curve = leaf || (node === 0 && data.everyone);
+  if (curve) figure(figures, "median survival", withUnit(curve.median));
+  figure(figures, "rows", known.rows);
+  figure(figures, "events", known.events);
+  if (data.weighted) figure(figures, "weight", known.weight);
+  showHorizons(leaf);
+  drawDetail();
+}
+
+function select(node) {
+  itemOf.get(selected).removeAttribute("aria-selected");
+  itemOf.get(selected).tabIndex = -1;
+  selected = node;
+  itemOf.get(node).setAttribute("aria-selected", "true");
+  itemOf.get(node).tabIndex = 0;
+  show(node);
+}
+
+const sheet = byId("detail");
+
+/** On a small screen the group is a sheet over the page: what it is about stays in view. */
+function openSheet(open) {
+  sheet.classList.toggle("open", open);
+  if (!open || getComputedStyle(sheet).position !== "fixed") return;
+  itemOf.get(selected).querySelector(".surtree-node").scrollIntoView({ block: "start" });
+}
+byId("close").addEventListener("click", () => {
+  openSheet(false);
+  itemOf.get(selected).focus({ preventScroll: true });
+});
+
+function nodeOf(event) {
+  const card = event.target.closest(".surtree-node");
+  return card ? Number(card.parentElement.dataset.node) : null;
+}
+
+tree.addEventListener("click", (event) => {
+  const node = nodeOf(event);
+  if (node === null) return;
+  select(node);
+  itemOf.get(node).focus({ preventScroll: true });
+  openSheet(true);
+});
+tree.addEventListener("pointerover", (event) => {
+  const node = nodeOf(event);
+  if (event.pointerType !== "touch" && node !== null && node !== shown) show(node);
+});
+tree.addEventListener("pointerleave", () => {
+  if (shown !== selected) show(selected);
+});
+tree.addEventListener("keydown", (event) => {
+  const place = items.indexOf(itemOf.get(selected));
+  const { left } = data.nodes[selected];
+  const move = {
+    ArrowDown: () => items[place + 1],
+    ArrowUp: () => items[place - 1],
+    ArrowRight: () => itemOf.get(left),
+    ArrowLeft: () => itemOf.get(parentOf.get(selected)),
+    Home: () => items[0],
+    End: () => items.at(-1),
+    Enter: () => items[place],
+    " ": () => items[place],
+  }[event.key];
+  if (!move || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  const item = move();
+  if (!item) return;
+  select(Number(item.dataset.node));
+  item.focus();
+  item.querySelector(".surtree-node").scrollIntoView({ block: "nearest" });
+  if (event.key === "Enter" || event.key === " ") openSheet(true);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") openSheet(false);
+});
+
+/* The questionnaire. */
+
+const form = byId("form");
+
+/** What was answered: undefined for nothing, null for a missing value, a number or a choice. */
+function answerOf(place) {
+  const field = form.querySelector(`[data-field="${place}"]`);
+  if (field.querySelector("input[type=checkbox]")?.checked) return null;
+  const given = field.querySelector("input[type=radio]:checked, input[type=number], select");
+  if (!given || given.value === "") return undefined;
+  return given.value === "missing" ? null : Number(given.value);
+}
+
+function goesRight(node, answer) {
+  if (answer === null) return node.missing;
+  return node.threshold === undefined ? node.chosen.includes(answer) : answer > node.threshold;
+}
+
+/** The node where the answers lead, and the questions on the way. */
+function walk(answers) {
+  let place = 0;
+  const asked = new Set();
+  for (;;) {
+    const node = data.nodes[place];
+    if (node.left === undefined) return { place, asked, done: true };
+    asked.add(node.field);
+    if (answers[node.field] === undefined) return { place, asked, done: false };
+    place = goesRight(node, answers[node.field]) ? node.right : node.left;
+  }
+}
+
+/** Whether some leaf below a node is reached by way of a question. */
+function mayAsk(place, field) {
+  const node = data.nodes[place];
+  if (node.left === undefined) return false;
+  return node.field === field || mayAsk(node.left, field) || mayAsk(node.right, field);
+}
+
+function checkRanges(answers) {
+  data.fields.forEach((field, place) => {
+    if (!field.number) return;
+    const hint = byId(`hint-${place}`);
+    const answer = answers[place];
+    const outside = typeof answer === "number" && (answer < field.seen[0] || answer > field.seen[1]);
+    hint.classList.toggle("outside", outside);
+    hint.textContent = outside ? `no such value in training: ${hint.dataset.said}` : hint.dataset.said;
+  });
+}
+
+function tell(result) {
+  const box = byId("answer");
+  box.replaceChildren();
+  byId("show").hidden = !result.done;
+  if (!result.done) {
+    const next = data.fields[data.nodes[result.place].field].name;
+    make("p", `Next: ${next}. So far ${leavesBelow(result.place).length} groups are possible.`, box);
+    return;
+  }
+  const leaf = data.leaves[result.place];
+  const node = data.nodes[result.place];
+  const said = make("p", "", box);
+  make("strong", leaf.name[0].toUpperCase() + leaf.name.slice(1), said);
+  said.append(`: relative risk ${node.risk}, median survival ${withUnit(leaf.median)}.`);
+  if (leaf.horizons.length) {
+    const chances = leaf.horizons.map((row) => `${percent(row.survival)} at ${row.time}`);
+    make("p", `Survival ${chances.join(", ")}${data.timeUnit ? ` ${data.timeUnit}` : ""}.`, box);
+  }
+}
+
+function ask() {
+  const answers = data.fields.map((_, place) => answerOf(place));
+  form.querySelectorAll("input[type=number]").forEach((input) => {
+    input.disabled = Boolean(input.parentElement.querySelector("input[type=checkbox]")?.checked);
+  });
+  checkRanges(answers);
+  const result = walk(answers);
+  data.fields.forEach((_, place) => {
+    const needed = result.asked.has(place) || (!result.done && mayAsk(result.place, place));
+    form.querySelector(`[data-field="${place}"]`).classList.toggle("unneeded", !needed);
+  });
+  tell(result);
+  return result;
+}
+
+form.addEventListener("input", () => select(ask().place));
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("reset", () => setTimeout(() => select(ask().place)));
+byId("show").addEventListener("click", () => openSheet(true));
+
+/* The pictures of sizes and scores. */
+
+function drawSizes() {
+  const host = byId("sizes");
+  if (!host) return;
+  const splits = data.sizes.map((size) => size.splits);
+  const losses = data.sizes.map((size) => size.loss);
+  const bounds = data.sizes.map((size) => size.bound);
+  const series = [{ values: losses, kind: "series" }];
+  if (losses.some((loss, place) => loss - bounds[place] > 1e-9 * Math.abs(loss))) {
+    series.push({ values: bounds, kind: "second", name: "lower bound" });
+  }
+  const yText = (value) => String(Number(value.toPrecision(4)));
+  const rings = [{ place: splits.indexOf(data.splits), text: "this tree" }];
+  drawSeries(host, { splits, series, rings, yText, name: "Loss of the best tree with each number of splits" });
+}
+
+function drawScores() {
+  const host = byId("scores");
+  if (!host) return;
+  const { splits, mean, error, training, chosen, scoring, depth } = data.scores;
+  const series = [{ values: mean, kind: "series" }];
+  if (training.length) series.push({ values: training, kind: "second", name: "training rows" });
+  const errors = error.includes(null) ? [] : error;
+  const yText = (value) => String(Number(value.toPrecision(3)));
+  const rings = [{ place: splits.indexOf(chosen), text: "chosen" }];
+  const name = `Held-out ${scoring} of trees of depth up to ${depth}`;
+  drawSeries(host, { splits, series, rings, yText, name, errors });
+}
+
+/* Where there is room, the tree lies on its side. */
+
+function arrange() {
+  const em = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const depth = Number(tree.dataset.depth);
+  const room = tree.clientWidth / em - 6 - 24.5 - 1.6 * depth;
+  const column = room / Math.max(depth, 1);
+  tree.classList.toggle("wide", depth > 0 && column >= 8.5);
+  tree.style.setProperty("--column", `${Math.min(column, 15)}rem`);
+}
+
+let width = 0;
+new ResizeObserver(() => {
+  if (document.body.clientWidth === width) return;
+  width = document.body.clientWidth;
+  arrange();
+  drawDetail();
+  drawSizes();
+  drawScores();
+}).observe(document.body);
+
+arrange();
+select(0);
+ask();

@@ -1,0 +1,167 @@
+"""What the Kaplan-Meier curves of the leaves are made of, counted while the rows are at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.statistics import ArrayValue, Baseline, risk_table, round_times, total_by
+from surtree.target import Target
+
+Integers = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCounts(ArrayValue):
+    """What a leaf's own Kaplan-Meier curve is made of, without the rows.
+
+    Parameters
+    ----------
+    step : array of int
+        Positions, in the times of the baseline, of the event times of the leaf.
+    at_risk : array
+        The weight at risk at each of them.
+    deaths : array
+        The weight of the events at each of them.
+    round_at_risk : array
+        The weight at risk at each of the `round_times` up to the last event of all rows: every
+        tick of a time axis is among them.
+    """
+
+    step: NDArray[Any]
+    at_risk: NDArray[Any]
+    deaths: NDArray[Any]
+    round_at_risk: NDArray[Any]
+
+
+def leaf_risk(
+    leaf_of_row: Integers,
+    left: Integers,
+    target: Target,
+    weight: Floats,
+    baseline: Baseline,
+) -> tuple[RiskCounts, ...]:
+    """Count, for each leaf, the rows at risk and the events at its own event times."""
+    leaves = np.flatnonzero(left < 0)
+    if target.entry is None and np.array_equal(weight, np.floor(weight)):
+        at_events = _at_events_at_once(leaf_of_row, leaves, target, weight, baseline)
+    else:
+        at_events = _at_events(leaf_of_row, leaves, target, weight, baseline)
+    at_round_times = _at_round_times(
+        np.searchsorted(leaves, leaf_of_row),
+        leaves.size,
+        target,
+        weight,
+        round_times(float(baseline.times[-1])),
+    )
+    return tuple(
+        risk_counts(step, at_risk, deaths, round_at_risk)
+        for (step, at_risk, deaths), round_at_risk in zip(at_events, at_round_times, strict=True)
+    )
+
+
+def _at_events(
+    leaf_of_row: Integers,
+    leaves: NDArray[np.intp],
+    target: Target,
+    weight: Floats,
+    baseline: Baseline,
+) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Yield the steps of each leaf, and what is at risk and dies there."""
+    order = np.argsort(leaf_of_row, kind="stable")
+    for rows in np.split(order, np.searchsorted(leaf_of_row[order], leaves[1:])):
+        table = risk_table(target.take(rows), weight[rows])
+        yield np.searchsorted(baseline.times, table.times), table.at_risk, table.deaths
+
+
+def _at_events_at_once(
+    leaf_of_row: Integers,
+    leaves: NDArray[np.intp],
+    target: Target,
+    weight: Floats,
+    baseline: Baseline,
+) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Do so for all leaves in one pass: sums of whole numbers are exact, also across leaves."""
+    # By leaf, and by time within each. Small integers are sorted in a single pass.
+    by_leaf = np.argsort(
+        leaf_of_row[target.order].astype(np.min_scalar_type(leaves[-1])), kind="stable"
+    )
+    order = target.order[by_leaf]
+    leaf, step, weight = leaf_of_row[order], baseline.steps(target)[order], weight[order]
+    is_first = np.ones(order.size, dtype=np.bool_)
+    is_first[1:] = (leaf[1:] != leaf[:-1]) | (step[1:] != step[:-1])
+    first = np.flatnonzero(is_first)
+    deaths = np.add.reduceat(weight * target.event[order], first)
+    first, deaths = first[deaths > 0], deaths[deaths > 0]
+    from_here_on = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
+    end_of_leaf = np.searchsorted(leaf, leaf[first], side="right")
+    at_risk = from_here_on[first] - from_here_on[end_of_leaf]
+    step, at_risk, deaths = step[first] - 1, _whole(at_risk), _whole(deaths)
+    borders = np.searchsorted(leaf[first], leaves).tolist()
+    for start, end in pairwise([*borders, first.size]):
+        yield step[start:end], at_risk[start:end], deaths[start:end]
+
+
+def _at_round_times(
+    position: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, times: Floats
+) -> Floats:
+    """Return the weight at risk at each of some times, a line for each leaf.
+
+    Parameters
+    ----------
+    position : array of int
+        The position among the leaves of the leaf of each row.
+    n_leaves : int
+        How many there are.
+    target, weight : Target, array of float
+        The rows.
+    times : array of float
+        Ascending, the first is zero.
+    """
+
+    def from_each_on(place: NDArray[np.intp]) -> Floats:
+        """Return the weight of the rows whose place is each one or later."""
+        cells = position * times.size + place
+        sums = total_by(cells, weight, n_leaves * times.size).reshape(n_leaves, -1)
+        return np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
+
+    # A row is at risk until the last of these times that it reaches ...
+    at_risk = from_each_on(np.searchsorted(times, target.time, side="right") - 1)
+    if target.entry is None:
+        return at_risk
+    # ... and not yet where it enters; those of time zero are there from the start.
+    entered_at = np.searchsorted(times, target.entry, side="right") - 1
+    waiting = from_each_on(entered_at)
+    waiting[:, 0] = total_by(position, weight * (target.entry > 0), n_leaves)
+    difference = at_risk - waiting
+    # Sums of fractions may differ by rounding where nobody is left.
+    return np.where(difference > 1e-12 * at_risk[:, :1], difference, 0.0)
+
+
+def risk_counts(step: Any, at_risk: Any, deaths: Any, round_at_risk: Any) -> RiskCounts:
+    """Return the counts of a leaf, as small as they can be kept."""
+    return RiskCounts(*map(_compact, (step, at_risk, deaths, round_at_risk)))
+
+
+def _compact(counts: Any) -> NDArray[Any]:
+    """Return counts in the smallest type that holds them: with them, half of a pickle is counts."""
+    values = _whole(counts)
+    if values.dtype.kind == "f":
+        return values
+    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
+
+
+def _whole(counts: Any) -> NDArray[Any]:
+    """Return counts as integers, if all of them are whole and can be."""
+    values = np.asarray(counts)
+    if values.dtype.kind != "f":
+        return values
+    if values.max(initial=0) > np.iinfo(np.int64).max or np.any(values != np.floor(values)):
+        return values
+    return values.astype(np.int64)

@@ -1,0 +1,273 @@
+"""Which problems to solve, and in which order, to answer one: first trees, all cuts, refinement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._solver import (
+    Limits,
+    Progress,
+    ProgressHook,
+    Solution,
+    Structure,
+    local_search,
+    solve,
+)
+from surtree.encoding import Encoded
+from surtree.restriction import (
+    Chosen,
+    Restricted,
+    at_thresholds,
+    is_ordered,
+    longest,
+    quantiles,
+    restrict,
+    thresholds_of,
+)
+from surtree.statistics import RowSums
+
+# Up to so many rows a search that may end early begins with a tree by local search.
+FIRST_ROWS = 20_000
+# A column with more thresholds is worth a first look at some of them: up to here, kernels are fast.
+FEW_THRESHOLDS = 63
+# Quantiles for the first look, and for a second one if the search may end early.
+FIRST_THRESHOLDS, SECOND_THRESHOLDS = 10, 30
+# What is rounding, relative to all events, and how often to look closer at most.
+REFINEMENT, MAX_REFINEMENTS = 1e-9, 100
+# Thresholds of a column in a refinement, beyond those that it began with.
+CLOSER_THRESHOLDS = 14
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to search.
+
+    Parameters
+    ----------
+    limits : Limits
+        How large a tree may be.
+    time_limit, n_jobs, memory_limit, progress : optional
+        As the solver takes them.
+    """
+
+    limits: Limits
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    memory_limit: int | None = None
+    progress: ProgressHook | None = None
+
+
+class _Clock:
+    """What is left of a time limit."""
+
+    def __init__(self, time_limit: float | None) -> None:
+        self._time_limit = time_limit
+        self._start = perf_counter()
+
+    def left(self) -> float | None:
+        if self._time_limit is None:
+            return None
+        return max(self._time_limit - (perf_counter() - self._start), 1e-9)
+
+
+def search(encoded: Encoded, sums: RowSums, how: Search) -> Solution:
+    """Find the best tree of every size over all cuts.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The rows.
+    sums : RowSums
+        What they add to the sums of a leaf.
+    how : Search
+        Limits of the trees and of the search.
+    """
+    clock = _Clock(how.time_limit)
+    known: Solution | None = None
+    if how.limits.max_depth > 1 and longest(encoded) > FEW_THRESHOLDS:
+        known = _first_look(encoded, sums, how, clock)
+    elif _may_end_early(sums, how):
+        known = _by_local_search(encoded, sums, how)
+    if known is not None and known.status == "interrupted":
+        return replace(known, gain_bounds=_no_bounds(known, sums))
+    solution = _solve(encoded, sums, how, clock.left(), known=known)
+    if known is None or solution.status == "optimal":
+        return solution
+    return _best_of(solution, known)
+
+
+def refine(encoded: Encoded, sums: RowSums, how: Search, n_thresholds: int | None) -> Solution:
+    """Find good trees over all cuts: solve for quantiles, then again near what was chosen.
+
+    Parameters
+    ----------
+    encoded, sums, how
+        As `search` takes them.
+    n_thresholds : int or None
+        The number of quantiles to begin with.
+
+    Returns
+    -------
+    Solution
+        Its status is "refined": no bound is proven.
+    """
+    clock = _Clock(how.time_limit)
+    base = quantiles(encoded, _counts(sums), n_thresholds or FIRST_THRESHOLDS)
+    best = _solve_restricted(restrict(encoded, base), sums, how, clock.left())
+    enough = REFINEMENT * float(sums.events.sum())
+    status, tried = best.status, base
+    for _ in range(MAX_REFINEMENTS):
+        closer = _closer(encoded, base, tried, best)
+        if status != "optimal" or not (closer & ~tried).any():
+            break  # nothing is left between the best cuts and their neighbours
+        found = _solve_restricted(restrict(encoded, closer), sums, how, clock.left())
+        status, before = found.status, best.gains
+        best = _best_of(found, best)
+        improved = (best.gains - before[: best.gains.size]).max() > enough
+        # Next to another cut, another threshold may be the best.
+        tried = closer if improved else tried | closer
+    return replace(
+        best,
+        status="refined" if status == "optimal" else status,
+        gain_bounds=_no_bounds(best, sums),
+    )
+
+
+def _first_look(encoded: Encoded, sums: RowSums, how: Search, clock: _Clock) -> Solution:
+    """Solve for quantiles, and for more of them if there is an end to the time."""
+    some = quantiles(encoded, _counts(sums), FIRST_THRESHOLDS)
+    known = _solve_restricted(restrict(encoded, some), sums, how, clock.left())
+    time_left = clock.left()
+    if time_left is None or known.status != "optimal":
+        return known
+    more = quantiles(encoded, _counts(sums), SECOND_THRESHOLDS)
+    finer = _solve_restricted(restrict(encoded, some | more), sums, how, time_left / 4)
+    return _best_of(finer, known)
+
+
+def _solve(
+    encoded: Encoded,
+    sums: RowSums,
+    how: Search,
+    time_limit: float | None,
+    *,
+    known: Solution | None = None,
+    progress: ProgressHook | None = None,
+) -> Solution:
+    return solve(
+        encoded,
+        sums,
+        how.limits,
+        time_limit=time_limit,
+        n_jobs=how.n_jobs,
+        memory_limit=how.memory_limit,
+        progress=progress or how.progress,
+        known_gains=None if known is None else known.gains,
+    )
+
+
+def _solve_restricted(
+    restricted: Restricted, sums: RowSums, how: Search, time_limit: float | None
+) -> Solution:
+    """Solve for some of the cuts, and name the cuts of the trees as they are named among all."""
+
+    def show(now: Progress) -> object:
+        # The bound is of another problem.
+        assert how.progress is not None
+        return how.progress(replace(now, fraction=0.0, lower_bound=0.0))
+
+    progress = None if how.progress is None else show
+    solution = _solve(restricted.encoded, sums, how, time_limit, progress=progress)
+    structures = tuple(map(restricted.original, solution.structures))
+    return replace(solution, structures=structures)
+
+
+def _closer(encoded: Encoded, base: Chosen, tried: Chosen, best: Solution) -> Chosen:
+    """Choose the first cuts, those of the best trees, and others next to those of the largest."""
+    closer = base.copy()
+    for structure in best.structures:
+        closer[structure.cut[structure.cut >= 0]] = True
+    largest = best.structures[-1].cut
+    largest = largest[largest >= 0]
+    for line in range(len(encoded.bins)):
+        first = thresholds_of(encoded, line)
+        grid = _places(encoded, line, first, np.flatnonzero(tried))
+        if grid.size == first.size or not is_ordered(encoded, line):
+            continue
+        places = _places(encoded, line, first, largest)
+        kept = _places(encoded, line, first, np.flatnonzero(closer))
+        first_ones = _places(encoded, line, first, np.flatnonzero(base))
+        room = first_ones.size + CLOSER_THRESHOLDS - kept.size
+        n_near = max(room // max(2 * places.size, 1), 1)
+        if places.size == 0:
+            continue
+        grid = np.concatenate(([-1], grid, [first.size]))
+        near = np.concatenate([_around(grid, int(place), n_near) for place in places])
+        closer |= at_thresholds(encoded, line, first[near])
+    return closer
+
+
+def _places(
+    encoded: Encoded, line: int, first: NDArray[np.int32], cuts: NDArray[np.integer[Any]]
+) -> NDArray[np.intp]:
+    """Return where the thresholds of some cuts stand among all of a column."""
+    of_line = encoded.cut_first[cuts[encoded.cut_column[cuts] == line]]
+    return np.unique(np.searchsorted(first, of_line[of_line != encoded.missing_bin[line]]))
+
+
+def _around(grid: NDArray[np.intp], place: int, n: int) -> NDArray[np.intp]:
+    """Return up to so many places on either side, before the neighbours in the grid."""
+    below = grid[np.searchsorted(grid, place) - 1] + 1
+    above = grid[np.searchsorted(grid, place, side="right")] - 1
+    sides = [np.linspace(place, end, min(n, abs(int(end) - place)) + 1) for end in (below, above)]
+    return np.concatenate(sides).astype(np.intp)
+
+
+def _may_end_early(sums: RowSums, how: Search) -> bool:
+    """Tell whether a greedy tree, improved node by node, is worth its time as a first solution."""
+    return (
+        how.limits.max_depth > 3
+        and how.time_limit is not None
+        and how.time_limit >= 0.5
+        and sums.weight.size <= FIRST_ROWS
+    )
+
+
+def _by_local_search(encoded: Encoded, sums: RowSums, how: Search) -> Solution:
+    found = local_search(encoded, sums, how.limits, n_restarts=1, seed=0)
+    leaf = Structure(*(np.full(1, -1, dtype=np.int32) for _ in range(3)))
+    n_splits = int(np.count_nonzero(found.structure.cut >= 0))
+    gains = np.append(np.full(n_splits, -np.inf), found.worth.max())
+    structures = (leaf,) * n_splits + (found.structure,)
+    return Solution("optimal", gains, gains, structures)
+
+
+def _best_of(solution: Solution, known: Solution) -> Solution:
+    """Return the solution, with a tree that is known already wherever that is better."""
+    gains, structures = solution.gains.copy(), list(solution.structures)
+    for splits in range(gains.size):
+        other = min(splits, known.gains.size - 1)
+        if known.gains[other] > gains[splits]:
+            gains[splits], structures[splits] = known.gains[other], known.structures[other]
+    return replace(
+        solution,
+        gains=gains,
+        gain_bounds=np.maximum(solution.gain_bounds, gains),
+        structures=tuple(structures),
+    )
+
+
+def _no_bounds(solution: Solution, sums: RowSums) -> NDArray[np.float64]:
+    """No loss is below zero."""
+    return np.maximum(solution.gains, sums.negative_log_hazard)
+
+
+def _counts(sums: RowSums) -> NDArray[np.float64]:
+    """Where all weights are whole numbers, a row counts as so many rows."""
+    whole = bool((sums.weight == np.floor(sums.weight)).all())
+    return sums.weight if whole else np.ones(sums.weight.size)

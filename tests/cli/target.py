@@ -1,0 +1,3 @@
+"""Where the target is in the tables of these tests."""
+
+TARGET = ("--time", "days", "--event", "died")

@@ -1,0 +1,173 @@
+"""What goes wrong: one clear line on standard error, an exit code, no traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from target import TARGET
+
+from surtree import SurTree
+from surtree.cli import main
+from surtree.datasets import load_lung
+
+
+@pytest.fixture
+def model(files):
+    SurTree(max_depth=2).fit(*load_lung()).save(files / "m.json")
+    return files / "m.json"
+
+
+def require_line(result, message):
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("surtree: ")
+    assert message in lines[0]
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "there is no file"),
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ("days,died,x\n", "has no rows"),
+        ("days,died,x\n1,1,2\n1,1,2,3\n", "found more fields"),
+        ("days,died,x\nsoon,1,2\n3,0,1\n", "column 'days': 'soon' in row 1 is not a number"),
+        ("days,died,x\n,1,2\n3,0,1\n", "column 'days' has no value in 1 of 2 rows"),
+        ("days,died,x\n0,1,2\n3,0,1\n", "times that are not positive"),
+        ("days,died,x\n-1,1,2\n3,0,1\n", "times that are not positive"),
+        ("days,died,x\ninf,1,2\n3,0,1\n", "times that are not finite"),
+        ("days,died,x\n2,0,2\n3,0,1\n", "All 2 rows are censored"),
+        ("days,died\n2,1\n3,0\n", "no column is left"),
+        ("days,died,x\n2,1,inf\n3,0,1\n", "Column 'x' holds infinity"),
+        ("dayz,died,x\n2,1,2\n3,0,1\n", "there is no column 'days': did you mean 'dayz'?"),
+        ("a,b,c\n2,1,2\n3,0,1\n", "there is no column 'days': there are a, b, c"),
+    ],
+)
+def test_tables_that_cannot_be_fitted(surtree, files, content, message):
+    if content is not None:
+        files.write("t.csv", content)
+    require_line(surtree("fit", files / "t.csv", *TARGET, code=1), message)
+
+
+def test_files_that_are_something_else(surtree, files):
+    require_line(surtree("fit", files.directory, *TARGET, code=1), "is a directory")
+    wrong = files.write("t.parquet", "not Parquet at all")
+    require_line(surtree("fit", wrong, *TARGET, code=1), "cannot read")
+
+
+@pytest.mark.parametrize("option", ["--model", "--report"])
+def test_outputs_that_cannot_be_written_are_found_before_the_search(surtree, files, option):
+    absent = files.directory / "none" / "file"
+    # A search that would take hours, were it begun.
+    slow = ("--max-depth", 8, "--n-thresholds", "all")
+    result = surtree("fit", files.csv, *TARGET, *slow, option, absent, code=1)
+    require_line(result, f"cannot write {absent}: there is no directory")
+    result = surtree("fit", files.csv, *TARGET, *slow, option, files.directory, code=1)
+    require_line(result, "it is a directory")
+
+
+def test_outputs_without_permission(surtree, files, monkeypatch):
+    # The superuser may write everywhere, so permissions alone would not stop every tester.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    result = surtree("fit", files.csv, *TARGET, "--model", files / "m.json", code=1)
+    require_line(result, "permission denied")
+
+
+def test_a_disk_that_is_full(surtree, files):
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no device that is always full")
+    result = surtree("fit", files.csv, *TARGET, "--max-depth", 1, "--model", "/dev/full", code=1)
+    require_line(result, "cannot write /dev/full: ")
+
+
+@pytest.mark.parametrize("command", ["predict", "show", "path", "report"])
+def test_files_that_are_no_models(surtree, files, command):
+    data = [files.csv] if command == "predict" else []
+    require_line(surtree(command, files / "none", *data, code=1), "there is no file")
+    wrong = files.write("other.json", '{"a": 1}')
+    require_line(surtree(command, wrong, *data, code=1), "is not a model of surtree")
+    require_line(surtree(command, files.csv, *data, code=1), "not JSON")
+    require_line(surtree(command, files.directory, *data, code=1), "is a directory")
+
+
+class TestPredict:
+    def test_a_model_without_names_counts_columns(self, surtree, files):
+        SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]).save(files / "n.json")
+        result = surtree("predict", files / "n.json", files.csv, code=1)
+        require_line(result, "the table has 9 columns, and the model, which knows no names, has 1")
+
+    def test_a_column_that_is_not_there(self, surtree, files, model, lung):
+        lung.drop(columns="weight_loss").to_csv(files.csv, index=False)
+        result = surtree("predict", model, files.csv, code=1)
+        require_line(result, "there is no column 'weight_loss'")
+
+    def test_a_column_of_another_kind(self, surtree, files, model, lung):
+        lung.assign(weight_loss="much").to_csv(files.csv, index=False)
+        result = surtree("predict", model, files.csv, code=1)
+        require_line(result, "column 'weight_loss': 'much' in row 1 is not a number")
+
+    def test_keeping_what_is_not_there_or_in_the_way(self, surtree, files, model, lung):
+        result = surtree("predict", model, files.csv, "--keep", "id", code=1)
+        require_line(result, "there is no column 'id'")
+        lung.assign(risk=1).to_csv(files.csv, index=False)
+        result = surtree("predict", model, files.csv, "--keep", "risk", code=1)
+        require_line(result, "column 'risk' cannot be kept")
+
+
+def test_a_target_is_no_question(surtree, files):
+    result = surtree("fit", files.csv, *TARGET, "--columns", "age,days", code=1)
+    require_line(result, "column 'days' is part of the target")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit"],
+        ["fit", "t.csv"],
+        ["fit", "t.csv", "--time", "days"],
+        ["fit", "t.csv", *TARGET, "--colour", "red"],
+        ["fit", "t.csv", *TARGET, "--max-depth", "99"],
+        ["fit", "t.csv", *TARGET, "--max-depth", "deep"],
+        ["fit", "t.csv", *TARGET, "--n-thresholds", "0"],
+        ["fit", "t.csv", *TARGET, "--rule", "2se"],
+        ["fit", "t.csv", *TARGET, "--separator", "::"],
+        ["fit", "t.csv", *TARGET, "--time-limit", "0"],
+        ["fit", "t.csv", *TARGET, "--jobs", "0"],
+        ["predict", "m.json"],
+        ["predict", "m.json", "t.csv", "--survival", "soon"],
+        ["predict", "m.json", "t.csv", "--survival", "-1"],
+        ["predict", "m.json", "t.csv", "--only", "colour"],
+        ["show", "m.json", "--format", "png"],
+        ["audit", "t.csv", *TARGET],
+        ["audit", "t.csv", *TARGET, "--model", "m.json", "--leaf", "x"],
+        ["unknown"],
+    ],
+)
+def test_wrong_usage(surtree, arguments):
+    result = surtree(*arguments, code=2)
+    assert "Usage" in result.stderr
+    assert result.stdout == ""
+
+
+def test_json_leaves_errors_to_standard_error(surtree, files):
+    require_line(surtree("fit", files / "none.csv", *TARGET, "--json", code=1), "there is no file")
+
+
+def test_without_the_extra_there_is_a_plain_message(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(SystemExit, match=r'needs polars, .* pip install "surtree\[cli\]"'):
+        main()
+
+
+def test_a_reader_that_has_seen_enough(model, files, lung):
+    # More than a pipe holds, so that the writer is still at it when the reader leaves.
+    pd.concat([lung] * 50).to_csv(files.csv, index=False)
+    command = f"{sys.executable} -m surtree predict {model} {files.csv} | head -1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert result.stdout == "leaf,risk,median\n"
+    assert result.stderr == ""

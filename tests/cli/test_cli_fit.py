@@ -1,0 +1,304 @@
+"""``surtree fit``: from files to the same tree as in Python."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from target import TARGET
+
+from surtree import SurTree, SurTreeCV
+from surtree.datasets import load_lung
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return SurTree(max_depth=2).fit(*load_lung())
+
+
+def rules(tree):
+    return [rule.conditions for rule in tree.rules()]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_gives_the_tree_of_the_table(surtree, files, kind, expected):
+    model = files / "m.json"
+    result = surtree("fit", getattr(files, kind), *TARGET, "--max-depth", 2, "--model", model)
+    loaded = SurTree.load(model)
+    assert rules(loaded.tree_) == rules(expected.tree_)
+    assert loaded.loss_ == expected.loss_
+    assert str(loaded.tree_) in result.stdout
+    assert "228 rows, 165 events, 7 columns" in result.stdout
+    assert "gap 0.00% (optimal" in result.stdout
+    assert f"model   {model}" in result.stdout
+    assert result.stderr == ""
+
+
+def test_standard_input_is_a_table_too(surtree, files, expected):
+    text = files.csv.read_text()
+    surtree("fit", "-", *TARGET, "--max-depth", 2, "--model", files / "m.json", stdin=text)
+    assert SurTree.load(files / "m.json").loss_ == expected.loss_
+
+
+def test_limits_reach_the_search(surtree, files):
+    limits = {
+        "max_depth": 3,
+        "max_splits": 4,
+        "min_samples_leaf": 9,
+        "min_events_leaf": 5,
+        "n_thresholds": 4,
+    }
+    options = [(f"--{name.replace('_', '-')}", value) for name, value in limits.items()]
+    arguments = [part for option in options for part in option]
+    surtree("fit", files.csv, *TARGET, *arguments, "--jobs", 2, "--model", files / "m.json")
+    loaded, expected = SurTree.load(files / "m.json"), SurTree(**limits).fit(*load_lung())
+    assert loaded.loss_ == expected.loss_
+    assert {name: loaded.get_params()[name] for name in limits} == limits
+
+
+def test_all_thresholds(surtree, files):
+    surtree(
+        "fit", files.csv, *TARGET, "--max-depth", 1, "--n-thresholds", "all", "--model", files / "m"
+    )
+    expected = SurTree(max_depth=1, n_thresholds=None).fit(*load_lung())
+    assert SurTree.load(files / "m").loss_ == expected.loss_
+
+
+def test_refined_thresholds(surtree, files):
+    options = ("--max-depth", 2, "--refine", "--model", files / "m.json")
+    result = surtree("fit", files.csv, *TARGET, *options)
+    expected = SurTree(max_depth=2, refine=True).fit(*load_lung())
+    assert SurTree.load(files / "m.json").loss_ == expected.loss_
+    assert "nothing is proven" in result.stdout
+
+
+def test_weights_and_entry_times(surtree, files, lung):
+    X, y = load_lung()
+    weight = np.arange(len(y)) % 3 / 2
+    entry = y["time"] / (2 + np.arange(len(y)) % 5)
+    lung.assign(w=weight, start=entry).to_csv(files.csv, index=False)
+    options = ("--max-depth", 2, "--weight", "w", "--entry", "start", "--model", files / "m")
+    surtree("fit", files.csv, *TARGET, *options)
+    expected = SurTree(max_depth=2).fit(X, y, weight, entry)
+    assert SurTree.load(files / "m").loss_ == expected.loss_
+    assert SurTree.load(files / "m").feature_names_in_.tolist() == list(X.columns)
+
+
+def test_tuning(surtree, files):
+    options = ("--tune", "--max-depth", 2, "--folds", 3, "--rule", "1se", "--model", files / "m")
+    result = surtree("fit", files.csv, *TARGET, *options)
+    expected = SurTreeCV(max_depth=2, cv=3, rule="1se").fit(*load_lung())
+    assert str(expected.sizes_) in result.stdout
+    assert SurTree.load(files / "m").loss_ == expected.best_estimator_.loss_
+
+
+def test_json_is_all_that_is_written(surtree, files, expected):
+    options = ("--max-depth", 2, "--model", files / "m.json", "--report", files / "r.html")
+    result = surtree("fit", files.csv, *TARGET, *options, "--json")
+    found = json.loads(result.stdout, parse_constant=pytest.fail)
+    assert result.stderr == ""
+    assert (found["status"], found["gap"], found["loss"]) == ("optimal", 0.0, expected.loss_)
+    assert (found["rows"], found["events"], found["splits"]) == (228, 165, 3)
+    assert [leaf["rows"] for leaf in found["leaves"]] == [
+        rule.n_samples for rule in expected.tree_.rules()
+    ]
+    assert [size["loss"] for size in found["path"]] == [size.loss for size in expected.path_]
+    assert found["path"][-1]["chosen"]
+    assert found["model"] == files / "m.json"
+    assert found["report"] == files / "r.html"
+    assert (found["stopped"], found["tuning"]) == (False, None)
+
+
+def test_json_of_tuning(surtree, files):
+    options = ("--tune", "--max-depth", 1, "--folds", 3)
+    found = json.loads(surtree("fit", files.csv, *TARGET, *options, "--json").stdout)
+    expected = SurTreeCV(max_depth=1, cv=3).fit(*load_lung())
+    assert [size["mean"] for size in found["tuning"]["sizes"]] == expected.sizes_.mean.tolist()
+    assert found["tuning"]["chosen"] == expected.best_index_
+
+
+def test_a_report_with_its_words(surtree, files):
+    options = ("--max-depth", 1, "--report", files / "r.html", "--title", "Lungs", "--time-unit")
+    surtree("fit", files.csv, *TARGET, *options, "fortnights")
+    page = Path(files / "r.html").read_text()
+    assert "Lungs" in page
+    assert "fortnights" in page
+
+
+def test_a_time_limit_ends_the_search(surtree, files):
+    options = ("--max-depth", 6, "--n-thresholds", 50, "--time-limit", 0.2, "--json")
+    found = json.loads(surtree("fit", files.csv, *TARGET, *options).stdout)
+    assert found["status"] == "time_limit"
+    assert found["gap"] > 0
+
+
+class TestColumns:
+    def columns(self, surtree, files, *options):
+        found = surtree("fit", files.csv, *TARGET, "--max-depth", 1, *options, "--json")
+        return json.loads(found.stdout)["columns"]
+
+    def test_all_but_the_target(self, surtree, files):
+        assert self.columns(surtree, files) == list(load_lung()[0].columns)
+
+    def test_some(self, surtree, files):
+        assert self.columns(surtree, files, "--columns", "age,sex") == ["age", "sex"]
+        assert self.columns(surtree, files, "--columns", "sex", "--columns", "age") == [
+            "sex",
+            "age",
+        ]
+
+    def test_all_but_some(self, surtree, files):
+        left = self.columns(surtree, files, "--exclude", "age,calories", "--exclude", "sex")
+        assert left == ["ecog", "karnofsky_physician", "karnofsky_patient", "weight_loss"]
+
+    def test_a_name_with_a_comma(self, surtree, files, lung):
+        lung.rename(columns={"age": "age, years"}).to_csv(files.csv, index=False)
+        assert self.columns(surtree, files, "--columns", "age, years") == ["age, years"]
+
+
+class TestTypes:
+    @pytest.fixture
+    def odd(self, files, lung):
+        levels = np.array(["low", "mid", "high", "top"])
+        frame = lung.assign(
+            dose=levels[lung["ecog"].fillna(0).astype(int)],
+            ward=[f"{number % 3:03}" for number in range(len(lung))],
+            flag=np.where(lung["sex"] == "male", "Yes", "no"),
+            half=np.where(lung.index == 0, 0.5, 1.0),
+            text=lung["age"].astype(str).where(lung.index > 3, " 50 "),
+        )
+        frame.to_csv(files.csv, index=False)
+        return files
+
+    def cuts(self, surtree, files, column, kind=None):
+        types = [] if kind is None else ["--type", f"{column}={kind}"]
+        options = ("--max-depth", 1, "--columns", column, *types, "--model", files / "m.json")
+        surtree("fit", files.csv, *TARGET, *options)
+        return SurTree.load(files / "m.json").encoder_.cuts_
+
+    def test_numbers_as_categories_keep_their_zeros(self, surtree, odd):
+        cuts = self.cuts(surtree, odd, "ward", "categorical")
+        assert {cut.categories for cut in cuts} <= {("000",), ("001",), ("002",)}
+        assert self.cuts(surtree, odd, "ward")[0].threshold is not None
+
+    def test_an_order_of_categories(self, surtree, odd):
+        cuts = self.cuts(surtree, odd, "dose", "ordered:low,mid,high,top")
+        orders = {("mid", "high", "top"), ("high", "top"), ("top",)}
+        assert {cut.categories for cut in cuts} <= orders
+        assert ("mid", "high", "top") in {cut.categories for cut in cuts}
+
+    def test_words_as_truth(self, surtree, odd):
+        assert [cut.categories for cut in self.cuts(surtree, odd, "flag", "boolean")] == [(True,)]
+
+    def test_texts_as_numbers(self, surtree, odd):
+        assert self.cuts(surtree, odd, "text", "numeric")[0].threshold is not None
+        assert self.cuts(surtree, odd, "text")[0].categories is not None
+
+    @pytest.mark.parametrize(
+        ("kind", "message"),
+        [
+            ("dose=numeric", "column 'dose': 'mid' in row 1 is not a number (228 of 228 rows)"),
+            (
+                "half=boolean",
+                "column 'half': '0.5' in row 1 is neither true nor false (1 of 228 rows)",
+            ),
+            ("age=boolean", "in row 1 is neither true nor false (228 of 228 rows)"),
+            ("dose=ordered:low,mid,high", "is none of low, mid, high"),
+            ("doze=numeric", "there is no column 'doze': did you mean 'dose'?"),
+        ],
+    )
+    def test_what_cannot_be_read_so(self, surtree, odd, kind, message):
+        result = surtree("fit", odd.csv, *TARGET, "--type", kind, code=1)
+        assert message in result.stderr
+
+    @pytest.mark.parametrize("kind", ["age", "age=", "age=colour", "age=ordered", "=numeric"])
+    def test_what_is_no_type(self, surtree, odd, kind):
+        assert "is not a type" in surtree("fit", odd.csv, *TARGET, "--type", kind, code=2).stderr
+
+
+class TestEvents:
+    def fit(self, surtree, files, lung, column, event, code=0):
+        lung.drop(columns="died").assign(status=column).to_csv(files.csv, index=False)
+        options = ("--time", "days", "--event", event, "--max-depth", 1, "--json")
+        return surtree("fit", files.csv, *options, code=code)
+
+    @pytest.mark.parametrize(
+        ("yes", "no", "event"),
+        [
+            (1, 0, "status"),
+            (1.0, 0.0, "status"),
+            ("true", "false", "status"),
+            ("TRUE", "FALSE", "status"),
+            ("yes", "no", "status"),
+            ("Y", "N", "status"),
+            (2, 1, "status=2"),
+            ("dead", "alive", "status=dead"),
+            ("dead", "alive", "status=Dead"),
+            ("a=b", "c", "status=a=b"),
+        ],
+    )
+    def test_ways_to_say_that_it_happened(self, surtree, files, lung, yes, no, event):
+        column = np.where(lung["died"] == 1, yes, no)
+        found = json.loads(self.fit(surtree, files, lung, column, event).stdout)
+        assert found["events"] == 165
+
+    def test_several_values(self, surtree, files, lung):
+        column = np.where(lung["died"] == 0, "alive", np.where(lung["age"] > 60, "dead", "ill"))
+        found = json.loads(self.fit(surtree, files, lung, column, "status=dead,ill").stdout)
+        assert found["events"] == 165
+
+    @pytest.mark.parametrize(
+        ("yes", "no", "event", "message"),
+        [
+            (
+                "dead",
+                "alive",
+                "status",
+                "holds alive, dead: say which value is the event, as in --event status=dead",
+            ),
+            (2, 1, "status", "holds 1, 2: say which value is the event, as in --event status=2"),
+            (
+                "dead",
+                "alive",
+                "status=ill",
+                "column 'status' never holds ill: it holds alive, dead",
+            ),
+            ("1", "", "status", "column 'status' has no value in 63 of 228 rows"),
+            ("0", "0", "status", "All 228 rows are censored"),
+            ("1", "0", "state", "there is no column 'state': did you mean 'status'?"),
+        ],
+    )
+    def test_ways_that_are_not_clear(self, surtree, files, lung, yes, no, event, message):
+        column = np.where(lung["died"] == 1, yes, no)
+        result = self.fit(surtree, files, lung, column, event, code=1)
+        assert message in result.stderr
+        assert result.stdout == ""
+
+
+class TestText:
+    def test_other_separators(self, surtree, files, lung, expected):
+        for mark, name in ((";", "a.csv"), ("\t", "a.txt"), ("|", "b.csv")):
+            lung.to_csv(files / name, index=False, sep=mark)
+            written = r"\t" if mark == "\t" else mark
+            result = surtree("fit", files / name, *TARGET, code=1)
+            assert f"as in --separator '{written}'" in result.stderr
+            options = ("--max-depth", 2, "--separator", written, "--json")
+            found = json.loads(surtree("fit", files / name, *TARGET, *options).stdout)
+            assert found["loss"] == expected.loss_
+
+    def test_tabs_by_their_ending(self, surtree, files, lung):
+        lung.to_csv(files / "a.tsv", index=False, sep="\t")
+        surtree("fit", files / "a.tsv", *TARGET, "--max-depth", 1)
+
+    def test_ways_to_write_missing_values(self, surtree, files, lung, expected):
+        for word in ("NA", "NaN", "null", "N/A"):
+            lung.to_csv(files.csv, index=False, na_rep=word)
+            options = ("--max-depth", 2, "--json")
+            found = json.loads(surtree("fit", files.csv, *TARGET, *options).stdout)
+            assert found["loss"] == expected.loss_
+
+    def test_a_word_of_ones_own(self, surtree, files, lung, expected):
+        lung.to_csv(files.csv, index=False, na_rep="?")
+        options = ("--max-depth", 2, "--missing", "?", "--json")
+        found = json.loads(surtree("fit", files.csv, *TARGET, *options).stdout)
+        assert found["loss"] == expected.loss_

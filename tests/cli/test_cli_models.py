@@ -1,0 +1,209 @@
+"""What is done with a model: predictions, pictures, path, report, audit; and the demo."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from target import TARGET
+
+import surtree as package
+from surtree import SurTree, audit
+from surtree.datasets import load_gbsg2, load_lung
+from surtree.export import (
+    export_dot,
+    export_json,
+    export_mermaid,
+    export_python,
+    export_sql,
+    export_text,
+)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return SurTree(max_depth=3).fit(*load_lung())
+
+
+@pytest.fixture
+def model(files, fitted):
+    fitted.save(files / "m.json")
+    return files / "m.json"
+
+
+class TestPredict:
+    def read(self, result):
+        return pd.read_csv(io.StringIO(result.stdout))
+
+    @pytest.mark.parametrize("kind", ["csv", "parquet"])
+    def test_leaf_risk_and_median(self, surtree, files, model, fitted, kind):
+        found = self.read(surtree("predict", model, getattr(files, kind)))
+        X, _ = load_lung()
+        assert list(found) == ["leaf", "risk", "median"]
+        np.testing.assert_array_equal(found["leaf"], fitted.apply(X))
+        np.testing.assert_array_equal(found["risk"], fitted.predict(X))
+        np.testing.assert_array_equal(found["median"], fitted.predict_median(X))
+
+    def test_survival_at_times(self, surtree, files, model, fitted):
+        options = ("--survival", "180,365", "--survival", 730.5, "--only", "risk", "--keep", "age")
+        found = self.read(surtree("predict", model, files.csv, *options))
+        assert list(found) == ["age", "risk", "survival_180", "survival_365", "survival_730.5"]
+        X, _ = load_lung()
+        for time in (180, 365, 730.5):
+            expected = [curve(time) for curve in fitted.predict_survival_function(X)]
+            np.testing.assert_array_equal(found[f"survival_{time}"], expected)
+
+    def test_the_curve_of_the_model_is_used(self, surtree, files):
+        X, y = load_lung()
+        fitted = SurTree(max_depth=2, leaf_curve="kaplan-meier").fit(X, y)
+        fitted.save(files / "km.json")
+        found = self.read(surtree("predict", files / "km.json", files.csv))
+        np.testing.assert_array_equal(found["median"], fitted.predict_median(X))
+
+    @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+    def test_files(self, surtree, files, model, fitted, name):
+        result = surtree("predict", model, files.csv, "--output", files / name)
+        assert result.output == ""
+        read = pd.read_csv if name.endswith("csv") else pd.read_parquet
+        np.testing.assert_array_equal(read(files / name)["risk"], fitted.predict(load_lung()[0]))
+
+    def test_json(self, surtree, files, model):
+        found = json.loads(surtree("predict", model, files.csv, "--json").stdout)
+        assert found["rows"] == len(found["predictions"]) == 228
+        assert set(found["predictions"][0]) == {"leaf", "risk", "median"}
+        options = ("--output", files / "o.csv", "--json")
+        found = json.loads(surtree("predict", model, files.csv, *options).stdout)
+        assert found == {"rows": 228, "output": files / "o.csv"}
+
+    def test_a_median_that_is_not_reached(self, surtree, files, gbsg2):
+        fitted = SurTree(max_depth=2).fit(*load_gbsg2())
+        fitted.save(files / "g.json")
+        gbsg2.to_csv(files.csv, index=False)
+        found = self.read(surtree("predict", files / "g.json", files.csv))
+        assert np.isinf(found["median"]).any()
+        text = surtree("predict", files / "g.json", files.csv, "--json").stdout
+        rows = json.loads(text, parse_constant=pytest.fail)["predictions"]
+        assert [row["median"] is None for row in rows] == np.isinf(found["median"]).tolist()
+
+    def test_columns_that_the_tree_does_not_ask_about_may_be_absent(
+        self, surtree, files, model, fitted, lung
+    ):
+        asked = {cut.name for cut in fitted.tree_.cuts}
+        assert len(asked) < lung.shape[1] - 2
+        lung[sorted(asked)].to_csv(files.csv, index=False)
+        found = self.read(surtree("predict", model, files.csv))
+        np.testing.assert_array_equal(found["leaf"], fitted.apply(load_lung()[0]))
+
+    def test_columns_are_read_as_in_training(self, surtree, files):
+        # Alone, each of these rows looks like numbers, or like nothing at all.
+        X = pd.DataFrame({"ward": ["007", "8a", "007", "8a"], "ill": [True, False, None, True]})
+        fitted = SurTree(max_depth=2, min_support=0).fit(X, [4.0, 3.0, 2.0, 1.0])
+        fitted.save(files / "w.json")
+        for ward, ill in (("007", "1"), ("007", ""), ("8a", "no"), ("9", "TRUE")):
+            table = files.write("one.csv", f"ward,ill\n{ward},{ill}\n")
+            found = self.read(surtree("predict", files / "w.json", table))
+            truth = {"1": True, "TRUE": True, "no": False, "": None}[ill]
+            row = pd.DataFrame({"ward": [ward], "ill": pd.Series([truth], dtype=object)})
+            np.testing.assert_array_equal(found["leaf"], fitted.apply(row))
+
+    def test_a_model_of_columns_without_names(self, surtree, files):
+        X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), [4.0, 3.0, 2.0, 1.0]
+        fitted = SurTree(max_depth=1).fit(X, y)
+        fitted.save(files / "n.json")
+        table = files.write("one.csv", "any\n0\n1\n")
+        found = self.read(surtree("predict", files / "n.json", table))
+        assert found["leaf"].tolist() == [1, 2]
+
+
+class TestShow:
+    @pytest.mark.parametrize(
+        ("style", "expected"),
+        [
+            ("text", export_text),
+            ("dot", export_dot),
+            ("mermaid", export_mermaid),
+            ("sql", export_sql),
+            ("python", export_python),
+            ("json", export_json),
+        ],
+    )
+    def test_formats(self, surtree, model, fitted, style, expected):
+        text = expected(fitted.tree_)
+        assert surtree("show", model, "--format", style).stdout == text.rstrip("\n") + "\n"
+        found = json.loads(surtree("show", model, "--format", style, "--json").stdout)
+        assert found == (json.loads(text) if style == "json" else {"format": style, "text": text})
+
+    def test_the_drawn_tree_has_its_certificate(self, surtree, model, fitted):
+        text = surtree("show", model).stdout
+        assert text.startswith(str(fitted.tree_))
+        assert f"loss {fitted.loss_:.6g}, lower bound {fitted.lower_bound_:.6g}" in text
+
+    @pytest.mark.parametrize("value", ["risk", "median"])
+    def test_values(self, surtree, model, fitted, value):
+        for style, export in (("sql", export_sql), ("python", export_python)):
+            text = surtree("show", model, "--format", style, "--value", value).stdout
+            assert text.rstrip("\n") == export(fitted.tree_, value=value).rstrip("\n")
+
+    def test_smaller_trees(self, surtree, model, fitted):
+        for splits in (0, 2, 99):
+            tree = fitted.path_[min(splits, 7)].tree
+            text = surtree("show", model, "--splits", splits, "--format", "text").stdout
+            assert text == export_text(tree) + "\n"
+
+
+def test_path(surtree, model, fitted):
+    lines = surtree("path", model).stdout.splitlines()
+    assert len(lines) == 1 + len(fitted.path_)
+    assert lines[-1].endswith("chosen")
+    assert f"{fitted.path_[3].loss:.6g}" in lines[4]
+    found = json.loads(surtree("path", model, "--json").stdout)["path"]
+    assert [size["lower_bound"] for size in found] == [s.lower_bound for s in fitted.path_]
+
+
+def test_report(surtree, model, files):
+    path = files / "r.html"
+    assert surtree("report", model, "-o", path, "--title", "Lungs").stdout == f"{path}\n"
+    assert "Lungs" in Path(path).read_text()
+    found = json.loads(surtree("report", model, "--output", path, "--json").stdout)
+    assert found == {"report": path}
+
+
+class TestAudit:
+    def test_a_model(self, surtree, files):
+        X, y = load_lung()
+        fitted = SurTree(max_depth=2, max_splits=2).fit(X, y)
+        fitted.save(files / "m.json")
+        expected = audit(fitted, X, y)
+        options = (files.csv, *TARGET, "--model", files / "m.json")
+        assert surtree("audit", *options).stdout == f"{expected}\n"
+        found = json.loads(surtree("audit", *options, "--json").stdout)
+        assert found["loss"] == expected.loss
+        assert found["same_size"]["loss"] == expected.same_size.loss
+        assert [cost["rule"] for cost in found["split_costs"]] == [
+            cost.rule for cost in expected.split_costs
+        ]
+
+    def test_labels_of_another_tool(self, surtree, files):
+        X, y = load_lung()
+        options = (files.csv, *TARGET, "--leaf", "sex", "--max-depth", 2, "--json")
+        found = json.loads(surtree("audit", *options).stdout)
+        expected = audit(X["sex"].to_numpy(), X.drop(columns="sex"), y, max_depth=2)
+        assert found["gap_percent"] == pytest.approx(expected.gap)
+        assert found["depth"] is None
+
+
+def test_demo(surtree, files):
+    directory = files.directory / "new" / "demo"
+    result = surtree("demo", directory, "--max-depth", 2)
+    expected = SurTree(max_depth=2).fit(*load_gbsg2())
+    assert SurTree.load(directory / "model.json").loss_ == expected.loss_
+    assert "days" in (directory / "report.html").read_text()
+    assert result.stdout.endswith(f"report  {directory / 'report.html'}\n")
+    found = json.loads(surtree("demo", directory, "--max-depth", 1, "--json").stdout)
+    assert found["rows"] == 686
+
+
+def test_version(surtree):
+    assert surtree("--version").stdout == f"surtree {package.__version__}\n"

@@ -1,0 +1,112 @@
+"""The command line in a real terminal: the progress bar, and Ctrl-C."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pexpect
+import pytest
+from target import TARGET
+
+from surtree import SurTree
+
+# Hours of work, so that a test ends when it wants to.
+SLOW = ("--max-depth", "6", "--n-thresholds", "200")
+BAR = r"Searching .*\d+ % .*loss ([\d.]+) +bound ([\d.]+) +gap ([\d.]+)% +ETA (\S+)"
+
+
+@pytest.fixture
+def terminal(files, gbsg2):
+    """Start a command in a terminal of its own."""
+    gbsg2.to_csv(files.csv, index=False)
+    started = []
+
+    def start(*arguments):
+        child = pexpect.spawn(
+            sys.executable,
+            ["-m", "surtree", *map(str, arguments)],
+            cwd=files.directory,
+            dimensions=(40, 120),
+            encoding="utf-8",
+            timeout=120,
+        )
+        started.append(child)
+        return child
+
+    yield start
+    for child in started:
+        child.close(force=True)
+
+
+def end(child):
+    """Return what a command writes until it ends, without colours, and its exit code."""
+    child.expect(pexpect.EOF)
+    child.close()
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", child.before), child.exitstatus
+
+
+def test_ctrl_c_saves_the_best_tree_so_far(terminal, files):
+    child = terminal("fit", "lung.csv", *TARGET, *SLOW, "--model", "m.json", "--report", "r.html")
+    child.expect(BAR)
+    loss, bound, gap = (float(child.match[number]) for number in (1, 2, 3))
+    assert 0 <= bound < loss
+    assert gap == pytest.approx(100 * (loss - bound) / loss, abs=0.1)
+    child.sendintr()
+    text, code = end(child)
+    assert code == 130
+    assert "Ctrl-C stopped the search: this is the best tree so far" in text
+    assert "saved: m.json, r.html" in text
+    assert "Traceback" not in text
+    saved = SurTree.load(files / "m.json")
+    assert saved.status_ == "interrupted"
+    assert saved.gap_ > 0
+    assert saved.loss_ <= loss + 1e-3
+    assert (files.directory / "r.html").stat().st_size > 0
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_while_tuning(terminal, files, jobs):
+    child = terminal(
+        "fit", "lung.csv", *TARGET, *SLOW, "--tune", "--jobs", jobs, "--model", "m.json"
+    )
+    child.expect("Tuning")
+    child.sendintr()
+    text, code = end(child)
+    assert code == 130
+    assert "Ctrl-C stopped the tuning: this is the best tree of the largest size" in text
+    assert "Traceback" not in text
+    assert SurTree.load(files / "m.json").max_depth == 6
+
+
+def test_a_second_ctrl_c_ends_at_once(terminal, files):
+    child = terminal("fit", "lung.csv", *TARGET, *SLOW, "--tune", "--model", "m.json")
+    child.expect("Tuning")
+    child.sendintr()
+    child.expect("Searching")
+    child.sendintr()
+    child.sendintr()
+    text, code = end(child)
+    assert code == 130
+    assert "Traceback" not in text
+
+
+def test_a_bar_is_gone_when_the_search_is_done(terminal):
+    child = terminal("fit", "lung.csv", *TARGET, "--max-depth", "4")
+    child.expect("Searching")
+    text, code = end(child)
+    assert code == 0
+    assert "gap 0.00% (optimal" in text
+
+
+def test_there_is_no_bar_in_a_file(files, gbsg2):
+    gbsg2.to_csv(files.csv, index=False)
+    arguments = ("fit", files.csv, *TARGET, "--max-depth", "4", "--json")
+    result = subprocess.run(
+        [sys.executable, "-m", "surtree", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stderr == ""
+    assert json.loads(result.stdout)["status"] == "optimal"

@@ -1,0 +1,243 @@
+"""What a page says of honest and of awkward models, without a browser."""
+
+import html
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from surtree import SurTree, SurTreeCV, audit
+from surtree.cut import Cut
+from surtree.datasets import load_gbsg2
+from surtree.heuristics import ConditionalInferenceTree, GreedyTree
+from surtree.report import report
+from surtree.report._certificate import percent, verdict
+from surtree.report._findings import Certificate
+from surtree.report._questionnaire import read_fields
+
+
+@pytest.fixture(scope="module")
+def table():
+    return load_gbsg2(backend="pandas")
+
+
+def text_of(model, tmp_path, **options):
+    page = report(model, tmp_path / "page.html", **options).read_text(encoding="utf-8")
+    page = page.split("<body>")[1].split('<script type="application/json"')[0]
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def data_of(model, tmp_path, **options):
+    page = report(model, tmp_path / "page.html", **options).read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    return json.loads(found.group(1))
+
+
+def test_the_certificate_of_an_optimal_tree(table, tmp_path):
+    model = SurTree(max_depth=2, min_events_leaf=5).fit(*table)
+    said = text_of(model, tmp_path)
+    assert "Proven optimal Of all trees with depth at most 2, at least 5 events in a leaf" in said
+    assert f"over the {len(model.encoder_.cuts_)} questions found in the columns" in said
+    assert f"loss {model.loss_:.6g} lower bound {model.lower_bound_:.6g} gap 0.00 %" in said
+
+
+def test_a_search_that_was_ended_says_so_with_its_gap(table, tmp_path):
+    model = SurTree(max_depth=4, progress=lambda _: True).fit(*table)
+    assert model.status_ == "interrupted"
+    assert model.gap_ > 0
+    said = text_of(model, tmp_path)
+    assert "Proven optimal" not in said
+    assert "Not proven optimal: the search was interrupted." in said
+    assert f"gap {percent(model.gap_)} status interrupted" in said
+
+
+@pytest.mark.parametrize(
+    ("certificate", "proven", "words"),
+    [
+        (Certificate("SurTree", 4.0, 4.0, 0.0, "optimal", ("depth at most 1",), 7), True, "none"),
+        (Certificate("SurTree", 4.0, 3.9, 0.025, "time_limit", (), 7), False, "at most 2.50 %"),
+        (Certificate("SurTree", 4.0, 0.0, 1.0, "memory_limit", (), 7), False, "weak bound"),
+        (Certificate("GreedyTree", 4.0), False, "surtree.audit"),
+        (None, False, "from a tree alone"),
+        (
+            Certificate("SurTreeCV", 4.0, 4.0, 0.0, "optimal", (), 7, "time_limit"),
+            True,
+            "In cross-validation, the time limit ended the search at least once",
+        ),
+    ],
+)
+def test_verdicts(certificate, proven, words):
+    said = verdict(certificate)
+    assert said.proven is proven
+    assert words in f"{said.heading} {said.text}"
+
+
+def test_a_gap_is_never_rounded_to_nothing():
+    assert percent(0.0) == "0.00 %"
+    assert percent(1e-9) == "less than 0.01 %"
+    assert percent(0.1234) == "12.34 %"
+
+
+@pytest.mark.parametrize("heuristic", [GreedyTree(max_depth=2), ConditionalInferenceTree()])
+def test_a_heuristic_has_no_proof(table, tmp_path, heuristic):
+    said = text_of(heuristic.fit(*table), tmp_path)
+    assert "Found by a heuristic" in said
+    assert "lower bound" not in said
+
+
+def test_an_audited_tree_says_what_its_questions_cost(table, tmp_path):
+    X, y = table
+    found = audit(GreedyTree(max_depth=3).fit(X, y), X, y)
+    said = text_of(found, tmp_path)
+    assert f"Misses {found.gap:.1f} % of what the best tree of its size explains" in said
+    assert f"loss {found.optimum.loss:.6g}" in said
+    worst = found.split_costs[0]
+    assert f"question cost {html.escape(worst.rule)} {worst.cost:.3g}" in said
+    best = SurTree(max_depth=2).fit(X, y)
+    assert "As good as the best tree of its size" in text_of(audit(best, X, y), tmp_path)
+    late = replace(found, same_depth=replace(found.same_depth, lower_bound=0.0))
+    assert "of what the best tree found in time explains" in text_of(late, tmp_path)
+    with pytest.raises(ValueError, match="leaf labels, which are no tree"):
+        report(audit(best.apply(X), X, y), tmp_path / "page.html")
+
+
+def test_weights_and_late_entry_are_named(table, tmp_path):
+    X, y = table
+    plain = text_of(SurTree(max_depth=1).fit(X, y), tmp_path)
+    assert "rows are weighted" not in plain
+    assert "left truncation" not in plain
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 4, len(y))
+    entry = y["time"] * rng.random(len(y)) * 0.9
+    both = text_of(SurTree(max_depth=1).fit(X, y, weight, entry), tmp_path)
+    assert f"weight {weight.sum()} rows are weighted" in both
+    assert "left truncation yes" in both
+    assert "no row is censored" in text_of(SurTree(max_depth=1).fit(X, y["time"]), tmp_path)
+
+
+def test_a_tree_without_counts_has_the_curves_of_its_risk(table, tmp_path):
+    tree = SurTree(max_depth=2).fit(*table).path_[1].tree
+    assert not tree.risk
+    data = data_of(tree, tmp_path, horizons=[1000])
+    leaf, theta = int(tree.leaves[0]), float(tree.theta[tree.leaves[0]])
+    expected = np.exp(-theta * tree.baseline.at(1000))
+    assert data["leaves"][str(leaf)]["horizons"] == [
+        {"time": "1000", "survival": round(float(expected), 4)}
+    ]
+    assert "what the relative risk makes of the hazard" in text_of(tree, tmp_path)
+
+
+def test_horizons_are_those_asked_for(table, tmp_path):
+    model = SurTree(max_depth=1).fit(*table)
+    rows = data_of(model, tmp_path, horizons=[730.5, 365])["leaves"]["1"]["horizons"]
+    assert [row["time"] for row in rows] == ["365", "730.5"]
+    for wrong in (-1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="horizons must be times, zero or later"):
+            report(model, tmp_path / "page.html", horizons=[wrong])
+
+
+def test_curves_of_a_page_are_close_to_the_truth_however_many_steps_they_have(tmp_path):
+    rng = np.random.default_rng(0)
+    time = rng.weibull(1.5, 60_000)
+    model = SurTree(max_depth=1).fit(rng.random((60_000, 1)), time)
+    page = report(model, tmp_path / "page.html")
+    assert page.stat().st_size < 200_000
+    curve = data_of(model, tmp_path)["leaves"]["1"]
+    members = np.sort(time[model.apply(rng.random((60_000, 1))) >= 0])
+    assert len(curve["times"]) < 600
+    for t, survival in zip(curve["times"], curve["survival"], strict=True):
+        assert abs(survival - np.mean(members > t)) < 0.02
+
+
+def test_columns_are_listed_with_their_cuts_and_shares(table, tmp_path):
+    model = SurTree(max_depth=2).fit(*table)
+    said = text_of(model, tmp_path)
+    share = dict(zip(table[0].columns, model.feature_importances_, strict=True))
+    assert f"positive_nodes {100 * share['positive_nodes']:.1f} % 8" in said.replace("_ ", "_")
+    assert "age not in the tree 10" in said
+
+
+def test_constant_and_missing_columns_are_listed_too(table, tmp_path):
+    X, y = table
+    X = X.assign(constant=1, nothing=np.nan)
+    said = text_of(SurTree(max_depth=1).fit(X, y), tmp_path)
+    for name in ("constant", "nothing"):
+        assert f"{name} not in the tree 0 questions nowhere" in said
+
+
+def cuts_of(*cuts):
+    """Return a tree that asks about the cuts one after the other."""
+    rng = np.random.default_rng(0)
+    tree = SurTree(max_depth=len(cuts)).fit(rng.random((200, 3)), rng.exponential(size=200)).tree_
+    return replace(tree, cuts=cuts, cut=np.where(tree.cut < 0, -1, tree.cut % len(cuts)))
+
+
+def test_the_fields_of_a_questionnaire():
+    ordered = Cut(0, "stage", categories=("mid", "high"), other="low")
+    top = Cut(0, "stage", categories=("high",))
+    (stage,) = read_fields(cuts_of(top, ordered))
+    assert stage.labels == ["low", "mid", "high"]
+    assert stage.chosen_by(ordered) == [1, 2]
+    assert stage.chosen_by(top) == [2]
+
+    rest = Cut(1, "site", categories=("A", "B"), negated=True, missing=True)
+    (site,) = read_fields(cuts_of(rest, Cut(1, "site", categories=("A",), missing=True)))
+    assert site.labels == ["A", "B", "another value"]
+    assert site.may_be_missing
+    assert site.chosen_by(rest) == [2]
+
+    (smoker,) = read_fields(cuts_of(Cut(2, "smoker", categories=(True,))))
+    assert smoker.labels == ["True", "False"]
+
+    (known,) = read_fields(cuts_of(Cut(2, "lab", missing=True)))
+    assert (known.labels, known.may_be_missing) == (["any value"], True)
+
+    (size,) = read_fields(cuts_of(Cut(2, "size", threshold=3.0, seen=(1.0, 9.0))))
+    assert (size.is_number, size.seen, size.may_be_missing) == (True, (1.0, 9.0), False)
+
+
+def test_what_is_no_model_is_refused(table, tmp_path):
+    with pytest.raises(TypeError, match="made of a fitted estimator of surtree, of its tree_"):
+        report("tree", tmp_path / "page.html")
+    with pytest.raises(NotFittedError):
+        report(SurTree(), tmp_path / "page.html")
+    with pytest.raises(NotFittedError, match="refit=False"):
+        report(SurTreeCV(max_depth=1, cv=2, refit=False).fit(*table), tmp_path / "page.html")
+
+
+def test_the_page_asks_for_nothing_from_anywhere(table, tmp_path):
+    page = report(SurTree(max_depth=2).fit(*table), tmp_path / "page.html").read_text("utf-8")
+    addresses = set(re.findall(r"""(?:https?:|src=|url\(|@import)[^\s"')]*""", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # the name of a format, never fetched
+    assert "default-src 'none'" in page
+
+
+def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
+    model = SurTree(max_depth=2)
+    assert "sk-" in model._repr_html_()
+    model.fit(*table)
+    for shown in (
+        model._repr_html_(),
+        model._repr_mimebundle_()["text/html"],
+        model.tree_._repr_html_(),
+    ):
+        assert shown.count('role="treeitem"') == model.tree_.n_nodes
+        assert "sk-" not in shown
+        assert len(shown) < 30_000
+    assert "SurTree(max_depth=2)" in model._repr_html_()
+    assert "Proven optimal" in model._repr_html_()
+    assert model._repr_mimebundle_()["text/plain"] == "SurTree(max_depth=2)"
+    # Within others, and where the user wants text, scikit-learn's ways stay.
+    assert "sk-" in make_pipeline("passthrough", model)._repr_html_()
+    with config_context(display="text"):
+        assert not hasattr(model, "_repr_html_")
+        assert "text/html" not in model._repr_mimebundle_()
+    assert "as the relative risk predicts" in model.path_[1].tree._repr_html_()
+    assert "as the relative risk predicts" not in model.tree_._repr_html_()
+    unchosen = SurTreeCV(max_depth=1, cv=2, refit=False).fit(*table)
+    assert "sk-" in unchosen._repr_html_()

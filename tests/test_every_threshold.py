@@ -1,0 +1,225 @@
+"""Every threshold of a column: bisected, bounded, and the same as by trying all."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from problems import Case, cases, expected_losses
+from surtree import SurTree, SurTreeCV
+from surtree._solver import Limits, Switches, solve
+from surtree.datasets import load_gbsg2, make_survival_tree_data
+from surtree.encoding import Encoder
+from surtree.restriction import is_ordered, quantiles, restrict
+from surtree.statistics import nelson_aalen, row_sums
+from surtree.table import read_table
+from surtree.target import read_target
+
+BISECT = Switches(bisect=0)
+PLAIN = Switches(bisect=10**6)
+
+
+def encode(X, y, weight=None, entry=None, **parameters):
+    encoder = Encoder(**{"n_thresholds": None, "min_support": 0.0} | parameters)
+    weight = np.ones(len(y)) if weight is None else weight
+    encoded = encoder.fit_encode(read_table(encoder, X, reset=True), weight)
+    target = read_target(y, len(y), entry)
+    return encoder, encoded, row_sums(target, weight, nelson_aalen(target, weight))
+
+
+@st.composite
+def long_columns(draw: st.DrawFn, max_rows: int = 40) -> Case:
+    """Draw columns of many values, with ties, missing values and something that is no number."""
+    n = draw(st.integers(4, max_rows))
+    random = np.random.default_rng(draw(st.integers(0, 10**6)))
+    X = pd.DataFrame({"x0": random.normal(size=n).round(draw(st.integers(1, 3)))})
+    kind = draw(st.sampled_from(["alone", "number", "missing", "nominal"]))
+    if kind != "alone":
+        X["x1"] = random.integers(0, draw(st.integers(2, n)), size=n).astype(float)
+    if kind == "missing":
+        X.loc[random.random(n) < 0.3, "x1"] = np.nan
+    if kind == "nominal":
+        X["x1"] = np.array(list("abcde"))[random.integers(0, 5, size=n)]
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    y["event"] = random.random(n) < draw(st.sampled_from([0.3, 0.7, 1.0]))
+    y["event"][0] = True
+    y["time"] = 0.1 + random.exponential(np.exp(X["x0"])).round(draw(st.integers(1, 3)))
+    weight = random.choice([0.5, 1, 2], size=n) if draw(st.booleans()) else None
+    limits = {"max_depth": draw(st.integers(2, 3))}
+    if draw(st.booleans()):
+        limits |= {
+            "min_samples_leaf": draw(st.integers(1, 5)),
+            "min_events_leaf": draw(st.integers(0, 3)),
+        }
+    return Case(X, y, weight, None, limits)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(long_columns(max_rows=40))
+def test_optimum_over_all_thresholds_is_that_of_the_reference(case: Case):
+    if len(case.y) > 16:  # the reference tries every tree
+        case.limits["max_depth"] = 2
+    encoder, encoded, sums = encode(case.X, case.y, case.weight)
+    found = solve(encoded, sums, Limits(**case.limits), switches=BISECT)
+    expected = expected_losses(case, encoder.transform(case.X).astype(bool))
+    losses = sums.negative_log_hazard - found.gains
+    n = min(len(losses), len(expected))
+    np.testing.assert_allclose(losses[:n], expected[:n], rtol=0, atol=1e-9 * len(case.y))
+    np.testing.assert_allclose(losses[-1], expected[-1], rtol=0, atol=1e-9 * len(case.y))
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases(max_rows=16, max_columns=3))
+def test_columns_of_all_kinds_have_the_optimum_of_the_reference(case: Case):
+    limits = {k: v for k, v in case.limits.items() if k not in ("n_thresholds", "min_support")}
+    encoder, encoded, sums = encode(case.X, case.y, case.weight, case.entry, n_thresholds=3)
+    found = solve(encoded, sums, Limits(**limits), switches=BISECT)
+    expected = expected_losses(case, encoder.transform(case.X).astype(bool))
+    losses = sums.negative_log_hazard - found.gains
+    losses = np.append(losses, [losses[-1]] * (len(expected) - len(losses)))
+    np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-9 * len(case.y))
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(long_columns(max_rows=150), st.booleans())
+def test_the_same_trees_as_by_trying_all(case: Case, threads: bool):
+    _, encoded, sums = encode(case.X, case.y, case.weight)
+    plain = solve(encoded, sums, Limits(**case.limits), switches=PLAIN)
+    n_jobs = 2 if threads else 1
+    found = solve(encoded, sums, Limits(**case.limits), switches=BISECT, n_jobs=n_jobs)
+    known = solve(
+        encoded,
+        sums,
+        Limits(**case.limits),
+        switches=BISECT,
+        known_gains=plain.gains,
+        memory_limit=0,
+    )
+    for other in (found, known):
+        np.testing.assert_allclose(other.gains, plain.gains, rtol=1e-12)
+        for mine, theirs in zip(other.structures, plain.structures, strict=True):
+            np.testing.assert_array_equal(mine.cut, theirs.cut)
+    assert found.n_evaluated <= found.n_cuts
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(long_columns(max_rows=80), st.integers(1, 12))
+def test_quantiles_are_those_of_the_encoder(case: Case, n_thresholds: int):
+    encoder, encoded, _ = encode(case.X, case.y, case.weight)
+    fewer = restrict(encoded, quantiles(encoded, np.ones(len(case.y)), n_thresholds))
+    answers = encoder.transform(case.X)
+    wanted = Encoder(n_thresholds=n_thresholds, min_support=0.0).fit(case.X).transform(case.X)
+    kept = {answers[:, cut].tobytes() for cut in fewer.cut}
+    kept |= {(1 - answers[:, cut]).tobytes() for cut in fewer.cut}
+    assert {column.tobytes() for column in wanted.T} <= kept
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(long_columns(max_rows=60), st.randoms(use_true_random=False))
+def test_restricted_cuts_give_the_same_answers(case: Case, random):
+    encoder, encoded, _ = encode(case.X, case.y)
+    chosen = np.array([random.random() < 0.4 for _ in encoded.cut_first])
+    for line in range(len(encoded.bins)):
+        if not is_ordered(encoded, line):
+            chosen[encoded.cut_column == line] = True
+    fewer = restrict(encoded, chosen)
+    answers = encoder.transform(case.X)[:, chosen]
+    few = fewer.encoded
+    for k in range(len(few.cut_first)):
+        bins = few.bins[few.cut_column[k]]
+        holds = (bins >= few.cut_first[k]) & (bins <= few.cut_last[k])
+        if few.cut_missing[k]:
+            holds |= bins == few.missing_bin[few.cut_column[k]]
+        np.testing.assert_array_equal(holds, answers[:, k])
+        assert few.n_bins[few.cut_column[k]] == bins.max() + 1
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y, _ = make_survival_tree_data(400, random_state=3)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def optimum(table):
+    return SurTree(max_depth=3, n_thresholds=None, min_support=0.0).fit(*table)
+
+
+def test_most_cuts_are_never_evaluated(optimum):
+    assert optimum.status_ == "optimal"
+    assert optimum.gap_ == 0
+    assert 0 < optimum.n_evaluated_ < optimum.n_cuts_ / 3
+
+
+def test_every_threshold_is_at_least_as_good(table, optimum):
+    ten = SurTree(max_depth=3, min_support=0.0).fit(*table)
+    assert ten.n_cuts_ == 0
+    for size, of_ten in zip(optimum.path_, ten.path_, strict=True):
+        assert size.loss <= of_ten.loss + 1e-9
+    assert optimum.loss_ < ten.loss_ - 1
+
+
+def test_a_stopped_search_has_a_valid_bound_and_is_no_worse_than_ten_quantiles(table, optimum):
+    ten = SurTree(max_depth=3, min_support=0.0).fit(*table)
+    for seconds in (0.15, 0.3):
+        model = SurTree(max_depth=3, n_thresholds=None, min_support=0.0, time_limit=seconds)
+        model.fit(*table)
+        for size, best, of_ten in zip(model.path_, optimum.path_, ten.path_, strict=True):
+            assert size.lower_bound <= best.loss + 1e-9
+            assert best.loss - 1e-9 <= size.loss <= of_ten.loss + 1e-9
+
+
+def test_limits_on_leaves_are_exact(table):
+    X, y = table
+    limits = {"max_depth": 2, "min_samples_leaf": 30, "min_events_leaf": 12}
+    every = SurTree(**limits, n_thresholds=None, min_support=0.0).fit(X, y)
+    leaf = every.apply(X)
+    for number in np.unique(leaf):
+        assert (leaf == number).sum() >= 30
+        assert y["event"][leaf == number].sum() >= 12
+    _, encoded, sums = encode(X, y)
+    plain = solve(encoded, sums, Limits(**limits), switches=PLAIN)
+    assert every.loss_ == pytest.approx(sums.negative_log_hazard - plain.gains[-1], rel=1e-12)
+
+
+def test_refinement_is_between_quantiles_and_optimum(table, optimum):
+    X, y = table
+    ten = SurTree(max_depth=3, min_support=0.0).fit(X, y)
+    refined = SurTree(max_depth=3, min_support=0.0, refine=True).fit(X, y)
+    assert refined.status_ == "refined"
+    assert refined.gap_ == 1
+    for size, of_ten, best in zip(refined.path_, ten.path_, optimum.path_, strict=True):
+        assert best.loss - 1e-9 <= size.loss <= of_ten.loss + 1e-9
+    # Most of what the ten quantiles cost is won back.
+    assert ten.loss_ - refined.loss_ > 0.5 * (ten.loss_ - optimum.loss_)
+
+
+def test_refinement_of_few_values_is_the_optimum():
+    X, y = load_gbsg2()
+    X = X[["age", "tumor_grade", "tumor_size"]]
+    refined = SurTree(max_depth=2, refine=True, n_thresholds=3).fit(X, y)
+    every = SurTree(max_depth=2, n_thresholds=None).fit(X, y)
+    assert refined.loss_ == pytest.approx(every.loss_, rel=1e-3)
+    assert refined.loss_ >= every.loss_ - 1e-9
+
+
+def test_refine_is_a_flag(table):
+    with pytest.raises(ValueError, match="refine must be True or False; got 'yes'"):
+        SurTree(refine="yes").fit(*table)
+
+
+def test_tuning_over_every_threshold(table):
+    X, y = table
+    search = SurTreeCV(max_depth=2, cv=3, n_thresholds=None).fit(X, y)
+    assert search.status_ == "optimal"
+    assert search.best_estimator_.n_thresholds is None
+    refined = SurTreeCV(max_depth=2, cv=3, refine=True).fit(X, y)
+    assert refined.status_ == "refined"
+
+
+def test_too_many_values_are_refused():
+    n = 65_600
+    X = pd.DataFrame({"x": np.arange(n, dtype=float)})
+    with pytest.raises(ValueError, match=r"Column 'x' has 65,600 bins"):
+        SurTree(max_depth=1, n_thresholds=None, min_support=0.0).fit(X, np.arange(1.0, n + 1))
