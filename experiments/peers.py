@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+_NO_LIMIT = 1e6  # seconds
+
 Labels = NDArray[np.intp]
 Apply = Callable[[Any], Labels]
 
@@ -33,7 +35,8 @@ def fit_pystreed(
             )
 
     splits = 2**depth - 1 if splits is None else splits
-    model = Fixed(max_depth=depth, max_num_nodes=splits, **options)
+    # Its own limit is one of time that passes, and what it then returns is not marked.
+    model = Fixed(max_depth=depth, max_num_nodes=splits, time_limit=_NO_LIMIT, **options)
     root = model.fit(np.asarray(binary, dtype=int), y).get_tree()
     return lambda rows: _fall(root, np.asarray(rows), _streed_split)
 
