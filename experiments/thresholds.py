@@ -194,15 +194,17 @@ def _depth(rows: pd.DataFrame) -> list[str]:
 
 def _draw(rows: pd.DataFrame, path: Path) -> None:
     depths = sorted(rows["depth"].unique())
+    # The axes share the tables, whichever of them a depth has.
+    tables = list(dict.fromkeys(rows["table"]))[::-1]
     styles = STYLES | {"ten quantiles": STYLES["surtree"], "refine": ("#000000", "x")}
     with figure(path, 1, len(depths), sharey=True, sharex=True, size=(3.4, 4.2)) as axes:
         for ax, depth in zip(axes[0], depths, strict=True):
-            missed = _missed(rows[rows["depth"] == depth])[::-1]
+            missed = 100 * _missed(rows[rows["depth"] == depth]).reindex(tables)
             for method, (colour, marker) in styles.items():
                 if method in missed:
-                    values = 100 * missed[method].to_numpy()
-                    ax.plot(values, range(len(missed)), marker, color=colour, ms=5, label=method)
-            ax.set_yticks(range(len(missed)), missed.index)
+                    values = missed[method].to_numpy()
+                    ax.plot(values, range(len(tables)), marker, color=colour, ms=5, label=method)
+            ax.set_yticks(range(len(tables)), tables)
             ax.set_title(f"depth {depth}")
             ax.set_xlabel("missed, in %")
         axes[0][-1].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -1,9 +1,13 @@
 """The experiments on thresholds: what their rows must agree on, and what their pages say."""
 
+import math
+from contextlib import contextmanager
+
 import pandas as pd
 import pytest
 
 from experiments import real, threshold_curve, threshold_held_out, threshold_speed, thresholds
+from experiments.figures import figure
 from experiments.threshold_choices import CHOICES
 
 
@@ -87,3 +91,23 @@ def test_curve_compares_fold_by_fold_with_ten_thresholds(curve, tmp_path):
     assert f"| {loss['3'] + 0.01 - loss['10']:+.4f} ± 0.0100 |" in text
     assert "| +0.0000 ± 0.0000 |" in text
     assert (tmp_path / "thresholds-curve.svg").exists()
+
+
+def test_figure_keeps_the_place_of_a_table_that_a_depth_lacks(rows, tmp_path, monkeypatch):
+    drawn = {}
+
+    @contextmanager
+    def spy(path, n_rows, n_columns, **options):
+        with figure(path, n_rows, n_columns, **options) as axes:
+            yield axes
+            places = [text.get_text() for text in axes[0][0].get_yticklabels()]
+            for depth, ax in zip((2, 3), axes[0], strict=True):
+                line = next(line for line in ax.get_lines() if line.get_label() == "ctree")
+                values = line.get_xdata()
+                drawn[depth] = {places[int(y)]: values[int(y)] for y in line.get_ydata()}
+
+    monkeypatch.setattr(thresholds, "figure", spy)
+    fewer = rows[rows["table"] == "acath"].assign(depth=3)
+    thresholds.page(pd.concat([rows, fewer]), tmp_path)
+    assert drawn[3]["acath"] == drawn[2]["acath"] > 0
+    assert math.isnan(drawn[3]["divorce"])

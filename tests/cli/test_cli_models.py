@@ -2,6 +2,7 @@
 
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def model(files, fitted):
 
 class TestPredict:
     def read(self, result):
-        return pd.read_csv(io.StringIO(result.stdout))
+        return pd.read_csv(io.StringIO(result.stdout), float_precision="round_trip")
 
     @pytest.mark.parametrize("kind", ["csv", "parquet"])
     def test_leaf_risk_and_median(self, surtree, files, model, fitted, kind):
@@ -66,7 +67,8 @@ class TestPredict:
     def test_files(self, surtree, files, model, fitted, name):
         result = surtree("predict", model, files.csv, "--output", files / name)
         assert result.output == ""
-        read = pd.read_csv if name.endswith("csv") else pd.read_parquet
+        exact = partial(pd.read_csv, float_precision="round_trip")
+        read = exact if name.endswith("csv") else pd.read_parquet
         np.testing.assert_array_equal(read(files / name)["risk"], fitted.predict(load_lung()[0]))
 
     def test_json(self, surtree, files, model):
