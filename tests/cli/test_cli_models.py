@@ -2,7 +2,6 @@
 
 import io
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -34,9 +33,14 @@ def model(files, fitted):
     return files / "m.json"
 
 
+def assert_read(found, expected):
+    """Not every pandas reads the last digit of a number."""
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
 class TestPredict:
     def read(self, result):
-        return pd.read_csv(io.StringIO(result.stdout), float_precision="round_trip")
+        return pd.read_csv(io.StringIO(result.stdout))
 
     @pytest.mark.parametrize("kind", ["csv", "parquet"])
     def test_leaf_risk_and_median(self, surtree, files, model, fitted, kind):
@@ -44,7 +48,7 @@ class TestPredict:
         X, _ = load_lung()
         assert list(found) == ["leaf", "risk", "median"]
         np.testing.assert_array_equal(found["leaf"], fitted.apply(X))
-        np.testing.assert_array_equal(found["risk"], fitted.predict(X))
+        assert_read(found["risk"], fitted.predict(X))
         np.testing.assert_array_equal(found["median"], fitted.predict_median(X))
 
     def test_survival_at_times(self, surtree, files, model, fitted):
@@ -54,7 +58,7 @@ class TestPredict:
         X, _ = load_lung()
         for time in (180, 365, 730.5):
             expected = [curve(time) for curve in fitted.predict_survival_function(X)]
-            np.testing.assert_array_equal(found[f"survival_{time}"], expected)
+            assert_read(found[f"survival_{time}"], expected)
 
     def test_the_curve_of_the_model_is_used(self, surtree, files):
         X, y = load_lung()
@@ -67,9 +71,8 @@ class TestPredict:
     def test_files(self, surtree, files, model, fitted, name):
         result = surtree("predict", model, files.csv, "--output", files / name)
         assert result.output == ""
-        exact = partial(pd.read_csv, float_precision="round_trip")
-        read = exact if name.endswith("csv") else pd.read_parquet
-        np.testing.assert_array_equal(read(files / name)["risk"], fitted.predict(load_lung()[0]))
+        read = pd.read_csv if name.endswith("csv") else pd.read_parquet
+        assert_read(read(files / name)["risk"], fitted.predict(load_lung()[0]))
 
     def test_json(self, surtree, files, model):
         found = json.loads(surtree("predict", model, files.csv, "--json").stdout)
