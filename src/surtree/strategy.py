@@ -35,10 +35,10 @@ from surtree.statistics import RowSums
 FIRST_ROWS = 20_000
 # A column with more thresholds is worth a first look at some of them: up to here, kernels are fast.
 FEW_THRESHOLDS = 63
-# Quantiles for the first look, and for a second one if the search may end early.
-FIRST_THRESHOLDS, SECOND_THRESHOLDS = 10, 30
+# Quantiles for that first look.
+FIRST_THRESHOLDS = 10
 # What is rounding, relative to all events, and how often to look closer at most.
-REFINEMENT, MAX_REFINEMENTS = 1e-9, 100
+REFINEMENT, MAX_REFINEMENTS = 1e-9, 40
 # Thresholds of a column in a refinement, beyond those that it began with.
 CLOSER_THRESHOLDS = 14
 
@@ -139,15 +139,14 @@ def refine(encoded: Encoded, sums: RowSums, how: Search, n_thresholds: int | Non
 
 
 def _first_look(encoded: Encoded, sums: RowSums, how: Search, clock: _Clock) -> Solution:
-    """Solve for quantiles, and for more of them if there is an end to the time."""
+    """Solve for quantiles; if there is an end to the time, refine what they give as well."""
     some = quantiles(encoded, _counts(sums), FIRST_THRESHOLDS)
     known = _solve_restricted(restrict(encoded, some), sums, how, clock.left())
     time_left = clock.left()
     if time_left is None or known.status != "optimal":
         return known
-    more = quantiles(encoded, _counts(sums), SECOND_THRESHOLDS)
-    finer = _solve_restricted(restrict(encoded, some | more), sums, how, time_left / 4)
-    return _best_of(finer, known)
+    refined = refine(encoded, sums, replace(how, time_limit=time_left / 4), FIRST_THRESHOLDS)
+    return _best_of(refined, known)
 
 
 def _solve(

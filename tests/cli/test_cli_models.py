@@ -35,7 +35,7 @@ def model(files, fitted):
 
 def assert_read(found, expected):
     """Not every pandas reads the last digit of a number."""
-    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
 
 
 class TestPredict:
