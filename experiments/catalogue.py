@@ -35,6 +35,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             title=f"15 real tables, every method tuned, depth up to {depth}",
             cases=partial(real.cases, depth),
             measure=real.measure,
+            pilot_of=real.pilot_of,
             page=real_page.page,
         )
         for depth in (3, 4)
@@ -72,12 +73,14 @@ EXPERIMENTS: dict[str, Experiment] = {
         title="run time of one fit against the depth, every method",
         cases=scalability.cases,
         measure=scalability.measure,
+        pilot_of=scalability.pilot_of,
         page=scalability.page,
     ),
     "ablation": Experiment(
         title="what the depth-two algorithm and other ideas are worth",
         cases=ablation.cases,
         measure=ablation.measure,
+        pilot_of=ablation.pilot_of,
         page=ablation.page,
     ),
     "theta": Experiment(

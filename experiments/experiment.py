@@ -31,6 +31,9 @@ class Experiment:
         From the rows and a folder, into which it may save figures, to the text of the page.
     rows_of : tuple of str
         Whose rows the page is made of, where not its own.
+    pilot_of : callable
+        From a case to another one, or to None. Where that one ran out of time this one would too,
+        and it is not tried.
     """
 
     title: str
@@ -38,3 +41,4 @@ class Experiment:
     cases: Callable[[bool], Sequence[Case]] = lambda quick: ()
     measure: Callable[[Case], Measures] | None = None
     rows_of: tuple[str, ...] = ()
+    pilot_of: Callable[[Case], Case | None] = lambda case: None

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 
 from experiments.experiment import Case, Experiment, Measures
 from experiments.store import Store
+from experiments.task import Status
 
 
 def run(
@@ -49,21 +50,40 @@ def run(
     store = Store(folder / f"{name}.csv", type(cases[0]))
     wanted = store.missing([case for case in cases if _is_wanted(case, only or {})], retry)
     _say(f"{name}: {len(wanted)} of {len(cases)} cases to run")
-    start = perf_counter()
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(_measure)(experiment, case) for case in wanted
-    )
-    for done, (case, measures) in enumerate(results, start=1):
-        store.add(case, measures)
-        what = " ".join(str(value) for value in asdict(case).values())
-        taken = perf_counter() - start
-        _say(f"[{done}/{len(wanted)}, {taken:.0f} s] {what}: {_summary(measures)}")
+    start, n_wanted, n_done = perf_counter(), len(wanted), 0
+    while wanted:
+        # Pilots first, all of them, so that the number of jobs cannot decide what is tried.
+        pending = set(wanted)
+        ready = [case for case in wanted if experiment.pilot_of(case) not in pending]
+        wanted = [case for case in wanted if experiment.pilot_of(case) in pending]
+        results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
+            delayed(_measure)(experiment, case, _hopeless(experiment, case, store))
+            for case in ready
+        )
+        for case, measures in results:
+            store.add(case, measures)
+            n_done += 1
+            what = " ".join(str(value) for value in asdict(case).values())
+            taken = perf_counter() - start
+            _say(f"[{n_done}/{n_wanted}, {taken:.0f} s] {what}: {_summary(measures)}")
     store.sort(cases)
 
 
-def _measure(experiment: Experiment, case: Case) -> tuple[Case, Measures]:
+def _hopeless(experiment: Experiment, case: Case, store: Store) -> Measures | None:
+    """Return the row of a case that is not tried, because another one like it took too long."""
+    pilot = experiment.pilot_of(case)
+    row = None if pilot is None else store.find(pilot)
+    if row is None or row["status"] not in (Status.TIME_LIMIT, Status.NOT_TRIED):
+        return None
+    message = {"message": "another case like it ran out of time"} if "message" in row else {}
+    return row | message | {"status": str(Status.NOT_TRIED), "seconds": ""}
+
+
+def _measure(
+    experiment: Experiment, case: Case, hopeless: Measures | None
+) -> tuple[Case, Measures]:
     assert experiment.measure is not None
-    return case, experiment.measure(case)
+    return case, hopeless or experiment.measure(case)
 
 
 def _is_wanted(case: Case, only: Mapping[str, Sequence[str]]) -> bool:

@@ -40,6 +40,13 @@ class Store:
         }
         return [case for case in cases if self._key(asdict(case)) not in there]
 
+    def find(self, case: Case) -> Measures | None:
+        """Return what the row of a case says beside the case, if it has a row."""
+        key = self._key(asdict(case))
+        row = next((row for row in self._rows if self._key(row) == key), None)
+        own = {*self._keys, "version", "cores"}
+        return row and {name: value for name, value in row.items() if name not in own}
+
     def add(self, case: Case, measures: Measures) -> None:
         """Keep a row, in the place of an earlier one of the same case."""
         row = asdict(case) | measures | {"version": __version__, "cores": os.cpu_count()}

@@ -18,7 +18,7 @@ from surtree.datasets import make_survival_tree_data
 
 ROWS = (100, 200, 500, 1000, 2000, 5000)
 CENSORING = (0.1, 0.5, 0.8)
-N_TABLES = 3
+N_TABLES = 5
 DEPTH = 4
 TEST_ROWS = 50_000
 # Test rows are drawn from the same tree by a seed that no table has.

@@ -19,6 +19,7 @@ class Status(StrEnum):
     TIME_LIMIT = "time limit"
     ERROR = "error"
     NOT_INSTALLED = "not installed"
+    NOT_TRIED = "not tried"
 
 
 @dataclass(frozen=True, eq=False)

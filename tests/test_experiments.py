@@ -3,6 +3,7 @@
 import itertools
 import math
 import os
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,11 @@ from experiments import our_methods
 from experiments.__main__ import main
 from experiments.catalogue import EXPERIMENTS
 from experiments.comparison import average_ranks, signed_rank_tests, wins
+from experiments.experiment import Experiment
 from experiments.facts import fold_of_rows, paper_tables, published_folds
 from experiments.limited import CrashError, run_limited
 from experiments.methods import METHODS, attempt
+from experiments.runner import run
 from experiments.scores import Partition, brier, concordance, held_out_loss, training_loss
 from experiments.store import read_rows
 from experiments.tables import binary, numeric, real_table
@@ -103,6 +106,39 @@ def test_rows_do_not_depend_on_the_number_of_jobs(tmp_path):
     one, two = (rows_of(tmp_path / jobs, "real-d3") for jobs in ("one", "two"))
     assert len(one) == 9
     pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
+
+
+@dataclass(frozen=True)
+class Fold:
+    fold: int
+    method: str
+
+
+def run_folds(folder, jobs):
+    def measure(case):
+        late = case.method == "slow"
+        return {"seconds": 9.0, "status": str(Status.TIME_LIMIT if late else Status.DONE)}
+
+    experiment = Experiment(
+        title="",
+        page=lambda rows, folder: [],
+        cases=lambda quick: [
+            Fold(fold, method) for fold in range(3) for method in ("slow", "fast")
+        ],
+        measure=measure,
+        pilot_of=lambda case: None if case.fold == 0 else replace(case, fold=case.fold - 1),
+    )
+    run("folds", experiment, folder, jobs=jobs)
+    return rows_of(folder, "folds")
+
+
+def test_what_ran_out_of_time_is_not_tried_again(tmp_path):
+    rows = run_folds(tmp_path / "one", 1)
+    statuses = rows.set_index(["method", "fold"])["status"]
+    assert statuses["fast"].tolist() == ["done"] * 3
+    assert statuses["slow"].tolist() == ["time limit", "not tried", "not tried"]
+    assert rows[rows["status"] == "not tried"]["seconds"].isna().all()
+    pd.testing.assert_frame_equal(rows, run_folds(tmp_path / "two", 2))
 
 
 def test_unknown_column_is_named(tmp_path):
