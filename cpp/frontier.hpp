@@ -33,7 +33,7 @@ struct Outcome {
     std::vector<Choice> choices;  // how the best was reached
 };
 
-inline std::size_t bytes_of(const Outcome& outcome) {
+inline std::size_t bytes_beside(const Outcome& outcome) {
     return 2 * outcome.best.size() * sizeof(double) + outcome.choices.size() * sizeof(Choice);
 }
 

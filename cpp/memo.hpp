@@ -12,12 +12,17 @@
 
 namespace surtree {
 
-inline std::size_t bytes_of(const Profile& profile) { return profile.size() * sizeof(double); }
+// What a value keeps outside of itself, and what the allocator adds.
+inline std::size_t bytes_beside(const Profile& profile) { return profile.size() * sizeof(double) + 16; }
+inline std::size_t bytes_beside(const std::array<double, 4>&) { return 0; }
 
 // A subproblem is a set of rows: it does not matter which cuts led to it.
 template <class Value>
 class Memo {
  public:
+    // Key, value, node of the table, bucket, and what the allocator adds.
+    static constexpr std::size_t bytes_per_entry = sizeof(Key) + sizeof(Value) + 64;
+
     bool find(const Key& key, Value& out) {
         Shard& shard = shard_of(key);
         const std::lock_guard lock(shard.mutex);
@@ -29,7 +34,7 @@ class Memo {
 
     // Once the budget is spent nothing more is kept: what is not found is solved again.
     void store(const Key& key, const Value& value, std::atomic<std::size_t>& bytes_left) {
-        const std::size_t bytes = bytes_per_entry + bytes_of(value);
+        const std::size_t bytes = bytes_per_entry + bytes_beside(value);
         if (bytes_left.load(std::memory_order_relaxed) < bytes) return;
         Shard& shard = shard_of(key);
         const std::lock_guard lock(shard.mutex);
@@ -37,9 +42,6 @@ class Memo {
     }
 
  private:
-    // Key, vector, node of the table, bucket, and what the allocator adds.
-    static constexpr std::size_t bytes_per_entry = 128;
-
     struct Hash {
         std::size_t operator()(const Key& key) const { return key.low; }
     };

@@ -54,6 +54,7 @@ struct Switches {
     bool regroup = true;  // binary columns that belong together
     bool bounds = true;
     bool sweep = true;  // tables of sides as differences
+    bool share = true;  // sides of one set of rows serve others
     int bisect = 100;   // columns with more nested cuts than this are bisected
 };
 

@@ -6,6 +6,9 @@
 namespace surtree {
 namespace {
 
+// Of a tree of this depth, sides two levels down are shared.
+constexpr int shared_depth = 5;
+
 constexpr std::size_t max_running_tables = std::size_t{1} << 24;  // doubles
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -30,6 +33,10 @@ Search::Search(const Problem& problem, const Limits& limits, const Control& cont
     n_sides_ = 2 * static_cast<int>(problem.cuts.size());
     terminal_.emplace(columns_, limits_, rows_, kernel_depth, &stop_);
     memo_ = std::vector<Memo<Profile>>(at(depth_ + 1));
+    const Switches& use = control.switches;
+    if (use.share && use.memo && kernel_depth == 3 && depth_ >= shared_depth &&
+        SideMemo::bytes_of_all(n_sides_) < static_cast<double>(control.memory_limit))
+        group_ = two_groups(columns_);
 }
 
 Status Search::run() {
@@ -41,11 +48,25 @@ Status Search::run() {
     Status status = Status::optimal;
     for (stage_depth_ = terminal_->depth(); stage_depth_ <= depth_ && status == Status::optimal;
          ++stage_depth_) {
+        if (stage_depth_ == shared_depth && pays_to_share(start)) {
+            std::vector<Task> preparations = tasks();
+            for (Task& task : preparations) task.prepares = true;
+            status = run_tasks(preparations, start);
+            if (status != Status::optimal) break;
+        }
         status = run_tasks(tasks(), start);
         const bool worth_a_look = stage_depth_ == terminal_->depth() && stage_depth_ + 1 < depth_;
         if (worth_a_look && status == Status::optimal) status = run_tasks({{0, 0}}, start);
     }
     return status;
+}
+
+// No side of the root is solved before all are prepared. Where time may end before, the most promising ones
+// are solved first instead.
+bool Search::pays_to_share(Clock::time_point start) const {
+    if (group_.empty()) return false;
+    const std::chrono::duration<double> taken = Clock::now() - start;
+    return control_.time_limit == 0 || taken.count() * n_sides_ < control_.time_limit;
 }
 
 // The whole root at first; then columns, each swept; then, where one side is work enough, sides.
@@ -165,11 +186,13 @@ void Search::run_task(const Task& task, Worker& worker) {
         look_ahead_ = std::move(found);
         return;
     }
+    if (task.prepares) return prepare(task.first_side, worker);
     const int depth = stage_depth_ - 1;
     std::vector<Profile> profiles;
     if (stage_depth_ == terminal_->depth()) {
         if (!terminal_->solve(rows_.all, stage_depth_, worker.scratch, worker.side_gains)) return;
         profiles = profiles_of_sides(worker.side_gains);
+        if (shares()) store_sides(worker.side_gains, root_rows_.key);
     } else if (task.last_side - task.first_side == 1) {
         profiles.resize(1);
         const Column& column = column_of_side(task.first_side);
@@ -180,6 +203,19 @@ void Search::run_task(const Task& task, Worker& worker) {
     }
     for (std::size_t s = 0; s < profiles.size(); ++s)
         if (!profiles[s].empty()) keep(task.first_side + static_cast<int>(s), depth, std::move(profiles[s]));
+}
+
+void Search::prepare(int side, Worker& worker) {
+    const Column& column = column_of_side(side);
+    RowSet child;
+    take_rows(rows_.all, static_cast<int>(columns_.size()), rows_.n_sums, index_of(column), column.whole(),
+              side - first_side(column), child);
+    const Sides sides = sides_of(child);
+    std::vector<Profile> profiles;
+    for (const Column& other : columns_)
+        if (group_[at(index_of(other))] == group_[at(index_of(column))] &&
+            !solve_sides(child, other, sides, shared_depth - 2, worker, profiles))
+            return;
 }
 
 void Search::keep(int side, int depth, Profile profile) {
@@ -207,6 +243,7 @@ bool Search::solve(const RowSet& rows, int depth, Worker& worker, Profile& out) 
     if (depth <= terminal_->depth()) {
         if (!terminal_->solve(rows, depth, worker.scratch, worker.side_gains)) return false;
         join_sides(worker.side_gains, out);
+        if (depth == 3 && shares()) store_sides(worker.side_gains, sides_of(rows).key);
         return true;
     }
     const Sides sides = sides_of(rows);
@@ -232,6 +269,7 @@ bool Search::solve_sides(const RowSet& rows, const Column& column, const Sides& 
         if (sides.n[side] == 0 || sides.n[side] == rows.n) continue;
         if (!find(depth, sides.key[side], out[at(s)])) unsolved.push_back(s);
     }
+    if (depth == 3 && shares() && !unsolved.empty()) share(rows, column, sides, unsolved, worker, out);
     if (depth == 3 && pays_to_sweep(rows, column, sides, unsolved))
         return sweep(rows, column, sides, unsolved, worker, out);
     for (const int s : unsolved)
@@ -250,6 +288,26 @@ bool Search::solve_side(const RowSet& rows, const Column& column, int side, cons
     if (!solve(child, depth, worker, out)) return false;
     store(depth, key, out);
     return true;
+}
+
+// Solves what can be joined from sides that are known.
+void Search::share(const RowSet& rows, const Column& column, const Sides& sides, std::vector<int>& unsolved,
+                   Worker& worker, std::vector<Profile>& out) {
+    const Axis& axis = column.whole();
+    worker.side_keys.read(rows, columns_, index_of(column));
+    std::erase_if(unsolved, [&](int s) {
+        const std::size_t side = at(first_side(column) + s);
+        const Key& key = sides.key[side];
+        Profile& profile = out[at(s)];
+        double leaf;
+        if (!side_memo_.find_leaf(key, leaf)) return false;
+        start_profile(leaf, sides.n[side], 3, profile);
+        if (leaf > infeasible / 2 && profile.size() > 1 &&
+            !side_memo_.join_sides(key, worker.side_keys.of(axis, s), profile))
+            return false;
+        store(3, key, profile);
+        return true;
+    });
 }
 
 // Adding a row to a table costs about as much as copying ten numbers.
@@ -292,6 +350,7 @@ bool Search::sweep(const RowSet& rows, const Column& column, const Sides& sides,
         if (leaf > infeasible / 2 && profile.size() > 1) {
             if (!terminal.solve_tables(tables, worker.scratch, worker.side_gains)) return false;
             join_sides(worker.side_gains, profile);
+            if (shares()) store_sides(worker.side_gains, worker.side_keys.of(column.whole(), s));
         }
         store(3, sides.key[side], profile);
     }
@@ -337,18 +396,27 @@ void Search::join_sides(const SideGains& gains, Profile& out) const {
     make_monotone(out);
 }
 
-std::vector<Profile> Search::profiles_of_sides(const SideGains& gains) const {
-    std::vector<Profile> out(at(n_sides_));
+// Calls back with the number of each side, and its gains.
+template <class Visit>
+void Search::for_each_side(const SideGains& gains, const Visit& visit) const {
     const double* from = gains.gains.data();
     for (const Axis* axis : gains.axes)
         for (int s = 0; s < axis->n_sides; ++s, from += gains.width) {
             const int cut = axis->cut_of[at(s % axis->n_cuts)];
             const Column& column = columns_[at(problem_.cuts[at(cut)].column)];
-            const int side =
-                first_side(column) + cut - column.first_cut + (s < axis->n_cuts ? 0 : column.n_cuts);
-            out[at(side)].assign(from, from + gains.width);
+            visit(first_side(column) + cut - column.first_cut + (s < axis->n_cuts ? 0 : column.n_cuts), from);
         }
+}
+
+std::vector<Profile> Search::profiles_of_sides(const SideGains& gains) const {
+    std::vector<Profile> out(at(n_sides_));
+    for_each_side(gains,
+                  [&](int side, const double* from) { out[at(side)].assign(from, from + gains.width); });
     return out;
+}
+
+void Search::store_sides(const SideGains& gains, const std::vector<Key>& keys) {
+    for_each_side(gains, [&](int side, const double* from) { side_memo_.store(keys[at(side)], from); });
 }
 
 // No tree gains more than a leaf for each distinct row.

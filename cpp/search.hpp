@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "memo.hpp"
+#include "side_memo.hpp"
 #include "terminal.hpp"
 #include "watch.hpp"
 
@@ -20,6 +21,7 @@ struct Worker {
     RowSet sorted;
     std::vector<double> running_tables;
     std::vector<double> side_tables;
+    SideKeys side_keys;
 };
 
 // The rows of each side of each cut, counted and named without looking at the sides one by one.
@@ -79,16 +81,20 @@ class Search {
     double tie() const { return tie_; }
 
  private:
-    // Sides of the root that a thread solves in one go; none for the look ahead.
+    // Sides of the root that a thread solves in one go; none for the look ahead. To prepare a side is to
+    // solve its sides of the same group of columns, so that others can share them.
     struct Task {
         int first_side, last_side;
+        bool prepares = false;
     };
 
     std::vector<Task> tasks() const;
     std::vector<int> promising_sides() const;
     bool is_quick() const;
+    bool pays_to_share(Clock::time_point start) const;
     Status run_tasks(const std::vector<Task>& tasks, Clock::time_point start);
     void run_task(const Task& task, Worker& worker);
+    void prepare(int side, Worker& worker);
     std::unique_ptr<LookAhead> look_ahead(const RowSet& rows, int depth, Worker& worker);
     void keep(int side, int depth, Profile profile);
     Progress progress(double fraction) const;
@@ -101,6 +107,9 @@ class Search {
                     Worker& worker, Profile& out);
     bool sweep(const RowSet& rows, const Column& column, const Sides& sides, const std::vector<int>& unsolved,
                Worker& worker, std::vector<Profile>& out);
+    void share(const RowSet& rows, const Column& column, const Sides& sides, std::vector<int>& unsolved,
+               Worker& worker, std::vector<Profile>& out);
+    bool shares() const { return !group_.empty() && stage_depth_ <= depth_ && stage_depth_ <= 5; }
     bool pays_to_sweep(const RowSet& rows, const Column& column, const Sides& sides,
                        const std::vector<int>& unsolved) const;
     const double* region_tables(const Axis& axis, int region, Worker& worker) const;
@@ -109,7 +118,10 @@ class Search {
 
     void start_profile(double leaf, int n_rows, int depth, Profile& out) const;
     void join_sides(const SideGains& gains, Profile& out) const;
+    template <class Visit>
+    void for_each_side(const SideGains& gains, const Visit& visit) const;
     std::vector<Profile> profiles_of_sides(const SideGains& gains) const;
+    void store_sides(const SideGains& gains, const std::vector<Key>& keys);
     std::vector<double> saturated_gains(const RowSet& rows) const;
     Profile root_profile(const std::vector<RootSide>& sides) const;
     Sides sides_of(const RowSet& rows) const;
@@ -130,6 +142,8 @@ class Search {
     std::optional<Terminal> terminal_;  // made when the columns are
     std::vector<Memo<Profile>> memo_;   // by depth
     std::atomic<std::size_t> memory_left_;
+    SideMemo side_memo_{columns_, memory_left_};
+    std::vector<int> group_;  // of each column; empty where nothing is shared
     int stage_depth_ = 0;
     Sides root_rows_;
     mutable std::vector<std::vector<double>>

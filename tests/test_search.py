@@ -30,6 +30,7 @@ LEFT_OUT = {
     "regroup": False,
     "bounds": False,
     "sweep": False,
+    "share": False,
 }
 
 
@@ -63,6 +64,22 @@ def test_speed_ups_change_no_answer(case: Case):
         np.testing.assert_allclose(found.gains[:n], expected.gains[:n], rtol=1e-12, atol=1e-12)
     no_memory = solve(*problem, limits, memory_limit=0)
     np.testing.assert_array_equal(no_memory.gains, expected.gains)
+
+
+@pytest.mark.parametrize("depth", [5, 6])
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case=cases(max_rows=60, max_columns=6))
+def test_shared_sides_change_no_answer(depth, case: Case):
+    leaf_limits = ("min_samples_leaf", "min_events_leaf")
+    limits = Limits(depth, **{k: v for k, v in case.limits.items() if k in leaf_limits})
+    problem = encode(case.X, case.y, n_thresholds=4, min_support=0.0)
+    expected = solve(*problem, limits, switches=Switches(share=False))
+    # By two threads, with too little memory for all sides, and with a clock at hand.
+    for options in ({}, {"n_jobs": 2}, {"memory_limit": 100_000}, {"time_limit": 100.0}):
+        found = solve(*problem, limits, **options)
+        np.testing.assert_array_equal(found.gains, expected.gains)
+        for ours, theirs in zip(found.structures, expected.structures, strict=True):
+            np.testing.assert_array_equal(ours.cut, theirs.cut)
 
 
 @pytest.fixture(scope="module")

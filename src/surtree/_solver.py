@@ -66,6 +66,7 @@ class Switches:
     regroup: bool = True
     bounds: bool = True
     sweep: bool = True
+    share: bool = True
     bisect: int = 100
 
 
