@@ -8,18 +8,20 @@ namespace surtree {
 namespace {
 
 // A set of bins, of a column that has few: what kernels of more than one level work with.
+template <std::size_t Words>
 struct BinSet {
-    std::array<std::uint64_t, max_kernel_bins / 64> words{};
+    std::array<std::uint64_t, Words> words{};
 
     bool operator==(const BinSet&) const = default;
     bool empty() const { return *this == BinSet{}; }
     BinSet operator&(const BinSet& other) const {
         BinSet out;
-        for (std::size_t w = 0; w < words.size(); ++w) out.words[w] = words[w] & other.words[w];
+        for (std::size_t w = 0; w < Words; ++w) out.words[w] = words[w] & other.words[w];
         return out;
     }
 
-    explicit BinSet(const Region& region = {}) {
+    BinSet() = default;
+    explicit BinSet(const Region& region) {
         for (const Run& run : region)
             for (int b = run.first; b < run.last; ++b)
                 words[static_cast<std::size_t>(b) / 64] |= 1ULL << (b % 64);
@@ -27,23 +29,65 @@ struct BinSet {
 
     Region region() const {
         Region out;
-        for (int b = 0; b < max_kernel_bins; ++b) {
-            if (!(words[static_cast<std::size_t>(b) / 64] >> (b % 64) & 1)) continue;
-            if (!out.empty() && out.back().last == b)
-                ++out.back().last;
-            else
-                out.push_back({b, b + 1});
-        }
+        for (std::size_t w = 0; w < Words; ++w)
+            for (std::uint64_t left = words[w]; left != 0; left &= left - 1) {
+                const int b = static_cast<int>(w) * 64 + std::countr_zero(left);
+                if (!out.empty() && out.back().last == b)
+                    ++out.back().last;
+                else
+                    out.push_back({b, b + 1});
+            }
         return out;
+    }
+
+    std::size_t hash() const {
+        std::uint64_t hash = 0;
+        for (const std::uint64_t word : words) hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+        return hash >> 32;
     }
 };
 
-struct BinSetHash {
-    std::size_t operator()(const BinSet& set) const {
-        std::uint64_t hash = 0;
-        for (const std::uint64_t word : set.words) hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-        return hash ^ hash >> 32;
+// Sets in the order in which they came, each once.
+template <class Set>
+class Numbered {
+ public:
+    std::vector<Set> sets;
+
+    int number(const Set& set) {
+        if (2 * (sets.size() + 1) > places_.size()) grow();
+        int& place = places_[find(set)];
+        if (place < 0) {
+            place = static_cast<int>(sets.size());
+            sets.push_back(set);
+        }
+        return place;
     }
+
+    // A set that may be there already is counted all the same.
+    void append(const Set& set) {
+        if (2 * (sets.size() + 1) > places_.size()) grow();
+        int& place = places_[find(set)];
+        if (place < 0) place = static_cast<int>(sets.size());
+        sets.push_back(set);
+    }
+
+ private:
+    std::size_t find(const Set& set) const {
+        std::size_t at = set.hash() & (places_.size() - 1);
+        while (places_[at] >= 0 && !(sets[static_cast<std::size_t>(places_[at])] == set))
+            at = (at + 1) & (places_.size() - 1);
+        return at;
+    }
+
+    void grow() {
+        places_.assign(std::max<std::size_t>(256, 2 * places_.size()), -1);
+        for (std::size_t k = 0; k < sets.size(); ++k) {
+            int& place = places_[find(sets[k])];
+            if (place < 0) place = static_cast<int>(k);
+        }
+    }
+
+    std::vector<int> places_;
 };
 
 void append(Region& region, int first, int last) {
@@ -109,38 +153,13 @@ Axis::Axis(const std::vector<Region>& holds, std::vector<int> cuts, const Region
     n_regions = n_deep = n_sides;
     split_begin.push_back(0);
     run_begin.push_back(0);
-    const auto add_runs = [&](const Region& region) {
-        runs.insert(runs.end(), region.begin(), region.end());
-        run_begin.push_back(static_cast<int>(runs.size()));
-    };
     for (const Region& side : sides) add_runs(side);
     if (levels < 2) return;
 
-    std::vector<BinSet> regions(sides.begin(), sides.end());
-    std::unordered_map<BinSet, int, BinSetHash> id_of;
-    for (int r = 0; r < n_sides; ++r) id_of.emplace(regions[static_cast<std::size_t>(r)], r);
-    const auto id = [&](const BinSet& region) {
-        const auto [place, is_new] = id_of.emplace(region, static_cast<int>(regions.size()));
-        if (is_new) regions.push_back(region);
-        return place->second;
-    };
-    const auto cut_again = [&](int from, int to) {
-        for (int r = from; r < to; ++r) {
-            for (std::size_t c = 0; c < holds.size(); ++c) {
-                const BinSet yes = regions[static_cast<std::size_t>(r)] & regions[c];
-                const BinSet no = regions[static_cast<std::size_t>(r)] & regions[holds.size() + c];
-                if (yes.empty() || no.empty()) continue;
-                const int id_of_yes = id(yes);
-                splits.push_back({id_of_yes, id(no)});
-            }
-            split_begin.push_back(static_cast<int>(splits.size()));
-        }
-    };
-    cut_again(0, n_sides);
-    n_regions = static_cast<int>(regions.size());
-    if (levels >= 3) cut_again(n_sides, n_regions);
-    n_deep = static_cast<int>(regions.size());
-    for (int r = n_sides; r < n_deep; ++r) add_runs(regions[static_cast<std::size_t>(r)].region());
+    if (last_bin <= 64)
+        add_regions<1>(sides, levels);
+    else
+        add_regions<max_kernel_bins / 64>(sides, levels);
 
     const std::size_t stride = membership_stride(n_sides);
     membership.assign(static_cast<std::size_t>(last_bin) * stride, 0.0);
@@ -148,6 +167,38 @@ Axis::Axis(const std::vector<Region>& holds, std::vector<int> cuts, const Region
         for (const Run& run : sides[s])
             for (int b = run.first; b < run.last; ++b)
                 membership[static_cast<std::size_t>(b) * stride + s] = 1.0;
+}
+
+// What further cuts make of the sides.
+template <std::size_t Words>
+void Axis::add_regions(const std::vector<Region>& sides, int levels) {
+    using Set = BinSet<Words>;
+    Numbered<Set> regions;
+    for (const Region& side : sides) regions.append(Set(side));
+    const std::size_t n = sides.size() / 2;
+    const auto cut_again = [&](int from, int to) {
+        for (int r = from; r < to; ++r) {
+            const Set region = regions.sets[static_cast<std::size_t>(r)];
+            for (std::size_t c = 0; c < n; ++c) {
+                const Set yes = region & regions.sets[c], no = region & regions.sets[n + c];
+                if (yes.empty() || no.empty()) continue;
+                const int id_of_yes = regions.number(yes);
+                splits.push_back({id_of_yes, regions.number(no)});
+            }
+            split_begin.push_back(static_cast<int>(splits.size()));
+        }
+    };
+    const auto n_found = [&] { return static_cast<int>(regions.sets.size()); };
+    cut_again(0, n_sides);
+    n_regions = n_found();
+    if (levels >= 3) cut_again(n_sides, n_regions);
+    n_deep = n_found();
+    for (int r = n_sides; r < n_deep; ++r) add_runs(regions.sets[static_cast<std::size_t>(r)].region());
+}
+
+void Axis::add_runs(const Region& region) {
+    runs.insert(runs.end(), region.begin(), region.end());
+    run_begin.push_back(static_cast<int>(runs.size()));
 }
 
 Column::Column(const Problem& problem, int column, int levels)

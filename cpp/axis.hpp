@@ -51,6 +51,11 @@ struct Axis {
 
     // levels: how many cuts of this column a path can hold that a kernel solves at once (1, 2 or 3).
     Axis(const std::vector<Region>& holds, std::vector<int> cut_of, const Region& bins, int levels);
+
+ private:
+    void add_runs(const Region& region);
+    template <std::size_t Words>
+    void add_regions(const std::vector<Region>& sides, int levels);
 };
 
 // Numbers that the widest vector holds, and lines of the membership padded to whole vectors.

@@ -112,22 +112,48 @@ Answer solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& 
                   solution.n_evaluated);
 }
 
-std::tuple<Output<std::int32_t>, Output<double>> sum_nodes(
-    const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
-    const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
-    const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
-    const Input<bool, 1>& cut_missing, const Input<std::int32_t, 1>& cut, const Input<std::int32_t, 1>& left,
-    const Input<std::int32_t, 1>& right, const Input<double, 2>& values) {
+std::vector<surtree::Tree> read_trees(const Input<std::int32_t, 1>& tree_begin,
+                                      const Input<std::int32_t, 1>& cut, const Input<std::int32_t, 1>& left,
+                                      const Input<std::int32_t, 1>& right) {
+    std::vector<surtree::Tree> trees;
+    for (std::size_t t = 0; t + 1 < tree_begin.shape(0); ++t) {
+        const std::int32_t first = tree_begin(t), last = tree_begin(t + 1);
+        trees.push_back({{cut.data() + first, cut.data() + last},
+                         {left.data() + first, left.data() + last},
+                         {right.data() + first, right.data() + last}});
+    }
+    return trees;
+}
+
+Output<double> sum_nodes(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+                         const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
+                         const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
+                         const Input<bool, 1>& cut_missing, const Input<std::int32_t, 1>& tree_begin,
+                         const Input<std::int32_t, 1>& cut, const Input<std::int32_t, 1>& left,
+                         const Input<std::int32_t, 1>& right, const Input<double, 2>& values) {
     const surtree::Problem problem =
         read_rows(bins, n_bins, missing_bin, cut_column, cut_first, cut_last, cut_missing);
-    const std::size_t n_nodes = cut.shape(0), n_values = values.shape(0);
-    const surtree::Tree tree{{cut.data(), cut.data() + n_nodes},
-                             {left.data(), left.data() + n_nodes},
-                             {right.data(), right.data() + n_nodes}};
+    std::vector<double> sums(values.shape(0) * cut.shape(0));
+    surtree::sum_nodes(problem, read_trees(tree_begin, cut, left, right), values.data(), values.shape(0),
+                       sums.data());
+    return output(std::move(sums));
+}
+
+Output<std::int32_t> find_leaves(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+                                 const Input<std::int32_t, 1>& missing_bin,
+                                 const Input<std::int32_t, 1>& cut_column,
+                                 const Input<std::int32_t, 1>& cut_first,
+                                 const Input<std::int32_t, 1>& cut_last, const Input<bool, 1>& cut_missing,
+                                 const Input<std::int32_t, 1>& cut, const Input<std::int32_t, 1>& left,
+                                 const Input<std::int32_t, 1>& right) {
+    const surtree::Problem problem =
+        read_rows(bins, n_bins, missing_bin, cut_column, cut_first, cut_last, cut_missing);
+    const surtree::Tree tree{{cut.data(), cut.data() + cut.shape(0)},
+                             {left.data(), left.data() + left.shape(0)},
+                             {right.data(), right.data() + right.shape(0)}};
     std::vector<std::int32_t> leaf_of_row(problem.n_rows);
-    std::vector<double> sums(n_values * n_nodes);
-    surtree::sum_nodes(problem, tree, values.data(), n_values, leaf_of_row.data(), sums.data());
-    return {output(std::move(leaf_of_row)), output(std::move(sums))};
+    surtree::find_leaves(problem, tree, leaf_of_row.data());
+    return output(std::move(leaf_of_row));
 }
 
 using LocalAnswer =
@@ -174,8 +200,10 @@ NB_MODULE(_core, m) {
           "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
           "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
     m.def("sum_nodes", &sum_nodes, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
-          "cut_last"_a, "cut_missing"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
-          "The leaf of each row of a tree, and the sums of values over each node, one kind after the other.");
+          "cut_last"_a, "cut_missing"_a, "tree_begin"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
+          "The sums of values over each node of some trees, one kind after the other.");
+    m.def("find_leaves", &find_leaves, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
+          "cut_last"_a, "cut_missing"_a, "cut"_a, "left"_a, "right"_a, "The leaf of each row of a tree.");
     m.def("local_search", &local_search, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
           "cut_last"_a, "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
           "min_samples_leaf"_a, "min_events_leaf"_a, "n_restarts"_a, "seed"_a, "price"_a, "n_threads"_a,

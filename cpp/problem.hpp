@@ -87,9 +87,12 @@ struct Solution {
 
 Solution solve(const Problem& problem, const Limits& limits, const Control& control);
 
-// The leaf of each row, and for each kind of value (n_values x n_rows) its sums over each node's rows
-// (n_values x nodes), added up in plain double precision.
-void sum_nodes(const Problem& problem, const Tree& tree, const double* values, std::size_t n_values,
-               std::int32_t* leaf_of_row, double* sums);
+// For each kind of value (n_values x n_rows) its sums over the rows of each node, tree after tree (n_values x
+// nodes of all trees), added up in plain double precision.
+void sum_nodes(const Problem& problem, const std::vector<Tree>& trees, const double* values,
+               std::size_t n_values, double* sums);
+
+// The leaf of each row.
+void find_leaves(const Problem& problem, const Tree& tree, std::int32_t* leaf_of_row);
 
 }  // namespace surtree

@@ -1,41 +1,120 @@
+#include <map>
+#include <memory>
+#include <numeric>
+
 #include "problem.hpp"
 
 namespace surtree {
+namespace {
 
-void sum_nodes(const Problem& problem, const Tree& tree, const double* values, std::size_t n_values,
-               std::int32_t* leaf_of_row, double* sums) {
-    const std::size_t n_nodes = tree.cut.size();
-    // Per node: its column, and where the rows of each bin go.
-    struct Fork {
-        const std::uint16_t* bins = nullptr;
-        std::vector<std::int32_t> child_of_bin;
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// Where rows go at a cut, by their bin.
+struct Fork {
+    const std::uint16_t* bins;
+    std::vector<char> holds;
+
+    Fork(const Problem& problem, const Cut& cut)
+        : bins(problem.bins + at(cut.column) * problem.n_rows), holds(at(problem.n_bins[at(cut.column)])) {
+        for (int b = 0; b < static_cast<int>(holds.size()); ++b)
+            holds[at(b)] = (b >= cut.first && b <= cut.last) ||
+                           (cut.missing && b == problem.missing_bin[at(cut.column)]);
+    }
+};
+
+// Trees of different sizes share most of their nodes: rows go down all trees at once, once where they agree.
+class TreeSums {
+ public:
+    TreeSums(const Problem& problem, const std::vector<Tree>& trees, const double* values,
+             std::size_t n_values, double* sums)
+        : problem_(problem), trees_(trees), values_(values), n_values_(n_values), sums_(sums) {
+        first_.push_back(0);
+        for (const Tree& tree : trees) first_.push_back(first_.back() + tree.cut.size());
+    }
+
+    void run() {
+        std::vector<Place> roots;
+        for (std::size_t tree = 0; tree < trees_.size(); ++tree) roots.push_back({tree, 0});
+        std::vector<std::int32_t> rows(problem_.n_rows);
+        std::iota(rows.begin(), rows.end(), 0);
+        descend(roots, rows);
+        for (std::size_t v = 0; v < n_values_; ++v)
+            for (std::size_t t = 0; t < trees_.size(); ++t) {
+                const Tree& tree = trees_[t];
+                double* to = sums_ + v * first_.back() + first_[t];
+                // Children come after their parent, so backwards they are complete before it.
+                for (std::size_t node = tree.cut.size(); node-- > 0;)
+                    if (tree.cut[node] >= 0) to[node] = to[tree.left[node]] + to[tree.right[node]];
+            }
+    }
+
+ private:
+    struct Place {
+        std::size_t tree;
+        int node;
     };
-    std::vector<Fork> forks(n_nodes);
-    for (std::size_t node = 0; node < n_nodes; ++node) {
-        if (tree.cut[node] < 0) continue;
-        const Cut& cut = problem.cuts[static_cast<std::size_t>(tree.cut[node])];
-        const auto column = static_cast<std::size_t>(cut.column);
-        forks[node].bins = problem.bins + column * problem.n_rows;
-        for (int b = 0; b < problem.n_bins[column]; ++b) {
-            const bool holds =
-                (b >= cut.first && b <= cut.last) || (cut.missing && b == problem.missing_bin[column]);
-            forks[node].child_of_bin.push_back(holds ? tree.right[node] : tree.left[node]);
+
+    // Nodes that all have these rows.
+    void descend(const std::vector<Place>& places, const std::vector<std::int32_t>& rows) {
+        std::map<int, std::vector<Place>> by_cut;
+        for (const Place& place : places) by_cut[trees_[place.tree].cut[at(place.node)]].push_back(place);
+        std::vector<std::int32_t> part(rows.size());
+        for (const auto& [cut, same] : by_cut) {
+            if (cut < 0) {
+                add_leaf(same, rows);
+                continue;
+            }
+            const Fork fork(problem_, problem_.cuts[at(cut)]);
+            for (const char side : {0, 1}) {
+                part.resize(rows.size());
+                std::size_t n = 0;
+                for (const std::int32_t row : rows) {
+                    part[n] = row;
+                    n += fork.holds[fork.bins[row]] == side;
+                }
+                part.resize(n);
+                std::vector<Place> children;
+                for (const auto& [tree, node] : same)
+                    children.push_back({tree, (side ? trees_[tree].right : trees_[tree].left)[at(node)]});
+                descend(children, part);
+            }
         }
     }
-    for (std::size_t r = 0; r < problem.n_rows; ++r) {
-        std::size_t node = 0;
-        while (forks[node].bins)
-            node = static_cast<std::size_t>(forks[node].child_of_bin[forks[node].bins[r]]);
-        leaf_of_row[r] = static_cast<std::int32_t>(node);
+
+    void add_leaf(const std::vector<Place>& leaves, const std::vector<std::int32_t>& rows) {
+        for (std::size_t v = 0; v < n_values_; ++v) {
+            const double* value = values_ + v * problem_.n_rows;
+            double sum = 0;
+            for (const std::int32_t row : rows) sum += value[row];
+            for (const auto& [tree, node] : leaves) sums_[v * first_.back() + first_[tree] + at(node)] = sum;
+        }
     }
-    for (std::size_t v = 0; v < n_values; ++v) {
-        double* to = sums + v * n_nodes;
-        for (std::size_t r = 0; r < problem.n_rows; ++r) to[leaf_of_row[r]] += values[v * problem.n_rows + r];
-        // Children come after their parent, so backwards they are complete before it.
-        for (std::size_t node = n_nodes; node-- > 0;)
-            if (tree.cut[node] >= 0)
-                to[node] = to[static_cast<std::size_t>(tree.left[node])] +
-                           to[static_cast<std::size_t>(tree.right[node])];
+
+    const Problem& problem_;
+    const std::vector<Tree>& trees_;
+    const double* values_;
+    const std::size_t n_values_;
+    double* sums_;
+    std::vector<std::size_t> first_;  // node of each tree, and how many there are
+};
+
+}  // namespace
+
+void sum_nodes(const Problem& problem, const std::vector<Tree>& trees, const double* values,
+               std::size_t n_values, double* sums) {
+    TreeSums(problem, trees, values, n_values, sums).run();
+}
+
+void find_leaves(const Problem& problem, const Tree& tree, std::int32_t* leaf_of_row) {
+    std::vector<std::unique_ptr<Fork>> forks(tree.cut.size());
+    for (std::size_t node = 0; node < forks.size(); ++node)
+        if (tree.cut[node] >= 0)
+            forks[node] = std::make_unique<Fork>(problem, problem.cuts[at(tree.cut[node])]);
+    for (std::size_t r = 0; r < problem.n_rows; ++r) {
+        int node = 0;
+        while (const Fork* fork = forks[at(node)].get())
+            node = (fork->holds[fork->bins[r]] ? tree.right : tree.left)[at(node)];
+        leaf_of_row[r] = node;
     }
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -81,28 +81,58 @@ def default_memory_limit() -> int:
         return 2**31
 
 
+@dataclass(frozen=True)
+class Structures:
+    """The nodes of some trees, one after the other; those of tree k begin at ``begin[k]``."""
+
+    begin: NDArray[np.int32]
+    cut: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, structures: Sequence[Structure]) -> Structures:
+        """Put trees one after the other."""
+        sizes = [0, *(structure.cut.size for structure in structures)]
+        return cls(
+            np.cumsum(sizes, dtype=np.int32),
+            *(
+                np.concatenate([getattr(structure, name) for structure in structures])
+                for name in ("cut", "left", "right")
+            ),
+        )
+
+
 def sum_nodes(
-    encoded: Encoded, structure: Structure, values: NDArray[np.float64]
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the leaf of each row, and the sum of each kind of value over the rows of each node.
+    encoded: Encoded, structures: Structures, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the sum of each kind of value over the rows of each node.
 
     Parameters
     ----------
     encoded : Encoded
         The rows.
-    structure : Structure
-        The tree that they fall down.
+    structures : Structures
+        The trees that they fall down.
     values : array of shape (n_values, n_rows)
         What to add up.
     """
-    leaf_of_row, sums = _core.sum_nodes(
+    sums = _core.sum_nodes(
         **_rows(encoded),
-        cut=structure.cut,
-        left=structure.left,
-        right=structure.right,
+        tree_begin=structures.begin,
+        cut=structures.cut,
+        left=structures.left,
+        right=structures.right,
         values=np.ascontiguousarray(values),
     )
-    return leaf_of_row, sums.reshape(len(values), -1)
+    return sums.reshape(len(values), -1)
+
+
+def find_leaves(encoded: Encoded, structure: Structure) -> NDArray[np.int32]:
+    """Return the leaf of each row in a tree."""
+    return _core.find_leaves(
+        **_rows(encoded), cut=structure.cut, left=structure.left, right=structure.right
+    )
 
 
 def _rows(encoded: Encoded) -> dict[str, Any]:

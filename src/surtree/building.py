@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._solver import Structure, sum_nodes
+from surtree._solver import Structure, Structures, find_leaves, sum_nodes
 from surtree.cut import Cut
 from surtree.encoding import Encoded
 from surtree.risk import leaf_risk
@@ -44,19 +44,18 @@ def build_trees(
     if not structures:
         return ()
     # The nodes of all trees, one after the other, are computed at once.
-    cut, left, right = (
-        np.concatenate([getattr(structure, name) for structure in structures], dtype=np.int32)
-        for name in ("cut", "left", "right")
+    joined = Structures.of(structures)
+    hazard, negative_log_hazard, n_samples, n_events, *weighted = sum_nodes(
+        encoded, joined, sums.node_values
     )
-    found = [sum_nodes(encoded, structure, sums.node_values)[1] for structure in structures]
-    hazard, negative_log_hazard, n_samples, n_events, *weighted = np.concatenate(found, axis=1)
     weight, events = weighted or (n_samples, n_events)
     nodes: dict[str, Any] = {
         "column": np.array(
-            [cuts[number].column if number >= 0 else -1 for number in cut.tolist()], dtype=np.int32
+            [cuts[number].column if number >= 0 else -1 for number in joined.cut.tolist()],
+            dtype=np.int32,
         ),
-        "left": left,
-        "right": right,
+        "left": joined.left,
+        "right": joined.right,
         "theta": leaf_theta(events, hazard),
         "n_samples": n_samples.astype(np.int32),
         "n_events": n_events.astype(np.int32),
@@ -68,8 +67,10 @@ def build_trees(
     }
     for values in nodes.values():
         values.setflags(write=False)  # so that no tree has to see to it
-    ends = accumulate((structure.cut.size for structure in structures), initial=0)
-    return tuple(_take(nodes, cut, slice(*ends), cuts, baseline) for ends in pairwise(ends))
+    return tuple(
+        _take(nodes, joined.cut, slice(*ends), cuts, baseline)
+        for ends in pairwise(joined.begin.tolist())
+    )
 
 
 def _take(
@@ -124,7 +125,7 @@ def with_risk(
     structure, encoded, sums, target
         As in `build_tree`.
     """
-    leaf_of_row, _ = sum_nodes(encoded, structure, sums.node_values[:1])
+    leaf_of_row = find_leaves(encoded, structure)
     return replace(
         tree, risk=leaf_risk(leaf_of_row, structure.left, target, sums.weight, tree.baseline)
     )

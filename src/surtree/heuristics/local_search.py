@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from surtree._solver import Limits, local_search, sum_nodes
+from surtree._solver import Limits, find_leaves, local_search
 from surtree.building import build_tree
 from surtree.curves import LeafCurveKind
 from surtree.encoding import Encoded, Encoder
@@ -208,7 +208,7 @@ class LocalSearchTree(TreeEstimator):
         losses = []
         for pruning in found:
             pruned = pruning.structure(structure)
-            leaf, _ = sum_nodes(held_out_rows, pruned, held_out_sums.node_values)
+            leaf = find_leaves(held_out_rows, pruned)
             losses.append(likelihood_loss(held_out_sums, tree.theta[pruning.nodes[leaf]]))
         # Of trees that are equally good, the smallest: it comes last.
         best = len(losses) - 1 - int(np.argmin(losses[::-1]))
