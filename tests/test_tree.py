@@ -10,7 +10,7 @@ import pytest
 
 from surtree import SurTree
 from surtree._solver import Structure
-from surtree.building import build_tree, build_trees
+from surtree.building import build_tree, draft_trees
 from surtree.curves import leaf_curves
 from surtree.cut import Cut
 from surtree.datasets import load_gbsg2
@@ -307,7 +307,10 @@ def test_many_trees_at_once_are_what_each_is():
         given = ENCODED, CUTS, row_sums(target, weight, baseline), baseline
         leaf = Structure(*(np.array([-1], dtype=np.int32) for _ in range(3)))
         structures = [leaf, STRUCTURE, leaf]
-        trees = build_trees(structures, *given)
-        assert list(trees) == [build_tree(structure, *given) for structure in structures]
+        drafts = draft_trees(structures, *given)
+        trees = [draft.tree for draft in drafts]
+        assert [draft.loss for draft in drafts] == [tree.total_loss for tree in trees]
+        assert trees == [build_tree(structure, *given) for structure in structures]
         assert not any(tree.theta.flags.writeable for tree in trees)
-    assert build_trees([], *given) == ()
+        assert drafts[1].tree is trees[1]
+    assert draft_trees([], *given) == []

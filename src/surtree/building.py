@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,14 +20,35 @@ from surtree.target import Target
 from surtree.tree import Tree
 
 
-def build_trees(
+class Draft:
+    """A tree that is added up, and made when somebody looks at it.
+
+    Parameters
+    ----------
+    loss : float
+        The loss of the tree on its training rows.
+    make : callable
+        Makes the tree.
+    """
+
+    def __init__(self, loss: float, make: Callable[[], Tree]) -> None:
+        self.loss = loss
+        self._make = make
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree; always the same object."""
+        return self._make()
+
+
+def draft_trees(
     structures: Sequence[Structure],
     encoded: Encoded,
     cuts: Sequence[Cut],
     sums: RowSums,
     baseline: Baseline,
-) -> tuple[Tree, ...]:
-    """Return the trees of some structures, the sums of every node added up from the rows again.
+) -> list[Draft]:
+    """Return drafts of the trees of some structures, all sums added up from the rows again.
 
     Parameters
     ----------
@@ -42,7 +64,7 @@ def build_trees(
         The baseline hazard of the training rows.
     """
     if not structures:
-        return ()
+        return []
     # The nodes of all trees, one after the other, are computed at once.
     joined = Structures.of(structures)
     hazard, negative_log_hazard, n_samples, n_events, *weighted = sum_nodes(
@@ -50,10 +72,6 @@ def build_trees(
     )
     weight, events = weighted or (n_samples, n_events)
     nodes: dict[str, Any] = {
-        "column": np.array(
-            [cuts[number].column if number >= 0 else -1 for number in joined.cut.tolist()],
-            dtype=np.int32,
-        ),
         "left": joined.left,
         "right": joined.right,
         "theta": leaf_theta(events, hazard),
@@ -67,10 +85,14 @@ def build_trees(
     }
     for values in nodes.values():
         values.setflags(write=False)  # so that no tree has to see to it
-    return tuple(
-        _take(nodes, joined.cut, slice(*ends), cuts, baseline)
-        for ends in pairwise(joined.begin.tolist())
-    )
+    own_nodes = [slice(*ends) for ends in pairwise(joined.begin.tolist())]
+    return [
+        Draft(
+            float(nodes["loss"][own][joined.left[own] < 0].sum()),
+            partial(_take, nodes, joined.cut, own, cuts, baseline),
+        )
+        for own in own_nodes
+    ]
 
 
 def _take(
@@ -83,11 +105,14 @@ def _take(
     """Return the tree that has some of the nodes, and no cuts but its own."""
     numbers = cut[own].tolist()
     used = sorted(set(numbers) - {-1})
+    asked = tuple(cuts[number] for number in used)
     place = {number: place for place, number in enumerate(used)} | {-1: -1}
+    column = [*(cut.column for cut in asked), -1]
     return Tree(
         **{name: values[own] for name, values in nodes.items()},
+        column=np.array([column[place[number]] for number in numbers], dtype=np.int32),
         cut=np.array([place[number] for number in numbers], dtype=np.int32),
-        cuts=tuple(cuts[number] for number in used),
+        cuts=asked,
         baseline=baseline,
     )
 
@@ -105,11 +130,12 @@ def build_tree(
     Parameters
     ----------
     structure, encoded, cuts, sums, baseline
-        As in `build_trees`.
+        As in `draft_trees`.
     target : Target, optional
         Events and times of the training rows; with it, the leaves keep their risk counts.
     """
-    (tree,) = build_trees([structure], encoded, cuts, sums, baseline)
+    (draft,) = draft_trees([structure], encoded, cuts, sums, baseline)
+    tree = draft.tree
     return tree if target is None else with_risk(tree, structure, encoded, sums, target)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -271,9 +270,7 @@ class SurTree(TreeEstimator):
     def _adopt(self, encoded: EncodedRows, path: SizePath, best: Size) -> Self:
         """Become the model whose tree is one of those that were found."""
         chosen = encoded.build_with_risk(path.structures[best.splits])
-        self.path_ = tuple(
-            replace(size, tree=chosen) if size.tree is best.tree else size for size in path.sizes
-        )
+        self.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
         self.tree_ = chosen
         self.encoder_ = encoded.encoder
         self.status_ = path.status

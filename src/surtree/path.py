@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from surtree._solver import Solution, Structure
-from surtree.building import build_trees, with_risk
+from surtree.building import Draft, draft_trees, with_risk
 from surtree.encoding import Encoded, Encoder
 from surtree.strategy import Search, refine, search
 from surtree.training import TrainingRows
@@ -18,7 +18,6 @@ LOSS_TOLERANCE = 1e-9
 SPLIT_TOLERANCE = 1e-12
 
 
-@dataclass(frozen=True)
 class Size:
     """The best tree with at most so many splits.
 
@@ -30,14 +29,48 @@ class Size:
         The loss of the tree on its training rows.
     lower_bound : float
         No tree within the limits and with at most so many splits has a smaller loss.
-    tree : Tree
+    tree : Tree or Draft
         The tree. It is the one of the size before where one more split brings nothing.
     """
 
-    splits: int
-    loss: float
-    lower_bound: float
-    tree: Tree
+    __slots__ = ("_tree", "loss", "lower_bound", "splits")
+
+    def __init__(self, splits: int, loss: float, lower_bound: float, tree: Tree | Draft) -> None:
+        self.splits = splits
+        self.loss = loss
+        self.lower_bound = lower_bound
+        self._tree = tree
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+        return self._tree.tree if isinstance(self._tree, Draft) else self._tree
+
+    def with_tree_of(self, best: Size, tree: Tree) -> Size:
+        """Return this size with another tree, if it has that of the best size."""
+        if self._tree is not best._tree:
+            return self
+        return Size(self.splits, self.loss, self.lower_bound, tree)
+
+    def with_splits(self, splits: int, lower_bound: float) -> Size:
+        """Return a size that has the same tree."""
+        return Size(splits, self.loss, lower_bound, self._tree)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Size) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash((self.splits, self.loss))
+
+    def __repr__(self) -> str:
+        return f"Size(splits={self.splits}, loss={self.loss}, lower_bound={self.lower_bound})"
+
+    # What makes trees stays behind: it knows those of the other sizes.
+    def __reduce__(self) -> tuple[type, tuple[int, float, float, Tree]]:
+        return Size, self._values()
+
+    def _values(self) -> tuple[int, float, float, Tree]:
+        return self.splits, self.loss, self.lower_bound, self.tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +90,9 @@ class EncodedRows:
     rows: TrainingRows
     encoder: Encoder
     encoded: Encoded
-    _trees: dict[bytes, Tree] = field(default_factory=dict)
+    _drafts: dict[bytes, Draft] = field(default_factory=dict)
 
-    def build(self, structures: Sequence[Structure]) -> list[Tree]:
+    def build(self, structures: Sequence[Structure]) -> list[Draft]:
         """Return the tree of each structure, without risk counts."""
         # Searches of different depths often find the same tree. In preorder, cuts and leaves say
         # where they stand: no two trees have the same.
@@ -67,22 +100,22 @@ class EncodedRows:
         new = {
             key: structure
             for key, structure in zip(keys, structures, strict=True)
-            if key not in self._trees
+            if key not in self._drafts
         }
-        trees = build_trees(
+        drafts = draft_trees(
             list(new.values()),
             self.encoded,
             self.encoder.cuts_,
             self.rows.sums,
             self.rows.baseline,
         )
-        self._trees.update(zip(new, trees, strict=True))
-        return [self._trees[key] for key in keys]
+        self._drafts.update(zip(new, drafts, strict=True))
+        return [self._drafts[key] for key in keys]
 
     def build_with_risk(self, structure: Structure) -> Tree:
         """Return the tree of a structure, with what it takes to draw Kaplan-Meier curves."""
-        (tree,) = self.build([structure])
-        return with_risk(tree, structure, self.encoded, self.rows.sums, self.rows.target)
+        (draft,) = self.build([structure])
+        return with_risk(draft.tree, structure, self.encoded, self.rows.sums, self.rows.target)
 
 
 @dataclass(frozen=True)
@@ -147,22 +180,20 @@ def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
     sums = encoded.rows.sums
     n_events = float(sums.events.sum())
     path: list[Size] = []
-    for splits, tree in enumerate(encoded.build(solution.structures)):
+    for splits, draft in enumerate(encoded.build(solution.structures)):
         claimed = sums.negative_log_hazard - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
         scale = n_events + abs(claimed)
         # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
         if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
-            path.append(
-                replace(path[-1], splits=splits, lower_bound=max(path[-1].loss - slack, 0.0))
-            )
+            path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
             continue
-        loss = tree.total_loss
+        loss = draft.loss
         if abs(loss - claimed) > LOSS_TOLERANCE * scale:
             raise RuntimeError(
                 f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
                 f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
             )
-        path.append(Size(splits, loss, max(loss - slack, 0.0), tree))
+        path.append(Size(splits, loss, max(loss - slack, 0.0), draft))
     return path
