@@ -8,6 +8,7 @@
 #include "kernels.hpp"
 #include "local_search.hpp"
 #include "problem.hpp"
+#include "risk.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -156,6 +157,28 @@ Output<std::int32_t> find_leaves(const Input<std::uint16_t, 2>& bins, const Inpu
     return output(std::move(leaf_of_row));
 }
 
+using RiskAnswer =
+    std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<double>, Output<double>>;
+
+RiskAnswer count_risk(const Input<std::int32_t, 1>& leaf_of_row, const Input<std::int32_t, 1>& left,
+                      const Input<std::int64_t, 1>& order, const Input<double, 1>& time,
+                      const Input<bool, 1>& event, const Input<double, 1>& weight,
+                      const Input<double, 1>& event_times, const Input<double, 1>& round_times) {
+    surtree::RiskCounts counts =
+        surtree::count_risk({order.shape(0), left.shape(0), event_times.shape(0), round_times.shape(0),
+                             leaf_of_row.data(), left.data(), order.data(), time.data(), event.data(),
+                             weight.data(), event_times.data(), round_times.data()});
+    std::vector<std::int32_t> step;
+    std::vector<double> at_risk, deaths;
+    for (const surtree::RiskStep& at : counts.steps) {
+        step.push_back(at.event_time);
+        at_risk.push_back(at.at_risk);
+        deaths.push_back(at.deaths);
+    }
+    return RiskAnswer(output(std::move(counts.begin)), output(std::move(step)), output(std::move(at_risk)),
+                      output(std::move(deaths)), output(std::move(counts.round_at_risk)));
+}
+
 using LocalAnswer =
     std::tuple<Output<double>, Output<std::int32_t>, Output<std::int32_t>, Output<std::int32_t>>;
 
@@ -204,6 +227,10 @@ NB_MODULE(_core, m) {
           "The sums of values over each node of some trees, one kind after the other.");
     m.def("find_leaves", &find_leaves, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
           "cut_last"_a, "cut_missing"_a, "cut"_a, "left"_a, "right"_a, "The leaf of each row of a tree.");
+    m.def("count_risk", &count_risk, "leaf_of_row"_a, "left"_a, "order"_a, "time"_a, "event"_a, "weight"_a,
+          "event_times"_a, "round_times"_a,
+          "Where the steps of each leaf begin, which event times they are, what is at risk and dies there; "
+          "and what is at risk at round times, leaf after leaf.");
     m.def("local_search", &local_search, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
           "cut_last"_a, "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
           "min_samples_leaf"_a, "min_events_leaf"_a, "n_restarts"_a, "seed"_a, "price"_a, "n_threads"_a,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree import _core
 from surtree.statistics import ArrayValue, Baseline, risk_table, round_times, total_by
 from surtree.target import Target
 
@@ -48,21 +48,29 @@ def leaf_risk(
     baseline: Baseline,
 ) -> tuple[RiskCounts, ...]:
     """Count, for each leaf, the rows at risk and the events at its own event times."""
+    rounded = round_times(float(baseline.times[-1]))
+    if target.entry is None:
+        begin, *steps, at_round_times = _core.count_risk(
+            leaf_of_row=leaf_of_row,
+            left=left,
+            order=target.order,
+            time=target.time,
+            event=target.event,
+            weight=weight,
+            event_times=baseline.times,
+            round_times=rounded,
+        )
+        kinds = [np.split(_smallest(kind), begin[1:-1]) for kind in steps]
+        lines = _smallest(at_round_times).reshape(-1, rounded.size)
+        return tuple(map(RiskCounts, *kinds, lines))
     leaves = np.flatnonzero(left < 0)
-    if target.entry is None and np.array_equal(weight, np.floor(weight)):
-        at_events = _at_events_at_once(leaf_of_row, leaves, target, weight, baseline)
-    else:
-        at_events = _at_events(leaf_of_row, leaves, target, weight, baseline)
-    at_round_times = _at_round_times(
-        np.searchsorted(leaves, leaf_of_row),
-        leaves.size,
-        target,
-        weight,
-        round_times(float(baseline.times[-1])),
+    at_events = list(_at_events(leaf_of_row, leaves, target, weight, baseline))
+    lines = _at_round_times(
+        np.searchsorted(leaves, leaf_of_row), leaves.size, target, weight, rounded
     )
-    return tuple(
-        risk_counts(step, at_risk, deaths, round_at_risk)
-        for (step, at_risk, deaths), round_at_risk in zip(at_events, at_round_times, strict=True)
+    return risk_counts(
+        {"step": step, "at_risk": at_risk, "deaths": deaths, "round_at_risk": line}
+        for (step, at_risk, deaths), line in zip(at_events, lines, strict=True)
     )
 
 
@@ -80,34 +88,6 @@ def _at_events(
         yield np.searchsorted(baseline.times, table.times), table.at_risk, table.deaths
 
 
-def _at_events_at_once(
-    leaf_of_row: Integers,
-    leaves: NDArray[np.intp],
-    target: Target,
-    weight: Floats,
-    baseline: Baseline,
-) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Do so for all leaves in one pass: sums of whole numbers are exact, also across leaves."""
-    # By leaf, and by time within each. Small integers are sorted in a single pass.
-    by_leaf = np.argsort(
-        leaf_of_row[target.order].astype(np.min_scalar_type(leaves[-1])), kind="stable"
-    )
-    order = target.order[by_leaf]
-    leaf, step, weight = leaf_of_row[order], baseline.steps(target)[order], weight[order]
-    is_first = np.ones(order.size, dtype=np.bool_)
-    is_first[1:] = (leaf[1:] != leaf[:-1]) | (step[1:] != step[:-1])
-    first = np.flatnonzero(is_first)
-    deaths = np.add.reduceat(weight * target.event[order], first)
-    first, deaths = first[deaths > 0], deaths[deaths > 0]
-    from_here_on = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
-    end_of_leaf = np.searchsorted(leaf, leaf[first], side="right")
-    at_risk = from_here_on[first] - from_here_on[end_of_leaf]
-    step, at_risk, deaths = step[first] - 1, _whole(at_risk), _whole(deaths)
-    borders = np.searchsorted(leaf[first], leaves).tolist()
-    for start, end in pairwise([*borders, first.size]):
-        yield step[start:end], at_risk[start:end], deaths[start:end]
-
-
 def _at_round_times(
     position: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, times: Floats
 ) -> Floats:
@@ -120,7 +100,7 @@ def _at_round_times(
     n_leaves : int
         How many there are.
     target, weight : Target, array of float
-        The rows.
+        The rows; they have entry times.
     times : array of float
         Ascending, the first is zero.
     """
@@ -132,9 +112,8 @@ def _at_round_times(
         return np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
 
     # A row is at risk until the last of these times that it reaches ...
+    assert target.entry is not None
     at_risk = from_each_on(np.searchsorted(times, target.time, side="right") - 1)
-    if target.entry is None:
-        return at_risk
     # ... and not yet where it enters; those of time zero are there from the start.
     entered_at = np.searchsorted(times, target.entry, side="right") - 1
     waiting = from_each_on(entered_at)
@@ -144,12 +123,26 @@ def _at_round_times(
     return np.where(difference > 1e-12 * at_risk[:, :1], difference, 0.0)
 
 
-def risk_counts(step: Any, at_risk: Any, deaths: Any, round_at_risk: Any) -> RiskCounts:
-    """Return the counts of a leaf, as small as they can be kept."""
-    return RiskCounts(*map(_compact, (step, at_risk, deaths, round_at_risk)))
+def risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[RiskCounts, ...]:
+    """Return the counts of some leaves, as small as they can be kept.
+
+    Parameters
+    ----------
+    leaves : iterable of mappings
+        The fields of the counts of each leaf.
+    """
+    found = list(leaves)
+    if not found:
+        return ()
+    kinds = []
+    for name in (field.name for field in fields(RiskCounts)):
+        parts = [np.asarray(leaf[name]) for leaf in found]
+        borders = np.cumsum([part.size for part in parts])[:-1]
+        kinds.append(np.split(_smallest(np.concatenate(parts)), borders))
+    return tuple(map(RiskCounts, *kinds))
 
 
-def _compact(counts: Any) -> NDArray[Any]:
+def _smallest(counts: Any) -> NDArray[Any]:
     """Return counts in the smallest type that holds them: with them, half of a pickle is counts."""
     values = _whole(counts)
     if values.dtype.kind == "f":

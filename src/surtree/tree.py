@@ -315,7 +315,7 @@ class Tree(ArrayValue):
                 np.array(baseline["cumulative_hazard"], dtype=np.float64),
                 baseline["floor"],
             ),
-            risk=tuple(risk_counts(**counts) for counts in saved["risk"]),
+            risk=risk_counts(saved["risk"]),
         )
         require_sound(tree)
         return tree

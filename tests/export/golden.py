@@ -20,7 +20,7 @@ from surtree.export import (
     export_sql,
     export_text,
 )
-from surtree.risk import RiskCounts, risk_counts
+from surtree.risk import risk_counts
 from surtree.statistics import Baseline, round_times
 
 DIRECTORY = Path(__file__).parent / "golden"
@@ -72,19 +72,19 @@ def golden_tree() -> Tree:
         loss=events / 4,
         cuts=CUTS,
         baseline=Baseline(np.array([1.0, 2.5, 4.0]), np.array([0.25, 0.5, 1.0]), 0.015625),
-        risk=tuple(_risk(N_SAMPLES[leaf], N_EVENTS[leaf]) for leaf in LEAVES),
+        risk=risk_counts(_risk(N_SAMPLES[leaf], N_EVENTS[leaf]) for leaf in LEAVES),
     )
 
 
-def _risk(n_samples: int, n_events: int) -> RiskCounts:
+def _risk(n_samples: int, n_events: int) -> dict[str, list[int]]:
     """Return risk counts of a leaf with half of its events at the first time, half at the last."""
     n_round = round_times(4.0).size
-    return risk_counts(
-        step=[0, 2],
-        at_risk=[n_samples, n_samples // 2],
-        deaths=[n_events // 2, n_events - n_events // 2],
-        round_at_risk=[n_samples] * n_round,
-    )
+    return {
+        "step": [0, 2],
+        "at_risk": [n_samples, n_samples // 2],
+        "deaths": [n_events // 2, n_events - n_events // 2],
+        "round_at_risk": [n_samples] * n_round,
+    }
 
 
 def golden_model() -> SurTree:
