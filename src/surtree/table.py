@@ -130,13 +130,16 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         raise TypeError("X is a lazy frame: collect it first, with X.collect()")
     if nw.dependencies.is_into_dataframe(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        frame = nw.from_native(X, eager_only=True)
+        # What is pandas needs no translation, which takes longer than reading a small table.
+        in_pandas = nw.dependencies.is_pandas_dataframe(X) and X.columns.is_unique
+        frame = X if in_pandas else nw.from_native(X, eager_only=True)
         _require_cells(*frame.shape)
         names, named = _names(estimator, frame.shape[1])
         # To fit, every column is read, and a library hands out all of them faster than each.
-        array = _as_one_array(frame) if reset else None
+        array = (_pandas_array if in_pandas else _frame_array)(frame) if reset else None
         if array is None:
-            read = partial(_read_frame, frame, frame.columns, names)
+            read_column = _read_pandas_column if in_pandas else _read_frame_column
+            read = partial(read_column, frame, list(frame.columns), names)
             return Table(names, len(frame), read, named=named)
     else:
         array = validate_data(
@@ -146,17 +149,16 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     return Table(names, len(array), lambda i: read_array(names[i], array[:, i]), named=named)
 
 
-def _read_frame(
+def _read_frame_column(
     frame: nw.DataFrame[Any], columns: list[str], names: tuple[str, ...], index: int
 ) -> Column:
-    column = None
-    if frame.implementation.is_pandas():
-        column = _read_pandas(names[index], frame.to_native()[columns[index]])
-    return column or read_series(names[index], frame.get_column(columns[index]))
+    return read_series(names[index], frame.get_column(columns[index]))
 
 
-def _read_pandas(name: str, series: Any) -> Column | None:
-    """Read what needs no translation, which takes longer than reading it; None where it does."""
+def _read_pandas_column(
+    frame: Any, columns: list[Any], names: tuple[str, ...], index: int
+) -> Column:
+    name, series = names[index], frame[columns[index]]
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return read_array(name, series.to_numpy())
@@ -167,11 +169,20 @@ def _read_pandas(name: str, series: Any) -> Column | None:
         texts = present.tolist()
         if texts and all(isinstance(text, str) for text in texts):
             return _categorical(name, codes, texts)
-    return None
+    return read_series(name, nw.from_native(series, series_only=True))
 
 
-def _as_one_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:
+def _pandas_array(frame: Any) -> NDArray[Any] | None:
     """Return a frame that holds nothing but numbers, or nothing but booleans, as an array."""
+    kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in frame.dtypes}
+    if not kinds.issubset("iuf") and kinds != {"b"}:
+        return None
+    array: NDArray[Any] = frame.to_numpy()
+    return array if array.dtype.kind in "iufb" else None
+
+
+def _frame_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:
+    """Do so for a frame of another library."""
     dtypes = set(frame.schema.values())
     if not dtypes.issubset(_PLAIN) or (nw.Boolean in dtypes and len(dtypes) > 1):
         return None
