@@ -1,6 +1,7 @@
 // nanobind, and nothing else: arrays in, arrays out.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -9,6 +10,7 @@
 #include "local_search.hpp"
 #include "problem.hpp"
 #include "risk.hpp"
+#include "rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -157,6 +159,26 @@ Output<std::int32_t> find_leaves(const Input<std::uint16_t, 2>& bins, const Inpu
     return output(std::move(leaf_of_row));
 }
 
+using BinSums =
+    std::tuple<Output<std::int64_t>, Output<std::uint64_t>, Output<std::uint64_t>, Output<double>>;
+
+template <class Bin>
+BinSums sum_bins(const Input<Bin, 1>& bins, std::size_t n_bins, std::optional<Input<double, 1>> weight) {
+    std::vector<std::int64_t> n(n_bins);
+    std::vector<std::uint64_t> low(n_bins), high(n_bins);
+    std::vector<double> sums(weight ? n_bins : 0);
+    for (std::size_t row = 0; row < bins.shape(0); ++row) {
+        const auto bin = static_cast<std::size_t>(bins(row));
+        const surtree::Key key = surtree::key_of(row);
+        ++n[bin];
+        low[bin] += key.low;
+        high[bin] += key.high;
+        if (weight) sums[bin] += (*weight)(row);
+    }
+    return BinSums(output(std::move(n)), output(std::move(low)), output(std::move(high)),
+                   output(std::move(sums)));
+}
+
 using RiskAnswer =
     std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<double>, Output<double>>;
 
@@ -231,6 +253,9 @@ NB_MODULE(_core, m) {
           "event_times"_a, "round_times"_a,
           "Where the steps of each leaf begin, which event times they are, what is at risk and dies there; "
           "and what is at risk at round times, leaf after leaf.");
+    m.def("sum_bins", &sum_bins<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a.none(),
+          "Rows in each bin, the two halves of the key of these rows, and their weight.");
+    m.def("sum_bins", &sum_bins<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a.none());
     m.def("local_search", &local_search, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,
           "cut_last"_a, "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
           "min_samples_leaf"_a, "min_events_leaf"_a, "n_restarts"_a, "seed"_a, "price"_a, "n_threads"_a,

@@ -79,6 +79,8 @@ void copy_rows(const RowSet& from, int n_columns, int n_sums, const int* chosen,
 
 }  // namespace
 
+Key key_of(std::size_t row) { return {mix(2 * row), mix(2 * row + 1)}; }
+
 Rows merge_rows(const Problem& problem, bool limited, bool merge) {
     std::vector<int> class_of;
     const int n = classify(problem, merge, class_of);
@@ -91,7 +93,7 @@ Rows merge_rows(const Problem& problem, bool limited, bool merge) {
     all.bins.resize(problem.n_columns * static_cast<std::size_t>(n));
     all.sums.assign(static_cast<std::size_t>(n) * width, 0.0);
     all.keys.resize(static_cast<std::size_t>(n));
-    for (std::size_t k = 0; k < all.keys.size(); ++k) all.keys[k] = {mix(2 * k), mix(2 * k + 1)};
+    for (std::size_t k = 0; k < all.keys.size(); ++k) all.keys[k] = key_of(k);
     for (std::size_t c = 0; c < problem.n_columns; ++c) {
         const std::uint16_t* from = problem.bins + c * problem.n_rows;
         std::uint16_t* to = all.bins.data() + c * static_cast<std::size_t>(n);

@@ -20,6 +20,9 @@ struct Key {
     Key operator-(const Key& other) const { return {low - other.low, high - other.high}; }
 };
 
+// The key of one row.
+Key key_of(std::size_t row);
+
 // Rows in column order. `sums` holds `n_sums` numbers a row: events, hazard and, where leaves are
 // limited, the rows and the rows with events that were merged into it.
 struct RowSet {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree import _core
 from surtree.cut import Cut
 from surtree.table import Column
 from surtree.thresholds import distinct_values, quantile_thresholds, readable
@@ -18,6 +20,25 @@ Bins = NDArray[np.uint16] | NDArray[np.intp]
 
 # Up to so many thresholds, comparing all values with each takes less than looking each value up.
 _FEW = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The rows for which each question holds.
+
+    Parameters
+    ----------
+    n_rows : array of int
+        How many there are.
+    key : array of uint64 of shape (2, n_questions)
+        A name of the set of rows: the sum of random numbers, one for each row.
+    weight : array of float
+        What they weigh.
+    """
+
+    n_rows: NDArray[np.int64]
+    key: NDArray[np.uint64]
+    weight: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,44 +70,28 @@ class Questions:
     missing: NDArray[np.bool_]
     cut: Callable[[int], Cut]
 
-    def held(self, keys: Floats | None = None, weight: Floats | None = None) -> Floats:
-        """Count the rows for which each question holds, and sum measures of the rows over them.
+    def held(self, weight: Floats | None = None) -> Held:
+        """Say for which rows each question holds: how many, by which key, and of which weight.
 
         Parameters
         ----------
-        keys : array of float of shape (n_keys, n_rows), optional
-            Whole numbers, small enough for their sums to be exact.
         weight : array of float of shape (n_rows,), optional
-            Any numbers.
-
-        Returns
-        -------
-        array of shape (n_measures, n_questions)
-            The number of rows, the sum of each key, and the weight.
+            The weight of each row, one if None.
         """
-        sums = self._sums(np.empty((0, len(self.bins))) if keys is None else keys, weight)
-        before = np.zeros((len(sums), self.n_bins + 2))
-        np.cumsum(sums, axis=1, out=before[:, 1:])
-        held: Floats = before[:, self.last + 1] - before[:, self.first]
-        if self.missing.any():
-            held += self.missing * sums[:, -1:]
-        return held
-
-    def _sums(self, keys: Floats, weight: Floats | None) -> Floats:
-        """Return the number of rows, the sum of each key, and the weight, of each bin."""
-        if self.n_bins == 2 and weight is None and self.bins.max() < 2:
-            # Nothing is missing; and in two bins every addition would wait for the one before.
-            above = self.bins.astype(np.float64)
-            sums = np.zeros((1 + len(keys), 3))
-            sums[0, 1], sums[1:, 1] = np.count_nonzero(self.bins), np.einsum("kn,n->k", keys, above)
-            sums[0, 0], sums[1:, 0] = len(above), keys.sum(axis=1)
-            sums[:, 0] -= sums[:, 1]
-            return sums
-        places = self.bins.astype(np.intp, copy=False)
-        measures = [None, *keys] if weight is None else [None, *keys, weight]
-        return np.array(
-            [np.bincount(places, measure, minlength=self.n_bins + 1) for measure in measures]
+        n, low, high, weighed = _core.sum_bins(self.bins, self.n_bins + 1, weight)
+        n_rows = self._over_bins(n)
+        return Held(
+            n_rows,
+            np.stack((self._over_bins(low), self._over_bins(high))),
+            n_rows.astype(np.float64) if weight is None else self._over_bins(weighed),
         )
+
+    def _over_bins(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """Add up, for each question, what is known of each bin."""
+        before = np.zeros(len(sums) + 1, dtype=sums.dtype)
+        np.cumsum(sums, out=before[1:])
+        held = before[self.last + 1] - before[self.first]
+        return held + self.missing * sums[-1] if self.missing.any() else held
 
     def hold_for(self, row: int) -> NDArray[np.bool_]:
         """Answer each question for one row."""
@@ -235,7 +240,7 @@ def _ask_above(bins: Bins, n_bins: int, cut: Callable[[int], Cut]) -> Questions:
 def _with_missing(plain: Cut, questions: Questions) -> Questions:
     """Ask every question with missing values on either side, and at last whether one is missing."""
     n_bins = questions.n_bins
-    held = questions.held()[0]
+    held = questions.held().n_rows
     # What does not tell values apart would be a riddle for "is missing".
     asked = np.flatnonzero((held > 0) & (held < np.count_nonzero(questions.bins < n_bins)))
 

@@ -165,7 +165,7 @@ def _read_pandas_column(
     # Types of pandas are known by their names, because pandas need not be installed.
     unordered = type(dtype).__name__ == "CategoricalDtype" and not dtype.ordered
     if unordered or type(dtype).__name__ == "StringDtype":
-        codes, present = series.factorize()
+        codes, present = series.array.factorize()
         texts = present.tolist()
         if texts and all(isinstance(text, str) for text in texts):
             return _categorical(name, codes, texts)
