@@ -236,15 +236,26 @@ const Axis& Column::within(std::uint64_t occupied) const {
     std::vector<Region> seen;
     std::vector<Region> holds;
     std::vector<int> cuts;
+    std::vector<std::pair<int, int>> same;  // sides where each cut holds and does not, two for each cut seen
     for (std::size_t c = 0; c < holds_.size(); ++c) {
         const Region yes = intersection(holds_[c], bins);
         const Region no = intersection(complement(holds_[c], n_bins), bins);
-        if (yes.empty() || no.empty() || std::find(seen.begin(), seen.end(), yes) != seen.end()) continue;
+        if (yes.empty() || no.empty()) {
+            same.emplace_back(yes.empty() ? Axis::no_rows : Axis::all_rows,
+                              no.empty() ? Axis::no_rows : Axis::all_rows);
+            continue;
+        }
+        const auto place = static_cast<int>(std::find(seen.begin(), seen.end(), yes) - seen.begin());
+        same.emplace_back(place, place ^ 1);
+        if (place < static_cast<int>(seen.size())) continue;
         seen.insert(seen.end(), {yes, no});
         holds.push_back(yes);
         cuts.push_back(first_cut + static_cast<int>(c));
     }
     axis = std::make_unique<Axis>(holds, std::move(cuts), bins, levels_);
+    const auto number = [&](int place) { return place < 0 ? place : place / 2 + place % 2 * axis->n_cuts; };
+    for (const auto& [yes, no] : same) axis->part_of.push_back(number(yes));
+    for (const auto& [yes, no] : same) axis->part_of.push_back(number(no));
     return *axis;
 }
 

@@ -49,6 +49,10 @@ struct Axis {
     std::vector<int> split_begin;    // splits of region r, likewise
     std::vector<double> membership;  // n_bins x membership_stride: 1 where the bin belongs to the side
 
+    // For each side of the whole column, the side that has the same rows among the occupied bins.
+    static constexpr int all_rows = -1, no_rows = -2;
+    std::vector<int> part_of;
+
     // levels: how many cuts of this column a path can hold that a kernel solves at once (1, 2 or 3).
     Axis(const std::vector<Region>& holds, std::vector<int> cut_of, const Region& bins, int levels);
 

@@ -35,6 +35,14 @@ struct TableLayout {
     std::size_t size;            // of all tables, in doubles
 };
 
+// What depth three finds on its way, for each axis and for each pair of axes i < j at [i * n_axes + j].
+struct FoundStumps {
+    int n_axes;
+    const double* const* leaf;   // per side: its rows as a leaf
+    const double* const* stump;  // per side: with at most one split
+    const double* const* pair;   // side x side: with at most one split
+};
+
 struct KernelInput {
     const AxisView* axes;  // by number of cuts, ascending; each has at least one
     int n_axes;
@@ -48,6 +56,11 @@ struct KernelInput {
     const bool* stop;           // looked at now and then
     double* workspace;
     double* side_gains;  // out: sides x 2^(depth - 1)
+
+    // For depth three, all of these may be null.
+    const double* const* known;  // stumps of pairs that need not be looked for, as in FoundStumps
+    const bool* skipped;         // tables that need not be filled, as `triples` are numbered
+    FoundStumps* found;          // out; lives in the workspace
 };
 
 // The rows of an ordered column, in its order, and a cut of another column that divides them.

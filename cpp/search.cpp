@@ -34,6 +34,7 @@ Search::Search(const Problem& problem, const Limits& limits, const Control& cont
     terminal_.emplace(columns_, limits_, rows_, kernel_depth, &stop_);
     memo_ = std::vector<Memo<Profile>>(at(depth_ + 1));
     const Switches& use = control.switches;
+    if (use.share && kernel_depth == 3 && depth_ > 3) stumps_.emplace(columns_);
     if (use.share && use.memo && kernel_depth == 3 && depth_ >= shared_depth &&
         SideMemo::bytes_of_all(n_sides_) < static_cast<double>(control.memory_limit))
         group_ = two_groups(columns_);
@@ -43,6 +44,7 @@ Status Search::run() {
     if (depth_ == 0 || n_sides_ == 0) return Status::optimal;
     const auto start = Clock::now();
     root_sides_.assign(at(n_sides_), {});
+    root_gains_.assign(at(n_sides_), {});
     root_rows_ = sides_of(rows_.all);
     // One more level at a time: each stage leaves a whole tree, and the order in which to go on.
     Status status = Status::optimal;
@@ -328,6 +330,10 @@ bool Search::sweep(const RowSet& rows, const Column& column, const Sides& sides,
                    const std::vector<int>& unsolved, Worker& worker, std::vector<Profile>& out) {
     const Terminal& terminal = *terminal_;
     const std::size_t size = terminal.tables_size();
+    StumpStore* const stumps = &rows == &rows_.all && stumps_ && stumps_->is_of_use() ? &*stumps_ : nullptr;
+    const std::vector<bool> swept = stumps ? stumps->swept() : std::vector<bool>{};
+    const auto skipped = stumps ? terminal.skipped_tables(index_of(column), swept) : nullptr;
+    int n_solved = 0;
     std::vector<int> begin;
     sort_rows(rows, static_cast<int>(columns_.size()), rows_.n_sums, index_of(column), column.n_bins, begin,
               worker.sorted);
@@ -337,7 +343,7 @@ bool Search::sweep(const RowSet& rows, const Column& column, const Sides& sides,
     for (int b = 0; b < column.n_bins; ++b) {
         double* here = worker.running_tables.data() + at(b + 1) * size;
         std::copy_n(here - size, size, here);
-        terminal.add_rows(worker.sorted, begin[at(b)], begin[at(b + 1)], here, worker.scratch);
+        terminal.add_rows(worker.sorted, begin[at(b)], begin[at(b + 1)], here, worker.scratch, skipped.get());
         if (stopped()) return false;
     }
     for (const int s : unsolved) {
@@ -348,12 +354,21 @@ bool Search::sweep(const RowSet& rows, const Column& column, const Sides& sides,
         const double leaf = terminal.leaf_gain_of_tables(tables);
         start_profile(leaf, sides.n[side], 3, profile);
         if (leaf > infeasible / 2 && profile.size() > 1) {
-            if (!terminal.solve_tables(tables, worker.scratch, worker.side_gains)) return false;
+            const StumpStore::Side here{*stumps, swept, index_of(column), s, leaf};
+            if (!terminal.solve_tables(tables, worker.scratch, worker.side_gains, stumps ? &here : nullptr))
+                return false;
             join_sides(worker.side_gains, profile);
             if (shares()) store_sides(worker.side_gains, worker.side_keys.of(column.whole(), s));
+            if (&rows == &rows_.all) root_gains_[side] = worker.side_gains;
         }
         store(3, sides.key[side], profile);
+        ++n_solved;
     }
+    const auto first = sides.n.begin() + first_side(column);
+    const auto divides = [&](int n) { return n > 0 && n < rows.n; };
+    // A side that is solved otherwise has kept no stumps.
+    if (stumps && n_solved == std::count_if(first, first + 2 * column.n_cuts, divides))
+        stumps->finish(index_of(column));
     return true;
 }
 
@@ -430,14 +445,26 @@ std::vector<double> Search::saturated_gains(const RowSet& rows) const {
     return out;
 }
 
+const SideGains* Search::kept_gains(const RowSet& rows) const {
+    Key key;
+    for (const Key& row : rows.keys) key = key + row;
+    for (std::size_t side = 0; side < root_gains_.size(); ++side)
+        if (root_rows_.key[side] == key && !root_gains_[side].gains.empty()) return &root_gains_[side];
+    return nullptr;
+}
+
 Search::Solved Search::solve_again(const RowSet& rows, int depth, Worker& worker) {
     std::atomic_ref(stop_).store(false);
     Solved solved;
     start_profile(terminal_->leaf_gain(rows, limited_), rows.n, depth, solved.profile);
     if (depth <= terminal_->depth()) {
-        terminal_->solve(rows, depth, worker.scratch, worker.side_gains);
-        join_sides(worker.side_gains, solved.profile);
-        solved.sides = profiles_of_sides(worker.side_gains);
+        const SideGains* gains = depth == 3 ? kept_gains(rows) : nullptr;
+        if (!gains) {
+            terminal_->solve(rows, depth, worker.scratch, worker.side_gains);
+            gains = &worker.side_gains;
+        }
+        join_sides(*gains, solved.profile);
+        solved.sides = profiles_of_sides(*gains);
         return solved;
     }
     solve(rows, depth, worker, solved.profile);

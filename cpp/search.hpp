@@ -112,6 +112,7 @@ class Search {
     bool shares() const { return !group_.empty() && stage_depth_ <= depth_ && stage_depth_ <= 5; }
     bool pays_to_sweep(const RowSet& rows, const Column& column, const Sides& sides,
                        const std::vector<int>& unsolved) const;
+    const SideGains* kept_gains(const RowSet& rows) const;
     const double* region_tables(const Axis& axis, int region, Worker& worker) const;
     bool find(int depth, const Key& key, Profile& out);
     void store(int depth, const Key& key, const Profile& profile);
@@ -144,12 +145,14 @@ class Search {
     std::atomic<std::size_t> memory_left_;
     SideMemo side_memo_{columns_, memory_left_};
     std::vector<int> group_;  // of each column; empty where nothing is shared
+    std::optional<StumpStore> stumps_;
     int stage_depth_ = 0;
     Sides root_rows_;
     mutable std::vector<std::vector<double>>
         saturated_;  // by column and bin; used by the calling thread only
     mutable std::mutex root_mutex_;
     std::vector<RootSide> root_sides_;
+    std::vector<SideGains> root_gains_;  // what kernels of depth three found of sides of the root
     std::unique_ptr<LookAhead> look_ahead_;
 };
 

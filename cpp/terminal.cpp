@@ -85,7 +85,10 @@ KernelInput Terminal::input(const std::vector<const Axis*>& axes, const RowSet* 
                    nullptr,
                    stop_,
                    nullptr,
-                   out.gains.data()};
+                   out.gains.data(),
+                   nullptr,
+                   nullptr,
+                   nullptr};
     const std::size_t need = kernels().workspace(in, depth);
     if (scratch.workspace.size() < need) scratch.workspace.resize(need);
     in.workspace = scratch.workspace.data();
@@ -107,7 +110,8 @@ bool Terminal::solve(const RowSet& rows, int depth, Scratch& scratch, SideGains&
     return kernels().depth[depth - 1](input(axes, &rows, depth, scratch, out));
 }
 
-void Terminal::add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch) const {
+void Terminal::add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
+                        const bool* skipped) const {
     if (order_.empty()) return;
     scratch.views.clear();
     for (std::size_t a = 0; a < order_.size(); ++a) {
@@ -125,16 +129,65 @@ void Terminal::add_rows(const RowSet& rows, int first, int last, double* tables,
     in.n_sums = n_sums_;
     in.layout = &layout_;
     in.workspace = scratch.workspace.data();
+    in.skipped = skipped;
     kernels().add_rows(in, first, last, tables);
 }
 
-bool Terminal::solve_tables(const double* tables, Scratch& scratch, SideGains& out) const {
+bool Terminal::solve_tables(const double* tables, Scratch& scratch, SideGains& out,
+                            const StumpStore::Side* side) const {
     std::vector<const Axis*> axes;
     for (std::size_t a = 0; a < order_.size(); ++a)
         axes.push_back(&columns_[at(order_[a])].within(occupied(tables, static_cast<int>(a))));
     KernelInput in = input(axes, nullptr, 3, scratch, out);
     in.tables = tables;
-    return in.n_axes == 0 || kernels().depth[2](in);
+    if (!side) return in.n_axes == 0 || kernels().depth[2](in);
+
+    std::vector<StumpStore::View> views;
+    for (std::size_t a = 0; a < order_.size(); ++a) views.push_back({order_[a], axes[a], -1});
+    for (int place = 0; place < in.n_axes; ++place) views[at(in.axes[place].table_axis)].place = place;
+    FoundStumps found{};
+    load_known(*side, views, in, scratch);
+    in.known = scratch.known_of_pair.data();
+    in.found = &found;
+    if (in.n_axes > 0 && !kernels().depth[2](in)) return false;
+    StumpStore::save(*side, views, found);
+    return true;
+}
+
+void Terminal::load_known(const StumpStore::Side& side, const std::vector<StumpStore::View>& views,
+                          const KernelInput& in, Scratch& scratch) const {
+    const int n = in.n_axes;
+    const auto view = [&](int place) -> const StumpStore::View& {
+        return views[at(in.axes[place].table_axis)];
+    };
+    const auto size = [&](int i, int j) { return at(in.axes[i].n_sides) * at(in.axes[j].n_sides); };
+    std::size_t need = 0;
+    for (int i = 0; i < n; ++i)
+        for (int j = i + 1; j < n; ++j) need += size(i, j);
+    if (scratch.known.size() < need) scratch.known.resize(need);
+    scratch.known_of_pair.assign(at(n * n), nullptr);
+    double* next = scratch.known.data();
+    for (int i = 0; i < n; ++i)
+        for (int j = i + 1; j < n; ++j) {
+            if (!StumpStore::knows(side, view(i).column, view(j).column)) continue;
+            StumpStore::load(side, view(i), view(j), next);
+            scratch.known_of_pair[at(i * n + j)] = next;
+            next += size(i, j);
+        }
+}
+
+std::unique_ptr<bool[]> Terminal::skipped_tables(int column, const std::vector<bool>& swept) const {
+    const std::size_t n = order_.size();
+    auto out = std::make_unique<bool[]>(n * n * n);
+    const auto known = [&](std::size_t a, std::size_t b) {
+        return order_[a] != column && order_[b] != column && (swept[at(order_[a])] || swept[at(order_[b])]);
+    };
+    // Sums over pairs and single columns are read off tables of the first axis.
+    for (std::size_t i = 1; i < n; ++i)
+        for (std::size_t j = i + 1; j < n; ++j)
+            for (std::size_t k = j + 1; k < n; ++k)
+                out[(i * n + j) * n + k] = known(i, j) && known(i, k) && known(j, k);
+    return out;
 }
 
 // The bins of an axis that hold rows: every row has some hazard.

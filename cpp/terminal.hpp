@@ -1,9 +1,12 @@
 // Where the recursion ends: subproblems of at most three levels, handed to the kernels.
 #pragma once
 
+#include <memory>
+
 #include "kernels.hpp"
 #include "profile.hpp"
 #include "rows.hpp"
+#include "stump_store.hpp"
 
 namespace surtree {
 
@@ -19,6 +22,8 @@ struct Scratch {
     std::vector<AxisView> views;
     std::vector<double> workspace;
     std::vector<double> tables;
+    std::vector<double> known;
+    std::vector<const double*> known_of_pair;
 };
 
 class Terminal {
@@ -35,8 +40,14 @@ class Terminal {
     bool solve(const RowSet& rows, int depth, Scratch& scratch, SideGains& out) const;
 
     // Depth three can start from tables. Those of a set of rows are sums and differences of others.
-    bool solve_tables(const double* tables, Scratch& scratch, SideGains& out) const;
-    void add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch) const;
+    // Where they are those of a side of the root, what other columns have found is not looked for again.
+    bool solve_tables(const double* tables, Scratch& scratch, SideGains& out,
+                      const StumpStore::Side* side = nullptr) const;
+    void add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
+                  const bool* skipped = nullptr) const;
+
+    // The tables that need not be filled for sides of a column, if other columns were swept before.
+    std::unique_ptr<bool[]> skipped_tables(int column, const std::vector<bool>& swept) const;
     std::size_t tables_size() const { return layout_.size; }
     std::size_t n_tables() const { return n_tables_; }
 
@@ -48,6 +59,8 @@ class Terminal {
  private:
     KernelInput input(const std::vector<const Axis*>& axes, const RowSet* rows, int depth, Scratch& scratch,
                       SideGains& out) const;
+    void load_known(const StumpStore::Side& side, const std::vector<StumpStore::View>& views,
+                    const KernelInput& in, Scratch& scratch) const;
     std::uint64_t occupied(const double* tables, int table_axis) const;
     double leaf_gain(const double (&sums)[4], bool limited) const;
 

@@ -18,7 +18,7 @@ from problems import Case, cases
 from surtree import SurTree, _core
 from surtree._solver import Limits, Switches, solve
 from surtree.datasets import make_survival_tree_data
-from surtree.encoding import Encoder
+from surtree.encoding import Encoder, join_encoded
 from surtree.heuristics import LocalSearchTree
 from surtree.statistics import nelson_aalen, row_sums
 from surtree.table import read_table
@@ -80,6 +80,48 @@ def test_shared_sides_change_no_answer(depth, case: Case):
         np.testing.assert_array_equal(found.gains, expected.gains)
         for ours, theirs in zip(found.structures, expected.structures, strict=True):
             np.testing.assert_array_equal(ours.cut, theirs.cut)
+
+
+def entangled_table(rng):
+    """Return columns that say much about each other, so that many cuts divide few sets of rows."""
+    n = int(rng.integers(20, 300))
+    columns = []
+    for _ in range(rng.integers(3, 7)):
+        kind = rng.integers(4)
+        if kind == 0 and columns:  # a coarser copy
+            values = columns[rng.integers(len(columns))].astype("float") // 2
+        elif kind == 1 and columns:  # mostly another one
+            values = columns[rng.integers(len(columns))].astype("float")
+            values = values.where(rng.random(n) < 0.9, 0.0)
+        else:
+            values = pd.Series(rng.integers(0, rng.integers(2, 9), n).astype(float))
+        if rng.random() < 0.3:
+            values = values.mask(rng.random(n) < 0.2)
+        columns.append(values)
+    X = pd.concat(columns, axis=1)
+    X.columns = [f"c{k}" for k in range(X.shape[1])]
+    for name in X.columns[rng.random(X.shape[1]) < 0.3]:
+        X[name] = X[name].map(lambda value: None if np.isnan(value) else f"v{value:g}")
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    y["event"] = rng.random(n) < rng.choice([0.2, 0.6, 1.0])
+    y["event"][0] = True
+    y["time"] = rng.integers(1, 30, n)
+    return X, y
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_what_columns_share_changes_no_answer(seed):
+    rng = np.random.default_rng(seed)
+    problem = encode(*entangled_table(rng), n_thresholds=int(rng.integers(2, 8)), min_support=0.0)
+    if seed % 5 == 0:  # every column twice
+        problem = join_encoded(problem[0], problem[0]), problem[1]
+    leaf_limits = rng.choice([(1, 0), (1, 0), (5, 0), (2, 2)]).tolist()
+    limits = Limits(int(rng.choice([4, 4, 5])), None, *leaf_limits)
+    expected = solve(*problem, limits, switches=Switches(share=False))
+    found = solve(*problem, limits, n_jobs=1 + seed % 2)
+    np.testing.assert_array_equal(found.gains, expected.gains)
+    for ours, theirs in zip(found.structures, expected.structures, strict=True):
+        np.testing.assert_array_equal(ours.cut, theirs.cut)
 
 
 @pytest.fixture(scope="module")

@@ -31,9 +31,12 @@ void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
     for (int i = 0; i < layout.n_axes; ++i)
         for (int j = i + 1; j + 1 < layout.n_axes; ++j) {
             cells_of_pair(i, j);
-            for (int k = j + 1; k < layout.n_axes; ++k)
+            for (int k = j + 1; k < layout.n_axes; ++k) {
+                const int triple = (i * layout.n_axes + j) * layout.n_axes + k;
+                if (in.skipped && in.skipped[triple]) continue;
                 add_rows<C>(in, first, last, cell_of, in.axes[k].bins, layout.n_bins[k],
-                            tables + layout.triples[(i * layout.n_axes + j) * layout.n_axes + k]);
+                            tables + layout.triples[triple]);
+            }
         }
 }
 
@@ -136,12 +139,16 @@ struct DepthThree {
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = i + 1; j < in.n_axes; ++j)
                 for (int k = j + 1; k < in.n_axes; ++k) {
+                    if (known(i, j) && known(i, k) && known(j, k)) continue;
                     solve_triple(i, j, k);
                     if (stopped(in)) return false;
                 }
+        if (in.found) *in.found = {in.n_axes, leaf, stump, cell_stump};
         join();
         return true;
     }
+
+    const double* known(int i, int j) const { return in.known ? in.known[i * in.n_axes + j] : nullptr; }
 
     int bins_of(const AxisView& axis) const { return in.layout->n_bins[axis.table_axis]; }
 
@@ -228,6 +235,10 @@ struct DepthThree {
         double* const stumps = cell_stump[i * in.n_axes + j];
         const std::size_t n = area(a.n_sides, b.n_sides);
         for (std::size_t k = 0; k < n; ++k) leaves[k] = stumps[k] = pair_gains[k];
+        if (const double* const best_known = known(i, j)) {
+            for (std::size_t k = 0; k < n; ++k) stumps[k] = larger(stumps[k], best_known[k]);
+            return;
+        }
         const auto cut_sides = [](const double* gains_of, const AxisView& of, const AxisView& by,
                                   double* to) {
             for (int s = 0; s < of.n_sides; ++s) {
@@ -286,12 +297,14 @@ struct DepthThree {
                 store(gains[0] + at, leaf_gain(holds));
                 store(gains[1] + at, leaf_gain(fails));
             }
-            for (int at = 0; at < n_block; ++at)
+            for (int at = 0; at < n_block && !known(j, k); ++at)
                 stumps_jk[at] = larger(stumps_jk[at], gains[0][at] + gains[1][at]);
             for (int side = 0; side < 2; ++side) {
                 const int s = cut + side * axes.i.n_cuts;
-                split_lines(axes, gains[side], cell_stump[i * n + j] + area(s, axes.j.n_sides));
-                split_columns(axes, gains[side], cell_stump[i * n + k] + area(s, axes.k.n_sides));
+                if (!known(i, j))
+                    split_lines(axes, gains[side], cell_stump[i * n + j] + area(s, axes.j.n_sides));
+                if (!known(i, k))
+                    split_columns(axes, gains[side], cell_stump[i * n + k] + area(s, axes.k.n_sides));
             }
         }
     }

@@ -1,0 +1,61 @@
+// The best single split below three cuts, found once for any three columns.
+//
+// What is best below a, b and c does not depend on which of them is asked first. The first of their columns
+// that is swept finds it, and the kernels of the other two need not.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace surtree {
+
+class StumpStore {
+ public:
+    explicit StumpStore(const std::vector<Column>& columns);
+
+    // Whether there is room for all stumps.
+    bool is_of_use() const { return !stumps_.empty(); }
+
+    // The columns that were swept before, as one sweep sees them from its start to its end.
+    std::vector<bool> swept() const;
+    void finish(int column) { finished_[static_cast<std::size_t>(column)] = true; }
+
+    // One side of one column, for which a kernel is run.
+    struct Side {
+        StumpStore& store;
+        const std::vector<bool>& swept;
+        int column, side;
+        double leaf;  // what its rows gain as a leaf
+    };
+
+    // A column as a kernel sees it, and its place among the kernel's axes, if it has cuts there.
+    struct View {
+        int column;
+        const Axis* axis;
+        int place;
+    };
+
+    // Whether the stumps below a side of each of these columns are known, and what they are.
+    static bool knows(const Side& side, int b, int c);
+    static void load(const Side& side, const View& b, const View& c, double* to);
+
+    // Keeps what a kernel found that was not known.
+    static void save(const Side& side, const std::vector<View>& views, const FoundStumps& found);
+
+ private:
+    // Sides of b x sides of c, for a side of a.
+    struct Plane {
+        double* first;
+        std::size_t b_stride, c_stride;
+    };
+    Plane plane(int a, int side, int b, int c);
+
+    const std::vector<Column>& columns_;
+    std::vector<std::size_t> first_;  // of three columns in ascending order
+    std::vector<double> stumps_;
+    std::vector<std::atomic<bool>> finished_;
+};
+
+}  // namespace surtree
