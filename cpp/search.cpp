@@ -55,6 +55,7 @@ Status Search::run() {
             for (Task& task : preparations) task.prepares = true;
             status = run_tasks(preparations, start);
             if (status != Status::optimal) break;
+            prepared_ = true;
         }
         status = run_tasks(tasks(), start);
         const bool worth_a_look = stage_depth_ == terminal_->depth() && stage_depth_ + 1 < depth_;
@@ -123,8 +124,11 @@ Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start
     };
     const int n_threads = std::max(1, std::min(control_.n_threads, static_cast<int>(tasks.size())));
     return watch(control_, start, n_threads, stop_, work, [&] {
-        const bool last_stage = stage_depth_ == depth_;
-        return progress(last_stage ? static_cast<double>(n_done) / static_cast<double>(tasks.size()) : 0);
+        if (stage_depth_ < depth_) return progress(0);
+        const double done = static_cast<double>(n_done) / static_cast<double>(tasks.size());
+        // To prepare takes about twice as long as what it prepares.
+        if (tasks.front().prepares) return progress(done * 2 / 3);
+        return progress(prepared_ && stage_depth_ == shared_depth ? (2 + done) / 3 : done);
     });
 }
 

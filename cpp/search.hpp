@@ -147,6 +147,7 @@ class Search {
     std::vector<int> group_;  // of each column; empty where nothing is shared
     std::optional<StumpStore> stumps_;
     int stage_depth_ = 0;
+    bool prepared_ = false;  // the sides of the root, at this stage
     Sides root_rows_;
     mutable std::vector<std::vector<double>>
         saturated_;  // by column and bin; used by the calling thread only
