@@ -79,19 +79,20 @@ class Questions:
             The weight of each row, one if None.
         """
         n, low, high, weighed = _core.sum_bins(self.bins, self.n_bins + 1, weight)
-        n_rows = self._over_bins(n)
+        counts = self._over_bins(np.array((n.view(np.uint64), low, high)))
+        n_rows = counts[0].view(np.int64)
         return Held(
             n_rows,
-            np.stack((self._over_bins(low), self._over_bins(high))),
-            n_rows.astype(np.float64) if weight is None else self._over_bins(weighed),
+            counts[1:],
+            n_rows.astype(np.float64) if weight is None else self._over_bins(weighed[None])[0],
         )
 
     def _over_bins(self, sums: NDArray[Any]) -> NDArray[Any]:
-        """Add up, for each question, what is known of each bin."""
-        before = np.zeros(len(sums) + 1, dtype=sums.dtype)
-        np.cumsum(sums, out=before[1:])
-        held = before[self.last + 1] - before[self.first]
-        return held + self.missing * sums[-1] if self.missing.any() else held
+        """Add up, for each question, what is known of each bin, a line for each kind of sum."""
+        before = np.zeros((len(sums), sums.shape[1] + 1), dtype=sums.dtype)
+        np.cumsum(sums, axis=1, out=before[:, 1:])
+        held = before[:, self.last + 1] - before[:, self.first]
+        return held + self.missing * sums[:, -1:] if self.missing.any() else held
 
     def hold_for(self, row: int) -> NDArray[np.bool_]:
         """Answer each question for one row."""
@@ -153,9 +154,12 @@ def _ask_numbers(
 ) -> Questions:
     distinct, counts = _distinct(column, repeats)
     thresholds = quantile_thresholds(distinct, counts, n_thresholds)
-    above = np.searchsorted(distinct, thresholds, side="right")
-    # Thresholds between the same two values ask the same: the first of them is taken.
-    above, places = np.unique(above[above < len(distinct)], return_index=True)
+    if len(distinct) == 2 and thresholds[0] < distinct[1]:  # as in a column of 0 and 1
+        above, places = np.array([1]), np.array([0])
+    else:
+        above = np.searchsorted(distinct, thresholds, side="right")
+        # Thresholds between the same two values ask the same: the first of them is taken.
+        above, places = np.unique(above[above < len(distinct)], return_index=True)
     bins = _bins(column.values, distinct[above])
     if column.has_missing:
         bins[column.missing] = len(above) + 1
