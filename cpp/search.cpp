@@ -358,7 +358,7 @@ bool Search::sweep(const RowSet& rows, const Column& column, const Sides& sides,
         const double leaf = terminal.leaf_gain_of_tables(tables);
         start_profile(leaf, sides.n[side], 3, profile);
         if (leaf > infeasible / 2 && profile.size() > 1) {
-            const StumpStore::Side here{*stumps, swept, index_of(column), s, leaf};
+            const StumpStore::Side here{stumps, swept, index_of(column), s, leaf};
             if (!terminal.solve_tables(tables, worker.scratch, worker.side_gains, stumps ? &here : nullptr))
                 return false;
             join_sides(worker.side_gains, profile);

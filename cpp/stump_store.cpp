@@ -51,8 +51,8 @@ bool StumpStore::knows(const Side& side, int b, int c) {
 }
 
 void StumpStore::load(const Side& side, const View& b, const View& c, double* to) {
-    const Plane from = side.store.plane(side.column, side.side, b.column, c.column);
-    const std::vector<Column>& columns = side.store.columns_;
+    const Plane from = side.store->plane(side.column, side.side, b.column, c.column);
+    const std::vector<Column>& columns = side.store->columns_;
     std::vector<std::size_t> offset(at(c.axis->n_sides));
     for (int t = 0; t < c.axis->n_sides; ++t)
         offset[at(t)] = at(whole_side(columns[at(c.column)], *c.axis, t)) * from.c_stride;
@@ -81,7 +81,7 @@ void StumpStore::save(const Side& side, const std::vector<View>& views, const Fo
             const View &b = views[i], &c = views[j];
             if (b.column == side.column || c.column == side.column || knows(side, b.column, c.column))
                 continue;
-            const Plane to = side.store.plane(side.column, side.side, b.column, c.column);
+            const Plane to = side.store->plane(side.column, side.side, b.column, c.column);
             for (std::size_t s = 0; s < b.axis->part_of.size(); ++s)
                 for (std::size_t t = 0; t < c.axis->part_of.size(); ++t)
                     to.first[s * to.b_stride + t * to.c_stride] =

@@ -24,7 +24,7 @@ class StumpStore {
 
     // One side of one column, for which a kernel is run.
     struct Side {
-        StumpStore& store;
+        StumpStore* store;
         const std::vector<bool>& swept;
         int column, side;
         double leaf;  // what its rows gain as a leaf

@@ -154,6 +154,25 @@ void threads_change_nothing(const Control& control) {
     }
 }
 
+// With rows enough for whole columns to be swept.
+void sharing_changes_nothing() {
+    Control alone;
+    alone.switches.share = false;
+    for (unsigned seed = 0; seed < 8; ++seed)
+        for (const int depth : {4, 5}) {
+            Example example(seed, 150, 5, 5);
+            const bool limited = seed % 2 == 1;
+            example.limits = {depth, (1 << depth) - 1, limited ? 6 : 1, limited ? 2 : 0};
+            Control together;
+            together.n_threads = 1 + static_cast<int>(seed / 2 % 2);
+            const Solution a = solve(example.problem, example.limits, alone);
+            const Solution b = solve(example.problem, example.limits, together);
+            CHECK(a.gains == b.gains, "seed %u, depth %d", seed, depth);
+            for (std::size_t k = 0; k < a.trees.size(); ++k)
+                CHECK(a.trees[k].cut == b.trees[k].cut, "seed %u, depth %d", seed, depth);
+        }
+}
+
 void gain_is_the_formula() {
     std::mt19937_64 random(1);
     for (int round = 0; round < 20000; ++round) {
@@ -197,6 +216,7 @@ void a_stop_leaves_a_tree_and_a_bound(Control control) {
 
 int main() {
     gain_is_the_formula();
+    sharing_changes_nothing();
     Control bisecting;
     bisecting.switches.bisect = 0;
     for (const Control& control : {Control{}, bisecting}) {
@@ -204,5 +224,5 @@ int main() {
         threads_change_nothing(control);
         a_stop_leaves_a_tree_and_a_bound(control);
     }
-    std::printf("7 passed, 0 failed (%s)\n", kernels().name);
+    std::printf("8 passed, 0 failed (%s)\n", kernels().name);
 }
