@@ -8,13 +8,6 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-int add_node(Tree& out) {
-    out.cut.push_back(-1);
-    out.left.push_back(-1);
-    out.right.push_back(-1);
-    return static_cast<int>(out.cut.size()) - 1;
-}
-
 int rank_of(const OrderedRows::Order& order, std::size_t k) { return static_cast<int>(order.code[k] >> 1); }
 
 }  // namespace
@@ -46,8 +39,7 @@ Tree BisectionTrees::build(int k) {
 void BisectionTrees::build_node(const OrderedRows& rows, int depth, int k, const Outcome& outcome,
                                 Tree& out) {
     const int node = add_node(out);
-    int splits = k;
-    while (splits > 0 && outcome.best[at(splits - 1)] >= outcome.best[at(k)] - search_.tie()) --splits;
+    const int splits = fewest_splits(k, outcome.best, search_.tie());
     if (splits == 0) return;
     const double enough = outcome.best[at(splits)] - search_.tie();
     Choice choice = outcome.choices[at(splits)];

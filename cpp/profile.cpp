@@ -20,6 +20,19 @@ void make_monotone(Profile& out) {
     std::partial_sum(out.begin(), out.end(), out.begin(), [](double a, double b) { return std::max(a, b); });
 }
 
+int fewest_splits(int k, const Profile& gains, double tie) {
+    const double enough = gains[static_cast<std::size_t>(k)] - tie;
+    while (k > 0 && gains[static_cast<std::size_t>(k) - 1] >= enough) --k;
+    return k;
+}
+
+int add_node(Tree& out) {
+    out.cut.push_back(-1);
+    out.left.push_back(-1);
+    out.right.push_back(-1);
+    return static_cast<int>(out.cut.size()) - 1;
+}
+
 // A budget of n splits is no use beyond 2^d - 1 or beyond the rows, nor a depth beyond n.
 std::vector<int> split_budgets(const Limits& limits, int n_rows) {
     const int most = std::max(0, n_rows - 1), depth = std::min({limits.max_depth, limits.max_splits, most});

@@ -20,6 +20,12 @@ void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_
 
 void make_monotone(Profile& out);
 
+// The fewest splits whose gain is, but for rounding, that of k splits.
+int fewest_splits(int k, const Profile& gains, double tie);
+
+// Adds a leaf, and returns its number.
+int add_node(Tree& out);
+
 // By depth, the most splits that a tree of this depth may have; a depth that is of no use is left out.
 std::vector<int> split_budgets(const Limits& limits, int n_rows);
 

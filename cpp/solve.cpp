@@ -74,18 +74,7 @@ class TreeBuilder {
         return cut_of_[at(search_.columns()[at(choice.column)].first_cut + choice.cut)];
     }
 
-    int fewest(int k, const Profile& gains) const {
-        const double enough = gains[at(k)] - search_.tie();
-        while (k > 0 && gains[at(k - 1)] >= enough) --k;
-        return k;
-    }
-
-    static int add_node(Tree& out) {
-        out.cut.push_back(-1);
-        out.left.push_back(-1);
-        out.right.push_back(-1);
-        return static_cast<int>(out.cut.size()) - 1;
-    }
+    int fewest(int k, const Profile& gains) const { return fewest_splits(k, gains, search_.tie()); }
 
     void build_children(const RowSet& rows, const Choice& choice, int depth_no, int depth_yes, int node,
                         Tree& out) {
