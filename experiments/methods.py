@@ -24,7 +24,7 @@ METHODS: dict[str, Method] = {
         "binary", peer_methods.fit_osst, peer_methods.tune_osst, "osst", guards_itself=True
     ),
     "scikit-survival": Method(
-        "numeric", peer_methods.fit_sksurv, peer_methods.tune_sksurv, "sksurv"
+        "numeric", peer_methods.fit_sksurv, peer_methods.tune_sksurv, "sksurv.tree"
     ),
 }
 OURS = tuple(name for name, method in METHODS.items() if method.package is None)
@@ -44,7 +44,7 @@ def attempt(name: str, how: Literal["fit", "tune"], task: Task) -> Attempt:
     """
     method = METHODS[name]
     package = method.package
-    if package is not None and importlib.util.find_spec(package) is None:
+    if package is not None and importlib.util.find_spec(package.partition(".")[0]) is None:
         return Attempt(Status.NOT_INSTALLED, np.nan, message=package)
     start = processor_seconds()
     try:
@@ -64,9 +64,10 @@ def attempt(name: str, how: Literal["fit", "tune"], task: Task) -> Attempt:
 
 def timed(name: str, how: Literal["fit", "tune"], task: Task) -> tuple[float, Partition]:
     """Run a method, and return also the processor seconds that it took."""
-    package = METHODS[name].package
-    if package is not None:
-        import_module(package)  # in a process of its own that would be most of a small fit
+    method = METHODS[name]
+    if method.package is not None and not method.guards_itself:
+        # In a process of its own that would be most of a small fit.
+        import_module(method.package)
     start = processor_seconds()
-    leaves = getattr(METHODS[name], how)(task)
+    leaves = getattr(method, how)(task)
     return processor_seconds() - start, leaves

@@ -63,7 +63,7 @@ class Method:
     tune : callable
         Chooses its size by ten-fold cross-validation first.
     package : str or None
-        The package of others that it needs.
+        The package of others that it needs, or a module of it.
     guards_itself : bool
         Whether it keeps the limit by itself; others' packages run in a process that is stopped.
     """
