@@ -39,7 +39,7 @@ SOLVERS = {
 }
 PEERS = {"pystreed, depth two": True, "pystreed, no depth two": False}
 DEPTHS = {1: (2, 3, 4, 5), 2: (2, 3, 4)}
-N_TABLES = 5
+N_TABLES = 1
 
 
 @dataclass(frozen=True)
