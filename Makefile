@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
-.PHONY: demo test test-python test-cpp lint format benchmark clean
+.PHONY: demo test test-python test-cpp test-cpp-memory test-cpp-threads lint format benchmark clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py demo
@@ -15,12 +15,16 @@ test: test-cpp test-python
 test-python: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
 
-# The core without Python, under the address and undefined-behaviour sanitizers.
-test-cpp: $(VENV)/test
-	$(BIN)/cmake -S . -B build/cpp -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
-	  -DSURTREE_TESTS=ON -DSURTREE_SANITIZE=ON > build/cpp.log || (cat build/cpp.log; false)
-	$(BIN)/cmake --build build/cpp
-	$(BIN)/ctest --test-dir build/cpp --output-on-failure
+# The core without Python, under sanitizers: those of memory and undefined behaviour, and that of threads.
+test-cpp: test-cpp-memory test-cpp-threads
+test-cpp-memory: SANITIZERS := address,undefined
+test-cpp-threads: SANITIZERS := thread
+test-cpp-threads: ONLY := -R avx512  # threads are the same whatever the instructions
+test-cpp-memory test-cpp-threads: test-cpp-%: $(VENV)/test
+	$(BIN)/cmake -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DSURTREE_TESTS=ON -DSURTREE_SANITIZE=$(SANITIZERS) > build/$*.log || (cat build/$*.log; false)
+	$(BIN)/cmake --build build/$*
+	$(BIN)/ctest --test-dir build/$* --output-on-failure $(ONLY)
 
 lint: $(VENV)/lint
 	$(BIN)/ruff check

@@ -14,7 +14,6 @@ namespace surtree {
 
 // What a value keeps outside of itself, and what the allocator adds.
 inline std::size_t bytes_beside(const Profile& profile) { return profile.size() * sizeof(double) + 16; }
-inline std::size_t bytes_beside(const std::array<double, 4>&) { return 0; }
 
 // A subproblem is a set of rows: it does not matter which cuts led to it.
 template <class Value>

@@ -1,6 +1,7 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace surtree {
@@ -50,12 +51,15 @@ Status Search::run() {
     Status status = Status::optimal;
     for (stage_depth_ = terminal_->depth(); stage_depth_ <= depth_ && status == Status::optimal;
          ++stage_depth_) {
+        // What is shared needs no stage before, and a tree in between is of use only where time may end.
+        if (stage_depth_ == shared_depth - 1 && !group_.empty() && control_.time_limit == 0) continue;
         if (stage_depth_ == shared_depth && pays_to_share(start)) {
             std::vector<Task> preparations = tasks();
             for (Task& task : preparations) task.prepares = true;
             status = run_tasks(preparations, start);
             if (status != Status::optimal) break;
             prepared_ = true;
+            side_memo_.freeze();
         }
         status = run_tasks(tasks(), start);
         const bool worth_a_look = stage_depth_ == terminal_->depth() && stage_depth_ + 1 < depth_;
@@ -186,6 +190,7 @@ std::unique_ptr<Search::LookAhead> Search::look_ahead(const RowSet& rows, int de
 }
 
 void Search::run_task(const Task& task, Worker& worker) {
+    worker.prepares = task.prepares;
     if (task.first_side == task.last_side) {
         std::unique_ptr<LookAhead> found = look_ahead(rows_.all, depth_, worker);
         const std::lock_guard lock(root_mutex_);
@@ -241,15 +246,19 @@ bool Search::stopped() const {
 bool Search::solve(const RowSet& rows, int depth, Worker& worker, Profile& out) {
     const double leaf = terminal_->leaf_gain(rows, limited_);
     start_profile(leaf, rows.n, depth, out);
-    if (leaf < infeasible / 2 || out.size() == 1) return true;
-    if (control_.switches.bounds) {
+    const bool stores_sides = depth == 3 && shares();
+    if (leaf < infeasible / 2 || out.size() == 1) {
+        if (stores_sides) store_sides(leaf, sides_of(rows).key);
+        return true;
+    }
+    if (control_.switches.bounds && !stores_sides) {
         const std::vector<double> apart = saturated_gains(rows);
         if (std::accumulate(apart.begin(), apart.end(), 0.0) <= leaf + tie_) return true;
     }
     if (depth <= terminal_->depth()) {
         if (!terminal_->solve(rows, depth, worker.scratch, worker.side_gains)) return false;
         join_sides(worker.side_gains, out);
-        if (depth == 3 && shares()) store_sides(worker.side_gains, sides_of(rows).key);
+        if (stores_sides) store_sides(worker.side_gains, sides_of(rows).key);
         return true;
     }
     const Sides sides = sides_of(rows);
@@ -275,7 +284,11 @@ bool Search::solve_sides(const RowSet& rows, const Column& column, const Sides& 
         if (sides.n[side] == 0 || sides.n[side] == rows.n) continue;
         if (!find(depth, sides.key[side], out[at(s)])) unsolved.push_back(s);
     }
-    if (depth == 3 && shares() && !unsolved.empty()) share(rows, column, sides, unsolved, worker, out);
+    if (depth == 3 && shares() && !unsolved.empty()) {
+        worker.side_keys.read(rows, columns_, index_of(column));
+        // Of a pair of cuts within a group, sides of the other group are known to nobody else.
+        if (!worker.prepares) share(rows, column, sides, unsolved, worker, out);
+    }
     if (depth == 3 && pays_to_sweep(rows, column, sides, unsolved))
         return sweep(rows, column, sides, unsolved, worker, out);
     for (const int s : unsolved)
@@ -300,13 +313,13 @@ bool Search::solve_side(const RowSet& rows, const Column& column, int side, cons
 void Search::share(const RowSet& rows, const Column& column, const Sides& sides, std::vector<int>& unsolved,
                    Worker& worker, std::vector<Profile>& out) {
     const Axis& axis = column.whole();
-    worker.side_keys.read(rows, columns_, index_of(column));
+    const std::vector<double> leaves = terminal_->leaf_gains(rows, index_of(column), unsolved);
+    std::size_t n_seen = 0;
     std::erase_if(unsolved, [&](int s) {
         const std::size_t side = at(first_side(column) + s);
         const Key& key = sides.key[side];
         Profile& profile = out[at(s)];
-        double leaf;
-        if (!side_memo_.find_leaf(key, leaf)) return false;
+        const double leaf = leaves[n_seen++];
         start_profile(leaf, sides.n[side], 3, profile);
         if (leaf > infeasible / 2 && profile.size() > 1 &&
             !side_memo_.join_sides(key, worker.side_keys.of(axis, s), profile))
@@ -357,7 +370,9 @@ bool Search::sweep(const RowSet& rows, const Column& column, const Sides& sides,
         const double* tables = region_tables(column.whole(), s, worker);
         const double leaf = terminal.leaf_gain_of_tables(tables);
         start_profile(leaf, sides.n[side], 3, profile);
-        if (leaf > infeasible / 2 && profile.size() > 1) {
+        if (leaf < infeasible / 2 || profile.size() == 1) {
+            if (shares()) store_sides(leaf, worker.side_keys.of(column.whole(), s));
+        } else {
             const StumpStore::Side here{stumps, swept, index_of(column), s, leaf};
             if (!terminal.solve_tables(tables, worker.scratch, worker.side_gains, stumps ? &here : nullptr))
                 return false;
@@ -420,11 +435,7 @@ template <class Visit>
 void Search::for_each_side(const SideGains& gains, const Visit& visit) const {
     const double* from = gains.gains.data();
     for (const Axis* axis : gains.axes)
-        for (int s = 0; s < axis->n_sides; ++s, from += gains.width) {
-            const int cut = axis->cut_of[at(s % axis->n_cuts)];
-            const Column& column = columns_[at(problem_.cuts[at(cut)].column)];
-            visit(first_side(column) + cut - column.first_cut + (s < axis->n_cuts ? 0 : column.n_cuts), from);
-        }
+        for (int s = 0; s < axis->n_sides; ++s, from += gains.width) visit(side_of(*axis, s), from);
 }
 
 std::vector<Profile> Search::profiles_of_sides(const SideGains& gains) const {
@@ -438,6 +449,13 @@ void Search::store_sides(const SideGains& gains, const std::vector<Key>& keys) {
     for_each_side(gains, [&](int side, const double* from) { side_memo_.store(keys[at(side)], from); });
 }
 
+// Of rows that no tree splits: too few for two leaves, or a single one.
+void Search::store_sides(double leaf, const std::vector<Key>& keys) {
+    const std::array<double, 4> gains{leaf, leaf, leaf, leaf};
+    for (const Key& key : keys)
+        if (key != Key{}) side_memo_.store(key, gains.data());
+}
+
 // No tree gains more than a leaf for each distinct row.
 std::vector<double> Search::saturated_gains(const RowSet& rows) const {
     std::vector<double> events(membership_stride(rows.n)), hazard(events.size()), out(events.size());
@@ -447,6 +465,28 @@ std::vector<double> Search::saturated_gains(const RowSet& rows) const {
     }
     kernels().gains(events.data(), hazard.data(), out.data(), static_cast<int>(out.size()));
     return out;
+}
+
+// What a kernel of depth three would find, if the sides of these rows are known.
+bool Search::load_sides(const RowSet& rows, SideGains& out) const {
+    if (group_.empty()) return false;
+    out = {4, {}, {}};
+    const std::vector<Key> keys = sides_of(rows).key;
+    for (const Column& column : columns_) {
+        if (column.n_cuts == 0) continue;
+        std::uint64_t occupied = 0;
+        const std::uint16_t* bins = rows.column(index_of(column));
+        for (int r = 0; r < rows.n; ++r) occupied |= std::uint64_t{1} << bins[r];
+        const Axis& axis = column.within(occupied);
+        if (axis.n_cuts == 0) continue;
+        out.axes.push_back(&axis);
+        for (int s = 0; s < axis.n_sides; ++s) {
+            GainTable::Gains gains;
+            if (!side_memo_.find(keys[at(side_of(axis, s))], gains)) return false;
+            out.gains.insert(out.gains.end(), gains.begin(), gains.end());
+        }
+    }
+    return true;
 }
 
 const SideGains* Search::kept_gains(const RowSet& rows) const {
@@ -464,7 +504,8 @@ Search::Solved Search::solve_again(const RowSet& rows, int depth, Worker& worker
     if (depth <= terminal_->depth()) {
         const SideGains* gains = depth == 3 ? kept_gains(rows) : nullptr;
         if (!gains) {
-            terminal_->solve(rows, depth, worker.scratch, worker.side_gains);
+            if (depth < 3 || !load_sides(rows, worker.side_gains))
+                terminal_->solve(rows, depth, worker.scratch, worker.side_gains);
             gains = &worker.side_gains;
         }
         join_sides(*gains, solved.profile);
@@ -590,6 +631,12 @@ Sides Search::sides_of(const RowSet& rows) const {
             }
     }
     return out;
+}
+
+int Search::side_of(const Axis& axis, int side) const {
+    const int cut = axis.cut_of[at(side % axis.n_cuts)];
+    const Column& column = columns_[at(problem_.cuts[at(cut)].column)];
+    return first_side(column) + cut - column.first_cut + (side < axis.n_cuts ? 0 : column.n_cuts);
 }
 
 const Column& Search::column_of_side(int side) const {

@@ -22,6 +22,7 @@ struct Worker {
     std::vector<double> running_tables;
     std::vector<double> side_tables;
     SideKeys side_keys;
+    bool prepares = false;
 };
 
 // The rows of each side of each cut, counted and named without looking at the sides one by one.
@@ -112,6 +113,7 @@ class Search {
     bool shares() const { return !group_.empty() && stage_depth_ <= depth_ && stage_depth_ <= 5; }
     bool pays_to_sweep(const RowSet& rows, const Column& column, const Sides& sides,
                        const std::vector<int>& unsolved) const;
+    bool load_sides(const RowSet& rows, SideGains& out) const;
     const SideGains* kept_gains(const RowSet& rows) const;
     const double* region_tables(const Axis& axis, int region, Worker& worker) const;
     bool find(int depth, const Key& key, Profile& out);
@@ -123,9 +125,11 @@ class Search {
     void for_each_side(const SideGains& gains, const Visit& visit) const;
     std::vector<Profile> profiles_of_sides(const SideGains& gains) const;
     void store_sides(const SideGains& gains, const std::vector<Key>& keys);
+    void store_sides(double leaf, const std::vector<Key>& keys);
     std::vector<double> saturated_gains(const RowSet& rows) const;
     Profile root_profile(const std::vector<RootSide>& sides) const;
     Sides sides_of(const RowSet& rows) const;
+    int side_of(const Axis& axis, int side) const;  // of the whole column
     const Column& column_of_side(int side) const;
     int index_of(const Column& column) const { return static_cast<int>(&column - columns_.data()); }
 

@@ -60,15 +60,9 @@ void SideMemo::store(const Key& rows, const double* gains) {
     solved_.store(rows, {gains[0], gains[1], gains[2], gains[3]}, bytes_left_);
 }
 
-bool SideMemo::find_leaf(const Key& rows, double& out) {
-    std::array<double, 4> gains;
-    if (!solved_.find(rows, gains)) return false;
-    out = gains[0];
-    return true;
-}
-
-bool SideMemo::join_sides(const Key& rows, const std::vector<Key>& sides, Profile& out) {
-    std::array<double, 4> yes, no;
+bool SideMemo::join_sides(const Key& rows, const std::vector<Key>& sides, Profile& out) const {
+    for (const Key& side : sides) solved_.prefetch(side);
+    GainTable::Gains yes, no;
     const Key* side = sides.data();
     for (const Column& column : columns_) {
         for (int c = 0; c < column.n_cuts; ++c, ++side) {
@@ -85,7 +79,7 @@ bool SideMemo::join_sides(const Key& rows, const std::vector<Key>& sides, Profil
 
 double SideMemo::bytes_of_all(int n_sides) {
     const double n = n_sides;
-    return n * n * n / 6 * static_cast<double>(Memo<std::array<double, 4>>::bytes_per_entry);
+    return n * n * n / 6 * static_cast<double>(GainTable::bytes_per_entry);
 }
 
 std::vector<int> two_groups(const std::vector<Column>& columns) {

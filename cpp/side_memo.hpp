@@ -6,11 +6,11 @@
 // the kernel, the sides of all pairs across groups are known.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <vector>
 
-#include "memo.hpp"
+#include "gain_table.hpp"
+#include "profile.hpp"
 
 namespace surtree {
 
@@ -39,12 +39,13 @@ class SideMemo {
         : columns_(columns), bytes_left_(bytes_left) {}
 
     void store(const Key& rows, const double* gains);
+    bool find(const Key& rows, GainTable::Gains& out) const { return solved_.find(rows, out); }
 
-    // The gain of a set of rows as a leaf.
-    bool find_leaf(const Key& rows, double& out);
+    // All sides that others need are stored.
+    void freeze() { solved_.freeze(); }
 
     // Joins the sides of a set of rows; false where one is not known.
-    bool join_sides(const Key& rows, const std::vector<Key>& sides, Profile& out);
+    bool join_sides(const Key& rows, const std::vector<Key>& sides, Profile& out) const;
 
     // All sets of rows that three cuts make.
     static double bytes_of_all(int n_sides);
@@ -52,7 +53,7 @@ class SideMemo {
  private:
     const std::vector<Column>& columns_;
     std::atomic<std::size_t>& bytes_left_;
-    Memo<std::array<double, 4>> solved_;
+    GainTable solved_;
 };
 
 // 0 or 1 for each column, with about as many cuts in either group.

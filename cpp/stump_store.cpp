@@ -11,6 +11,12 @@ constexpr std::size_t most_stumps = std::size_t{1} << 22;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+// Two columns that are swept at the same time find the same stumps, and both write them.
+double get(const double& stump) {
+    return std::atomic_ref(const_cast<double&>(stump)).load(std::memory_order_relaxed);
+}
+void set(double& stump, double value) { std::atomic_ref(stump).store(value, std::memory_order_relaxed); }
+
 // The side of the whole column that a side of one of its axes is a part of.
 int whole_side(const Column& column, const Axis& axis, int side) {
     const int cut = axis.cut_of[at(side % axis.n_cuts)] - column.first_cut;
@@ -58,7 +64,7 @@ void StumpStore::load(const Side& side, const View& b, const View& c, double* to
         offset[at(t)] = at(whole_side(columns[at(c.column)], *c.axis, t)) * from.c_stride;
     for (int s = 0; s < b.axis->n_sides; ++s) {
         const double* line = from.first + at(whole_side(columns[at(b.column)], *b.axis, s)) * from.b_stride;
-        for (const std::size_t t : offset) *to++ = line[t];
+        for (const std::size_t t : offset) *to++ = get(line[t]);
     }
 }
 
@@ -84,8 +90,8 @@ void StumpStore::save(const Side& side, const std::vector<View>& views, const Fo
             const Plane to = side.store->plane(side.column, side.side, b.column, c.column);
             for (std::size_t s = 0; s < b.axis->part_of.size(); ++s)
                 for (std::size_t t = 0; t < c.axis->part_of.size(); ++t)
-                    to.first[s * to.b_stride + t * to.c_stride] =
-                        value(b, b.axis->part_of[s], c, c.axis->part_of[t]);
+                    set(to.first[s * to.b_stride + t * to.c_stride],
+                        value(b, b.axis->part_of[s], c, c.axis->part_of[t]));
         }
 }
 

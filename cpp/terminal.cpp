@@ -225,6 +225,24 @@ double Terminal::leaf_gain(const RowSet& rows, bool limited) const {
     return leaf_gain(sums, limited);
 }
 
+std::vector<double> Terminal::leaf_gains(const RowSet& rows, int column,
+                                         const std::vector<int>& sides) const {
+    const Axis& axis = columns_[at(column)].whole();
+    const std::size_t n_sums = at(n_sums_);
+    std::vector<double> per_bin(at(columns_[at(column)].n_bins) * n_sums), out;
+    const std::uint16_t* bins = rows.column(column);
+    for (std::size_t r = 0; r < at(rows.n); ++r)
+        for (std::size_t c = 0; c < n_sums; ++c) per_bin[bins[r] * n_sums + c] += rows.sums[r * n_sums + c];
+    for (const int s : sides) {
+        double sums[4] = {};
+        for (int u = axis.run_begin[at(s)]; u < axis.run_begin[at(s + 1)]; ++u)
+            for (int b = axis.runs[at(u)].first; b < axis.runs[at(u)].last; ++b)
+                for (std::size_t c = 0; c < n_sums; ++c) sums[c] += per_bin[at(b) * n_sums + c];
+        out.push_back(leaf_gain(sums, n_sums_ == 4));
+    }
+    return out;
+}
+
 double Terminal::leaf_gain_of_tables(const double* tables) const {
     double sums[4] = {};
     std::size_t n_cells = 1;  // of the first table: it holds all rows

@@ -54,6 +54,9 @@ class Terminal {
     // The gain of a set of rows as a leaf.
     double leaf_gain(const RowSet& rows, bool limited) const;
     double leaf_gain_of_tables(const double* tables) const;
+
+    // Those of the rows on some sides of a column.
+    std::vector<double> leaf_gains(const RowSet& rows, int column, const std::vector<int>& sides) const;
     static double gain(double events, double hazard);
 
  private:
