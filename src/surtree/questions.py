@@ -206,7 +206,8 @@ def _ask_categories(plain: Cut, column: Column, weight: Floats, max_categories: 
     places[own] = np.arange(len(own))
     n_bins = len(own) + (len(own) < len(present))
     bins = places[column.values]
-    bins[column.missing] = n_bins
+    if column.has_missing:
+        bins[column.missing] = n_bins
 
     def cut(question: int) -> Cut:
         if question < len(own):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,9 @@ def leaf_risk(
             event_times=baseline.times,
             round_times=rounded,
         )
-        kinds = [np.split(_smallest(kind), begin[1:-1]) for kind in steps]
+        kinds = [_parts(_smallest(kind), begin.tolist()) for kind in steps]
         lines = _smallest(at_round_times).reshape(-1, rounded.size)
+        lines.setflags(write=False)
         return tuple(map(RiskCounts, *kinds, lines))
     leaves = np.flatnonzero(left < 0)
     at_events = list(_at_events(leaf_of_row, leaves, target, weight, baseline))
@@ -137,9 +139,15 @@ def risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[RiskCounts, ...]:
     kinds = []
     for name in (field.name for field in fields(RiskCounts)):
         parts = [np.asarray(leaf[name]) for leaf in found]
-        borders = np.cumsum([part.size for part in parts])[:-1]
-        kinds.append(np.split(_smallest(np.concatenate(parts)), borders))
+        borders = [0, *accumulate(part.size for part in parts)]
+        kinds.append(_parts(_smallest(np.concatenate(parts)), borders))
     return tuple(map(RiskCounts, *kinds))
+
+
+def _parts(values: NDArray[Any], borders: list[int]) -> list[NDArray[Any]]:
+    """Cut an array at some places; the parts are read-only."""
+    values.setflags(write=False)
+    return [values[start:stop] for start, stop in pairwise(borders)]
 
 
 def _smallest(counts: Any) -> NDArray[Any]:

@@ -153,11 +153,15 @@ def risk_table(target: Target, weight: Floats) -> RiskTable:
 
     A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
     """
-    times, position = np.unique(target.time[target.event], return_inverse=True)
-    deaths = total_by(position, weight[target.event], times.size)
-    at_risk = _weight_from(target.time, target.order, weight, times)
+    ascending, weights = target.time[target.order], weight[target.order]
+    with_event = np.flatnonzero(target.event[target.order])
+    event_times = ascending[with_event]
+    starts = np.flatnonzero(np.diff(event_times, prepend=-np.inf))
+    times, deaths = event_times[starts], np.add.reduceat(weights[with_event], starts)
+    at_risk = _weight_from(ascending, weights, times)
     if target.entry is not None:
-        at_risk = at_risk - _weight_from(target.entry, np.argsort(target.entry), weight, times)
+        entered = np.argsort(target.entry)
+        at_risk = at_risk - _weight_from(target.entry[entered], weight[entered], times)
     # With fractional weights the difference may round to less than the rows that are certain.
     return RiskTable(times, np.maximum(at_risk, deaths), deaths)
 
@@ -167,11 +171,11 @@ def total_by(group: NDArray[Any], values: NDArray[Any], n_groups: int) -> Floats
     return np.bincount(group, weights=values, minlength=n_groups).astype(np.float64, copy=False)
 
 
-def _weight_from(values: Floats, order: NDArray[np.intp], weight: Floats, times: Floats) -> Floats:
-    """Return the weight of the rows whose value is at least each of the times."""
+def _weight_from(ascending: Floats, weights: Floats, times: Floats) -> Floats:
+    """Return the weight of the rows whose value, here ascending, is at least each of the times."""
     # Summed from the last row backwards, so that small risk sets at the end stay accurate.
-    from_here_on = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
-    weight_from: Floats = from_here_on[np.searchsorted(values[order], times, side="left")]
+    from_here_on = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+    weight_from: Floats = from_here_on[np.searchsorted(ascending, times, side="left")]
     return weight_from
 
 

@@ -128,10 +128,11 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a lazy frame: collect it first, with X.collect()")
-    if nw.dependencies.is_into_dataframe(X):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        # What is pandas needs no translation, which takes longer than reading a small table.
-        in_pandas = nw.dependencies.is_pandas_dataframe(X) and X.columns.is_unique
+    # What is pandas needs no translation, which takes longer than reading a small table.
+    in_pandas = nw.dependencies.is_pandas_dataframe(X) and X.columns.is_unique
+    if in_pandas or nw.dependencies.is_into_dataframe(X):
+        if not (in_pandas and reset and _remember_names(estimator, X)):
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
         frame = X if in_pandas else nw.from_native(X, eager_only=True)
         _require_cells(*frame.shape)
         names, named = _names(estimator, frame.shape[1])
@@ -147,6 +148,16 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         )
         names, named = _names(estimator, array.shape[1])
     return Table(names, len(array), lambda i: read_array(names[i], array[:, i]), named=named)
+
+
+def _remember_names(estimator: Any, frame: Any) -> bool:
+    """Do what scikit-learn does with the names of a frame, unless it has something to say."""
+    names = frame.columns.tolist()
+    if not names or not all(isinstance(name, str) for name in names):
+        return False
+    estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.n_features_in_ = len(names)
+    return True
 
 
 def _read_frame_column(
