@@ -161,12 +161,13 @@ Axis::Axis(const std::vector<Region>& holds, std::vector<int> cuts, const Region
     else
         add_regions<max_kernel_bins / 64>(sides, levels);
 
-    const std::size_t stride = membership_stride(n_sides);
+    const std::size_t n = holds.size(), stride = whole_vectors(n_cuts + 1);
     membership.assign(static_cast<std::size_t>(last_bin) * stride, 0.0);
-    for (std::size_t s = 0; s < sides.size(); ++s)
-        for (const Run& run : sides[s])
+    for (std::size_t b = 0; b < static_cast<std::size_t>(last_bin); ++b) membership[b * stride + n] = 1.0;
+    for (std::size_t c = 0; c < n; ++c)
+        for (const Run& run : sides[c])
             for (int b = run.first; b < run.last; ++b)
-                membership[static_cast<std::size_t>(b) * stride + s] = 1.0;
+                membership[static_cast<std::size_t>(b) * stride + c] = 1.0;
 }
 
 // What further cuts make of the sides.
@@ -236,27 +237,39 @@ const Axis& Column::within(std::uint64_t occupied) const {
     std::vector<Region> seen;
     std::vector<Region> holds;
     std::vector<int> cuts;
-    std::vector<std::pair<int, int>> same;  // sides where each cut holds and does not, two for each cut seen
     for (std::size_t c = 0; c < holds_.size(); ++c) {
         const Region yes = intersection(holds_[c], bins);
         const Region no = intersection(complement(holds_[c], n_bins), bins);
-        if (yes.empty() || no.empty()) {
-            same.emplace_back(yes.empty() ? Axis::no_rows : Axis::all_rows,
-                              no.empty() ? Axis::no_rows : Axis::all_rows);
-            continue;
-        }
-        const auto place = static_cast<int>(std::find(seen.begin(), seen.end(), yes) - seen.begin());
-        same.emplace_back(place, place ^ 1);
-        if (place < static_cast<int>(seen.size())) continue;
+        if (yes.empty() || no.empty() || std::find(seen.begin(), seen.end(), yes) != seen.end()) continue;
         seen.insert(seen.end(), {yes, no});
         holds.push_back(yes);
         cuts.push_back(first_cut + static_cast<int>(c));
     }
     axis = std::make_unique<Axis>(holds, std::move(cuts), bins, levels_);
-    const auto number = [&](int place) { return place < 0 ? place : place / 2 + place % 2 * axis->n_cuts; };
-    for (const auto& [yes, no] : same) axis->part_of.push_back(number(yes));
-    for (const auto& [yes, no] : same) axis->part_of.push_back(number(no));
+    if (levels_ >= 3 && n_bins <= mask_bits) find_parts(occupied, *axis);
     return *axis;
+}
+
+void Column::find_parts(std::uint64_t occupied, Axis& axis) const {
+    const auto bins = [](const Axis& of, int region) {
+        std::uint64_t mask = 0;
+        for (int u = of.run_begin[static_cast<std::size_t>(region)];
+             u < of.run_begin[static_cast<std::size_t>(region + 1)]; ++u) {
+            const auto [first, last] = of.runs[static_cast<std::size_t>(u)];
+            mask |= (~0ULL >> (mask_bits - (last - first))) << first;
+        }
+        return mask;
+    };
+    if (n_bins < mask_bits) occupied &= (1ULL << n_bins) - 1;
+    std::vector<std::uint64_t> regions;
+    for (int r = 0; r < axis.n_regions; ++r) regions.push_back(bins(axis, r));
+    for (int r = 0; r < whole().n_regions; ++r) {
+        const std::uint64_t part = bins(whole(), r) & occupied;
+        const auto place = std::find(regions.begin(), regions.end(), part);
+        axis.part_of.push_back(part == 0          ? Axis::no_rows
+                               : part == occupied ? Axis::all_rows
+                                                  : static_cast<int>(place - regions.begin()));
+    }
 }
 
 }  // namespace surtree

@@ -47,9 +47,10 @@ struct Axis {
     std::vector<int> run_begin;  // runs of region r: run_begin[r] .. run_begin[r + 1] - 1
     std::vector<Split> splits;
     std::vector<int> split_begin;    // splits of region r, likewise
-    std::vector<double> membership;  // n_bins x membership_stride: 1 where the bin belongs to the side
+    std::vector<double> membership;  // n_bins x whole_vectors(n_cuts + 1): 1 where the cut holds; 1 at last
 
-    // For each side of the whole column, the side that has the same rows among the occupied bins.
+    // For each region of the whole column, the region that has the same rows among the occupied bins;
+    // where kernels of three levels may ask for it.
     static constexpr int all_rows = -1, no_rows = -2;
     std::vector<int> part_of;
 
@@ -62,10 +63,10 @@ struct Axis {
     void add_regions(const std::vector<Region>& sides, int levels);
 };
 
-// Numbers that the widest vector holds, and lines of the membership padded to whole vectors.
+// Numbers that the widest vector holds, and so many numbers padded to whole vectors.
 constexpr int max_lanes = 8;
-constexpr std::size_t membership_stride(int n_sides) {
-    return static_cast<std::size_t>((n_sides + max_lanes - 1) / max_lanes * max_lanes);
+constexpr std::size_t whole_vectors(int n) {
+    return static_cast<std::size_t>((n + max_lanes - 1) / max_lanes * max_lanes);
 }
 
 // A column with all its cuts, and the axes for rows that occupy only some of its bins: there many cuts
@@ -84,6 +85,8 @@ class Column {
     const Axis& within(std::uint64_t occupied) const;
 
  private:
+    void find_parts(std::uint64_t occupied, Axis& axis) const;
+
     std::vector<Region> holds_;
     int n_values_;  // bins without the missing one
     bool ordered_;

@@ -157,7 +157,7 @@ Choice BisectionTrees::first_stump(const OrderedRows& rows, double enough) const
             parts.insert(parts.end(), division.totals.begin(),
                          division.totals.begin() + static_cast<std::ptrdiff_t>(width));
         }
-    const std::size_t padded = membership_stride(static_cast<int>(cuts.size()));
+    const std::size_t padded = whole_vectors(static_cast<int>(cuts.size()));
     std::vector<double> events(padded), hazard(padded), gains(padded), gain(padded);
     for (const bool rest : {false, true}) {
         const auto part = [&](std::size_t k, std::size_t c) {

@@ -38,8 +38,8 @@ struct TableLayout {
 // What depth three finds on its way, for each axis and for each pair of axes i < j at [i * n_axes + j].
 struct FoundStumps {
     int n_axes;
-    const double* const* leaf;   // per side: its rows as a leaf
-    const double* const* stump;  // per side: with at most one split
+    const double* const* leaf;   // per region: its rows as a leaf
+    const double* const* stump;  // per region: with at most one split
     const double* const* pair;   // side x side: with at most one split
 };
 
@@ -58,9 +58,10 @@ struct KernelInput {
     double* side_gains;  // out: sides x 2^(depth - 1)
 
     // For depth three, all of these may be null.
-    const double* const* known;  // stumps of pairs that need not be looked for, as in FoundStumps
-    const bool* skipped;         // tables that need not be filled, as `triples` are numbered
-    FoundStumps* found;          // out; lives in the workspace
+    const double* const* known;          // stumps of pairs that need not be looked for, as in FoundStumps
+    const double* const* known_regions;  // and of regions, per axis; then all its pairs are known
+    const bool* skipped;                 // tables that need not be filled, as `triples` are numbered
+    FoundStumps* found;                  // out; lives in the workspace
 };
 
 // The rows of an ordered column, in its order, and a cut of another column that divides them.

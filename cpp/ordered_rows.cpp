@@ -44,7 +44,7 @@ OrderedRows order_rows(const Rows& rows, const Unfolded& unfolded, bool may_skip
     out.n = all.n;
     out.sums = all.sums;
     out.keys = all.keys;
-    std::vector<double> events(membership_stride(all.n)), hazard(events.size()), gains(events.size());
+    std::vector<double> events(whole_vectors(all.n)), hazard(events.size()), gains(events.size());
     for (std::size_t r = 0; r < n; ++r) {
         events[r] = all.sums[r * width];
         hazard[r] = all.sums[r * width + 1];

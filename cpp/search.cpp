@@ -349,7 +349,7 @@ bool Search::sweep(const RowSet& rows, const Column& column, const Sides& sides,
     const std::size_t size = terminal.tables_size();
     StumpStore* const stumps = &rows == &rows_.all && stumps_ && stumps_->is_of_use() ? &*stumps_ : nullptr;
     const std::vector<bool> swept = stumps ? stumps->swept() : std::vector<bool>{};
-    const auto skipped = stumps ? terminal.skipped_tables(index_of(column), swept) : nullptr;
+    const auto skipped = stumps ? terminal.skipped_tables(swept) : nullptr;
     int n_solved = 0;
     std::vector<int> begin;
     sort_rows(rows, static_cast<int>(columns_.size()), rows_.n_sums, index_of(column), column.n_bins, begin,
@@ -458,7 +458,7 @@ void Search::store_sides(double leaf, const std::vector<Key>& keys) {
 
 // No tree gains more than a leaf for each distinct row.
 std::vector<double> Search::saturated_gains(const RowSet& rows) const {
-    std::vector<double> events(membership_stride(rows.n)), hazard(events.size()), out(events.size());
+    std::vector<double> events(whole_vectors(rows.n)), hazard(events.size()), out(events.size());
     for (int r = 0; r < rows.n; ++r) {
         events[at(r)] = rows.sums[at(r) * at(rows_.n_sums)];
         hazard[at(r)] = rows.sums[at(r) * at(rows_.n_sums) + 1];

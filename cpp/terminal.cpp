@@ -88,6 +88,7 @@ KernelInput Terminal::input(const std::vector<const Axis*>& axes, const RowSet* 
                    out.gains.data(),
                    nullptr,
                    nullptr,
+                   nullptr,
                    nullptr};
     const std::size_t need = kernels().workspace(in, depth);
     if (scratch.workspace.size() < need) scratch.workspace.resize(need);
@@ -148,6 +149,7 @@ bool Terminal::solve_tables(const double* tables, Scratch& scratch, SideGains& o
     FoundStumps found{};
     load_known(*side, views, in, scratch);
     in.known = scratch.known_of_pair.data();
+    in.known_regions = scratch.known_of_axis.data();
     in.found = &found;
     if (in.n_axes > 0 && !kernels().depth[2](in)) return false;
     StumpStore::save(*side, views, found);
@@ -162,25 +164,34 @@ void Terminal::load_known(const StumpStore::Side& side, const std::vector<StumpS
     };
     const auto size = [&](int i, int j) { return at(in.axes[i].n_sides) * at(in.axes[j].n_sides); };
     std::size_t need = 0;
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
+        need += at(in.axes[i].n_regions);
         for (int j = i + 1; j < n; ++j) need += size(i, j);
+    }
     if (scratch.known.size() < need) scratch.known.resize(need);
     scratch.known_of_pair.assign(at(n * n), nullptr);
+    scratch.known_of_axis.assign(at(n), nullptr);
     double* next = scratch.known.data();
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
+        if (StumpStore::knows(side, view(i).column)) {
+            StumpStore::load(side, view(i), next);
+            scratch.known_of_axis[at(i)] = next;
+            next += in.axes[i].n_regions;
+        }
         for (int j = i + 1; j < n; ++j) {
             if (!StumpStore::knows(side, view(i).column, view(j).column)) continue;
             StumpStore::load(side, view(i), view(j), next);
             scratch.known_of_pair[at(i * n + j)] = next;
             next += size(i, j);
         }
+    }
 }
 
-std::unique_ptr<bool[]> Terminal::skipped_tables(int column, const std::vector<bool>& swept) const {
+std::unique_ptr<bool[]> Terminal::skipped_tables(const std::vector<bool>& swept) const {
     const std::size_t n = order_.size();
     auto out = std::make_unique<bool[]>(n * n * n);
     const auto known = [&](std::size_t a, std::size_t b) {
-        return order_[a] != column && order_[b] != column && (swept[at(order_[a])] || swept[at(order_[b])]);
+        return swept[at(order_[a])] || swept[at(order_[b])];
     };
     // Sums over pairs and single columns are read off tables of the first axis.
     for (std::size_t i = 1; i < n; ++i)

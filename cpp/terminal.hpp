@@ -24,6 +24,7 @@ struct Scratch {
     std::vector<double> tables;
     std::vector<double> known;
     std::vector<const double*> known_of_pair;
+    std::vector<const double*> known_of_axis;
 };
 
 class Terminal {
@@ -47,7 +48,7 @@ class Terminal {
                   const bool* skipped = nullptr) const;
 
     // The tables that need not be filled for sides of a column, if other columns were swept before.
-    std::unique_ptr<bool[]> skipped_tables(int column, const std::vector<bool>& swept) const;
+    std::unique_ptr<bool[]> skipped_tables(const std::vector<bool>& swept) const;
     std::size_t tables_size() const { return layout_.size; }
     std::size_t n_tables() const { return n_tables_; }
 

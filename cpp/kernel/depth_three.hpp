@@ -132,7 +132,11 @@ struct DepthThree {
         for (int i = 0; i < in.n_axes; ++i) {
             const Single<C> single(leaf[i], stump[i]);
             single.solve(leaf_gain, in.axes[i], single_table[i], Arena{scratch});
-            single.split(in.axes[i], in.axes[i].n_regions);
+            if (const double* const best_known = known(i))
+                for (int r = 0; r < in.axes[i].n_regions; ++r)
+                    stump[i][r] = larger(leaf[i][r], best_known[r]);
+            else
+                single.split(in.axes[i], in.axes[i].n_regions);
         }
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = i + 1; j < in.n_axes; ++j) solve_pair(i, j);
@@ -148,6 +152,7 @@ struct DepthThree {
         return true;
     }
 
+    const double* known(int i) const { return in.known_regions ? in.known_regions[i] : nullptr; }
     const double* known(int i, int j) const { return in.known ? in.known[i * in.n_axes + j] : nullptr; }
 
     int bins_of(const AxisView& axis) const { return in.layout->n_bins[axis.table_axis]; }
@@ -212,12 +217,15 @@ struct DepthThree {
         const bool in_order = a.table_axis < b.table_axis;
         const std::size_t a_stride = in_order ? area(bins_of(b), C) : C;
         const std::size_t b_stride = in_order ? C : area(bins_of(a), C);
-        pair.solve(leaf_gain, table, a, a_stride, b, b_stride, 0, a.n_regions, pair_gains);
-        double* const extra = flipped_gains + area(b.n_sides, a.n_sides);
-        pair.solve(leaf_gain, table, b, b_stride, a, a_stride, b.n_sides, b.n_regions, extra);
-        for (int s = 0; s < b.n_sides; ++s)
-            for (int t = 0; t < a.n_sides; ++t)
-                flipped_gains[area(s, a.n_sides) + t] = pair_gains[area(t, b.n_sides) + s];
+        pair.solve(leaf_gain, table, a, a_stride, b, b_stride, 0, known(i) ? a.n_sides : a.n_regions,
+                   pair_gains);
+        if (!known(j)) {
+            double* const extra = flipped_gains + area(b.n_sides, a.n_sides);
+            pair.solve(leaf_gain, table, b, b_stride, a, a_stride, b.n_sides, b.n_regions, extra);
+            for (int s = 0; s < b.n_sides; ++s)
+                for (int t = 0; t < a.n_sides; ++t)
+                    flipped_gains[area(s, a.n_sides) + t] = pair_gains[area(t, b.n_sides) + s];
+        }
 
         // A region of one column, split by a cut of the other.
         const auto cut_regions = [](const double* gains_of, const AxisView& of, const AxisView& by,
@@ -227,8 +235,8 @@ struct DepthThree {
                 to[region] = larger(to[region], best_sum(line, line + by.n_cuts, by.n_cuts));
             }
         };
-        cut_regions(pair_gains, a, b, stump[i]);
-        cut_regions(flipped_gains, b, a, stump[j]);
+        if (!known(i)) cut_regions(pair_gains, a, b, stump[i]);
+        if (!known(j)) cut_regions(flipped_gains, b, a, stump[j]);
 
         // A side of each, split by another cut of one of the two columns.
         double* const leaves = cell[i * in.n_axes + j];

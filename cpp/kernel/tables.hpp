@@ -133,12 +133,12 @@ void marginalise(const double* table, int outer, int n, int inner, double* out) 
     }
 }
 
-// The sums of each side of `axis`, from sums per bin that lie `stride` apart: a product with a matrix
-// of zeros and ones, exact since all sums are whole numbers. V vectors of sides at a time.
+// The sums where each cut of `axis` holds, and over all bins, from sums per bin that lie `stride` apart: a
+// product with a matrix of zeros and ones, exact since all sums are whole numbers. V vectors at a time.
 template <int C, int V>
-void to_sides(const AxisView& axis, int from, const double* per_bin, std::size_t stride,
-              double* const (&out)[C]) {
-    const std::size_t line = membership_stride(axis.n_sides);
+void to_cuts(const AxisView& axis, int from, const double* per_bin, std::size_t stride,
+             double* const (&out)[C]) {
+    const std::size_t line = whole_vectors(axis.n_cuts + 1);
     const double* belongs = axis.membership + static_cast<std::size_t>(axis.first_bin) * line + from;
     per_bin += static_cast<std::size_t>(axis.first_bin) * stride;
     Vector acc[C][V] = {};
@@ -151,15 +151,28 @@ void to_sides(const AxisView& axis, int from, const double* per_bin, std::size_t
         for (int v = 0; v < V; ++v) store(out[c] + from + v * lanes, acc[c][v]);
 }
 
+// The sums of each side of `axis`, and zeros up to a whole vector.
 template <int C>
 void to_sides(const AxisView& axis, const double* per_bin, std::size_t stride, double* const (&out)[C]) {
+    const int n_cuts = axis.n_cuts;
+    for (int c = 0; c < C; ++c) store(out[c] + padded(axis.n_sides) - lanes, Vector{});
     int from = 0;
-    for (; axis.n_sides - from > 3 * lanes; from += 4 * lanes)
-        to_sides<C, 4>(axis, from, per_bin, stride, out);
-    const int left = (axis.n_sides - from + lanes - 1) / lanes;
-    if (left == 3) to_sides<C, 3>(axis, from, per_bin, stride, out);
-    if (left == 2) to_sides<C, 2>(axis, from, per_bin, stride, out);
-    if (left == 1) to_sides<C, 1>(axis, from, per_bin, stride, out);
+    for (; n_cuts + 1 - from > 3 * lanes; from += 4 * lanes) to_cuts<C, 4>(axis, from, per_bin, stride, out);
+    const int left = (n_cuts + 1 - from + lanes - 1) / lanes;
+    if (left == 3) to_cuts<C, 3>(axis, from, per_bin, stride, out);
+    if (left == 2) to_cuts<C, 2>(axis, from, per_bin, stride, out);
+    if (left == 1) to_cuts<C, 1>(axis, from, per_bin, stride, out);
+    // Where a cut does not hold are all the other rows.
+    for (int c = 0; c < C; ++c) {
+        double* const fails = out[c] + n_cuts;
+        const double all = *fails;
+        if (n_cuts < lanes) {
+            for (int k = 0; k < n_cuts; ++k) fails[k] = all - out[c][k];
+            continue;
+        }
+        for (int k = 0; k + lanes < n_cuts; k += lanes) store(fails + k, all - load(out[c] + k));
+        store(fails + n_cuts - lanes, all - load(out[c] + n_cuts - lanes));
+    }
 }
 
 // Adds the sums of one region to `base`. `prefix` holds n_bins + 1 running sums, each `stride` apart.
