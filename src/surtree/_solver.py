@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -146,7 +146,7 @@ def _sums(sums: RowSums) -> dict[str, Any]:
 def _limits(limits: Limits) -> dict[str, Any]:
     most_splits = 2 ** min(limits.max_depth, 30) - 1
     max_splits = most_splits if limits.max_splits is None else min(limits.max_splits, most_splits)
-    return asdict(limits) | {"max_splits": max_splits}
+    return vars(limits) | {"max_splits": max_splits}
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -189,7 +189,7 @@ def solve(
         n_threads=n_threads(n_jobs),
         memory_limit=default_memory_limit() if memory_limit is None else memory_limit,
         progress=None if progress is None else show,
-        **asdict(switches or Switches()),
+        **vars(switches or Switches()),
         known_gains=np.empty(0) if known_gains is None else known_gains,
     )
     structures = tuple(

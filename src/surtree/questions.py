@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surtree import _core
 from surtree.cut import Cut
 from surtree.table import Column
-from surtree.thresholds import distinct_values, quantile_thresholds, readable
+from surtree.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -159,7 +159,9 @@ def _ask_numbers(
     else:
         above = np.searchsorted(distinct, thresholds, side="right")
         # Thresholds between the same two values ask the same: the first of them is taken.
-        above, places = np.unique(above[above < len(distinct)], return_index=True)
+        above = above[above < len(distinct)]
+        places = first_of_each(above) if above.size else above
+        above = above[places]
     bins = _bins(column.values, distinct[above])
     if column.has_missing:
         bins[column.missing] = len(above) + 1

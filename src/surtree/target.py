@@ -161,7 +161,7 @@ def _read_columns(y: Any) -> list[Column]:
 
 def _read_event(column: Column) -> NDArray[np.bool_]:
     categorical = column.kind == "categorical"
-    if categorical or not np.isin(column.values, (0, 1)).all():
+    if categorical or not ((column.values == 0) | (column.values == 1)).all():
         numbers = () if categorical else np.unique(column.values)
         found = [str(text) for text in column.categories] + [f"{number:g}" for number in numbers]
         shown = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, Context
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,28 @@ def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floa
     # Only whoever has repeats pays for an order; a plain sort is several times faster.
     order = None if repeats is None else np.argsort(values)
     ascending = np.sort(values) if order is None else values[order]
-    starts = np.flatnonzero(np.concatenate(([True], ascending[1:] != ascending[:-1])))
+    starts = first_of_each(ascending)
     if repeats is None:
         return ascending[starts], np.diff(starts, append=len(values)).astype(np.float64)
     return ascending[starts], np.add.reduceat(repeats[order], starts)
+
+
+def first_of_each(ascending: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where each value of an ascending array stands first.
+
+    Parameters
+    ----------
+    ascending : array of shape (n_values,)
+        The values; at least one.
+
+    Returns
+    -------
+    array of int
+    """
+    is_new = np.empty(len(ascending), dtype=bool)
+    is_new[0] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
+    return is_new.nonzero()[0]
 
 
 def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | None) -> Floats:
@@ -77,7 +96,8 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
         [round((part + 0.5) * last / n_thresholds) for part in range(n_thresholds)], dtype=float
     )
     lower, upper = (distinct[np.searchsorted(ends, places + step, side="right")] for step in (0, 1))
-    return np.unique(_midpoint(lower, upper))
+    thresholds = _midpoint(lower, upper)
+    return thresholds[first_of_each(thresholds)]
 
 
 def readable(threshold: float, lower: float, upper: float) -> float:
