@@ -23,8 +23,7 @@ struct BinSet {
     BinSet() = default;
     explicit BinSet(const Region& region) {
         for (const Run& run : region)
-            for (int b = run.first; b < run.last; ++b)
-                words[static_cast<std::size_t>(b) / 64] |= 1ULL << (b % 64);
+            for (int b = run.first; b < run.last; ++b) words[at(b) / 64] |= 1ULL << (b % 64);
     }
 
     Region region() const {
@@ -73,10 +72,10 @@ class Numbered {
 
  private:
     std::size_t find(const Set& set) const {
-        std::size_t at = set.hash() & (places_.size() - 1);
-        while (places_[at] >= 0 && !(sets[static_cast<std::size_t>(places_[at])] == set))
-            at = (at + 1) & (places_.size() - 1);
-        return at;
+        const std::size_t mask = places_.size() - 1;
+        std::size_t place = set.hash() & mask;
+        while (places_[place] >= 0 && !(sets[at(places_[place])] == set)) place = (place + 1) & mask;
+        return place;
     }
 
     void grow() {
@@ -162,12 +161,11 @@ Axis::Axis(const std::vector<Region>& holds, std::vector<int> cuts, const Region
         add_regions<max_kernel_bins / 64>(sides, levels);
 
     const std::size_t n = holds.size(), stride = whole_vectors(n_cuts + 1);
-    membership.assign(static_cast<std::size_t>(last_bin) * stride, 0.0);
-    for (std::size_t b = 0; b < static_cast<std::size_t>(last_bin); ++b) membership[b * stride + n] = 1.0;
+    membership.assign(at(last_bin) * stride, 0.0);
+    for (std::size_t b = 0; b < at(last_bin); ++b) membership[b * stride + n] = 1.0;
     for (std::size_t c = 0; c < n; ++c)
         for (const Run& run : sides[c])
-            for (int b = run.first; b < run.last; ++b)
-                membership[static_cast<std::size_t>(b) * stride + c] = 1.0;
+            for (int b = run.first; b < run.last; ++b) membership[at(b) * stride + c] = 1.0;
 }
 
 // What further cuts make of the sides.
@@ -179,7 +177,7 @@ void Axis::add_regions(const std::vector<Region>& sides, int levels) {
     const std::size_t n = sides.size() / 2;
     const auto cut_again = [&](int from, int to) {
         for (int r = from; r < to; ++r) {
-            const Set region = regions.sets[static_cast<std::size_t>(r)];
+            const Set region = regions.sets[at(r)];
             for (std::size_t c = 0; c < n; ++c) {
                 const Set yes = region & regions.sets[c], no = region & regions.sets[n + c];
                 if (yes.empty() || no.empty()) continue;
@@ -194,7 +192,7 @@ void Axis::add_regions(const std::vector<Region>& sides, int levels) {
     n_regions = n_found();
     if (levels >= 3) cut_again(n_sides, n_regions);
     n_deep = n_found();
-    for (int r = n_sides; r < n_deep; ++r) add_runs(regions.sets[static_cast<std::size_t>(r)].region());
+    for (int r = n_sides; r < n_deep; ++r) add_runs(regions.sets[at(r)].region());
 }
 
 void Axis::add_runs(const Region& region) {
@@ -203,8 +201,8 @@ void Axis::add_runs(const Region& region) {
 }
 
 Column::Column(const Problem& problem, int column, int levels)
-    : n_bins(problem.n_bins[static_cast<std::size_t>(column)]), first_cut(0), n_cuts(0), levels_(levels) {
-    const int missing_bin = problem.missing_bin[static_cast<std::size_t>(column)];
+    : n_bins(problem.n_bins[at(column)]), first_cut(0), n_cuts(0), levels_(levels) {
+    const int missing_bin = problem.missing_bin[at(column)];
     n_values_ = missing_bin < 0 ? n_bins : missing_bin;
     ordered_ = true;
     std::vector<int> cuts;
@@ -253,9 +251,8 @@ const Axis& Column::within(std::uint64_t occupied) const {
 void Column::find_parts(std::uint64_t occupied, Axis& axis) const {
     const auto bins = [](const Axis& of, int region) {
         std::uint64_t mask = 0;
-        for (int u = of.run_begin[static_cast<std::size_t>(region)];
-             u < of.run_begin[static_cast<std::size_t>(region + 1)]; ++u) {
-            const auto [first, last] = of.runs[static_cast<std::size_t>(u)];
+        for (int u = of.run_begin[at(region)]; u < of.run_begin[at(region + 1)]; ++u) {
+            const auto [first, last] = of.runs[at(u)];
             mask |= (~0ULL >> (mask_bits - (last - first))) << first;
         }
         return mask;

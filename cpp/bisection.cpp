@@ -11,8 +11,6 @@ namespace {
 // Columns of few bins are added up cell by cell where there are enough rows for it, else scanned in order.
 constexpr int rows_per_cell = 8;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 bool is_limited(const Limits& limits) { return limits.min_samples_leaf > 1 || limits.min_events_leaf > 0; }
 
 }  // namespace

@@ -6,8 +6,6 @@
 namespace surtree {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 int rank_of(const OrderedRows::Order& order, std::size_t k) { return static_cast<int>(order.code[k] >> 1); }
 
 }  // namespace

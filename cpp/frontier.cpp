@@ -4,12 +4,6 @@
 #include <limits>
 
 namespace surtree {
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 Frontier::Frontier(const OrderedRows& rows, const Unfolded& unfolded, const Rows& all, const Limits& limits,
                    Outcome start, const Profile& known, int child_budget)
     : unfolded_(unfolded),

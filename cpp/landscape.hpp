@@ -9,8 +9,6 @@
 
 namespace surtree {
 
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // The cuts of a column that treat missing values alike, so ordered that the bins for which one holds
 // begin and end no earlier than those of the one before. Only rows between them change sides.
 struct Sweep {

@@ -8,8 +8,6 @@
 namespace surtree {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 void sum_all_cells(const Unfolded& unfolded, int n_sums, OrderedRows& rows) {
     const std::size_t n = at(rows.n), width = at(n_sums);
     rows.cell_sums.resize(unfolded.joints.size());

@@ -8,6 +8,9 @@
 
 namespace surtree {
 
+// Numbers of rows, bins, cuts and sides are signed, so that differences are; what they index is not.
+constexpr std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
 // A yes-or-no question about one column: it holds for bins first..last, and for the
 // column's missing bin where `missing` is set; for all other bins, if it is negated. Rows for which it
 // holds go right.

@@ -12,8 +12,6 @@ constexpr int shared_depth = 5;
 
 constexpr std::size_t max_running_tables = std::size_t{1} << 24;  // doubles
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 }  // namespace
 
 Search::Search(const Problem& problem, const Limits& limits, const Control& control)
@@ -146,47 +144,6 @@ bool Search::is_quick() const {
                 8 * static_cast<double>(terminal_->tables_size());
     for (int depth = terminal_->depth(); depth < stage_depth_; ++depth) steps *= n_sides;
     return steps < 2e6;
-}
-
-std::unique_ptr<Search::LookAhead> Search::look_ahead(const RowSet& rows, int depth, Worker& worker) {
-    auto out = std::make_unique<LookAhead>();
-    out->depth = std::min(depth, terminal_->depth());
-    start_profile(terminal_->leaf_gain(rows, limited_ && &rows != &rows_.all), rows.n, depth, out->profile);
-    start_profile(out->profile[0], rows.n, out->depth, out->exact);
-    if (out->profile[0] < infeasible / 2 || out->profile.size() == 1) return out;
-    if (!terminal_->solve(rows, out->depth, worker.scratch, worker.side_gains)) return nullptr;
-    join_sides(worker.side_gains, out->exact);
-    for (std::size_t k = 0; k < out->profile.size(); ++k)
-        out->profile[k] = std::max(out->profile[k], out->exact[std::min(k, out->exact.size() - 1)]);
-    if (depth <= terminal_->depth()) return out;
-
-    const std::vector<Profile> sides = profiles_of_sides(worker.side_gains);
-    const std::vector<int> n = sides_of(rows).n;
-    double best = infeasible / 2;
-    for (const Column& column : columns_)
-        for (int c = 0; c < column.n_cuts; ++c) {
-            const std::size_t side = at(first_side(column) + c), other = side + at(column.n_cuts);
-            const Profile &yes = sides[side], &no = sides[other];
-            if (n[side] == 0 || n[other] == 0 || yes.empty() || no.empty() || yes.back() + no.back() <= best)
-                continue;
-            best = yes.back() + no.back();
-            out->column = index_of(column);
-            out->cut = c;
-        }
-    if (out->column < 0) return out;
-    const Column& column = columns_[at(out->column)];
-    for (const bool holds : {false, true}) {
-        RowSet child;
-        take_rows(rows, static_cast<int>(columns_.size()), rows_.n_sums, out->column, column.whole(),
-                  holds ? out->cut : out->cut + column.n_cuts, child);
-        std::unique_ptr<LookAhead>& part = holds ? out->yes : out->no;
-        part = look_ahead(child, depth - 1, worker);
-        if (!part) return nullptr;
-    }
-    join(out->yes->profile.data(), out->yes->profile.size(), out->no->profile.data(), out->no->profile.size(),
-         out->profile);
-    make_monotone(out->profile);
-    return out;
 }
 
 void Search::run_task(const Task& task, Worker& worker) {
@@ -456,17 +413,6 @@ void Search::store_sides(double leaf, const std::vector<Key>& keys) {
         if (key != Key{}) side_memo_.store(key, gains.data());
 }
 
-// No tree gains more than a leaf for each distinct row.
-std::vector<double> Search::saturated_gains(const RowSet& rows) const {
-    std::vector<double> events(whole_vectors(rows.n)), hazard(events.size()), out(events.size());
-    for (int r = 0; r < rows.n; ++r) {
-        events[at(r)] = rows.sums[at(r) * at(rows_.n_sums)];
-        hazard[at(r)] = rows.sums[at(r) * at(rows_.n_sums) + 1];
-    }
-    kernels().gains(events.data(), hazard.data(), out.data(), static_cast<int>(out.size()));
-    return out;
-}
-
 // What a kernel of depth three would find, if the sides of these rows are known.
 bool Search::load_sides(const RowSet& rows, SideGains& out) const {
     if (group_.empty()) return false;
@@ -520,88 +466,6 @@ Search::Solved Search::solve_again(const RowSet& rows, int depth, Worker& worker
         solved.sides.insert(solved.sides.end(), profiles.begin(), profiles.end());
     }
     return solved;
-}
-
-Profile Search::gains_of_sides() const {
-    const std::lock_guard lock(root_mutex_);
-    return root_profile(root_sides_);
-}
-
-Profile Search::gains() const {
-    Profile out = gains_of_sides();
-    const std::lock_guard lock(root_mutex_);
-    for (std::size_t k = 0; look_ahead_ && k < out.size(); ++k)
-        out[k] = std::max(out[k], look_ahead_->profile[std::min(k, look_ahead_->profile.size() - 1)]);
-    return out;
-}
-
-Profile Search::root_profile(const std::vector<RootSide>& sides) const {
-    // The root may always be a leaf, whatever the limits say.
-    Profile out(at(n_splits() + 1), terminal_->leaf_gain(rows_.all, false));
-    if (sides.empty()) return out;
-    for (const Column& column : columns_)
-        for (int c = 0; c < column.n_cuts; ++c) {
-            const Profile& yes = sides[at(first_side(column) + c)].profile;
-            const Profile& no = sides[at(first_side(column) + c + column.n_cuts)].profile;
-            join(yes.data(), yes.size(), no.data(), no.size(), out);
-        }
-    make_monotone(out);
-    return out;
-}
-
-// A side that is not solved to its full depth gains at most as much as one leaf for each distinct row.
-// Where a part of it is solved, the best tree of the whole, seen from the part, is a tree of the part:
-// the whole gains at most what the part gains, and a leaf for each row beside it. That holds for a part
-// without limits on its leaves only.
-Profile Search::gain_bounds() const {
-    std::vector<RootSide> bounds;
-    {
-        const std::lock_guard lock(root_mutex_);
-        bounds = root_sides_;
-    }
-    if (bounds.empty()) return root_profile(bounds);
-    if (saturated_.empty()) {
-        const std::vector<double> apart = saturated_gains(rows_.all);
-        for (const Column& column : columns_) {
-            saturated_.emplace_back(at(column.n_bins), 0.0);
-            const std::uint16_t* bins = rows_.all.column(index_of(column));
-            for (int r = 0; r < rows_.all.n; ++r) saturated_.back()[bins[r]] += apart[at(r)];
-        }
-    }
-    for (const Column& column : columns_) {
-        const Axis& axis = column.whole();
-        const std::vector<double>& per_bin = saturated_[at(index_of(column))];
-        const auto inside = [&](int side, int bin) {
-            for (int u = axis.run_begin[at(side)]; u < axis.run_begin[at(side + 1)]; ++u)
-                if (bin >= axis.runs[at(u)].first && bin < axis.runs[at(u)].last) return true;
-            return false;
-        };
-        const std::vector<RootSide> known(bounds.begin() + first_side(column),
-                                          bounds.begin() + first_side(column) + axis.n_sides);
-        const auto solved = [&](int side) {
-            return known[at(side)].depth == depth_ - 1 && !known[at(side)].profile.empty();
-        };
-        for (int s = 0; s < axis.n_sides; ++s) {
-            if (solved(s)) continue;
-            double whole = 0;
-            for (int b = 0; b < column.n_bins; ++b) whole += inside(s, b) ? per_bin[at(b)] : 0.0;
-            Profile bound(at(budget_[at(depth_ - 1)] + 1), whole);
-            for (int t = 0; t < axis.n_sides && !limited_; ++t) {
-                double beside = 0;
-                bool is_part = solved(t);
-                for (int b = 0; b < column.n_bins && is_part; ++b) {
-                    if (inside(t, b) && !inside(s, b) && per_bin[at(b)] != 0) is_part = false;
-                    if (inside(s, b) && !inside(t, b)) beside += per_bin[at(b)];
-                }
-                if (!is_part) continue;
-                const Profile& part = known[at(t)].profile;
-                for (std::size_t k = 0; k < bound.size(); ++k)
-                    bound[k] = std::min(bound[k], part[std::min(k, part.size() - 1)] + beside);
-            }
-            bounds[at(first_side(column) + s)].profile = std::move(bound);
-        }
-    }
-    return root_profile(bounds);
 }
 
 Sides Search::sides_of(const RowSet& rows) const {

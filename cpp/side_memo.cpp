@@ -4,12 +4,6 @@
 #include <numeric>
 
 namespace surtree {
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 void SideKeys::read(const RowSet& rows, const std::vector<Column>& columns, int column) {
     columns_ = &columns;
     n_lines_ = columns[at(column)].n_bins;

@@ -12,8 +12,6 @@
 namespace surtree {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // Of equally good trees: the fewest splits, then the first column, then the first cut.
 class TreeBuilder {
  public:

@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::size_t most_stumps = std::size_t{1} << 22;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // Two columns that are swept at the same time find the same stumps, and both write them.
 double get(const double& stump) {
     return std::atomic_ref(const_cast<double&>(stump)).load(std::memory_order_relaxed);

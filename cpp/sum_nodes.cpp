@@ -8,8 +8,6 @@
 namespace surtree {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // Where rows go at a cut, by their bin.
 struct Fork {
     const std::uint16_t* bins;

@@ -5,12 +5,6 @@
 #include <atomic>
 
 namespace surtree {
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 int Terminal::deepest(const Problem& problem, int depth) {
     std::vector<std::size_t> bins(problem.n_bins.begin(), problem.n_bins.end());
     std::sort(bins.rbegin(), bins.rend());
