@@ -409,7 +409,8 @@ def test_text_can_be_read_in_light_and_dark(visit, page_of_gbsg2, scheme):
 def test_paper_has_the_tree_and_the_certificate_but_no_controls(visit, page_of_gbsg2):
     page = visit(page_of_gbsg2, color_scheme="dark")
     page.emulate_media(media="print")
-    for selector in ("nav", "#questions", "#close", ".readout"):
+    for selector in ("nav", "#questions", "#close", ".readout", ".screen"):
+        assert page.locator(selector).count() > 0, selector
         assert not page.locator(selector).first.is_visible(), selector
     for selector in (".surtree-tree", "#detail", "#certificate", "#columns"):
         assert page.locator(selector).is_visible(), selector

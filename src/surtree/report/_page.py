@@ -116,7 +116,7 @@ def page_html(
         data=embedded_json(data),
         summary=summary_html(findings, everyone, time_unit),
         tree=tree_html(tree, leaves, everyone),
-        lead=escape(lead(tree)),
+        lead=lead(tree),
         explanation=escape(explanation(tree, level)),
         form=form_html(fields),
         no_questions="" if fields else "hidden",

@@ -240,13 +240,13 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 def lead(tree: Tree) -> str:
-    """Return in words what the tree does, and what to do with it."""
+    """Return in words what the tree does and, but on paper, what to do with it; as HTML."""
     if tree.n_leaves == 1:
         return "This tree asks nothing: all rows are one group, with one survival curve."
     return (
         f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, each with a "
-        "survival curve of its own. Point at a group, or choose one with the arrow keys, to see "
-        "how it is reached and how it fares."
+        'survival curve of its own. <span class="screen">Point at a group, or choose one with the '
+        "arrow keys, to see how it is reached and how it fares.</span>"
     )
 
 
