@@ -108,26 +108,18 @@ Region complement(const Region& region, int n_bins) {
     return out;
 }
 
-Region intersection(const Region& a, const Region& b) {
-    Region out;
-    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-        append(out, std::max(a[i].first, b[j].first), std::min(a[i].last, b[j].last));
-        if (a[i].last < b[j].last)
-            ++i;
-        else
-            ++j;
-    }
-    return out;
-}
-
 constexpr int mask_bits = 64;
 
-Region bins_of(std::uint64_t mask, int n_bins) {
-    Region region;
-    for (int b = 0; b < std::min(n_bins, mask_bits); ++b)
-        if (mask >> b & 1) append(region, b, b + 1);
-    append(region, mask_bits, n_bins);
-    return region;
+std::uint64_t mask_of(const Run* run, const Run* end) {
+    std::uint64_t mask = 0;
+    for (; run != end; ++run) mask |= (~0ULL >> (mask_bits - (run->last - run->first))) << run->first;
+    return mask;
+}
+
+Region region_of(std::uint64_t mask) {
+    BinSet<1> set;
+    set.words[0] = mask;
+    return set.region();
 }
 
 }  // namespace
@@ -140,15 +132,12 @@ Region region_of(const Cut& cut, int n_bins, int missing_bin) {
     return cut.negated ? complement(region, n_bins) : region;
 }
 
-Axis::Axis(const std::vector<Region>& holds, std::vector<int> cuts, const Region& bins, int levels)
-    : n_cuts(static_cast<int>(holds.size())), n_sides(2 * n_cuts), cut_of(std::move(cuts)) {
-    if (!bins.empty()) {
-        first_bin = bins.front().first;
-        last_bin = bins.back().last;
-    }
-    std::vector<Region> sides;
-    for (const Region& yes : holds) sides.push_back(intersection(yes, bins));
-    for (const Region& yes : holds) sides.push_back(intersection(complement(yes, last_bin), bins));
+Axis::Axis(const std::vector<Region>& sides, std::vector<int> cuts, const Run& bins, int levels)
+    : first_bin(bins.first),
+      last_bin(bins.last),
+      n_cuts(static_cast<int>(cuts.size())),
+      n_sides(2 * n_cuts),
+      cut_of(std::move(cuts)) {
     n_regions = n_deep = n_sides;
     split_begin.push_back(0);
     run_begin.push_back(0);
@@ -160,7 +149,7 @@ Axis::Axis(const std::vector<Region>& holds, std::vector<int> cuts, const Region
     else
         add_regions<max_kernel_bins / 64>(sides, levels);
 
-    const std::size_t n = holds.size(), stride = whole_vectors(n_cuts + 1);
+    const std::size_t n = at(n_cuts), stride = whole_vectors(n_cuts + 1);
     membership.assign(at(last_bin) * stride, 0.0);
     for (std::size_t b = 0; b < at(last_bin); ++b) membership[b * stride + n] = 1.0;
     for (std::size_t c = 0; c < n; ++c)
@@ -206,58 +195,58 @@ Column::Column(const Problem& problem, int column, int levels)
     n_values_ = missing_bin < 0 ? n_bins : missing_bin;
     ordered_ = true;
     std::vector<int> cuts;
+    std::vector<Region> sides;
     for (std::size_t c = 0; c < problem.cuts.size(); ++c) {
         const Cut& cut = problem.cuts[c];
         if (cut.column != column) continue;
         cuts.push_back(static_cast<int>(c));
-        holds_.push_back(region_of(cut, n_bins, missing_bin));
+        sides.push_back(region_of(cut, n_bins, missing_bin));
         ordered_ = ordered_ && (cut.last == n_values_ - 1 || cut.first == missing_bin);
     }
     n_cuts = static_cast<int>(cuts.size());
     if (n_cuts > 0) first_cut = cuts.front();
+    if (n_bins <= mask_bits)
+        for (const Region& yes : sides) holds_.push_back(mask_of(yes.data(), yes.data() + yes.size()));
+    for (std::size_t c = 0; c < cuts.size(); ++c) sides.push_back(complement(sides[c], n_bins));
     // Depth three looks at the occupied bins only, so the whole column is for two levels at most.
-    whole_ = std::make_unique<Axis>(holds_, cuts, Region{{0, n_bins}}, std::min(levels, 2));
+    whole_ = std::make_unique<Axis>(sides, cuts, Run{0, n_bins}, std::min(levels, 2));
 }
 
 const Axis& Column::within(std::uint64_t occupied) const {
-    if (ordered_ && n_values_ <= mask_bits) {
+    if (ordered_) {
         // Empty bins inside the range are left in, so that there are few ranges to prepare for.
         const std::uint64_t values = n_values_ == mask_bits ? ~0ULL : (1ULL << n_values_) - 1;
         if (const std::uint64_t seen = occupied & values)
             occupied |= (~0ULL >> std::countl_zero(seen)) & (~0ULL << std::countr_zero(seen));
+    } else if (n_bins > 12) {
+        occupied = ~0ULL >> (mask_bits - n_bins);  // too many subsets to prepare for
     }
-    if (!ordered_ && n_bins > 12) occupied = ~0ULL;  // too many subsets to prepare for
     const std::lock_guard lock(cache_->mutex);
     std::unique_ptr<Axis>& axis = cache_->axes[occupied];
     if (axis) return *axis;
 
-    const Region bins = bins_of(occupied, n_bins);
-    std::vector<Region> seen;
-    std::vector<Region> holds;
+    std::vector<std::uint64_t> seen;
     std::vector<int> cuts;
     for (std::size_t c = 0; c < holds_.size(); ++c) {
-        const Region yes = intersection(holds_[c], bins);
-        const Region no = intersection(complement(holds_[c], n_bins), bins);
-        if (yes.empty() || no.empty() || std::find(seen.begin(), seen.end(), yes) != seen.end()) continue;
+        const std::uint64_t yes = holds_[c] & occupied, no = occupied & ~yes;
+        if (yes == 0 || no == 0 || std::find(seen.begin(), seen.end(), yes) != seen.end()) continue;
         seen.insert(seen.end(), {yes, no});
-        holds.push_back(yes);
         cuts.push_back(first_cut + static_cast<int>(c));
     }
-    axis = std::make_unique<Axis>(holds, std::move(cuts), bins, levels_);
-    if (levels_ >= 3 && n_bins <= mask_bits) find_parts(occupied, *axis);
+    std::vector<Region> sides;
+    for (const std::size_t first : {0, 1})
+        for (std::size_t k = first; k < seen.size(); k += 2) sides.push_back(region_of(seen[k]));
+    const Run bins{std::countr_zero(occupied), mask_bits - std::countl_zero(occupied)};
+    axis = std::make_unique<Axis>(sides, std::move(cuts), occupied == 0 ? Run{0, 0} : bins, levels_);
+    find_parts(occupied, *axis);
     return *axis;
 }
 
 void Column::find_parts(std::uint64_t occupied, Axis& axis) const {
     const auto bins = [](const Axis& of, int region) {
-        std::uint64_t mask = 0;
-        for (int u = of.run_begin[at(region)]; u < of.run_begin[at(region + 1)]; ++u) {
-            const auto [first, last] = of.runs[at(u)];
-            mask |= (~0ULL >> (mask_bits - (last - first))) << first;
-        }
-        return mask;
+        return mask_of(of.runs.data() + of.run_begin[at(region)],
+                       of.runs.data() + of.run_begin[at(region + 1)]);
     };
-    if (n_bins < mask_bits) occupied &= (1ULL << n_bins) - 1;
     std::vector<std::uint64_t> regions;
     for (int r = 0; r < axis.n_regions; ++r) regions.push_back(bins(axis, r));
     for (int r = 0; r < whole().n_regions; ++r) {

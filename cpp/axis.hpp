@@ -49,13 +49,13 @@ struct Axis {
     std::vector<int> split_begin;    // splits of region r, likewise
     std::vector<double> membership;  // n_bins x whole_vectors(n_cuts + 1): 1 where the cut holds; 1 at last
 
-    // For each region of the whole column, the region that has the same rows among the occupied bins;
-    // where kernels of three levels may ask for it.
+    // For each region of the whole column, the region that has the same rows among the occupied bins.
     static constexpr int all_rows = -1, no_rows = -2;
     std::vector<int> part_of;
 
-    // levels: how many cuts of this column a path can hold that a kernel solves at once (1, 2 or 3).
-    Axis(const std::vector<Region>& holds, std::vector<int> cut_of, const Region& bins, int levels);
+    // sides: where each cut holds, then where it does not. levels: how many cuts of this column a path can
+    // hold that a kernel solves at once (1, 2 or 3).
+    Axis(const std::vector<Region>& sides, std::vector<int> cut_of, const Run& bins, int levels);
 
  private:
     void add_runs(const Region& region);
@@ -81,14 +81,14 @@ class Column {
     const Axis& whole() const { return *whole_; }
 
     // The cuts that divide rows in these bins, each way to divide them once (by the first such cut).
-    // Bins beyond the 64th are taken to be occupied.
+    // For columns of at most 64 bins.
     const Axis& within(std::uint64_t occupied) const;
 
  private:
     void find_parts(std::uint64_t occupied, Axis& axis) const;
 
-    std::vector<Region> holds_;
-    int n_values_;  // bins without the missing one
+    std::vector<std::uint64_t> holds_;  // the bins where each cut holds
+    int n_values_;                      // bins without the missing one
     bool ordered_;
     int levels_;
     std::unique_ptr<Axis> whole_;
