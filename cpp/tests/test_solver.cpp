@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "gain_table.hpp"
 #include "kernels.hpp"
 #include "problem.hpp"
 
@@ -212,10 +213,34 @@ void a_stop_leaves_a_tree_and_a_bound(Control control) {
     }
 }
 
+void a_table_of_gains_finds_what_it_has_room_for() {
+    GainTable table;
+    const std::size_t room = 1 << 20;
+    std::atomic<std::size_t> bytes_left = room;
+    GainTable::Gains out;
+    const auto number = [](std::size_t k) { return static_cast<double>(k); };
+    std::size_t n_found = 0;
+    for (std::size_t k = 0; k < 40000; ++k) table.store(key_of(k), {number(k), 1, 2, 3}, bytes_left);
+    for (std::size_t k = 0; k < 40000; ++k)
+        if (table.find(key_of(k), out)) {
+            CHECK(out[0] == number(k) && out[3] == 3, "key %zu", k);
+            ++n_found;
+        }
+    CHECK(n_found > room / GainTable::bytes_per_entry, "found %zu", n_found);
+    CHECK(n_found * sizeof(out) < room - bytes_left && bytes_left <= room, "found %zu", n_found);
+    CHECK(!table.find(key_of(40000), out), "nobody stored it");
+
+    bytes_left = room;
+    table.freeze();
+    table.store(key_of(40000), {}, bytes_left);
+    CHECK(!table.find(key_of(40000), out) && table.find(key_of(0), out), "nothing changes any more");
+}
+
 }  // namespace
 
 int main() {
     gain_is_the_formula();
+    a_table_of_gains_finds_what_it_has_room_for();
     sharing_changes_nothing();
     Control bisecting;
     bisecting.switches.bisect = 0;
@@ -224,5 +249,5 @@ int main() {
         threads_change_nothing(control);
         a_stop_leaves_a_tree_and_a_bound(control);
     }
-    std::printf("8 passed, 0 failed (%s)\n", kernels().name);
+    std::printf("9 passed, 0 failed (%s)\n", kernels().name);
 }
