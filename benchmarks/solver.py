@@ -7,7 +7,7 @@ python -m benchmarks.solver growth        # our time against rows, cuts, depth, 
 The tables and the peers are those of the experiments: pip install ".[experiments]".
 
 Prints a table and saves tidy rows to benchmarks/results/. One thread, median of at least --repeat
-runs, and of at least half a second of them.
+runs, and of at least half a second of them, in turns.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,24 +42,50 @@ RESULTS = Path(__file__).parent / "results"
 # fits of a process are slow, and a median of three of them is luck.
 PATIENCE = 15
 LEAST = 0.5
+# Whoever is timed beside others takes turns of so many seconds.
+TURN = 0.1
 
 
-def seconds(fit: Callable[[], object], repeat: int) -> tuple[float, object]:
+def race(fits: list[Callable[[], object]], repeat: int) -> list[tuple[float, Any]]:
+    """Return the median time of each of some fits, and its last model.
+
+    They take turns, so that a slow moment of the machine is one for all of them.
+    """
+    times: list[list[float]] = [[] for _ in fits]
+    models: list[Any] = [None for _ in fits]
+
+    def is_done(taken: list[float]) -> bool:
+        return sum(taken) >= LEAST and (len(taken) >= repeat or sum(taken) >= PATIENCE)
+
+    while not all(map(is_done, times)):
+        for k, fit in enumerate(fits):
+            if is_done(times[k]) and times[k][-1] > TURN:
+                continue  # a short fit goes on as long as the others
+            end = sum(times[k]) + TURN
+            while sum(times[k]) < end:
+                start = time.perf_counter()
+                models[k] = fit()
+                times[k].append(time.perf_counter() - start)
+    return list(zip(map(statistics.median, times), models, strict=True))
+
+
+def seconds(fit: Callable[[], object], repeat: int) -> tuple[float, Any]:
     """Return the median time of a fit, and the last model."""
-    times: list[float] = []
-    while sum(times) < LEAST or (len(times) < repeat and sum(times) < PATIENCE):
-        start = time.perf_counter()
-        model = fit()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times), model
+    return race([fit], repeat)[0]
 
 
 def compare(table: SurvivalTable, depth: int, repeat: int, greedy: bool) -> dict:
     """Fit all three to one table."""
     X, y = table.X, table.y
-    ours, model = seconds(lambda: SurTree(max_depth=depth).fit(X, y), repeat)
-    binary = model.encoder_.transform(X).astype(int)
-    theirs, peer = seconds(lambda: fit_pystreed(binary, y, depth), repeat)
+    model = SurTree(max_depth=depth)
+    binary = model.fit(X, y).encoder_.transform(X).astype(int)
+    numbers = numeric(X)
+    fits = [
+        lambda: SurTree(max_depth=depth).fit(X, y),
+        lambda: fit_pystreed(binary, y, depth),
+        lambda: fit_sksurv(numbers, y, depth),
+    ]
+    (ours, _), (theirs, peer), *third = race(fits if greedy else fits[:2], repeat)
     row = {
         "table": table.name,
         "rows": len(y),
@@ -70,9 +97,7 @@ def compare(table: SurvivalTable, depth: int, repeat: int, greedy: bool) -> dict
         "surtree_loss": training_loss(y, model.apply(X)),
         "pystreed_loss": training_loss(y, peer(binary)),
     }
-    if greedy:
-        numbers = numeric(X)
-        row["sksurv_seconds"], tree = seconds(lambda: fit_sksurv(numbers, y, depth), repeat)
+    for row["sksurv_seconds"], tree in third:
         row["sksurv_ratio"] = row["sksurv_seconds"] / ours
         row["sksurv_loss"] = training_loss(y, sksurv_leaves(tree, numbers, depth))
     return row
