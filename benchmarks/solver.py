@@ -170,11 +170,18 @@ def real(options) -> list[dict]:
 def growth(options) -> list[dict]:
     rows = []
 
-    def measure(axis: str, value, X, y, **parameters) -> None:
-        taken, model = seconds(lambda: SurTree(**parameters).fit(X, y), options.repeat)
+    def measure(axis, X, y, value, **parameters):
+        compare_ours((axis, X, y, value, parameters))
+
+    def compare_ours(*cases):
+        fits = [
+            lambda X=X, y=y, parameters=parameters: SurTree(**parameters).fit(X, y)
+            for _, X, y, _, parameters in cases
+        ]
+        times = race(fits, options.repeat)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append(
-            {
+        for (axis, _, y, value, parameters), (taken, model) in zip(cases, times, strict=True):
+            row = {
                 "axis": axis,
                 "value": value,
                 "rows": len(y),
@@ -183,30 +190,33 @@ def growth(options) -> list[dict]:
                 "surtree_seconds": taken,
                 "peak_mebibytes": memory,
             }
-        )
-        show(rows[-1:])
+            rows.append(row)
+            show([row])
 
     (X, y), (X2, y2) = (
         (table.X, table.y) for table in (synthetic_table(0), synthetic_table(0, factor=2))
     )
     for depth in (1, 2, 3, 4, 5):
-        measure("depth", depth, X, y, max_depth=depth)
-    for n_jobs in (1, 2):
-        measure("threads", n_jobs, X, y, max_depth=5, n_jobs=n_jobs)
+        measure("depth", X, y, depth, max_depth=depth)
+    compare_ours(
+        *(("threads", X, y, n_jobs, {"max_depth": 5, "n_jobs": n_jobs}) for n_jobs in (1, 2))
+    )
     for n_thresholds in (5, 10, 20, 40):
-        measure("thresholds", n_thresholds, X, y, max_depth=3, n_thresholds=n_thresholds)
+        measure("thresholds", X, y, n_thresholds, max_depth=3, n_thresholds=n_thresholds)
     full = SurTree(max_depth=2).fit(X, y).encoder_.transform(X)
     for depth in (4, 5):
-        measure("input: raw", "raw", X, y, max_depth=depth)
-        measure("input: binary", "binary", full, y, max_depth=depth)
-    measure("sizes: all", "all", X2, y2, max_depth=4)
+        inputs = {"raw": X, "binary": full}
+        compare_ours(
+            *(("input", table, y, kind, {"max_depth": depth}) for kind, table in inputs.items())
+        )
+    measure("sizes: all", X2, y2, "all", max_depth=4)
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(300, 2000))
-    measure("columns", 2000, wide, rng.exponential(size=300), max_depth=2)
+    measure("columns", wide, rng.exponential(size=300), 2000, max_depth=2)
     for n in (1_000, 10_000, 100_000, 1_000_000):
         long = rng.normal(size=(n, 10))
         time_to_event = rng.exponential(1 + (long[:, 0] > 0) + (long[:, 1] > 1) * (long[:, 2] > 0))
-        measure("rows", n, long, time_to_event, max_depth=3)
+        measure("rows", long, time_to_event, n, max_depth=3)
     return rows
 
 
