@@ -4,6 +4,7 @@
 #include <limits>
 
 namespace surtree {
+
 Frontier::Frontier(const OrderedRows& rows, const Unfolded& unfolded, const Rows& all, const Limits& limits,
                    Outcome start, const Profile& known, int child_budget)
     : unfolded_(unfolded),

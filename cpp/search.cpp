@@ -1,14 +1,10 @@
 #include "search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace surtree {
 namespace {
-
-// Of a tree of this depth, sides two levels down are shared.
-constexpr int shared_depth = 5;
 
 constexpr std::size_t max_running_tables = std::size_t{1} << 24;  // doubles
 
@@ -49,8 +45,9 @@ Status Search::run() {
     Status status = Status::optimal;
     for (stage_depth_ = terminal_->depth(); stage_depth_ <= depth_ && status == Status::optimal;
          ++stage_depth_) {
-        // What is shared needs no stage before, and a tree in between is of use only where time may end.
-        if (stage_depth_ == shared_depth - 1 && !group_.empty() && control_.time_limit == 0) continue;
+        // What is shared needs no stage before. A tree in between is for those who may end the search early.
+        const bool may_end_early = control_.time_limit > 0 || control_.wants_progress;
+        if (stage_depth_ == shared_depth - 1 && !group_.empty() && !may_end_early) continue;
         if (stage_depth_ == shared_depth && pays_to_share(start)) {
             std::vector<Task> preparations = tasks();
             for (Task& task : preparations) task.prepares = true;
@@ -64,14 +61,6 @@ Status Search::run() {
         if (worth_a_look && status == Status::optimal) status = run_tasks({{0, 0}}, start);
     }
     return status;
-}
-
-// No side of the root is solved before all are prepared. Where time may end before, the most promising ones
-// are solved first instead.
-bool Search::pays_to_share(Clock::time_point start) const {
-    if (group_.empty()) return false;
-    const std::chrono::duration<double> taken = Clock::now() - start;
-    return control_.time_limit == 0 || taken.count() * n_sides_ < control_.time_limit;
 }
 
 // The whole root at first; then columns, each swept; then, where one side is work enough, sides.
@@ -173,19 +162,6 @@ void Search::run_task(const Task& task, Worker& worker) {
         if (!profiles[s].empty()) keep(task.first_side + static_cast<int>(s), depth, std::move(profiles[s]));
 }
 
-void Search::prepare(int side, Worker& worker) {
-    const Column& column = column_of_side(side);
-    RowSet child;
-    take_rows(rows_.all, static_cast<int>(columns_.size()), rows_.n_sums, index_of(column), column.whole(),
-              side - first_side(column), child);
-    const Sides sides = sides_of(child);
-    std::vector<Profile> profiles;
-    for (const Column& other : columns_)
-        if (group_[at(index_of(other))] == group_[at(index_of(column))] &&
-            !solve_sides(child, other, sides, shared_depth - 2, worker, profiles))
-            return;
-}
-
 void Search::keep(int side, int depth, Profile profile) {
     const std::lock_guard lock(root_mutex_);
     root_sides_[at(side)] = {depth, std::move(profile)};
@@ -264,26 +240,6 @@ bool Search::solve_side(const RowSet& rows, const Column& column, int side, cons
     if (!solve(child, depth, worker, out)) return false;
     store(depth, key, out);
     return true;
-}
-
-// Solves what can be joined from sides that are known.
-void Search::share(const RowSet& rows, const Column& column, const Sides& sides, std::vector<int>& unsolved,
-                   Worker& worker, std::vector<Profile>& out) {
-    const Axis& axis = column.whole();
-    const std::vector<double> leaves = terminal_->leaf_gains(rows, index_of(column), unsolved);
-    std::size_t n_seen = 0;
-    std::erase_if(unsolved, [&](int s) {
-        const std::size_t side = at(first_side(column) + s);
-        const Key& key = sides.key[side];
-        Profile& profile = out[at(s)];
-        const double leaf = leaves[n_seen++];
-        start_profile(leaf, sides.n[side], 3, profile);
-        if (leaf > infeasible / 2 && profile.size() > 1 &&
-            !side_memo_.join_sides(key, worker.side_keys.of(axis, s), profile))
-            return false;
-        store(3, key, profile);
-        return true;
-    });
 }
 
 // Adding a row to a table costs about as much as copying ten numbers.
@@ -404,35 +360,6 @@ std::vector<Profile> Search::profiles_of_sides(const SideGains& gains) const {
 
 void Search::store_sides(const SideGains& gains, const std::vector<Key>& keys) {
     for_each_side(gains, [&](int side, const double* from) { side_memo_.store(keys[at(side)], from); });
-}
-
-// Of rows that no tree splits: too few for two leaves, or a single one.
-void Search::store_sides(double leaf, const std::vector<Key>& keys) {
-    const std::array<double, 4> gains{leaf, leaf, leaf, leaf};
-    for (const Key& key : keys)
-        if (key != Key{}) side_memo_.store(key, gains.data());
-}
-
-// What a kernel of depth three would find, if the sides of these rows are known.
-bool Search::load_sides(const RowSet& rows, SideGains& out) const {
-    if (group_.empty()) return false;
-    out = {4, {}, {}};
-    const std::vector<Key> keys = sides_of(rows).key;
-    for (const Column& column : columns_) {
-        if (column.n_cuts == 0) continue;
-        std::uint64_t occupied = 0;
-        const std::uint16_t* bins = rows.column(index_of(column));
-        for (int r = 0; r < rows.n; ++r) occupied |= std::uint64_t{1} << bins[r];
-        const Axis& axis = column.within(occupied);
-        if (axis.n_cuts == 0) continue;
-        out.axes.push_back(&axis);
-        for (int s = 0; s < axis.n_sides; ++s) {
-            GainTable::Gains gains;
-            if (!side_memo_.find(keys[at(side_of(axis, s))], gains)) return false;
-            out.gains.insert(out.gains.end(), gains.begin(), gains.end());
-        }
-    }
-    return true;
 }
 
 const SideGains* Search::kept_gains(const RowSet& rows) const {

@@ -89,6 +89,9 @@ class Search {
         bool prepares = false;
     };
 
+    // Of a tree of this depth, sides two levels down are shared.
+    static constexpr int shared_depth = 5;
+
     std::vector<Task> tasks() const;
     std::vector<int> promising_sides() const;
     bool is_quick() const;
@@ -110,7 +113,7 @@ class Search {
                Worker& worker, std::vector<Profile>& out);
     void share(const RowSet& rows, const Column& column, const Sides& sides, std::vector<int>& unsolved,
                Worker& worker, std::vector<Profile>& out);
-    bool shares() const { return !group_.empty() && stage_depth_ <= depth_ && stage_depth_ <= 5; }
+    bool shares() const { return !group_.empty() && stage_depth_ <= depth_ && stage_depth_ <= shared_depth; }
     bool pays_to_sweep(const RowSet& rows, const Column& column, const Sides& sides,
                        const std::vector<int>& unsolved) const;
     bool load_sides(const RowSet& rows, SideGains& out) const;

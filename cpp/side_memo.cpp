@@ -4,6 +4,7 @@
 #include <numeric>
 
 namespace surtree {
+
 void SideKeys::read(const RowSet& rows, const std::vector<Column>& columns, int column) {
     columns_ = &columns;
     n_lines_ = columns[at(column)].n_bins;

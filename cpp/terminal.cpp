@@ -5,6 +5,7 @@
 #include <atomic>
 
 namespace surtree {
+
 int Terminal::deepest(const Problem& problem, int depth) {
     std::vector<std::size_t> bins(problem.n_bins.begin(), problem.n_bins.end());
     std::sort(bins.rbegin(), bins.rend());

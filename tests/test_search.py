@@ -208,6 +208,17 @@ def test_progress_tells_how_far(slow):
     assert model.loss_ <= losses[-1] + 1e-9
 
 
+def test_who_ends_a_search_of_depth_five_has_the_best_trees_of_depth_four():
+    # Where nothing depends on anything, no tree that is found early is the best by luck.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 8)), rng.exponential(size=2000)
+    four = SurTree(max_depth=4).fit(X, y)
+    early = SurTree(max_depth=5, progress=lambda now: now.fraction > 0).fit(X, y)
+    assert early.status_ == "interrupted"
+    for best, found in zip(four.path_, early.path_, strict=False):
+        assert found.loss <= best.loss + 1e-9
+
+
 def test_an_error_in_the_hook_reaches_the_caller(slow):
     X, y = slow
 
