@@ -64,23 +64,24 @@ Answer solve(const Input<std::uint16_t, 2>& bins, const Input<std::int32_t, 1>& 
              const Input<std::int32_t, 1>& missing_bin, const Input<std::int32_t, 1>& cut_column,
              const Input<std::int32_t, 1>& cut_first, const Input<std::int32_t, 1>& cut_last,
              const Input<bool, 1>& cut_missing, const Input<double, 1>& events,
-             const Input<double, 1>& hazard, const Input<bool, 1>& has_event, int max_depth, int max_splits,
-             int min_samples_leaf, int min_events_leaf, double time_limit, int n_threads,
+             const Input<double, 1>& hazard, const Input<bool, 1>& has_event, bool round_down, int max_depth,
+             int max_splits, int min_samples_leaf, int min_events_leaf, double time_limit, int n_threads,
              std::size_t memory_limit, const nb::object& progress, int kernel_depth, bool memo, bool merge,
-             bool regroup, bool bounds, bool sweep, bool share, int bisect,
+             bool regroup, bool bounds, bool sweep, bool share, int bisect, int stop_after,
              const Input<double, 1>& known_gains) {
     surtree::Problem problem =
         read_rows(bins, n_bins, missing_bin, cut_column, cut_first, cut_last, cut_missing);
     problem.events = events.data();
     problem.hazard = hazard.data();
     problem.has_event = reinterpret_cast<const std::uint8_t*>(has_event.data());
+    problem.round_down = round_down;
 
     surtree::Control control;
     control.time_limit = time_limit;
     control.n_threads = n_threads;
     control.memory_limit = memory_limit;
     control.wants_progress = !progress.is_none();
-    control.switches = {kernel_depth, memo, merge, regroup, bounds, sweep, share, bisect};
+    control.switches = {kernel_depth, memo, merge, regroup, bounds, sweep, share, bisect, stop_after};
     control.known_gains.assign(known_gains.data(), known_gains.data() + known_gains.shape(0));
     control.should_stop = [&](const surtree::Progress& now) {
         const nb::gil_scoped_acquire hold;
@@ -238,10 +239,10 @@ LocalAnswer local_search(const Input<std::uint16_t, 2>& bins, const Input<std::i
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of surtree. Use surtree.SurTree.";
     m.def("solve", &solve, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
-          "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "max_depth"_a, "max_splits"_a,
-          "min_samples_leaf"_a, "min_events_leaf"_a, "time_limit"_a, "n_threads"_a, "memory_limit"_a,
-          "progress"_a.none(), "kernel_depth"_a, "memo"_a, "merge"_a, "regroup"_a, "bounds"_a, "sweep"_a,
-          "share"_a, "bisect"_a, "known_gains"_a,
+          "cut_missing"_a, "events"_a, "hazard"_a, "has_event"_a, "round_down"_a, "max_depth"_a,
+          "max_splits"_a, "min_samples_leaf"_a, "min_events_leaf"_a, "time_limit"_a, "n_threads"_a,
+          "memory_limit"_a, "progress"_a.none(), "kernel_depth"_a, "memo"_a, "merge"_a, "regroup"_a,
+          "bounds"_a, "sweep"_a, "share"_a, "bisect"_a, "stop_after"_a, "known_gains"_a,
           "Status, gains, bounds and trees for every number of splits; trees are joined end to end, "
           "tree k at tree_begin[k] .. tree_begin[k + 1] - 1.");
     m.def("sum_nodes", &sum_nodes, "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a,

@@ -59,7 +59,7 @@ Status Bisection::run() {
         control_, Clock::now(), std::max(1, control_.n_threads), stop_, [this] { work(); },
         [this] { return progress(); });
     count(*root_);
-    return status;
+    return status == Status::optimal && stopped() ? Status::interrupted : status;
 }
 
 // Threads share the frontier of the root.
@@ -69,6 +69,11 @@ void Bisection::work() {
     while (!stopped()) {
         Frontier::Place place;
         if (root_->next(place)) {
+            const int last = control_.switches.stop_after;
+            if (last >= 0 && n_begun_++ >= last) {
+                std::atomic_ref(stop_).store(true);
+                break;  // the place stays in work, so that its bound is among those that are open
+            }
             lock.unlock();
             const bool divides = evaluate(all_, *root_, place, depth_, worker);
             lock.lock();

@@ -55,8 +55,8 @@ class Bisection {
     const Unfolded& unfolded() const { return unfolded_; }
     const OrderedRows& all() const { return all_; }
     const Limits& limits() const { return limits_; }
+    const Rows& rows() const { return rows_; }
     int n_sums() const { return rows_.n_sums; }
-    double grid() const { return rows_.grid; }
     double tie() const { return tie_; }
     int depth() const { return depth_; }
     int n_splits() const { return budget_.back(); }
@@ -86,6 +86,7 @@ class Bisection {
     int depth_ = 0;
     double tie_ = 0;
     bool stop_ = false;
+    int n_begun_ = 0;  // cuts of the root, for Switches::stop_after
     std::optional<Frontier> root_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;

@@ -58,6 +58,7 @@ class Unfolder {
         problem.events = problem_.events;
         problem.hazard = problem_.hazard;
         problem.has_event = problem_.has_event;
+        problem.round_down = problem_.round_down;
         problem.bins = out_.bins.data();
         return std::move(out_);
     }

@@ -33,6 +33,7 @@ struct Problem {
     const double* events = nullptr;           // per row: weight where an event was seen, else 0
     const double* hazard = nullptr;           // per row: weight times cumulative hazard
     const std::uint8_t* has_event = nullptr;  // per row: what min_events_leaf counts
+    bool round_down = false;                  // hazards to the grid (see rows.hpp), instead of to the nearest
 };
 
 struct Limits {
@@ -49,16 +50,18 @@ struct Progress {
     double gain_bound = 0;
 };
 
-// What makes the search fast, to be left out one at a time: answers stay the same.
+// What makes the search fast, to be left out one at a time: answers stay the same. And an early end that
+// does not depend on a clock, so that tests can look at every unfinished search.
 struct Switches {
     int kernel_depth = 3;  // levels that kernels solve at once
     bool memo = true;
     bool merge = true;    // identical rows
     bool regroup = true;  // binary columns that belong together
     bool bounds = true;
-    bool sweep = true;  // tables of sides as differences
-    bool share = true;  // sides of one set of rows serve others
-    int bisect = 100;   // columns with more nested cuts than this are bisected
+    bool sweep = true;    // tables of sides as differences
+    bool share = true;    // sides of one set of rows serve others
+    int bisect = 100;     // columns with more nested cuts than this are bisected
+    int stop_after = -1;  // tasks of the root: sides or columns that are swept, cuts that are bisected
 };
 
 // How to run; nothing here changes an answer that is proven optimal.

@@ -76,6 +76,7 @@ class Regrouper {
         out_.problem.events = problem_.events;
         out_.problem.hazard = problem_.hazard;
         out_.problem.has_event = problem_.has_event;
+        out_.problem.round_down = problem_.round_down;
         out_.problem.bins = out_.bins.data();
         return std::move(out_);
     }

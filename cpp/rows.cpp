@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace surtree {
 namespace {
@@ -60,6 +61,28 @@ double finest_grid(const Problem& problem) {
     return std::ldexp(1.0, exponent - 51);
 }
 
+// A row in units of the grid, and what a tree may gain beyond that.
+struct Units {
+    double events, hazard, slack = 0;
+};
+
+// A row with events needs some hazard.
+Units rounded_to_nearest(const Problem& problem, std::size_t row, double grid) {
+    return {std::nearbyint(problem.events[row] / grid),
+            std::max(1.0, std::nearbyint(problem.hazard[row] / grid))};
+}
+
+// A row of less than a unit of hazard is left out. With it go its events, if they are next to nothing: a leaf
+// gains log(E / H) + 1 for each event, and no leaf is so full of events that this exceeds 64. Else nothing
+// can be said of the best tree.
+Units rounded_down(const Problem& problem, std::size_t row, double grid) {
+    const double events = std::nearbyint(problem.events[row] / grid);
+    const double hazard = std::floor(problem.hazard[row] / grid);
+    if (hazard >= 1 || events == 0) return {events, hazard};
+    if (events < 16) return {0, 0, 64 * events};
+    return {events, 1, std::numeric_limits<double>::infinity()};
+}
+
 // The chosen rows without their keys, in the order of the choice.
 void copy_rows(const RowSet& from, int n_columns, int n_sums, const int* chosen, int n, RowSet& out) {
     const auto n_out = static_cast<std::size_t>(n), width = static_cast<std::size_t>(n_sums);
@@ -101,8 +124,11 @@ Rows merge_rows(const Problem& problem, bool limited, bool merge) {
     }
     for (std::size_t r = 0; r < problem.n_rows; ++r) {
         double* sums = all.sums.data() + static_cast<std::size_t>(class_of[r]) * width;
-        sums[0] += std::nearbyint(problem.events[r] / rows.grid);
-        sums[1] += std::max(1.0, std::nearbyint(problem.hazard[r] / rows.grid));
+        const Units units = problem.round_down ? rounded_down(problem, r, rows.grid)
+                                               : rounded_to_nearest(problem, r, rows.grid);
+        sums[0] += units.events;
+        sums[1] += units.hazard;
+        rows.slack += units.slack;
         if (!limited) continue;
         sums[2] += 1.0;
         sums[3] += problem.has_event[r] ? 1.0 : 0.0;

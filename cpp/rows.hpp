@@ -39,10 +39,15 @@ struct RowSet {
 // The distinct rows of a problem. Events and hazard become whole numbers of `grid`, so that every
 // sum and every difference of sums that the search takes is exact: the order of rows, of additions
 // and of threads cannot change a result, and a sibling by subtraction is as good as a sum of its own.
+//
+// Rounding to the nearest unit is accurate unless light rows make a leaf beside heavy ones. Such problems
+// are rounded down (`Problem::round_down`): the gain falls with the hazard, so no tree is worth more than
+// its rounded gain plus `slack`, and a solution whose exact gain is as large is proven to be optimal.
 struct Rows {
     RowSet all;
     int n_sums = 2;
     double grid = 1;
+    double slack = 0;  // in units of the grid: for rows with events whose hazard could not be rounded down
 };
 
 Rows merge_rows(const Problem& problem, bool limited, bool merge);

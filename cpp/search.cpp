@@ -46,7 +46,7 @@ Status Search::run() {
     for (stage_depth_ = terminal_->depth(); stage_depth_ <= depth_ && status == Status::optimal;
          ++stage_depth_) {
         // What is shared needs no stage before. A tree in between is for those who may end the search early.
-        const bool may_end_early = control_.time_limit > 0 || control_.wants_progress;
+        const bool may_end_early = is_timed(control_) || control_.wants_progress;
         if (stage_depth_ == shared_depth - 1 && !group_.empty() && !may_end_early) continue;
         if (stage_depth_ == shared_depth && pays_to_share(start)) {
             std::vector<Task> preparations = tasks();
@@ -102,25 +102,26 @@ std::vector<int> Search::promising_sides() const {
 Status Search::run_tasks(const std::vector<Task>& tasks, Clock::time_point start) {
     if (is_quick()) {
         Worker worker;
-        for (const Task& task : tasks) run_task(task, worker);
-        return Status::optimal;
+        for (std::size_t k = 0; k < tasks.size() && may_begin_task(); ++k) run_task(tasks[k], worker);
+        return stopped() ? Status::interrupted : Status::optimal;
     }
     std::atomic<std::size_t> next{0}, n_done{0};
     const auto work = [&] {
         Worker worker;
-        for (std::size_t k = next++; k < tasks.size() && !stopped(); k = next++) {
+        for (std::size_t k = next++; k < tasks.size() && may_begin_task(); k = next++) {
             run_task(tasks[k], worker);
             ++n_done;
         }
     };
     const int n_threads = std::max(1, std::min(control_.n_threads, static_cast<int>(tasks.size())));
-    return watch(control_, start, n_threads, stop_, work, [&] {
+    const Status status = watch(control_, start, n_threads, stop_, work, [&] {
         if (stage_depth_ < depth_) return progress(0);
         const double done = static_cast<double>(n_done) / static_cast<double>(tasks.size());
         // To prepare takes about twice as long as what it prepares.
         if (tasks.front().prepares) return progress(done * 2 / 3);
         return progress(prepared_ && stage_depth_ == shared_depth ? (2 + done) / 3 : done);
     });
+    return status == Status::optimal && stopped() ? Status::interrupted : status;
 }
 
 // Whether a stage takes a few milliseconds at most: then threads cost more than they bring, and nobody can
@@ -169,6 +170,12 @@ void Search::keep(int side, int depth, Profile profile) {
 
 Progress Search::progress(double fraction) const {
     return {fraction, gains().back() * rows_.grid, gain_bounds().back() * rows_.grid};
+}
+
+bool Search::may_begin_task() {
+    const int last = control_.switches.stop_after;
+    if (last >= 0 && n_begun_++ >= last) std::atomic_ref(stop_).store(true);
+    return !stopped();
 }
 
 bool Search::stopped() const {

@@ -103,6 +103,7 @@ class Search {
     void keep(int side, int depth, Profile profile);
     Progress progress(double fraction) const;
     bool stopped() const;
+    bool may_begin_task();
 
     bool solve(const RowSet& rows, int depth, Worker& worker, Profile& out);
     bool solve_sides(const RowSet& rows, const Column& column, const Sides& sides, int depth, Worker& worker,
@@ -147,6 +148,7 @@ class Search {
     int n_sides_ = 0;
     double tie_ = 0;
     bool stop_ = false;
+    std::atomic<int> n_begun_{0};       // tasks, for Switches::stop_after
     std::optional<Terminal> terminal_;  // made when the columns are
     std::vector<Memo<Profile>> memo_;   // by depth
     std::atomic<std::size_t> memory_left_;
@@ -156,7 +158,12 @@ class Search {
     int stage_depth_ = 0;
     bool prepared_ = false;  // the sides of the root, at this stage
     Sides root_rows_;
-    mutable std::vector<std::vector<double>>
+    // What the rows of a bin gain at most: a leaf for each of them.
+    struct BinTotal {
+        double saturated = 0;
+        bool has_rows = false;
+    };
+    mutable std::vector<std::vector<BinTotal>>
         saturated_;  // by column and bin; used by the calling thread only
     mutable std::mutex root_mutex_;
     std::vector<RootSide> root_sides_;

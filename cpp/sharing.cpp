@@ -10,7 +10,7 @@ namespace surtree {
 bool Search::pays_to_share(Clock::time_point start) const {
     if (group_.empty()) return false;
     const std::chrono::duration<double> taken = Clock::now() - start;
-    return control_.time_limit == 0 || taken.count() * n_sides_ < control_.time_limit;
+    return !is_timed(control_) || taken.count() * n_sides_ < control_.time_limit;
 }
 
 void Search::prepare(int side, Worker& worker) {

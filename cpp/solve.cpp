@@ -145,6 +145,12 @@ class TreeBuilder {
     std::map<std::array<std::uint64_t, 3>, Search::Solved> again_;
 };
 
+// From units of the grid to those of the user's weights.
+void leave_grid(const Rows& rows, Solution& solution) {
+    for (double& gain : solution.gains) gain *= rows.grid;
+    for (double& bound : solution.gain_bounds) bound = (bound + rows.slack) * rows.grid;
+}
+
 Solution solve_by_bisection(const Regrouped& regrouped, const Limits& limits, const Control& control) {
     Bisection search(regrouped.problem, limits, control);
     Solution solution;
@@ -155,8 +161,7 @@ Solution solve_by_bisection(const Regrouped& regrouped, const Limits& limits, co
     solution.n_evaluated = search.n_evaluated();
     BisectionTrees trees(search, solution.status, regrouped.cut_of);
     for (int k = 0; k <= search.n_splits(); ++k) solution.trees.push_back(trees.build(k));
-    for (double& gain : solution.gains) gain *= search.grid();
-    for (double& bound : solution.gain_bounds) bound *= search.grid();
+    leave_grid(search.rows(), solution);
     return solution;
 }
 
@@ -176,8 +181,7 @@ Solution solve(const Problem& problem, const Limits& limits, const Control& cont
     solution.gain_bounds = solution.status == Status::optimal ? solution.gains : search.gain_bounds();
     TreeBuilder builder(search, regrouped.cut_of);
     for (int k = 0; k <= search.n_splits(); ++k) solution.trees.push_back(builder.build(k, solution.gains));
-    for (double& gain : solution.gains) gain *= search.rows().grid;
-    for (double& bound : solution.gain_bounds) bound *= search.rows().grid;
+    leave_grid(search.rows(), solution);
     return solution;
 }
 

@@ -58,7 +58,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Switches:
-    """What makes the search fast, to be left out one at a time: answers stay the same."""
+    """What makes the search fast, to be left out one at a time: answers stay the same.
+
+    ``stop_after`` ends a search as "interrupted" after so many tasks of the root (sides or columns
+    that are swept, cuts that are bisected), for tests of unfinished searches; -1 is never.
+    """
 
     kernel_depth: int = 3
     memo: bool = True
@@ -68,6 +72,7 @@ class Switches:
     sweep: bool = True
     share: bool = True
     bisect: int = 100
+    stop_after: int = -1
 
 
 ProgressHook = Callable[[Progress], object]
@@ -184,6 +189,7 @@ def solve(
     status, gains, bounds, begin, cut, left, right, n_cuts, n_evaluated = _core.solve(
         **_rows(encoded),
         **_sums(sums),
+        round_down=sums.is_uneven,
         **_limits(limits),
         time_limit=0.0 if time_limit is None else time_limit,
         n_threads=n_threads(n_jobs),

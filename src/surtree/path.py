@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from surtree._solver import Solution, Structure
 from surtree.building import Draft, draft_trees, with_risk
 from surtree.encoding import Encoded, Encoder
+from surtree.statistics import EVEN_WEIGHTS, RowSums
 from surtree.strategy import Search, refine, search
 from surtree.training import TrainingRows
 from surtree.tree import Tree
@@ -190,10 +191,39 @@ def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
             path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
             continue
         loss = draft.loss
-        if abs(loss - claimed) > LOSS_TOLERANCE * scale:
+        excess = abs(loss - claimed) - LOSS_TOLERANCE * scale
+        if sums.is_uneven:
+            _require_proof(excess + (slack if solution.status == "optimal" else 0.0), sums)
+        elif excess > 0 and excess > _rounding(draft.tree, n_events):
             raise RuntimeError(
                 f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
                 f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
             )
         path.append(Size(splits, loss, max(loss - slack, 0.0), draft))
     return path
+
+
+def _require_proof(excess: float, sums: RowSums) -> None:
+    """Refuse weights whose rounding is more than the tolerance of a proof.
+
+    The solver rounds the hazards of uneven rows down. No tree has a smaller loss than it claims, so
+    a tree whose rows add up to that loss is optimal; where they add up to more, nobody knows.
+    """
+    rounding = sums.weight.size * 2.0**-50 * float(sums.events.sum())
+    if excess > rounding:
+        raise ValueError(
+            f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: beside "
+            "the heaviest rows the lightest are lost in rounding, and no tree can be proven "
+            "optimal. Bring the weights closer together, or give rows that hardly count a weight "
+            f"of zero; up to a ratio of {EVEN_WEIGHTS:,.0f} all is well."
+        )
+
+
+def _rounding(tree: Tree, n_events: float) -> float:
+    """Return by how much rounding each row's hazard can change the loss that the solver claims.
+
+    It matters where leaves with a tiny hazard have an event: few events among very many rows.
+    """
+    leaves = tree.leaves
+    grid = 2.0**-50 * n_events
+    return float((tree.theta[leaves] * tree.n_samples[leaves]).sum()) * grid

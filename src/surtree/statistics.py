@@ -16,6 +16,9 @@ Floats = NDArray[np.float64]
 # A time axis has at most so many intervals.
 MOST_TICKS = 8
 
+# Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
+EVEN_WEIGHTS = 1e5
+
 # A curve that reaches one half in exact arithmetic must do so in floating point too.
 _HALF = 0.5 * (1 + 1e-12)
 
@@ -133,6 +136,11 @@ class RowSums:
     hazard: Floats
     n_events: NDArray[np.bool_]
     negative_log_hazard: float
+
+    @cached_property
+    def is_uneven(self) -> bool:
+        """Whether the lightest rows may vanish beside the heaviest in sums of double precision."""
+        return bool(self.weight.max() > EVEN_WEIGHTS * self.weight.min())
 
     @cached_property
     def node_values(self) -> Floats:

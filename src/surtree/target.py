@@ -18,6 +18,9 @@ _SHAPES = (
     "or a one-dimensional array of times that all are events"
 )
 
+# A weight or its inverse: sums, products and quotients of weights then stay within double precision.
+_GREATEST_WEIGHT = 1e100
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -119,12 +122,21 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.flo
     weight = _read_numbers("sample_weight", sample_weight, n_rows)
     _refuse("sample_weight", ~np.isfinite(weight), weight, "weights that are not finite numbers")
     _refuse("sample_weight", weight < 0, weight, "negative weights: a weight is zero or more")
-    with np.errstate(over="ignore"):
-        total = weight.sum()
-    if total == 0:
+    if not weight.any():
         raise ValueError(f"sample_weight is zero in all {n_rows} rows: at least one must count")
-    if np.isinf(total):
-        raise ValueError("sample_weight sums to infinity: divide all weights by a large number")
+    _refuse(
+        "sample_weight",
+        weight > _GREATEST_WEIGHT,
+        weight,
+        f"weights above {_GREATEST_WEIGHT:g}: divide all weights by a large number",
+    )
+    _refuse(
+        "sample_weight",
+        (weight > 0) & (weight < 1 / _GREATEST_WEIGHT),
+        weight,
+        f"weights above zero and below {1 / _GREATEST_WEIGHT:g}: multiply all weights by a large "
+        "number, or give these rows a weight of zero",
+    )
     return weight
 
 
