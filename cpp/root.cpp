@@ -57,14 +57,17 @@ Profile Search::gain_bounds() const {
     if (saturated_.empty()) {
         const std::vector<double> apart = saturated_gains(rows_.all);
         for (const Column& column : columns_) {
-            saturated_.emplace_back(at(column.n_bins), 0.0);
+            std::vector<BinTotal>& per_bin = saturated_.emplace_back(at(column.n_bins));
             const std::uint16_t* bins = rows_.all.column(index_of(column));
-            for (int r = 0; r < rows_.all.n; ++r) saturated_.back()[bins[r]] += apart[at(r)];
+            for (int r = 0; r < rows_.all.n; ++r) {
+                per_bin[bins[r]].saturated += apart[at(r)];
+                per_bin[bins[r]].has_rows = true;
+            }
         }
     }
     for (const Column& column : columns_) {
         const Axis& axis = column.whole();
-        const std::vector<double>& per_bin = saturated_[at(index_of(column))];
+        const std::vector<BinTotal>& per_bin = saturated_[at(index_of(column))];
         const auto inside = [&](int side, int bin) {
             for (int u = axis.run_begin[at(side)]; u < axis.run_begin[at(side + 1)]; ++u)
                 if (bin >= axis.runs[at(u)].first && bin < axis.runs[at(u)].last) return true;
@@ -78,14 +81,15 @@ Profile Search::gain_bounds() const {
         for (int s = 0; s < axis.n_sides; ++s) {
             if (solved(s)) continue;
             double whole = 0;
-            for (int b = 0; b < column.n_bins; ++b) whole += inside(s, b) ? per_bin[at(b)] : 0.0;
+            for (int b = 0; b < column.n_bins; ++b) whole += inside(s, b) ? per_bin[at(b)].saturated : 0.0;
             Profile bound(at(budget_[at(depth_ - 1)] + 1), whole);
             for (int t = 0; t < axis.n_sides && !limited_; ++t) {
                 double beside = 0;
                 bool is_part = solved(t);
                 for (int b = 0; b < column.n_bins && is_part; ++b) {
-                    if (inside(t, b) && !inside(s, b) && per_bin[at(b)] != 0) is_part = false;
-                    if (inside(s, b) && !inside(t, b)) beside += per_bin[at(b)];
+                    // Rows without events gain nothing apart, but add to the hazard of a leaf.
+                    if (inside(t, b) && !inside(s, b) && per_bin[at(b)].has_rows) is_part = false;
+                    if (inside(s, b) && !inside(t, b)) beside += per_bin[at(b)].saturated;
                 }
                 if (!is_part) continue;
                 const Profile& part = known[at(t)].profile;
