@@ -89,12 +89,6 @@ class Descent {
         return static_cast<std::size_t>(middle - rows.begin());
     }
 
-    void sum(RowSpan rows, double* total) const {
-        std::fill_n(total, land_.width(), 0.0);
-        for (const int row : rows)
-            for (int s = 0; s < land_.width(); ++s) total[s] += land_.sums(row)[s];
-    }
-
     void split(int node, int cut) {
         nodes_[at(node)] = {cut, static_cast<int>(nodes_.size()), static_cast<int>(nodes_.size()) + 1};
         nodes_.resize(nodes_.size() + 2);
@@ -141,8 +135,9 @@ class Descent {
     }
 
     bool can_be_leaf(RowSpan rows) const {
-        double total[4];
-        sum(rows, total);
+        double total[4] = {};
+        for (const int row : rows)
+            for (int s = 0; s < land_.width(); ++s) total[s] += land_.sums(row)[s];
         return !land_.empty(total) && !land_.too_small(total);
     }
 
@@ -157,6 +152,7 @@ class Descent {
             if (middle == 0 || middle == rows.size()) {
                 // Nothing is left to ask: the side that all rows take stands for the node.
                 replace(node, middle == 0 ? current.right : current.left);
+                changed = true;
                 continue;
             }
             changed |= visit(current.left, rows.first(middle), depth - 1);
