@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
-.PHONY: demo test test-python test-cpp test-cpp-memory test-cpp-threads lint format benchmark clean
+.PHONY: demo test test-python test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads lint format clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py demo
@@ -15,14 +15,20 @@ test: test-cpp test-python
 test-python: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
 
-# The core without Python, under sanitizers: those of memory and undefined behaviour, and that of threads.
-test-cpp: test-cpp-memory test-cpp-threads
-test-cpp-memory: SANITIZERS := address,undefined
-test-cpp-threads: SANITIZERS := thread
-test-cpp-threads: ONLY := -R avx512  # threads are the same whatever the instructions
-test-cpp-memory test-cpp-threads: test-cpp-%: $(VENV)/test
+# The core without Python: under sanitizers (of memory and undefined behaviour, and of threads), and as a
+# second compiler builds it, where there is one.
+CLANG := $(shell command -v clang++)
+ifneq ($(CLANG)$(CI),)  # in CI its absence is an error
+SECOND_COMPILER := test-cpp-clang
+endif
+test-cpp: test-cpp-memory test-cpp-threads $(SECOND_COMPILER)
+test-cpp-memory: OPTIONS := -DSURTREE_SANITIZE=address,undefined
+test-cpp-threads: OPTIONS := -DSURTREE_SANITIZE=thread
+test-cpp-threads: ONLY := -R portable  # threads are the same whatever the instructions
+test-cpp-clang: OPTIONS := -DCMAKE_CXX_COMPILER=clang++
+test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads: test-cpp-%: $(VENV)/test
 	$(BIN)/cmake -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
-	  -DSURTREE_TESTS=ON -DSURTREE_SANITIZE=$(SANITIZERS) > build/$*.log || (cat build/$*.log; false)
+	  -DSURTREE_TESTS=ON $(OPTIONS) > build/$*.log || (cat build/$*.log; false)
 	$(BIN)/cmake --build build/$*
 	$(BIN)/ctest --test-dir build/$* --output-on-failure $(ONLY)
 

@@ -43,7 +43,7 @@ def encode(X, y, **parameters):
 
 
 def test_every_switch_is_tried():
-    assert {field.name for field in fields(Switches)} == {*LEFT_OUT, "kernel_depth", "bisect"}
+    assert {field.name for field in fields(Switches)} == {*LEFT_OUT, "kernel_depth", "bisect", "stop_after"}
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

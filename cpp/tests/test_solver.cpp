@@ -1,146 +1,59 @@
 // The core without Python: against a recursion that looks at every tree, on random small problems.
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <random>
-
+#include "example.hpp"
 #include "gain_table.hpp"
-#include "kernels.hpp"
-#include "problem.hpp"
 
 using namespace surtree;
-
-#define CHECK(condition, ...)                                           \
-    do {                                                                \
-        if (!(condition)) {                                             \
-            std::printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-            std::printf(__VA_ARGS__);                                   \
-            std::printf("\n");                                          \
-            std::exit(1);                                               \
-        }                                                               \
-    } while (false)
+using namespace surtree::testing;
 
 namespace {
 
-struct Example {
-    std::vector<std::uint16_t> bins;
-    std::vector<double> events, hazard;
-    std::vector<std::uint8_t> has_event;
-    Problem problem;
-    Limits limits;
+Control bisecting() {
+    Control control;
+    control.switches.bisect = 0;
+    return control;
+}
 
-    explicit Example(unsigned seed, int n_rows = 0, int n_columns = 0, int n_bins = 0) {
-        std::mt19937 random(seed);
-        const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-        const int n = n_rows ? n_rows : 2 + below(20), p = n_columns ? n_columns : 1 + below(4);
-        for (int c = 0; c < p; ++c) {
-            const int q = n_bins ? n_bins : 2 + below(3);
-            const bool missing = below(3) == 0, nominal = below(2) == 0;
-            problem.n_bins.push_back(q + missing);
-            problem.missing_bin.push_back(missing ? q : -1);
-            for (int b = nominal ? 0 : 1; b < q; ++b) {
-                const int last = nominal ? b : q - 1;
-                problem.cuts.push_back({c, b, last, false});
-                if (missing) problem.cuts.push_back({c, b, last, true});
-            }
-            if (missing) problem.cuts.push_back({c, q, q, true});
-            for (int r = 0; r < n; ++r) bins.push_back(static_cast<std::uint16_t>(below(q + missing)));
-        }
-        for (int r = 0; r < n; ++r) {
-            const double weight = 1 + below(3);
-            has_event.push_back(below(2) == 0);
-            events.push_back(has_event.back() ? weight : 0);
-            hazard.push_back(weight * (1 + below(20)) / 8.0);
-        }
-        limits.max_depth = problem.cuts.size() < 8 ? below(5) : below(4);
-        limits.max_splits = below(1 << limits.max_depth);
-        if (below(2) == 0) limits.min_samples_leaf = 1 + below(4);
-        if (below(2) == 0) limits.min_events_leaf = below(3);
-        problem.n_rows = static_cast<std::size_t>(n);
-        problem.n_columns = static_cast<std::size_t>(p);
-        problem.bins = bins.data();
-        problem.events = events.data();
-        problem.hazard = hazard.data();
-        problem.has_event = has_event.data();
-    }
-
-    bool holds(const Cut& cut, std::size_t row) const {
-        const int bin = bins[static_cast<std::size_t>(cut.column) * problem.n_rows + row];
-        return (bin >= cut.first && bin <= cut.last) ||
-               (cut.missing && bin == problem.missing_bin[static_cast<std::size_t>(cut.column)]);
-    }
-
-    using Rows = std::vector<std::size_t>;
-
-    double leaf(const Rows& rows, bool is_root) const {
-        double e = 0, h = 0;
-        int n_events = 0;
-        for (const std::size_t r : rows) {
-            e += events[r];
-            h += hazard[r];
-            n_events += has_event[r];
-        }
-        const bool allowed =
-            static_cast<int>(rows.size()) >= limits.min_samples_leaf && n_events >= limits.min_events_leaf;
-        if (!allowed && !is_root) return -INFINITY;
-        return e > 0 ? e * std::log(e / h) : 0;
-    }
-
-    Rows side(const Rows& rows, const Cut& cut, bool wanted) const {
-        Rows out;
-        for (const std::size_t r : rows)
-            if (holds(cut, r) == wanted) out.push_back(r);
-        return out;
-    }
-
-    double best(const Rows& rows, int depth, int splits, bool is_root) const {
-        double value = leaf(rows, is_root);
-        if (depth == 0 || splits == 0 || (!is_root && value == -INFINITY)) return value;
-        for (const Cut& cut : problem.cuts) {
-            const Rows yes = side(rows, cut, true), no = side(rows, cut, false);
-            if (yes.empty() || no.empty()) continue;
-            for (int i = 0; i < splits; ++i)
-                value = std::max(value,
-                                 best(yes, depth - 1, i, false) + best(no, depth - 1, splits - 1 - i, false));
-        }
-        return value;
-    }
-
-    double value(const Tree& tree, int node, const Rows& rows, int& splits) const {
-        const auto at = static_cast<std::size_t>(node);
-        if (tree.cut[at] < 0) return leaf(rows, node == 0);
-        ++splits;
-        const Cut& cut = problem.cuts[static_cast<std::size_t>(tree.cut[at])];
-        return value(tree, tree.left[at], side(rows, cut, false), splits) +
-               value(tree, tree.right[at], side(rows, cut, true), splits);
-    }
-};
-
-bool close(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(a)); }
-
-void optimum_is_the_best_of_all_trees(const Control& control) {
+void require_optimum(const Control& control) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         Example example(seed);
-        if (example.limits.max_depth > 3) example.limits.max_depth = 3;
+        example.limits.max_depth = std::min(example.limits.max_depth, 3);
         example.limits.max_splits = std::min(example.limits.max_splits, 4);
         const Solution solution = solve(example.problem, example.limits, control);
-        Example::Rows all(example.problem.n_rows);
-        for (std::size_t r = 0; r < all.size(); ++r) all[r] = r;
         for (std::size_t k = 0; k < solution.gains.size(); ++k) {
-            const double expected = example.best(all, example.limits.max_depth, static_cast<int>(k), true);
+            const double expected =
+                example.best(example.all(), example.limits.max_depth, static_cast<int>(k));
             CHECK(close(solution.gains[k], expected), "seed %u, %zu splits: %.15g, not %.15g", seed, k,
                   solution.gains[k], expected);
             int splits = 0;
-            const double of_tree = example.value(solution.trees[k], 0, all, splits);
+            const double of_tree = example.gain(solution.trees[k], splits);
             CHECK(close(of_tree, expected) && splits <= static_cast<int>(k), "seed %u: tree %.15g", seed,
                   of_tree);
         }
     }
 }
 
-// Neither do columns that are bisected.
-void threads_change_nothing(const Control& control) {
+TEST(sweep_finds_the_best_of_all_trees) { require_optimum({}); }
+TEST(bisection_finds_the_best_of_all_trees) { require_optimum(bisecting()); }
+
+// Of trees that gain the same, the one with the fewest splits: no split of it can be taken back.
+void require_fewest_splits(const Control& control) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        Example example(seed, {.n_rows = 8, .most_bins = 3});
+        example.limits = {3, 7, 1, 0};
+        const Solution solution = solve(example.problem, example.limits, control);
+        for (std::size_t k = 0; k < solution.gains.size(); ++k) {
+            int splits = 0;
+            example.gain(solution.trees[k], splits);
+            const double fewer = splits == 0 ? -INFINITY : solution.gains[at(splits - 1)];
+            CHECK(fewer < solution.gains[k] - 1e-9, "seed %u: %d splits, fewer would do", seed, splits);
+        }
+    }
+}
+
+TEST(sweep_takes_the_fewest_splits) { require_fewest_splits({}); }
+TEST(bisection_takes_the_fewest_splits) { require_fewest_splits(bisecting()); }
+
+void require_same_with_threads(const Control& control) {
     for (unsigned seed = 0; seed < 100; ++seed) {
         Example example(seed);
         example.limits = {4, 15, 1, 0};
@@ -155,13 +68,16 @@ void threads_change_nothing(const Control& control) {
     }
 }
 
+TEST(threads_change_nothing) { require_same_with_threads({}); }
+TEST(threads_and_bisection_change_nothing) { require_same_with_threads(bisecting()); }
+
 // With rows enough for whole columns to be swept, and with so few that two cuts often leave a single one.
-void sharing_changes_nothing() {
+TEST(sharing_changes_nothing) {
     Control alone;
     alone.switches.share = false;
     for (unsigned seed = 0; seed < 16; ++seed)
         for (const int depth : {4, 5}) {
-            Example example(seed, seed < 8 ? 150 : 30, 5, 5);
+            Example example(seed, {.n_rows = seed < 8 ? 150 : 30, .n_columns = 5, .n_bins = 5});
             const bool limited = seed % 2 == 1;
             example.limits = {depth, (1 << depth) - 1, limited ? 6 : 1, limited ? 2 : 0};
             Control together;
@@ -174,7 +90,7 @@ void sharing_changes_nothing() {
         }
 }
 
-void gain_is_the_formula() {
+TEST(gain_is_the_formula) {
     std::mt19937_64 random(1);
     for (int round = 0; round < 20000; ++round) {
         double e[max_lanes], h[max_lanes], out[max_lanes];
@@ -194,26 +110,36 @@ void gain_is_the_formula() {
     }
 }
 
-void a_stop_leaves_a_tree_and_a_bound(Control control) {
-    Example example(7, 150, 4, 5);
-    for (const bool limited : {false, true}) {
-        example.limits = {5, 31, limited ? 9 : 1, limited ? 4 : 0};
-        const Solution whole = solve(example.problem, example.limits, {});
-        CHECK(whole.status == Status::optimal, "%d", static_cast<int>(whole.status));
-        for (const double seconds : {1e-9, 0.002, 0.01}) {
-            control.time_limit = seconds;
-            const Solution early = solve(example.problem, example.limits, control);
-            CHECK(early.status == Status::time_limit || seconds > 1e-9, "not stopped");
-            CHECK(early.trees.size() == whole.trees.size(), "%zu", early.trees.size());
-            for (std::size_t k = 0; k < whole.gains.size(); ++k)
-                CHECK(
-                    early.gains[k] <= whole.gains[k] + 1e-9 && early.gain_bounds[k] >= whole.gains[k] - 1e-9,
-                    "%zu splits: %g <= %g <= %g", k, early.gains[k], whole.gains[k], early.gain_bounds[k]);
+// Weights over many orders of magnitude: hazards are rounded down, so that no tree is worth more than
+// claimed.
+TEST(rounding_down_hides_no_better_tree) {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        Example example(seed, {.most_rows = 9});
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<double> exponent(-12, 12);
+        for (std::size_t r = 0; r < example.problem.n_rows; ++r) {
+            example.events[r] *= std::pow(10.0, exponent(random));
+            example.hazard[r] *= std::pow(10.0, exponent(random));
+        }
+        const double events = std::accumulate(example.events.begin(), example.events.end(), 0.0),
+                     hazard = std::accumulate(example.hazard.begin(), example.hazard.end(), 0.0);
+        // As Nelson and Aalen have it, all hazards add up to all events.
+        for (double& each : example.hazard) each *= events > 0 ? events / hazard : 1;
+        example.problem.round_down = true;
+        example.limits.max_depth = std::min(example.limits.max_depth, 2);
+        for (const Control& control : {Control{}, bisecting()}) {
+            const Solution solution = solve(example.problem, example.limits, control);
+            for (std::size_t k = 0; k < solution.gains.size(); ++k) {
+                const double best =
+                    example.best(example.all(), example.limits.max_depth, static_cast<int>(k));
+                CHECK(solution.gain_bounds[k] >= best - 1e-12 * (events + std::abs(best)),
+                      "seed %u, %zu splits: %.15g < %.15g", seed, k, solution.gain_bounds[k], best);
+            }
         }
     }
 }
 
-void a_table_of_gains_finds_what_it_has_room_for() {
+TEST(a_table_of_gains_finds_what_it_has_room_for) {
     GainTable table;
     const std::size_t room = 1 << 20;
     std::atomic<std::size_t> bytes_left = room;
@@ -237,17 +163,3 @@ void a_table_of_gains_finds_what_it_has_room_for() {
 }
 
 }  // namespace
-
-int main() {
-    gain_is_the_formula();
-    a_table_of_gains_finds_what_it_has_room_for();
-    sharing_changes_nothing();
-    Control bisecting;
-    bisecting.switches.bisect = 0;
-    for (const Control& control : {Control{}, bisecting}) {
-        optimum_is_the_best_of_all_trees(control);
-        threads_change_nothing(control);
-        a_stop_leaves_a_tree_and_a_bound(control);
-    }
-    std::printf("9 passed, 0 failed (%s)\n", kernels().name);
-}
