@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace surtree {
 namespace {
@@ -72,15 +71,12 @@ Units rounded_to_nearest(const Problem& problem, std::size_t row, double grid) {
             std::max(1.0, std::nearbyint(problem.hazard[row] / grid))};
 }
 
-// A row of less than a unit of hazard is left out. With it go its events, if they are next to nothing: a leaf
-// gains log(E / H) + 1 for each event, and no leaf is so full of events that this exceeds 64. Else nothing
-// can be said of the best tree.
+// A row of less than a unit of hazard is left out. Since g is convex and homogeneous, no leaf gains more by
+// it than it would by itself.
 Units rounded_down(const Problem& problem, std::size_t row, double grid) {
-    const double events = std::nearbyint(problem.events[row] / grid);
-    const double hazard = std::floor(problem.hazard[row] / grid);
-    if (hazard >= 1 || events == 0) return {events, hazard};
-    if (events < 16) return {0, 0, 64 * events};
-    return {events, 1, std::numeric_limits<double>::infinity()};
+    const double events = problem.events[row] / grid, hazard = problem.hazard[row] / grid;
+    if (hazard >= 1) return {std::nearbyint(events), std::floor(hazard)};
+    return {0, 0, events > hazard ? events * std::log(events / hazard) : 0};
 }
 
 // The chosen rows without their keys, in the order of the choice.

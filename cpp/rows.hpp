@@ -47,7 +47,7 @@ struct Rows {
     RowSet all;
     int n_sums = 2;
     double grid = 1;
-    double slack = 0;  // in units of the grid: for rows with events whose hazard could not be rounded down
+    double slack = 0;  // in units of the grid: what rows of less than a unit could gain
 };
 
 Rows merge_rows(const Problem& problem, bool limited, bool merge);

@@ -15,6 +15,8 @@ from surtree.tree import Tree
 
 # The loss that the solver claims and the loss added up from the rows agree to this.
 LOSS_TOLERANCE = 1e-9
+# Where weights are uneven, the part of all events by which a proven optimum may miss the bound.
+UNEVEN_TOLERANCE = 1e-6
 # One more split that improves the loss by less than this is rounding, not a better tree.
 SPLIT_TOLERANCE = 1e-12
 
@@ -191,26 +193,27 @@ def _sizes(solution: Solution, encoded: EncodedRows) -> list[Size]:
             path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
             continue
         loss = draft.loss
-        excess = abs(loss - claimed) - LOSS_TOLERANCE * scale
         if sums.is_uneven:
-            _require_proof(excess + (slack if solution.status == "optimal" else 0.0), sums)
-        elif excess > 0 and excess > _rounding(draft.tree, n_events):
+            # Hazards were rounded down: no tree has a smaller loss than claimed, less the slack.
+            slack += max(loss - claimed, 0.0)
+            _require_exact_enough(slack if solution.status == "optimal" else loss - claimed, sums)
+        elif (excess := abs(loss - claimed) - LOSS_TOLERANCE * scale) > 0 and (
+            excess > _rounding(draft.tree, n_events)
+        ):
             raise RuntimeError(
                 f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
                 f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
             )
-        path.append(Size(splits, loss, max(loss - slack, 0.0), draft))
+        if path and path[-1].loss <= loss:  # by rounding only
+            path.append(path[-1].with_splits(splits, max(loss - slack, 0.0)))
+        else:
+            path.append(Size(splits, loss, max(loss - slack, 0.0), draft))
     return path
 
 
-def _require_proof(excess: float, sums: RowSums) -> None:
-    """Refuse weights whose rounding is more than the tolerance of a proof.
-
-    The solver rounds the hazards of uneven rows down. No tree has a smaller loss than it claims, so
-    a tree whose rows add up to that loss is optimal; where they add up to more, nobody knows.
-    """
-    rounding = sums.weight.size * 2.0**-50 * float(sums.events.sum())
-    if excess > rounding:
+def _require_exact_enough(rounding: float, sums: RowSums) -> None:
+    """Refuse weights so uneven that rounding hides which tree is the best."""
+    if rounding > UNEVEN_TOLERANCE * float(sums.events.sum()):
         raise ValueError(
             f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: beside "
             "the heaviest rows the lightest are lost in rounding, and no tree can be proven "

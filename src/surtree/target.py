@@ -18,7 +18,7 @@ _SHAPES = (
     "or a one-dimensional array of times that all are events"
 )
 
-# A weight or its inverse: sums, products and quotients of weights then stay within double precision.
+# A weight, and its inverse: sums and products of weights then stay within double precision.
 _GREATEST_WEIGHT = 1e100
 
 
