@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from surtree import reference
 
 LEVELS = ("a", "b", "c", "d")
+# Where the midpoint of adjacent floats rounds up or down, underflows or overflows.
+CROWDED = (1.0, 0.3, -0.3, 0.0, 5e-324, -1.5e-323, 2.2250738585072014e-308, 1e16, 1e308, -1e308)
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,20 @@ def cases(draw: st.DrawFn, max_rows: int = 16, max_columns: int = 3) -> Case:
     if draw(st.booleans()):
         limits["min_events_leaf"] = draw(st.integers(0, 3))
     return Case(X, y, weight, entry, limits)
+
+
+@st.composite
+def neighbouring_floats(draw: st.DrawFn) -> list[float]:
+    """Draw floats that stand next to each other, in one or more places, and some others."""
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    values = draw(st.lists(finite, max_size=3))
+    for start in draw(st.lists(st.sampled_from(CROWDED) | finite, min_size=1, max_size=3)):
+        values.append(start)
+        towards = draw(st.sampled_from([-math.inf, math.inf]))
+        for _ in range(draw(st.integers(1, 6))):
+            step = math.nextafter(values[-1], towards)
+            values.append(step if math.isfinite(step) else values[-1])
+    return values
 
 
 def expected_losses(case: Case, holds: np.ndarray) -> np.ndarray:

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from problems import Case, cases, expected_losses
-from surtree import SurTree, SurTreeCV
+from problems import Case, cases, expected_losses, neighbouring_floats
+from surtree import SurTree, SurTreeCV, audit
 from surtree._solver import Limits, Switches, solve
 from surtree.datasets import load_gbsg2, make_survival_tree_data
 from surtree.encoding import Encoder
+from surtree.heuristics import GreedyTree, LocalSearchTree
 from surtree.restriction import is_ordered, quantiles, restrict
 from surtree.statistics import nelson_aalen, row_sums
 from surtree.table import read_table
@@ -67,6 +68,49 @@ def test_optimum_over_all_thresholds_is_that_of_the_reference(case: Case):
     n = min(len(losses), len(expected))
     np.testing.assert_allclose(losses[:n], expected[:n], rtol=0, atol=1e-9 * len(case.y))
     np.testing.assert_allclose(losses[-1], expected[-1], rtol=0, atol=1e-9 * len(case.y))
+
+
+@st.composite
+def crowded_columns(draw: st.DrawFn) -> Case:
+    """Draw columns in which neighbouring values are neighbouring floats."""
+    n = draw(st.integers(2, 12))
+    X = {}
+    for name in ("x0", "x1")[: draw(st.integers(1, 2))]:
+        values = st.sampled_from(draw(neighbouring_floats()))
+        X[name] = draw(st.lists(values, min_size=n, max_size=n))
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    y["event"] = draw(st.lists(st.booleans(), min_size=n, max_size=n))
+    y["event"][0] = True
+    y["time"] = draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
+    return Case(pd.DataFrame(X), y, None, None, {"max_depth": draw(st.integers(1, 2))})
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(crowded_columns())
+def test_no_cut_between_neighbouring_floats_is_lost(case: Case):
+    every = SurTree(n_thresholds=None, min_support=0.0, **case.limits).fit(case.X, case.y)
+    ten = SurTree(n_thresholds=10, min_support=0.0, **case.limits).fit(case.X, case.y)
+    columns = (case.X[name].to_numpy() for name in case.X)
+    # Every cut, without a threshold: which rows have a value or a larger one.
+    holds = np.column_stack([values >= value for values in columns for value in np.unique(values)])
+    rounding = 1e-9 * len(case.y)
+    assert every.status_ == "optimal"
+    assert every.loss_ == pytest.approx(expected_losses(case, holds)[-1], rel=0, abs=rounding)
+    assert every.loss_ <= ten.loss_ + rounding
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [(0.3, 0.1 + 0.2), (1.5e-323, 2e-323), (-5e-324, 0.0), (-1.7e308, 1.7e308), (1.6e308, 1.7e308)],
+)
+@pytest.mark.parametrize("estimator", [SurTree, GreedyTree, LocalSearchTree])
+def test_two_values_are_told_apart_however_close_or_far(estimator, lower, upper):
+    X, time = [[lower]] * 3 + [[upper]] * 3, [1.0, 2, 3, 7, 8, 9]
+    model = estimator(max_depth=1, n_thresholds=None, min_support=0.0).fit(X, time)
+    assert model.apply(X).tolist() == [1, 1, 1, 2, 2, 2]
+    (cut,) = model.tree_.cuts
+    assert lower <= float(cut.rule.removeprefix("x0 > ")) < upper
+    assert audit(model, X, time).gap == pytest.approx(0, abs=1e-9)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))

@@ -218,6 +218,17 @@ class TestConditionalInference:
         assert {int(name[1:]) % 2 for name in tree.cuts[0].categories} in ({0}, {1})
         assert len(tree.cuts[0].categories) == 20
 
+    @pytest.mark.parametrize(
+        ("lower", "upper"),
+        [(1.5e-323, 2e-323), (1e-200, 2e-200), (-1.7e308, 1.7e308), (1.6e308, 1.7e308)],
+    )
+    def test_tiny_and_huge_values_are_tested_and_cut(self, lower, upper):
+        X, time = [[lower]] * 20 + [[upper]] * 20, np.arange(1.0, 41)
+        model = ConditionalInferenceTree(max_depth=1).fit(X, time)
+        assert model.apply(X).tolist() == [1] * 20 + [2] * 20
+        ordinary = ConditionalInferenceTree(max_depth=1).fit(np.repeat([[1], [2]], 20, 0), time)
+        assert model.tests_[0].p_value == pytest.approx(ordinary.tests_[0].p_value, rel=1e-9)
+
     def test_leaves_keep_their_weight(self):
         X, y = load_gbsg2(backend="pandas")
         model = ConditionalInferenceTree(alpha=0.9, min_split=100, min_bucket=40).fit(X, y)

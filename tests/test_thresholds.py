@@ -7,6 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from problems import neighbouring_floats
+from surtree.encoding import Encoder
 from surtree.thresholds import distinct_values, quantile_thresholds, readable
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -18,12 +20,14 @@ def thresholds_of(values, n_thresholds, repeats=None):
     return quantile_thresholds(*distinct_values(np.array(values), repeats), n_thresholds).tolist()
 
 
+def middle(one, other):
+    number = (one + other) / 2 if math.isfinite(one + other) else one / 2 + other / 2
+    return number if number < other else one
+
+
 def thresholds_by_the_book(values, n_thresholds):
     values = sorted(values)
-    midpoints = [
-        (one + other) / 2 if math.isfinite(one + other) else one / 2 + other / 2
-        for one, other in pairwise(values)
-    ]
+    midpoints = [middle(one, other) for one, other in pairwise(values)]
     if len(set(midpoints)) <= n_thresholds:
         return sorted(set(midpoints))
     steps = [round((j + 0.5) * (len(midpoints) - 1) / n_thresholds) for j in range(n_thresholds)]
@@ -35,12 +39,22 @@ def test_quantiles_are_those_of_the_authors(values, n_thresholds):
     assert thresholds_of(values, n_thresholds) == thresholds_by_the_book(values, n_thresholds)
 
 
-def test_neighbouring_floats_share_midpoints():
-    values = [1.0]
-    for _ in range(6):
-        values.append(np.nextafter(values[-1], 2))
-    for n_thresholds in range(1, 8):
-        assert thresholds_of(values, n_thresholds) == thresholds_by_the_book(values, n_thresholds)
+@given(neighbouring_floats(), st.integers(1, 12))
+def test_quantiles_of_neighbouring_floats_are_those_of_the_authors(values, n_thresholds):
+    assert thresholds_of(values, n_thresholds) == thresholds_by_the_book(values, n_thresholds)
+
+
+@given(neighbouring_floats())
+def test_every_two_neighbouring_values_have_one_cut_and_its_text_decides_alike(values):
+    distinct = sorted(set(values))
+    column = np.array(values)[:, None]
+    cuts = Encoder(n_thresholds=None, min_support=0).fit(column).cuts_
+    for lower, upper in pairwise(distinct):
+        assert sum(lower <= cut.threshold < upper for cut in cuts) == 1
+    assert len(cuts) == len(distinct) - 1
+    for cut in cuts:
+        written = float(cut.rule.removeprefix("x0 > "))
+        assert [value > written for value in values] == (column[:, 0] > cut.threshold).tolist()
 
 
 @given(numbers, st.integers(1, 12), st.data())
@@ -54,6 +68,16 @@ def test_repeats_count_as_rows(values, n_thresholds, data):
 def test_huge_repeats_are_not_written_out():
     repeats = np.array([1.0, 1e15, 1.0])
     assert thresholds_of([1.0, 2.0, 3.0], 2, repeats) == [2.0]
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.integers(1, 12))
+def test_repeats_beyond_all_reason_give_quantiles_too(shares, n_thresholds):
+    values = np.arange(float(len(shares)))
+    repeats = np.array(shares, dtype=float) * 1e305
+    thresholds = thresholds_of(values, n_thresholds, repeats)
+    assert 1 <= len(thresholds) <= n_thresholds
+    assert thresholds == sorted(set(thresholds))
+    assert thresholds[-1] <= values[-1]
 
 
 def test_every_midpoint_between_different_values():

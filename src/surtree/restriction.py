@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from surtree._solver import Structure
 from surtree.encoding import Encoded
+from surtree.thresholds import quantile_places
 
 Chosen = NDArray[np.bool_]
 
@@ -131,7 +132,7 @@ def quantiles(encoded: Encoded, counts: NDArray[np.float64], n_thresholds: int) 
         missing = encoded.missing_bin[line]
         per_bin = np.bincount(encoded.bins[line], counts, minlength=encoded.n_bins[line])
         ends = np.cumsum(per_bin if missing < 0 else per_bin[:missing])
-        places = np.round((np.arange(n_thresholds) + 0.5) * (ends[-1] - 2) / n_thresholds)
+        places = quantile_places(float(ends[-1]), n_thresholds)
         # A threshold is above the bin of the row at its place.
         above = np.searchsorted(ends, places, side="right") + 1
         near = first[np.minimum(np.searchsorted(first, above), first.size - 1)]

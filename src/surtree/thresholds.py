@@ -6,12 +6,14 @@ from decimal import ROUND_CEILING, Context
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
 # All the significant digits that a float has.
 _DIGITS = 17
+# A list longer than this has places that no float tells apart.
+_LONG = 2.0**53
 
 
 def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floats, Floats]:
@@ -60,7 +62,8 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
 
     In the sorted list of all values, repeats included, every two neighbours have a midpoint (so a
     repeated value is one too). If at most ``n_thresholds`` midpoints differ, all are thresholds;
-    else those in the middle of ``n_thresholds`` equal parts of the list of midpoints.
+    else those in the middle of ``n_thresholds`` equal parts of the list of midpoints. Between two
+    adjacent floats the midpoint is the lower one, so that it separates them.
 
     Parameters
     ----------
@@ -83,21 +86,61 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
     array([1.5, 3. , 4. ])
     """
     if n_thresholds is None:
-        return _midpoint(distinct[:-1], distinct[1:])
-    # Two midpoints are equal only next to a value whose neighbours are the nearest floats, so from
-    # this many values on there are too many midpoints without looking.
-    if len(distinct) <= 2 * n_thresholds + 3:
+        return midpoint(distinct[:-1], distinct[1:])
+    # Midpoints between different values all differ: of more values there are too many.
+    if len(distinct) <= n_thresholds + 1:
         midpoints = _midpoints(distinct, counts)
         if len(midpoints) <= n_thresholds:
             return midpoints
     ends = np.cumsum(counts)
-    last = int(ends[-1]) - 2
-    places = np.array(
-        [round((part + 0.5) * last / n_thresholds) for part in range(n_thresholds)], dtype=float
-    )
+    places = quantile_places(float(ends[-1]), n_thresholds)
     lower, upper = (distinct[np.searchsorted(ends, places + step, side="right")] for step in (0, 1))
-    thresholds = _midpoint(lower, upper)
+    thresholds = midpoint(lower, upper)
     return thresholds[first_of_each(thresholds)]
+
+
+def quantile_places(n_values: float, n_thresholds: int) -> Floats:
+    """Return where thresholds stand in a sorted list: each after the value at its place.
+
+    Parameters
+    ----------
+    n_values : float
+        The length of the list, two or more; repeats may make it any number.
+    n_thresholds : int
+        How many thresholds there are.
+
+    Returns
+    -------
+    array of float
+        Whole numbers, ascending from 0 or more to ``n_values - 2`` or less.
+    """
+    last = n_values - 2
+    parts = np.arange(n_thresholds) + 0.5
+    # The order of the operations decides how ties are rounded; a product that overflows has none.
+    if last < _LONG:
+        return np.round(parts * last / n_thresholds)
+    return np.floor(parts / n_thresholds * last)
+
+
+def midpoint(lower: ArrayLike, upper: ArrayLike) -> Floats:
+    """Return a number between two values, so that values above it are those from the upper one on.
+
+    Parameters
+    ----------
+    lower, upper : float or array of float
+        The values, the lower one first.
+
+    Returns
+    -------
+    array of float
+        From ``lower``, included, to ``upper``, excluded; of two equal values their value.
+    """
+    lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        middle = (lower + upper) / 2
+    middle = np.where(np.isfinite(middle), middle, lower / 2 + upper / 2)
+    # Between adjacent floats there is none, and rounding may have gone up.
+    return np.where(middle < upper, middle, lower)
 
 
 def readable(threshold: float, lower: float, upper: float) -> float:
@@ -142,11 +185,5 @@ def _rounded_up(number: float, digits: int) -> float:
 
 def _midpoints(distinct: Floats, counts: Floats) -> Floats:
     """Return every midpoint between neighbours in the sorted list with repeats, once."""
-    between = _midpoint(distinct[:-1], distinct[1:])
+    between = midpoint(distinct[:-1], distinct[1:])
     return np.unique(np.concatenate((distinct[counts > 1], between)))
-
-
-def _midpoint(lower: Floats, upper: Floats) -> Floats:
-    with np.errstate(over="ignore"):
-        midpoint = (lower + upper) / 2
-    return np.where(np.isfinite(midpoint), midpoint, lower / 2 + upper / 2)

@@ -26,7 +26,7 @@ from surtree.heuristics.permutation import (
 from surtree.parameters import is_number, require_leaf_curve, require_not_negative, require_whole
 from surtree.prediction import TreeEstimator
 from surtree.table import Column
-from surtree.thresholds import readable
+from surtree.thresholds import midpoint, readable
 from surtree.training import TrainingRows, read_training_rows
 
 Floats = NDArray[np.float64]
@@ -285,7 +285,7 @@ def _threshold_cut(plain: Cut, column: Column, lower: float, upper: float) -> Cu
         return replace(plain, categories=(True,))
     if column.ordered:
         return plain.of_categories(column.categories[int(lower) + 1 :], column)
-    return replace(plain, threshold=readable(lower / 2 + upper / 2, lower, upper))
+    return replace(plain, threshold=readable(float(midpoint(lower, upper)), lower, upper))
 
 
 def _categories_cut(plain: Cut, column: Column, codes: NDArray[np.intp] | None) -> Cut | None:

@@ -91,6 +91,9 @@ def linear_test(scores: Scores, values: Floats) -> Test:
     """
     if not values.size or scores.variance <= 0:
         return Test()
+    # The unit does not matter to the test. A power of two changes no digit, and keeps the squares
+    # of huge and of tiny values in range.
+    values = np.ldexp(values, -np.frexp(np.abs(values).max())[1])
     mean = float(scores.weight @ values) / scores.total
     centred = values - mean
     spread = float(scores.weight @ centred**2)
