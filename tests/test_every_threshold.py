@@ -6,9 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import surtree.strategy
 from problems import Case, cases, expected_losses, neighbouring_floats
 from surtree import SurTree, SurTreeCV, audit
-from surtree._solver import Limits, Switches, solve
+from surtree._solver import Limits, Solution, Structure, Switches, solve
 from surtree.datasets import load_gbsg2, make_survival_tree_data
 from surtree.encoding import Encoder
 from surtree.heuristics import GreedyTree, LocalSearchTree
@@ -237,6 +238,81 @@ def test_refinement_is_between_quantiles_and_optimum(table, optimum):
         assert best.loss - 1e-9 <= size.loss <= of_ten.loss + 1e-9
     # Most of what the ten quantiles cost is won back.
     assert ten.loss_ - refined.loss_ > 0.5 * (ten.loss_ - optimum.loss_)
+
+
+@st.composite
+def few_columns(draw: st.DrawFn) -> Case:
+    """Draw few columns of many values: quantiles of them tell fewer rows apart than all cuts."""
+    n, n_columns = draw(st.integers(2, 40)), draw(st.integers(1, 3))
+    random = np.random.default_rng(draw(st.integers(0, 10**6)))
+    X = pd.DataFrame(random.random((n, n_columns)).round(draw(st.integers(1, 3))))
+    if draw(st.booleans()):
+        X = X.mask(random.random(X.shape) < 0.2)
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = random.random(n) < 0.8, 0.1 + random.exponential(size=n)
+    y["event"][0] = True
+    weight = random.choice([0.5, 1, 2], size=n) if draw(st.booleans()) else None
+    limits = {"max_depth": draw(st.integers(1, 5)), "n_thresholds": draw(st.integers(1, 5))}
+    if draw(st.booleans()):
+        limits |= {"max_splits": draw(st.integers(0, 12)), "min_samples_leaf": 2}
+    return Case(X, y, weight, None, limits)
+
+
+few = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@few
+@given(few_columns())
+def test_refinement_of_few_columns_is_never_worse_than_its_start(case: Case):
+    model = SurTree(refine=True, min_support=0.0, **case.limits).fit(case.X, case.y, case.weight)
+    losses = np.array([size.loss for size in model.path_])
+    assert (np.diff(losses) <= 0).all()
+    _, encoded, sums = encode(case.X, case.y, case.weight)
+    counts = np.ones(len(case.y)) if case.weight is None or 0.5 in case.weight else case.weight
+    limits = dict(case.limits)
+    first = restrict(encoded, quantiles(encoded, counts, limits.pop("n_thresholds")))
+    start = sums.negative_log_hazard - solve(first.encoded, sums, Limits(**limits)).gains
+    assert len(losses) >= len(start)
+    assert (losses[: len(start)] <= start + 1e-9 * len(case.y)).all()
+    assert losses[-1] <= start[-1] + 1e-9 * len(case.y)
+
+
+@few
+@given(few_columns(), st.sampled_from([1e-9, 0.02]))
+def test_few_columns_under_a_time_limit_have_a_tree_of_every_size(case: Case, seconds):
+    limits = {"max_depth": case.limits["max_depth"], "n_thresholds": None, "min_support": 0.0}
+    with pytest.MonkeyPatch.context() as patch:
+        # So few rows are no reason for a first look at quantiles; here they are.
+        patch.setattr(surtree.strategy, "FEW_THRESHOLDS", 1)
+        model = SurTree(time_limit=seconds, **limits).fit(case.X, case.y, case.weight)
+    losses = np.array([size.loss for size in model.path_])
+    assert (np.diff(losses) <= 0).all()
+    assert all(size.lower_bound <= size.loss for size in model.path_)
+
+
+def test_solutions_of_different_length_are_joined_size_by_size():
+    leaf, one, two = (Structure(*np.full((3, 1 + 2 * k), -1, dtype=np.int32)) for k in range(3))
+    short = Solution("optimal", np.array([1.0, 5.0]), np.array([1.0, 5.0]), (leaf, one))
+    long = Solution(
+        "optimal", np.array([1.0, 4.0, 6.0]), np.array([1.0, 4.0, 6.0]), (leaf, one, two)
+    )
+    for first, second in ((short, long), (long, short)):
+        both = surtree.strategy._best_of(first, second)
+        assert both.gains.tolist() == [1, 5, 6]
+        assert both.structures[2] is two
+        assert (both.gain_bounds >= both.gains).all()
+
+
+def test_refinement_of_a_table_without_cuts_is_a_leaf():
+    assert SurTree(refine=True).fit([[7.0]] * 3, [1.0, 2.0, 3.0]).tree_.n_leaves == 1
+
+
+@pytest.mark.parametrize("limit", [{"refine": True}, {"n_thresholds": None, "time_limit": 5.0}])
+def test_one_column_and_more_depth_than_its_quantiles_need(limit):
+    random = np.random.default_rng(0)
+    X, time = random.random((200, 1)), random.exponential(size=200)
+    plain = SurTree(max_depth=4).fit(X, time)
+    assert SurTree(max_depth=4, **limit).fit(X, time).loss_ < plain.loss_
 
 
 def test_refinement_of_few_values_is_the_optimum():

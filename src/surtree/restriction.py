@@ -31,8 +31,8 @@ class Restricted:
 
     def original(self, structure: Structure) -> Structure:
         """Return a tree with the numbers that its cuts have in the other problem."""
-        is_leaf = structure.cut < 0
-        cut = np.where(is_leaf, -1, self.cut[structure.cut]).astype(np.int32)
+        cut, is_split = structure.cut.copy(), structure.cut >= 0
+        cut[is_split] = self.cut[cut[is_split]]
         return Structure(cut, structure.left, structure.right)
 
 

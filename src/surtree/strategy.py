@@ -126,9 +126,10 @@ def refine(encoded: Encoded, sums: RowSums, how: Search, n_thresholds: int | Non
         if status != "optimal" or not (closer & ~tried).any():
             break  # nothing is left between the best cuts and their neighbours
         found = _solve_restricted(restrict(encoded, closer), sums, how, clock.left())
-        status, before = found.status, best.gains
+        status, before = found.status, best
         best = _best_of(found, best)
-        improved = (best.gains - before[: best.gains.size]).max() > enough
+        before = _stretched(before, best.gains.size)
+        improved = (best.gains - before.gains).max() > enough
         # Next to another cut, another threshold may be the best.
         tried = closer if improved else tried | closer
     return replace(
@@ -248,16 +249,32 @@ def _by_local_search(encoded: Encoded, sums: RowSums, how: Search) -> Solution:
 
 def _best_of(solution: Solution, known: Solution) -> Solution:
     """Return the solution, with a tree that is known already wherever that is better."""
-    gains, structures = solution.gains.copy(), list(solution.structures)
-    for splits in range(gains.size):
-        other = min(splits, known.gains.size - 1)
-        if known.gains[other] > gains[splits]:
-            gains[splits], structures[splits] = known.gains[other], known.structures[other]
+    n_sizes = max(solution.gains.size, known.gains.size)
+    solution, known = _stretched(solution, n_sizes), _stretched(known, n_sizes)
+    better = known.gains > solution.gains
+    gains = np.where(better, known.gains, solution.gains)
     return replace(
         solution,
         gains=gains,
         gain_bounds=np.maximum(solution.gain_bounds, gains),
-        structures=tuple(structures),
+        structures=tuple(
+            (known if better[splits] else solution).structures[splits] for splits in range(n_sizes)
+        ),
+    )
+
+
+def _stretched(solution: Solution, n_sizes: int) -> Solution:
+    """Return a solution with at least so many sizes.
+
+    A solution ends where its cuts tell no more rows apart, and other cuts may tell more: what lies
+    beyond has the tree of the last size.
+    """
+    missing = max(n_sizes - solution.gains.size, 0)
+    return replace(
+        solution,
+        gains=np.pad(solution.gains, (0, missing), mode="edge"),
+        gain_bounds=np.pad(solution.gain_bounds, (0, missing), mode="edge"),
+        structures=solution.structures + solution.structures[-1:] * missing,
     )
 
 
