@@ -56,7 +56,7 @@ WEIGHT = np.tile([1.0, 2.0, 0.5], 80)
 ENTRY = 0.4 * Y["years"]
 
 
-def separate_fits(score, **parameters):
+def separate_fits(score, folds=FOLDS, **parameters):
     """Scores of every size and fold, from a fit of its own for each."""
     sizes = candidate_sizes(3, None)
     return [
@@ -68,7 +68,7 @@ def separate_fits(score, **parameters):
                 train,
                 test,
             )
-            for train, test in FOLDS
+            for train, test in folds
         ]
         for depth, splits in sizes
     ]
@@ -117,6 +117,67 @@ def test_every_size_has_the_score_of_a_fit_of_its_own(scoring, score, leaf_curve
     by_depth = held_out_scores(search)[search.sizes_.max_splits == 3]
     assert by_depth.shape == (2, 3)
     assert (by_depth[0] != by_depth[1]).any()
+
+
+def bootstrap_folds():
+    """Training rows drawn with replacement; of the others, some held out more than once."""
+    random = np.random.default_rng(0)
+    for _ in range(3):
+        train = random.integers(0, len(Y), len(Y))
+        test = np.setdiff1d(np.arange(len(Y)), train)
+        yield train, random.choice(test, 2 * len(test))
+
+
+@pytest.mark.parametrize(
+    ("scoring", "score"),
+    [
+        ("loss", loss_of_fold),
+        ("concordance", concordance_of_fold),
+        ("concordance_ipcw", ipcw_of_fold),
+        ("integrated_brier", brier_of_fold),
+        (lambda model, X, y: concordance_index(*(y[k] for k in y.dtype.names), model.predict(X)),
+         concordance_of_fold),
+    ],
+)  # fmt: skip
+def test_rows_that_a_fold_names_twice_count_twice(scoring, score):
+    folds = list(bootstrap_folds())
+    search = SurTreeCV(max_depth=3, cv=folds, scoring=scoring, min_samples_leaf=3).fit(X, Y)
+    expected = separate_fits(score, folds, min_samples_leaf=3)
+    np.testing.assert_allclose(held_out_scores(search), expected, rtol=1e-12)
+
+
+def test_rows_that_a_fold_names_twice_are_rows_of_twice_the_weight():
+    train, test = next(bootstrap_folds())
+    search = SurTreeCV(max_depth=3, cv=[(train, test)]).fit(X, Y)
+    once, weight = np.unique(train, return_counts=True)
+    model = SurTree(max_depth=3).fit(X.iloc[once], Y[once], weight)
+    assert search.sizes_.training_loss[-1, 0] == pytest.approx(model.loss_ / len(train), rel=1e-9)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_scorers_are_given_rows_as_often_as_a_fold_names_them(frame):
+    table = frame({name: X[name].to_list() for name in X})
+    train, test = next(bootstrap_folds())
+
+    def score(model, X, y):
+        ages = X["age"].to_pylist() if isinstance(X, pa.Table) else X["age"].to_list()
+        assert ages == table_ages
+        assert y.tolist() == Y[test].tolist()
+        return 0.0
+
+    table_ages = X["age"].iloc[test].tolist()
+    SurTreeCV(max_depth=1, cv=[(train, test)], scoring=score).fit(table, Y)
+
+
+def test_repeated_rows_keep_their_weights_and_entry_times():
+    folds = list(bootstrap_folds())
+    weight = np.where(np.arange(len(Y)) % 7 == 0, 0.0, WEIGHT)
+    search = SurTreeCV(max_depth=2, cv=folds).fit(X, Y, weight, ENTRY)
+    for k, (train, test) in enumerate(folds):
+        model = SurTree(max_depth=2).fit(X.iloc[train], Y[train], weight[train], ENTRY[train])
+        loss = model.loss(X.iloc[test], Y[test], weight[test], ENTRY[test])
+        found = search.cv_results_[f"split{k}_test_score"][-1]
+        assert found == pytest.approx(-loss / weight[test].sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -510,7 +571,11 @@ def test_an_interrupt_ends_all_folds(monkeypatch):
         ),
         ({"scoring": None}, "scoring must be one of 'loss', .* got None"),
         ({"cv": None}, "cv must be a number of folds, a splitter or pairs"),
-        ({"cv": 1}, "n_splits must be a whole number of folds, 2 or more; got 1"),
+        ({"cv": True}, "cv must be a number of folds, a splitter or pairs .* got True"),
+        ({"cv": 1}, "cv must be a whole number, 2 or more; got 1"),
+        ({"cv": []}, "cv has no folds"),
+        ({"cv": [([0, 1], [240])]}, "A fold of cv names rows that X has not: index 240"),
+        ({"cv": [(np.zeros(9, dtype=bool), [0])]}, "A fold of cv names rows that X has not"),
         ({"cv": 500}, "n_splits=500 greater than the number of samples: n_samples=240"),
         ({"cv": [FOLDS[0]], "rule": "1se"}, "rule='1se' needs two folds or more"),
         ({"cv": [([], [0, 1])]}, "A fold of cv has 0 rows to fit on and 2 held-out rows"),
@@ -534,8 +599,11 @@ def test_rows_that_cannot_be_used():
     with pytest.raises(ValueError, match="All 240 rows are censored"):
         SurTreeCV().fit(X, censored)
     censored["died"][:4] = True
-    with pytest.raises(ValueError, match="4 of 240 rows have an event, so 10 folds"):
+    with pytest.raises(ValueError, match="cv=10: 4 of 240 rows have an event, so 10 folds"):
         SurTreeCV().fit(X, censored)
+    censored["died"][1:4] = False
+    with pytest.raises(ValueError, match=r"cv=3: 1 of 240 rows has an event, .* at least two rows"):
+        SurTreeCV(cv=3).fit(X, censored)
     with pytest.raises(ValueError, match="240, 239"):
         SurTreeCV().fit(X, Y[:-1])
 

@@ -99,8 +99,12 @@ def test_a_number_of_folds_that_is_none(n_splits):
     ("event", "message"),
     [
         ([True] * 3, "Cannot have number of splits n_splits=5 greater than .* n_samples=3"),
-        ([True] * 4 + [False] * 9, "4 of 13 rows have an event, so 5 folds .* choose fewer folds"),
-        ([False] * 9, "0 of 9 rows have an event, so 5 folds .* rows with events"),
+        (
+            [True] * 4 + [False] * 9,
+            "4 of 13 rows have an event, so 5 folds .* choose fewer folds, 4 at",
+        ),
+        ([False] * 9, "0 of 9 rows have an event, so 5 folds .* at least two rows with events"),
+        ([True] + [False] * 8, "1 of 9 rows has an event, so 5 folds .* two rows with events"),
     ],
 )
 def test_too_few_rows_and_too_few_events(event, message):

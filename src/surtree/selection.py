@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from surtree.curves import LeafCurveKind
 from surtree.estimator import SurTree
 from surtree.folds import Fold, FoldScores, Positions, Rows, cut_fold, score_fold
-from surtree.parameters import is_whole, require_hook, require_jobs
+from surtree.parameters import is_whole, require_hook, require_jobs, require_whole
 from surtree.prediction import TreeEstimator
 from surtree.progress import FoldProgress
 from surtree.scoring import SCORERS, Scorer, Scoring, find_scorer, require_unweighted
@@ -42,7 +42,8 @@ class SurTreeCV(TreeEstimator):
         The largest number of splits to try. None is as many as the depth allows.
     cv : int, splitter or iterable, default=10
         A number of folds, drawn by `EventStratifiedKFold` always in the same way; or a splitter
-        of scikit-learn's, or pairs of training and held-out positions.
+        of scikit-learn's, or pairs of training and held-out positions. A position that is given
+        twice, as a bootstrap does, counts as two rows.
     scoring : str or callable, default="loss"
         What the held-out rows are scored by, higher being better. "loss": the loss with its sign
         turned, divided by the weight of the rows. "concordance": Harrell's C. "concordance_ipcw":
@@ -228,17 +229,27 @@ class SurTreeCV(TreeEstimator):
         return [folds[number] for number in range(len(positions))]
 
     def _split(self, rows: Rows) -> list[tuple[Positions, Positions]]:
-        """Return the positions of the training and of the held-out rows of every fold."""
-        present = np.flatnonzero(rows.weight > 0)
+        """Return the positions of the training and of the held-out rows of every fold.
+
+        A position that is given more than once is a row that counts more than once.
+        """
+        present = rows.weight > 0
         if is_whole(self.cv):
-            pairs = EventStratifiedKFold(self.cv).split(present, rows.target.event[present])
-            return [(present[train], present[test]) for train, test in pairs]
-        every = np.arange(rows.table.n_rows)
-        pairs = check_cv(self.cv).split(rows.X, rows.y)
-        return [
-            (np.intersect1d(every[train], present), np.intersect1d(every[test], present))
-            for train, test in pairs
+            counted = np.flatnonzero(present)
+            try:
+                pairs = list(
+                    EventStratifiedKFold(self.cv).split(counted, rows.target.event[counted])
+                )
+            except ValueError as error:
+                raise ValueError(f"cv={self.cv}: {error}") from error
+            return [(counted[train], counted[test]) for train, test in pairs]
+        folds = [
+            (_positions(train, present), _positions(test, present))
+            for train, test in check_cv(self.cv).split(rows.X, rows.y)
         ]
+        if not folds:
+            raise ValueError("cv has no folds: give it at least one pair of positions.")
+        return folds
 
     def _choose(self, sizes: list[tuple[int, int]], folds: list[FoldScores]) -> None:
         if self.rule == "1se" and len(folds) == 1:
@@ -276,8 +287,12 @@ class SurTreeCV(TreeEstimator):
         require_hook(self.progress)
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {RULES}; got {self.rule!r}.")
-        if self.cv is None:
-            raise ValueError("cv must be a number of folds, a splitter or pairs of positions.")
+        if is_whole(self.cv):
+            require_whole("cv", self.cv, 2)
+        elif self.cv is None or isinstance(self.cv, bool):
+            raise ValueError(
+                f"cv must be a number of folds, a splitter or pairs of positions; got {self.cv!r}."
+            )
         return find_scorer(self.scoring)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -297,6 +312,15 @@ def _numbered(
     except Exception as error:
         error.add_note(f"This happened in fold {number + 1} of the cross-validation.")
         raise
+
+
+def _positions(chosen: Any, present: NDArray[np.bool_]) -> Positions:
+    """Return the positions that a fold of the user's names, but for rows of weight zero."""
+    try:
+        positions: Positions = np.arange(present.size)[chosen]
+    except IndexError as error:
+        raise ValueError(f"A fold of cv names rows that X has not: {error}") from error
+    return positions[present[positions]]
 
 
 def _results(sizes: SizeScores, folds: list[FoldScores]) -> dict[str, Any]:

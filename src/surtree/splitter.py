@@ -108,9 +108,14 @@ class EventStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             )
         n_events = int(event.sum())
         if n_events < self.n_splits:
+            remedy = (
+                f"choose fewer folds, {n_events} at most"
+                if n_events > 1
+                else "cross-validation takes at least two rows with events"
+            )
             raise ValueError(
-                f"{n_events} of {event.size} rows have an event, so {self.n_splits} folds cannot "
-                f"have one each: choose {'fewer folds' if n_events > 1 else 'rows with events'}."
+                f"{n_events} of {event.size} rows {'has' if n_events == 1 else 'have'} an event, "
+                f"so {self.n_splits} folds cannot have one each: {remedy}."
             )
 
 
