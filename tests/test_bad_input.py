@@ -1,11 +1,16 @@
 """What bad input gets: an error that names the column, the rows and the remedy, or a decision."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 
 from surtree import SurTree
+from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 
 X = np.column_stack([np.arange(20.0), np.arange(20.0) % 4])
 TIME = np.arange(20.0, 0, -1)
@@ -105,7 +110,49 @@ def test_weights_that_cannot_be():
         fit(sample_weight=np.ones(3))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        SurTree(2),
+        SurTree(2, n_thresholds=None),
+        SurTree(2, n_thresholds=2, refine=True),
+        GreedyTree(2),
+        ConditionalInferenceTree(max_depth=1),
+    ],
+)
+def test_the_unit_of_huge_weights_does_not_matter(model):
+    # No quantile of so many rows lies just between two of them.
+    values = np.random.default_rng(0).random((57, 2))
+    time, weight = values[:, 0] + 0.1, np.full(57, 1e100)
+    expected = clone(model).fit(values, time, weight).tree_
+    tree = model.fit(values, time, 1e206 * weight).tree_
+    assert [cut.rule for cut in tree.cuts] == [cut.rule for cut in expected.cuts]
+
+
 # The table.
+
+
+def test_two_columns_of_one_name():
+    doubled = pd.concat([frame(), frame()[["age"]]], axis=1)
+    with pytest.raises(ValueError, match="X has 2 columns of the name 'age': give each column"):
+        fit(doubled)
+    with pytest.raises(ValueError, match="X has 2 columns of the name 'age'"):
+        fit(frame()).predict(doubled)
+    with pytest.raises(ValueError, match="X has 2 columns of the name '7'"):
+        fit(doubled.set_axis([7, 8, 7], axis=1))
+    with pytest.raises(ValueError, match="X has 2 columns of the name 'age'"):
+        fit(pa.Table.from_arrays([pa.array(X[:, 0])] * 2, names=["age", "age"]))
+
+
+@pytest.mark.parametrize(
+    "huge", [10**400, -(10**400), Fraction(10**400)], ids=["whole", "negative", "fraction"]
+)
+def test_a_number_that_no_float_can_hold(huge):
+    dose = np.array([huge, *range(19)], dtype=object)
+    with pytest.raises(ValueError, match="Column 'dose' holds a number that is too large"):
+        fit(frame(dose=dose))
+    with pytest.raises(ValueError, match="Column 'x0' holds a number that is too large"):
+        fit(dose[:, None])
 
 
 def test_one_row_is_a_single_leaf():

@@ -231,14 +231,14 @@ def test_distributions():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0}, "n must be a whole number above zero; got 0"),
-        ({"n": 2.5}, r"n must be a whole number above zero; got 2\.5"),
+        ({"n": 0}, "n must be a whole number, from 1 to 100000000; got 0"),
+        ({"n": 2.5}, r"n must be a whole number, from 1 to 100000000; got 2\.5"),
         ({"n": 9, "censoring": 1.0}, "from 0 to below 1; got 1"),
         ({"n": 9, "censoring": 50}, "from 0 to below 1; got 50"),
         ({"n": 9, "censoring": math.nan}, "from 0 to below 1; got nan"),
-        ({"n": 9, "factor": 0}, "factor must be a whole number above zero; got 0"),
-        ({"n": 9, "depth": -1}, "depth must be a whole number from 0 to 10; got -1"),
-        ({"n": 9, "depth": 40}, "depth must be a whole number from 0 to 10; got 40"),
+        ({"n": 9, "factor": 0}, "factor must be a whole number, from 1 to 10000; got 0"),
+        ({"n": 9, "depth": -1}, "depth must be a whole number, from 0 to 10; got -1"),
+        ({"n": 9, "depth": 40}, "depth must be a whole number, from 0 to 10; got 40"),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -250,5 +250,5 @@ def test_bad_rows_for_the_true_tree():
     tree = make_survival_tree_data(5, random_state=0)[2]
     with pytest.raises(ValueError, match="has 6 columns, but X has 2"):
         tree.apply([[0.1, 0.2]])
-    with pytest.raises(ValueError, match="n must be a whole number above zero; got -1"):
+    with pytest.raises(ValueError, match="n must be a whole number, from 1 to 100000000; got -1"):
         tree.sample(-1)

@@ -91,7 +91,7 @@ def test_scikit_learn_takes_it_as_cv():
 
 @pytest.mark.parametrize("n_splits", [1, 0, 2.5, True, "five"])
 def test_a_number_of_folds_that_is_none(n_splits):
-    with pytest.raises(ValueError, match="n_splits must be a whole number of folds, 2 or more"):
+    with pytest.raises(ValueError, match="n_splits must be a whole number, 2 or more"):
         EventStratifiedKFold(n_splits)
 
 

@@ -246,7 +246,7 @@ def test_scikit_learn_says_what_it_always_says():
             r"0 feature\(s\) \(shape=\(4, 0\)\) while a min",
         ),
         (pl.LazyFrame({"x": [1]}), TypeError, "collect it first"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "unique column names"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "2 columns of the name 'a'"),
     ):
         with pytest.raises(error, match=message):
             table(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +14,12 @@ from numpy.typing import NDArray
 
 from surtree import _core
 from surtree.encoding import Encoded
-from surtree.statistics import RowSums
+from surtree.statistics import RowSums, gain
+
+# No table has more rows: larger limits mean the same, and the core counts up to here.
+_MOST_ROWS = 2**31 - 1
+# More threads bring nothing on any machine.
+_MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,11 @@ class Limits:
     max_splits: int | None = None
     min_samples_leaf: int = 1
     min_events_leaf: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None:
+                object.__setattr__(self, name, min(int(value), _MOST_ROWS))
 
 
 @dataclass(frozen=True)
@@ -159,8 +170,12 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return n_jobs
+        return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    return min(int(n_jobs), _MOST_THREADS)
+
+
+def _bytes(memory_limit: int | None) -> int:
+    return default_memory_limit() if memory_limit is None else min(int(memory_limit), sys.maxsize)
 
 
 def solve(
@@ -193,7 +208,7 @@ def solve(
         **_limits(limits),
         time_limit=0.0 if time_limit is None else time_limit,
         n_threads=n_threads(n_jobs),
-        memory_limit=default_memory_limit() if memory_limit is None else memory_limit,
+        memory_limit=_bytes(memory_limit),
         progress=None if progress is None else show,
         **vars(switches or Switches()),
         known_gains=np.empty(0) if known_gains is None else known_gains,
@@ -227,13 +242,16 @@ def local_search(
 
     A split must gain more than its price. The tree depends on the seed, not on the threads.
     """
+    # No split gains more than a tree can: a higher price changes nothing, and would overflow.
+    events, hazard = float(sums.events.sum()), float(sums.hazard.sum())
+    most = sums.negative_log_hazard - float(gain(events, hazard)) + events
     worth, cut, left, right = _core.local_search(
         **_rows(encoded),
         **_sums(sums),
         **_limits(limits),
         n_restarts=n_restarts,
         seed=seed,
-        price=price,
+        price=min(price, most),
         n_threads=n_threads(n_jobs),
     )
     return LocalOptimum(Structure(cut, left, right), worth)

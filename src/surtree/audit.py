@@ -14,7 +14,13 @@ from sklearn.base import clone
 from surtree._solver import Limits, Solution, solve
 from surtree.building import build_tree
 from surtree.encoding import Encoded, Encoder, encode_answers, join_encoded
-from surtree.parameters import MAX_DEPTH, is_number, require_whole
+from surtree.parameters import (
+    MAX_DEPTH,
+    is_number,
+    read_time_limit,
+    require_jobs,
+    require_whole,
+)
 from surtree.statistics import RowSums, gain, total_by
 from surtree.subject import Answers, Subject, read_subject
 from surtree.training import TrainingRows, read_training_rows
@@ -251,6 +257,10 @@ def audit(
     >>> found.split_costs[0].rule
     'hormone_therapy is yes'
     """
+    if max_depth is not None:
+        require_whole("max_depth", max_depth, 0, MAX_DEPTH)
+    require_jobs(n_jobs)
+    clock = _Clock(read_time_limit(time_limit), n_jobs)
     # A search over hyperparameters is as good as the model that it chose.
     model = getattr(model, "best_estimator_", model)
     chosen = clone(_encoder_of(model) if encoder is None else encoder)
@@ -258,7 +268,6 @@ def audit(
     subject = read_subject(model, X, rows)
     questions = _Questions(chosen, rows, subject)
     limits = _limits_of(model, subject, rows)
-    clock = _Clock(time_limit, n_jobs)
     same_depth: Optimum | None = None
     costs: tuple[SplitCost, ...] = ()
     if subject.depth is not None:
@@ -403,8 +412,7 @@ def _limits_of(model: Any, subject: Subject, rows: TrainingRows) -> Limits:
 def _deepest(max_depth: int | None, subject: Subject) -> int:
     """Return the depth up to which the optimum of the same size is searched for."""
     if max_depth is not None:
-        require_whole("max_depth", max_depth, 0, MAX_DEPTH)
-        return max(max_depth, subject.depth or 0)
+        return max(int(max_depth), subject.depth or 0)
     shallowest = math.ceil(math.log2(subject.n_leaves))
     # A tree is no deeper than it has splits.
     easy = min(_EASY_DEPTH, subject.n_leaves - 1)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree.estimator import SurTree
+from surtree.parameters import require_not_negative
 from surtree.path import Size
 from surtree.statistics import ArrayValue
 from surtree.tree import Tree
@@ -47,8 +48,8 @@ class CostComplexityPath(ArrayValue):
         ccp_alpha : float
             What a split must be worth, zero or more.
         """
-        if not ccp_alpha >= 0:
-            raise ValueError(f"ccp_alpha must be a number, zero or more; got {ccp_alpha!r}.")
+        if ccp_alpha != np.inf:
+            require_not_negative("ccp_alpha", ccp_alpha)
         return self.trees[int(np.searchsorted(self.ccp_alphas, ccp_alpha, side="right")) - 1]
 
     def __str__(self) -> str:

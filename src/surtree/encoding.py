@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surtree.cut import Cut
 from surtree.cuts import Cuts
+from surtree.parameters import require_share, require_whole
 from surtree.questions import Questions, ask
 from surtree.sieve import sift
 from surtree.table import Table, read_table
@@ -204,28 +204,22 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 column,
                 weight,
                 repeats,
-                n_thresholds=self.n_thresholds,
-                max_categories=self.max_categories,
+                n_thresholds=None if self.n_thresholds is None else int(self.n_thresholds),
+                max_categories=int(self.max_categories),
             )
             for index, column in enumerate(map(table.column, range(table.n_columns)))
             if not column.missing.all()
         ]
-        lines, heavier = _lines(asked, weight, self.min_support)
+        lines, heavier = _lines(asked, weight, float(self.min_support))
         self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
         self.heavier_side_ = heavier
         return _join(lines, len(weight))
 
     def _check_parameters(self) -> None:
-        for name, least in (("n_thresholds", 1), ("max_categories", 2)):
-            value = getattr(self, name)
-            if name == "n_thresholds" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name}={value!r}: it must be a whole number, at least {least}")
-        if not isinstance(self.min_support, Real) or not 0 <= self.min_support < 0.5:
-            raise ValueError(
-                f"min_support={self.min_support!r}: it must be a number from 0 to below 0.5"
-            )
+        if self.n_thresholds is not None:
+            require_whole("n_thresholds", self.n_thresholds, 1)
+        require_whole("max_categories", self.max_categories, 2)
+        require_share("min_support", self.min_support, below=0.5)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,7 +16,7 @@ from surtree.encoding import Encoder
 from surtree.model_file import read_model, write_model
 from surtree.parameters import (
     MAX_DEPTH,
-    is_number,
+    read_time_limit,
     require_flag,
     require_hook,
     require_jobs,
@@ -68,7 +68,8 @@ class SurTree(TreeEstimator):
         Whether the curve of a leaf is the baseline hazard times theta, or the leaf's own
         Kaplan-Meier estimate. It does not change the tree.
     time_limit : float or None, default=None
-        Seconds after which the search ends with the best tree so far and a bound.
+        Seconds after which the search ends with the best tree so far and a bound. Infinity, or
+        more than 10**9, is no limit.
     n_jobs : int or None, default=None
         Threads that search. The tree does not depend on it.
     memory_limit : int or None, default=None
@@ -195,7 +196,7 @@ class SurTree(TreeEstimator):
         start = perf_counter()
         limits = self._check_parameters()
         encoded = self._encode(read_training_rows(self, X, y, sample_weight, entry))
-        time_left = self.time_limit
+        time_left = read_time_limit(self.time_limit)
         if time_left is not None:
             # What comes before and after the search is on the clock as well. Without any time left
             # it ends at once.
@@ -206,7 +207,8 @@ class SurTree(TreeEstimator):
             Search(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
         )
         best = min(
-            path.sizes, key=lambda size: (size.loss + self.ccp_alpha * size.splits, size.splits)
+            path.sizes,
+            key=lambda size: (size.loss + float(self.ccp_alpha) * size.splits, size.splits),
         )
         return self._adopt(encoded, path, best)
 
@@ -278,7 +280,8 @@ class SurTree(TreeEstimator):
         self.loss_ = best.loss
         # Any size could have been chosen, had its tree been found.
         self.lower_bound_ = min(
-            size.lower_bound + self.ccp_alpha * (size.splits - best.splits) for size in path.sizes
+            size.lower_bound + float(self.ccp_alpha) * (size.splits - best.splits)
+            for size in path.sizes
         )
         self.gap_ = (best.loss - self.lower_bound_) / best.loss if best.loss > 0 else 0.0
         return self
@@ -291,17 +294,14 @@ class SurTree(TreeEstimator):
         require_whole("min_samples_leaf", self.min_samples_leaf, 1)
         require_whole("min_events_leaf", self.min_events_leaf, 0)
         require_not_negative("ccp_alpha", self.ccp_alpha)
+        Encoder(self.n_thresholds, self.max_categories, self.min_support)._check_parameters()
         require_flag("refine", self.refine)
         require_jobs(self.n_jobs)
         if self.memory_limit is not None:
             require_whole("memory_limit", self.memory_limit, 0)
         require_hook(self.progress)
         require_leaf_curve(self.leaf_curve)
-        if self.time_limit is not None and not (is_number(self.time_limit) and self.time_limit > 0):
-            raise ValueError(
-                "time_limit must be a number of seconds above zero, or None for no limit; "
-                f"got {self.time_limit!r}."
-            )
+        read_time_limit(self.time_limit)
         return Limits(
             max_depth=self.max_depth,
             max_splits=self.max_splits,

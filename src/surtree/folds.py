@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from surtree.estimator import SurTree
+from surtree.parameters import read_time_limit
 from surtree.path import EncodedRows, SizePath
 from surtree.scoring import Candidate, HeldOut, Scorer
 from surtree.statistics import row_sums
@@ -138,7 +139,11 @@ def score_fold(
         searched = replace(limits, max_depth=depth, max_splits=most_splits)
         path = template._find_path(
             encoded,
-            Search(searched, template.time_limit, memory_limit=template.memory_limit),
+            Search(
+                searched,
+                read_time_limit(template.time_limit),
+                memory_limit=template.memory_limit,
+            ),
         )
         fit_seconds = perf_counter() - start
         if path.status == "interrupted":

@@ -11,6 +11,9 @@ import numpy as np
 from surtree.curves import KINDS
 
 MAX_DEPTH = 20
+# Seconds; whoever waits longer than thirty years has no time limit.
+_NO_END = 1e9
+_MAX_SEED = 2**32 - 1
 
 
 def is_number(value: Any) -> bool:
@@ -32,8 +35,33 @@ def require_whole(name: str, value: Any, least: int, most: float = math.inf) -> 
 
 def require_not_negative(name: str, value: Any) -> None:
     """Raise an error unless a parameter is a finite number, zero or more."""
-    if not (is_number(value) and 0 <= value < math.inf):
+    if not (is_number(value) and value >= 0 and _fits_float(value)):
         raise ValueError(f"{name} must be a number, zero or more; got {value!r}.")
+
+
+def _fits_float(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that is too large
+        return False
+
+
+def require_share(name: str, value: Any, below: float) -> None:
+    """Raise an error unless a parameter is a number from zero to below another one."""
+    if not (is_number(value) and 0 <= value < below):
+        raise ValueError(f"{name} must be a number from 0 to below {below:g}; got {value!r}.")
+
+
+def read_time_limit(time_limit: Any) -> float | None:
+    """Return a time limit in seconds, None where there is none, or say that it is not one."""
+    if time_limit is None:
+        return None
+    if not (is_number(time_limit) and time_limit > 0):
+        raise ValueError(
+            "time_limit must be a number of seconds above zero, or None for no limit; "
+            f"got {time_limit!r}."
+        )
+    return float(time_limit) if time_limit <= _NO_END else None
 
 
 def require_flag(name: str, value: Any) -> None:
@@ -48,6 +76,17 @@ def require_jobs(n_jobs: Any) -> None:
         raise ValueError(
             "n_jobs must be a number of threads, -1 for one for each processor, or None for "
             f"one; got {n_jobs!r}."
+        )
+
+
+def require_random_state(random_state: Any) -> None:
+    """Raise an error unless ``random_state`` is a seed, a generator of scikit-learn's, or None."""
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        return
+    if not (is_whole(random_state) and 0 <= random_state <= _MAX_SEED):
+        raise ValueError(
+            f"random_state must be a whole number, from 0 to {_MAX_SEED}, a RandomState or None; "
+            f"got {random_state!r}."
         )
 
 

@@ -17,7 +17,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from surtree.curves import LeafCurveKind
 from surtree.estimator import SurTree
 from surtree.folds import Fold, FoldScores, Positions, Rows, cut_fold, score_fold
-from surtree.parameters import is_whole, require_hook, require_jobs, require_whole
+from surtree.parameters import (
+    is_whole,
+    require_flag,
+    require_hook,
+    require_jobs,
+    require_whole,
+)
 from surtree.prediction import TreeEstimator
 from surtree.progress import FoldProgress
 from surtree.scoring import SCORERS, Scorer, Scoring, find_scorer, require_unweighted
@@ -192,7 +198,8 @@ class SurTreeCV(TreeEstimator):
         require_unweighted(self.scoring, weight)
 
         rows = Rows(table, target, weight, X, y)
-        sizes = candidate_sizes(self.max_depth, self.max_splits)
+        limits = self._tree()._check_parameters()
+        sizes = candidate_sizes(limits.max_depth, limits.max_splits)
         folds = self._score_folds(rows, partial(score_fold, self._tree(), sizes, scorer))
         self._choose(sizes, folds)
         for stale in ("best_estimator_", "tree_"):
@@ -216,7 +223,8 @@ class SurTreeCV(TreeEstimator):
         # A solve leaves Python alone, so threads are as good as processes, and start at once.
         # Not every cluster can report folds as they are done, so they are asked to only if needed.
         parallel = Parallel(
-            n_jobs=self.n_jobs,
+            # No fold has two jobs, and joblib starts as many as it is told to.
+            n_jobs=self.n_jobs if self.n_jobs is None else min(self.n_jobs, len(positions)),
             prefer="threads",
             return_as="list" if self.progress is None else "generator_unordered",
         )
@@ -285,6 +293,7 @@ class SurTreeCV(TreeEstimator):
         self._tree()._check_parameters()
         require_jobs(self.n_jobs)
         require_hook(self.progress)
+        require_flag("refit", self.refit)
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {RULES}; got {self.rule!r}.")
         if is_whole(self.cv):

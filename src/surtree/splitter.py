@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
+from surtree.parameters import require_flag, require_random_state, require_whole
 from surtree.target import read_target
 
 
@@ -52,10 +52,9 @@ class EventStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
-        if isinstance(n_splits, bool) or not isinstance(n_splits, Integral) or n_splits < 2:
-            raise ValueError(
-                f"n_splits must be a whole number of folds, 2 or more; got {n_splits!r}."
-            )
+        require_whole("n_splits", n_splits, 2)
+        require_flag("shuffle", shuffle)
+        require_random_state(random_state)
         self.n_splits = int(n_splits)
         self.shuffle = shuffle
         self.random_state = random_state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -129,7 +130,11 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a lazy frame: collect it first, with X.collect()")
     # What is pandas needs no translation, which takes longer than reading a small table.
-    in_pandas = nw.dependencies.is_pandas_dataframe(X) and X.columns.is_unique
+    in_pandas = nw.dependencies.is_pandas_dataframe(X)
+    if in_pandas and not X.columns.is_unique:
+        _refuse_equal_names(X.columns.tolist())
+    if nw.dependencies.is_pyarrow_table(X) and len(set(X.column_names)) < len(X.column_names):
+        _refuse_equal_names(X.column_names)
     if in_pandas or nw.dependencies.is_into_dataframe(X):
         if not (in_pandas and reset and _remember_names(estimator, X)):
             validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -148,6 +153,13 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         )
         names, named = _names(estimator, array.shape[1])
     return Table(names, len(array), lambda i: read_array(names[i], array[:, i]), named=named)
+
+
+def _refuse_equal_names(names: list[Any]) -> None:
+    name, times = Counter(map(str, names)).most_common(1)[0]
+    raise ValueError(
+        f"X has {times} columns of the name {name!r}: give each column a name of its own"
+    )
 
 
 def _remember_names(estimator: Any, frame: Any) -> bool:
@@ -307,7 +319,12 @@ def _from_cells(name: str, cells: list[Any]) -> Column:
         texts = list(set(present))
         return _categorical(name, _codes(cells, texts), texts)
     values = np.full(len(cells), np.nan)
-    values[~holes] = np.array(present, dtype=np.float64)
+    try:
+        values[~holes] = np.array(present, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"Column {name!r} holds a number that is too large: numbers go up to 1.8e308"
+        ) from None
     return Column(name, "boolean" if families == {"boolean"} else "numeric", values)
 
 

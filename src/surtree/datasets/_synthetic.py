@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.base import BaseEstimator
 from surtree.cut import Cut
 from surtree.datasets._distributions import DISTRIBUTIONS, Distribution
 from surtree.datasets._frame import Backend, make_frame, make_target
+from surtree.parameters import is_whole, require_share, require_whole
 from surtree.table import Table, read_table
 
 Floats = NDArray[np.float64]
@@ -39,6 +39,8 @@ _BLOCK: tuple[Interval | Values, ...] = (
 )
 
 _MOST_DEPTH = 10
+_MOST_ROWS = 100_000_000
+_MOST_FACTOR = 10_000
 _LEAST_TIME = 1e-9
 
 
@@ -140,8 +142,8 @@ class GroundTruthTree:
         X : data frame, shape (n, 6 * factor)
         y : structured array, shape (n,)
         """
-        _require(_is_count(n), f"n must be a whole number above zero; got {n!r}.")
-        generator = np.random.default_rng(random_state)
+        require_whole("n", n, 1, _MOST_ROWS)
+        generator = _generator(random_state)
         X = _draw_columns(n, self.factor, generator, backend)
         time, unit = self._draw_times(X, generator)
         return X, _censor(time, unit, self.censoring_constant)
@@ -176,16 +178,17 @@ def make_survival_tree_data(
     Parameters
     ----------
     n : int
-        Number of rows.
+        Number of rows, up to 100 million.
     censoring : float, default=0.5
         Share of censored rows, from 0 to below 1: ``floor(censoring * n)`` rows are.
     factor : int, default=1
         How often to repeat the block of three continuous columns (uniform from 0 to 1), one of 0
-        and 1, one of the categories X to Z and one of A to E.
+        and 1, one of the categories X to Z and one of A to E; up to 10,000.
     random_state : int or numpy.random.Generator, optional
         Seed.
     depth : int, default=4
-        Depth of the tree, which is full. (Four in the authors' program, five in the paper's text.)
+        Depth of the tree, which is full, from 0 to 10. (Four in the authors' program, five in the
+        paper's text.)
     backend : {"pandas", "polars", "pyarrow"}, optional
         Library of the data frame; by default the first of these that is installed.
 
@@ -210,17 +213,11 @@ def make_survival_tree_data(
     F5 is D
     |   leaf 1: weibull(0.8, 0.4)
     """
-    _require(_is_count(n), f"n must be a whole number above zero; got {n!r}.")
-    _require(_is_count(factor), f"factor must be a whole number above zero; got {factor!r}.")
-    _require(
-        isinstance(depth, Integral) and 0 <= depth <= _MOST_DEPTH,
-        f"depth must be a whole number from 0 to {_MOST_DEPTH}; got {depth!r}.",
-    )
-    _require(
-        0 <= censoring < 1,
-        f"censoring must be a share of the rows, from 0 to below 1; got {censoring!r}.",
-    )
-    generator = np.random.default_rng(random_state)
+    require_whole("n", n, 1, _MOST_ROWS)
+    require_whole("factor", factor, 1, _MOST_FACTOR)
+    require_whole("depth", depth, 0, _MOST_DEPTH)
+    require_share("censoring", censoring, below=1)
+    generator = _generator(random_state)
     root = _grow(dict(enumerate(_BLOCK * factor)), depth, 0, generator)
     tree = GroundTruthTree(root, factor, censoring_constant=math.inf)
     X = _draw_columns(n, factor, generator, backend)
@@ -320,10 +317,11 @@ def _lines(node: Split | Leaf, indent: str) -> Iterator[str]:
         yield from _lines(child, indent + "|   ")
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) > 0
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)
+def _generator(random_state: RandomState) -> np.random.Generator:
+    seeded = is_whole(random_state) and int(random_state) >= 0  # type: ignore[arg-type]
+    if not (seeded or random_state is None or isinstance(random_state, np.random.Generator)):
+        raise ValueError(
+            "random_state must be a whole number, zero or more, a numpy.random.Generator or None; "
+            f"got {random_state!r}."
+        )
+    return np.random.default_rng(random_state)

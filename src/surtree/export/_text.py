@@ -9,6 +9,9 @@ from surtree.export._tree import median_text, one_line, read_tree
 from surtree.parameters import require_whole
 from surtree.tree import Tree
 
+# More blanks or digits are of no use to any reader.
+_WIDEST = 100
+
 
 def export_text(
     tree: Tree,
@@ -30,10 +33,10 @@ def export_text(
     max_depth : int, default=10
         Questions below this depth are left out; the root is at depth 0.
     spacing : int, default=3
-        The width of a step to the right.
+        The width of a step to the right, up to 100.
     decimals : int, default=2
-        The digits after the point of theta, median and weights. Thresholds keep all the digits
-        that it takes to decide as the tree does.
+        The digits after the point of theta, median and weights, up to 100. Thresholds keep all the
+        digits that it takes to decide as the tree does.
     show_weights : bool, default=False
         Whether to add the weight of the rows, and that of their events, to each leaf.
 
@@ -57,8 +60,8 @@ def export_text(
     """
     tree = read_tree(tree, feature_names)
     require_whole("max_depth", max_depth, 0)
-    require_whole("spacing", spacing, 1)
-    require_whole("decimals", decimals, 0)
+    require_whole("spacing", spacing, 1, _WIDEST)
+    require_whole("decimals", decimals, 0, _WIDEST)
     step = "|" + " " * spacing
     tip = "|" + "-" * spacing + " "
 

@@ -20,6 +20,7 @@ from surtree.parameters import (
     require_jobs,
     require_leaf_curve,
     require_not_negative,
+    require_random_state,
     require_whole,
 )
 from surtree.prediction import TreeEstimator
@@ -29,6 +30,8 @@ from surtree.training import TrainingRows, read_training_rows
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+_MOST_RESTARTS = 1_000_000
 
 
 class LocalSearchTree(TreeEstimator):
@@ -46,8 +49,8 @@ class LocalSearchTree(TreeEstimator):
     max_splits : int or None, default=None
         The largest number of questions in the tree. None is as many as the depth allows.
     n_restarts : int, default=100
-        From how many trees to begin. The first is grown from the top, so that the result is never
-        worse than that; the others are random.
+        From how many trees to begin, up to a million. The first is grown from the top, so that the
+        result is never worse than that; the others are random.
     min_samples_leaf : int, default=1
         The smallest number of rows in a leaf. Rows of weight zero do not count.
     min_events_leaf : int, default=0
@@ -164,7 +167,7 @@ class LocalSearchTree(TreeEstimator):
             encoded,
             rows.sums,
             limits,
-            n_restarts=self.n_restarts,
+            n_restarts=int(self.n_restarts),
             seed=seed,
             price=alpha,
             n_jobs=self.n_jobs,
@@ -197,7 +200,7 @@ class LocalSearchTree(TreeEstimator):
             fitted_rows,
             sums,
             limits,
-            n_restarts=self.n_restarts,
+            n_restarts=int(self.n_restarts),
             seed=int(random.randint(2**31)),
             n_jobs=self.n_jobs,
         ).structure
@@ -220,7 +223,8 @@ class LocalSearchTree(TreeEstimator):
         require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
         if self.max_splits is not None:
             require_whole("max_splits", self.max_splits, 0)
-        require_whole("n_restarts", self.n_restarts, 1)
+        require_whole("n_restarts", self.n_restarts, 1, _MOST_RESTARTS)
+        require_random_state(self.random_state)
         require_whole("min_samples_leaf", self.min_samples_leaf, 1)
         require_whole("min_events_leaf", self.min_events_leaf, 0)
         require_jobs(self.n_jobs)
