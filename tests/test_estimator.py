@@ -311,6 +311,23 @@ def test_a_search_that_ended_early_reports_its_gap(monkeypatch):
     assert sizes[1].lower_bound == pytest.approx(sizes[1].loss - 5.0)
 
 
+@pytest.mark.parametrize(("slack", "is_proven"), [(1e-14, True), (1e-9, False)])
+def test_a_gap_of_rounding_is_a_proof_though_smaller_sizes_are_open(monkeypatch, slack, is_proven):
+    def solve(*arguments, **options):
+        found = original(*arguments, **options)
+        bounds = np.full(found.gains.size, found.gains[-1] * (1 + slack))
+        bounds[0] = found.gains[0]
+        return replace(found, status="time_limit", gain_bounds=bounds)
+
+    original = surtree.strategy.solve
+    monkeypatch.setattr(surtree.strategy, "solve", solve)
+    model = SurTree(max_depth=2).fit(X, Y)
+    assert model.status_ == ("optimal" if is_proven else "time_limit")
+    assert (model.gap_ == 0) is is_proven
+    assert (model.lower_bound_ == model.loss_) is is_proven
+    assert model.path_[1].lower_bound < model.path_[1].loss
+
+
 def test_a_solver_that_is_wrong_is_found_out(monkeypatch):
     def solve(*arguments, **options):
         found = original(*arguments, **options)

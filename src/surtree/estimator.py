@@ -24,7 +24,7 @@ from surtree.parameters import (
     require_not_negative,
     require_whole,
 )
-from surtree.path import EncodedRows, Size, SizePath, find_path
+from surtree.path import SPLIT_TOLERANCE, EncodedRows, Size, SizePath, find_path
 from surtree.prediction import TreeEstimator
 from surtree.strategy import Search
 from surtree.training import TrainingRows, read_training_rows
@@ -89,7 +89,9 @@ class SurTree(TreeEstimator):
         below (each further split being charged ``ccp_alpha``), and their difference relative to
         the loss: 0 for a tree that is proven optimal.
     status_ : str
-        How the search ended: "optimal", "time_limit", "interrupted" or "refined".
+        How the search ended: "optimal", "time_limit", "interrupted" or "refined". A search that
+        is out of time, but has proven its tree, is "optimal" too; of other sizes the bounds in
+        ``path_`` say what is proven.
     n_cuts_, n_evaluated_ : int
         With every threshold, where columns are bisected: over all subproblems, the cuts that divide
         their rows, and those of them that had to be evaluated. Zero where nothing is bisected.
@@ -275,15 +277,19 @@ class SurTree(TreeEstimator):
         self.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
         self.tree_ = chosen
         self.encoder_ = encoded.encoder
-        self.status_ = path.status
         self.n_cuts_, self.n_evaluated_ = path.n_cuts, path.n_evaluated
         self.loss_ = best.loss
         # Any size could have been chosen, had its tree been found.
-        self.lower_bound_ = min(
+        lower_bound = min(
             size.lower_bound + float(self.ccp_alpha) * (size.splits - best.splits)
             for size in path.sizes
         )
+        # A gap that is rounding is none, and the tree is proven, whatever its path lacks.
+        scale = float(encoded.rows.sums.events.sum()) + best.loss
+        is_proven = best.loss - lower_bound <= SPLIT_TOLERANCE * scale
+        self.lower_bound_ = best.loss if is_proven else lower_bound
         self.gap_ = (best.loss - self.lower_bound_) / best.loss if best.loss > 0 else 0.0
+        self.status_ = "optimal" if is_proven and path.status == "time_limit" else path.status
         return self
 
     def _check_parameters(self) -> Limits:

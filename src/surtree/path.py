@@ -17,7 +17,7 @@ from surtree.tree import Tree
 LOSS_TOLERANCE = 1e-9
 # Where weights are uneven, the part of all events by which a proven optimum may miss the bound.
 UNEVEN_TOLERANCE = 1e-6
-# One more split that improves the loss by less than this is rounding, not a better tree.
+# One more split that improves the loss by less than this, or a gap of less, is rounding.
 SPLIT_TOLERANCE = 1e-12
 
 
