@@ -115,6 +115,20 @@ def test_min_bucket_counts_for_the_optimum():
     assert best.n_samples[best.leaves].min() >= 60
 
 
+@pytest.mark.parametrize("limit", [{"min_samples_leaf": 60}, {"min_events_leaf": 30}])
+def test_on_fewer_rows_the_optimum_may_have_leaves_as_small_as_those_of_the_model(limit):
+    X, y = load_gbsg2(backend="pandas")
+    model = GreedyTree(3, **limit).fit(X, y)
+    rows = np.arange(len(y)) % 6 == 0
+    found = audit(model, X[rows], y[rows])
+    counts = found.tree.n_samples if "min_samples_leaf" in limit else found.tree.n_events
+    assert counts[found.tree.leaves].min() < next(iter(limit.values()))
+    assert found.same_depth.loss <= found.loss
+    best = found.same_depth.tree
+    of_best = best.n_samples if "min_samples_leaf" in limit else best.n_events
+    assert of_best[best.leaves].min() >= counts[found.tree.leaves].min()
+
+
 def test_missing_values_and_weights():
     X, y = load_lung(backend="pandas")
     weight = np.arange(228) % 3

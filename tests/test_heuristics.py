@@ -172,6 +172,19 @@ class TestGreedy:
         greedy, optimal = GreedyTree(1).fit(X, y), SurTree(1).fit(X, y)
         assert greedy.tree_ == optimal.tree_
 
+    def test_a_cut_that_is_better_by_little_is_taken(self):
+        time = np.arange(1.0, 21.0)
+        second = time > 10
+        # The first column errs in one row, which weighs next to nothing.
+        first = second.copy()
+        first[0] = True
+        weight = np.where(time == 1, 1e-6, 1.0)
+        X = np.column_stack([first, second])
+        model = GreedyTree(1).fit(X, time, weight)
+        assert model.tree_.column[0] == 1
+        losses = [GreedyTree(1).fit(X[:, [k]], time, weight).loss_ for k in (0, 1)]
+        assert 1e-8 < losses[0] - losses[1] < 1e-4
+
     def test_min_samples_split(self):
         X, y = load_gbsg2(backend="pandas")
         tree = GreedyTree(6, min_samples_split=200).fit(X, y).tree_

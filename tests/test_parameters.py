@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from surtree import EventStratifiedKFold, SurTree, SurTreeCV, audit, cost_complexity_path
+from surtree._solver import n_threads
 from surtree.datasets import make_survival_tree_data
 from surtree.encoding import Encoder
 from surtree.export import export_text
@@ -116,6 +117,16 @@ def test_a_limit_beyond_all_reason_is_none(n_thresholds, more):
 def test_more_thresholds_than_values_are_all():
     every = SurTree(max_depth=2, n_thresholds=None, min_support=0).fit(X, Y)
     assert SurTree(max_depth=2, n_thresholds=2**70, min_support=0).fit(X, Y).loss_ == every.loss_
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n_processors", "expected"),
+    [(None, 8, 1), (1, 8, 1), (3, 8, 3), (12, 8, 12), (2**40, 8, 1024),
+     (-1, 8, 8), (-2, 8, 7), (-8, 8, 1), (-9, 8, 1), (-1, None, 1)],
+)  # fmt: skip
+def test_negative_jobs_leave_processors_free(monkeypatch, n_jobs, n_processors, expected):
+    monkeypatch.setattr("os.cpu_count", lambda: n_processors)
+    assert n_threads(n_jobs) == expected
 
 
 def test_more_jobs_than_folds():
