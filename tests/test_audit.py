@@ -129,6 +129,18 @@ def test_on_fewer_rows_the_optimum_may_have_leaves_as_small_as_those_of_the_mode
     assert of_best[best.leaves].min() >= counts[found.tree.leaves].min()
 
 
+def test_a_table_of_other_columns_is_refused_by_their_names():
+    X, y = load_gbsg2(backend="pandas")
+    model = GreedyTree(2).fit(X, y)
+    other = numbers()[0]
+    with pytest.raises(ValueError, match="unseen at fit time:\n- hormone_therapy_yes"):
+        audit(model, other, y)
+    with pytest.raises(ValueError, match="must be in the same order"):
+        audit(model, X[X.columns[::-1]], y)
+    with pytest.raises(ValueError, match="X has 3 features, but GreedyTree is expecting 2"):
+        audit(GreedyTree(2).fit(other.to_numpy()[:, :2], y), other.to_numpy()[:, :3], y)
+
+
 def test_missing_values_and_weights():
     X, y = load_lung(backend="pandas")
     weight = np.arange(228) % 3

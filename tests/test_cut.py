@@ -4,8 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
+from surtree import SurTree
 from surtree.cut import Cut
 from surtree.table import read_table
 
@@ -164,3 +167,31 @@ def test_saved_as_json(cut):
     assert loaded == cut
     assert loaded.rule == cut.rule
     assert np.array_equal(loaded.categories or (), cut.categories or ())
+
+
+# Any character, and often one that breaks a line or cannot be printed.
+odd_text = st.text(st.characters() | st.sampled_from("\n\r\t\0\x0b\x1b\x7f\x85\u2028\u2029\ud800"))
+
+
+@given(odd_text, st.lists(odd_text, min_size=2, max_size=4, unique=True), st.data())
+def test_a_text_is_one_line_that_can_be_printed(name, categories, data):
+    holds = tuple(categories[: data.draw(st.integers(1, len(categories) - 1))])
+    other = categories[-1] if len(holds) == len(categories) - 1 else None
+    missing = data.draw(st.sampled_from([None, True, False]))
+    for cut in (
+        Cut(0, name, threshold=0.5, missing=missing),
+        Cut(0, name, categories=holds, missing=missing, other=other),
+        Cut(0, name, missing=True),
+    ):
+        for text in (cut.rule, cut.negated_rule):
+            assert text.splitlines() == [text]
+            text.encode()
+
+
+def test_a_tree_has_a_line_for_each_node_whatever_columns_are_called():
+    X = pd.DataFrame({"line\nbreak": [0, 0, 1, 1] * 5, "tab\there": ["a\nb", "c"] * 10})
+    tree = SurTree(max_depth=2).fit(X, np.arange(20.0, 0, -1)).tree_
+    assert tree.n_leaves > 2
+    assert len(str(tree).splitlines()) == 1 + tree.n_nodes
+    assert r"line\nbreak" in str(tree)
+    assert r"tab\there is 'a\nb'" in str(tree)

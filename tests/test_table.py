@@ -270,3 +270,12 @@ def test_columns_must_be_those_of_the_fit(library):
         pytest.raises(ValueError, match="X has 3 features, but BaseEstimator is expecting 2"),
     ):
         read_table(estimator, np.ones((1, 3)), reset=False)
+
+
+@pytest.mark.parametrize("names", [[7, 8], pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])])
+def test_names_that_are_no_texts_are_none_as_in_scikit_learn(names):
+    frame = pd.DataFrame([[1, 2], [3, 4]], columns=names)
+    estimator = BaseEstimator()
+    assert read_table(estimator, frame, reset=True).names == ("x0", "x1")
+    assert not hasattr(estimator, "feature_names_in_")
+    assert read_table(estimator, frame, reset=False).column(1).values.tolist() == [2, 4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -15,6 +16,8 @@ from surtree.table import Column
 # rule around it, and is quoted.
 _MARKS = (",", "'", '"', "\\", "missing")
 _WORDS = ("not ", "one of ", "none of ")
+# What would break the line that a text stands on, or cannot be printed.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,11 @@ class Cut:
     seen: tuple[float, float] | None = field(default=None, compare=False)
 
     @property
+    def shown_name(self) -> str:
+        r"""The name of the column in texts: a line break, or the like, as ``\n``."""
+        return _CONTROL.sub(lambda mark: mark.group().encode("unicode_escape").decode(), self.name)
+
+    @property
     def rule(self) -> str:
         """What is true where the cut holds."""
         return self._text(holds=True)
@@ -74,11 +82,11 @@ class Cut:
         return self._text(holds=False)
 
     def _text(self, *, holds: bool) -> str:
-        with_missing = self.missing is holds
+        name, with_missing = self.shown_name, self.missing is holds
         if self.threshold is not None:
             claim = f"{'>' if holds else '<='} {_number_text(self.threshold)}"
         elif self.categories is None:
-            return f"{self.name} is {'missing' if with_missing else 'not missing'}"
+            return f"{name} is {'missing' if with_missing else 'not missing'}"
         elif self.categories[0] is True:
             claim = f"is {holds}"
         elif holds is not self.negated:
@@ -86,8 +94,8 @@ class Cut:
         elif self.other is not None:
             claim = f"is {_category_text(self.other)}"
         else:
-            return f"{self.name} is {_none_of(self.categories)}{self._exception(with_missing)}"
-        return f"{self.name} {claim} or missing" if with_missing else f"{self.name} {claim}"
+            return f"{name} is {_none_of(self.categories)}{self._exception(with_missing)}"
+        return f"{name} {claim} or missing" if with_missing else f"{name} {claim}"
 
     def _exception(self, with_missing: bool) -> str:
         # A missing value is not F either, so a text that says "not" has to say where it goes.
@@ -208,7 +216,8 @@ def _category_text(category: Any) -> str:
     if not isinstance(category, str):
         return _number_text(category)
     clear = category.strip() == category != "" and not any(mark in category for mark in _MARKS)
-    return category if clear and not category.startswith(_WORDS) else repr(category)
+    clear = clear and not category.startswith(_WORDS) and not _CONTROL.search(category)
+    return category if clear else repr(category)
 
 
 def _number_text(number: float) -> str:

@@ -107,7 +107,8 @@ class SurTree(TreeEstimator):
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : array of str
-        The names of the columns, where the table has names.
+        The names of the columns, where the table has names and all are texts. Else columns are
+        called x0, x1, ... in rules.
 
     Notes
     -----

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from surtree._solver import Structure
 from surtree.building import build_tree
@@ -84,6 +84,9 @@ def read_subject(model: Any, X: Any, rows: TrainingRows) -> Subject:
     if not hasattr(model, "fit"):
         return _read_labels(model, rows)
     check_is_fitted(model)
+    # Columns are known by their places: those of another table would be asked the wrong questions.
+    _check_feature_names(model, X, reset=False)
+    _check_n_features(model, X, reset=False)
     if isinstance(getattr(model, "tree_", None), Tree):
         return _read_tree(type(model).__name__, model.tree_, rows)
     if hasattr(getattr(model, "tree_", None), "children_left"):

@@ -119,7 +119,8 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     X : data frame (pandas, polars, pyarrow) or array-like of shape (n_rows, n_columns)
         Columns of numbers, booleans, texts or categories, with missing values. Texts are read as
         unordered categories; a pandas ordered categorical and a polars Enum as ordered ones.
-        Columns without names are called x0, x1, ...
+        Columns without names are called x0, x1, ... As in scikit-learn, names that are no texts,
+        such as numbers or the levels of a MultiIndex, are none: ``X.columns.map(str)`` makes them.
     reset : bool
         True to fit, False to predict.
 

@@ -99,8 +99,9 @@ class TestText:
     def test_a_line_break_in_a_name_does_not_break_a_line(self):
         tree = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]).tree_
         for export in (export_text, export_dot, export_mermaid):
-            plain = export(tree, feature_names=["a b"])
+            plain = export(tree, feature_names=["a\\nb"])
             assert export(tree, feature_names=["a\nb"]) == plain
+            assert "a\nb" not in plain
 
 
 class TestValues:
@@ -150,6 +151,21 @@ class TestValues:
             export(golden_tree(), value={leaf: ["x"] for leaf in range(11)})
         with pytest.raises(ValueError, match="is finite"):
             export(golden_tree(), value=dict.fromkeys(range(11), float("inf")))
+
+
+def test_one_row_is_not_called_rows():
+    tree = SurTree(max_depth=1).fit([[0], [1], [1]], [3.0, 2.0, 1.0]).tree_
+    for text in (export_dot(tree), export_mermaid(tree)):
+        assert "1 row, 1 event" in text
+        assert "2 rows, 2 events" in text
+        assert "1 rows" not in text
+
+
+def test_sql_has_no_column_without_a_name():
+    tree = SurTree(max_depth=1).fit(pd.DataFrame({"": [0, 0, 1, 1]}), [4.0, 3.0, 2.0, 1.0]).tree_
+    with pytest.raises(ValueError, match=r"Column 0 .* has an empty name.*pass feature_names"):
+        export_sql(tree)
+    assert '"dose" > 0' in export_sql(tree, feature_names=["dose"])
 
 
 def test_sql_refuses_what_it_cannot_hold():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from surtree.export._tree import leaf_lines, one_line, read_tree
+from surtree.export._tree import leaf_lines, read_tree
 from surtree.tree import Tree
 
 _HEAD = """\
@@ -55,7 +55,7 @@ def _nodes(tree: Tree) -> Iterator[str]:
             label = "\\n".join(map(_escaped, leaf_lines(tree, node)))
             yield f'  {node} [label="{label}"]'
         else:
-            rule = one_line(tree.cuts[tree.cut[node]].rule)
+            rule = tree.cuts[tree.cut[node]].rule
             yield f'  {node} [label="{_escaped(rule)}", style=solid]'
 
 

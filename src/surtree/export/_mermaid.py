@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from surtree.export._tree import leaf_lines, one_line, read_tree
+from surtree.export._tree import leaf_lines, read_tree
 from surtree.tree import Tree
 
 # Marks that Mermaid, Markdown or HTML could take for their own; letters of all languages are none.
@@ -50,7 +50,7 @@ def _nodes(tree: Tree) -> Iterator[str]:
             label = "<br>".join(map(_escaped, leaf_lines(tree, node)))
             yield f'  n{node}("{label}")'
         else:
-            yield f'  n{node}["{_escaped(one_line(tree.cuts[tree.cut[node]].rule))}"]'
+            yield f'  n{node}["{_escaped(tree.cuts[tree.cut[node]].rule)}"]'
 
 
 def _edges(tree: Tree) -> Iterator[str]:

@@ -83,6 +83,11 @@ def export_sql(
 
 def _condition(cut: Cut) -> str:
     """Return what holds where the answer is yes; a comparison with NULL is not true."""
+    if not cut.name:
+        raise ValueError(
+            f"Column {cut.column} (counted from 0) has an empty name, and SQL has no such column: "
+            "pass feature_names."
+        )
     name = _quoted(cut.name, '"')
     if cut.threshold is None and cut.categories is None:
         return f"{name} IS NULL"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from surtree.cut import Cut
-from surtree.export._tree import median_text, one_line, read_tree
+from surtree.export._tree import median_text, read_tree
 from surtree.parameters import require_whole
 from surtree.tree import Tree
 
@@ -81,10 +81,10 @@ def export_text(
 
 
 def _rule(cut: Cut, *, holds: bool) -> str:
-    text = (cut.rule if holds else cut.negated_rule)[len(cut.name) :]
+    text = (cut.rule if holds else cut.negated_rule)[len(cut.shown_name) :]
     # As wide as the sign of the other side, so that thresholds stand below each other.
     text = text.replace(" > ", " >  ", 1) if cut.threshold is not None else text
-    return one_line(cut.name) + text
+    return cut.shown_name + text
 
 
 def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:

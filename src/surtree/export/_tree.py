@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from surtree.cut import Cut
+from surtree.display.wording import counted
 from surtree.tree import Tree
 
 
@@ -43,11 +44,6 @@ def question(tree: Tree, node: int) -> Cut:
     return replace(cut, missing=tree.missing_goes_right(node))
 
 
-def one_line(text: str) -> str:
-    """Return a text with every run of white space, line breaks included, as one space."""
-    return " ".join(text.split())
-
-
 def median_text(tree: Tree, leaf: int, style: str) -> str:
     """Return the median survival of a leaf, which may lie after all times that were observed."""
     median = tree.median(leaf)
@@ -62,5 +58,5 @@ def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
         f"leaf {leaf}",
         f"theta {tree.theta[leaf]:.3g}",
         f"median {median_text(tree, leaf, '.6g')}",
-        f"{tree.n_samples[leaf]} rows, {tree.n_events[leaf]} events",
+        counted(int(tree.n_samples[leaf]), int(tree.n_events[leaf])),
     )

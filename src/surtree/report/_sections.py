@@ -223,7 +223,7 @@ def _cuts_text(column: ColumnCuts) -> str:
         range_text = "" if seen is None else f" ({number(seen[0], 6)} to {number(seen[1], 6)})"
         said = f"above {_listed(texts)}{range_text}"
     else:
-        rules = (cut.rule.removeprefix(f"{column.name} ") for cut in column.cuts)
+        rules = (cut.rule.removeprefix(f"{cut.shown_name} ") for cut in column.cuts)
         said = _listed(dict.fromkeys(rules))
     missing = any(cut.missing is not None for cut in column.cuts)
     if missing and thresholds:
