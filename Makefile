@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
-.PHONY: demo test test-python test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads lint format clean
+.PHONY: demo test test-python test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py demo
@@ -31,6 +31,13 @@ test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads: test-cpp-%: $(VE
 	  -DSURTREE_TESTS=ON $(OPTIONS) > build/$*.log || (cat build/$*.log; false)
 	$(BIN)/cmake --build build/$*
 	$(BIN)/ctest --test-dir build/$* --output-on-failure $(ONLY)
+
+# Random problems against the reference solver, for so many seconds; other ones after every commit.
+SECONDS ?= 60
+JOBS ?= 2
+SEED ?= $(shell git rev-parse --short=8 HEAD 2> /dev/null | sed 's/^/0x/' | grep . || date +%Y%m%d)
+fuzz: $(VENV)/test
+	$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS)
 
 lint: $(VENV)/lint
 	$(BIN)/ruff check

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ def is_true(condition: str, row: dict[str, Any]) -> bool:
                 return answer
     if missing:
         return False
-    for sign, holds in (("> ", value.__gt__), ("<= ", value.__le__)):
+    for sign, holds in (("> ", operator.gt), ("<= ", operator.le)):
         if words.startswith(sign):
-            return bool(holds(float(words.removeprefix(sign))))
+            return bool(holds(value, float(words.removeprefix(sign))))
     words = words.removeprefix("is ")
     for start, inside in (("one of ", True), ("none of ", False), ("not ", False), ("", True)):
         if words.startswith(start):
@@ -40,11 +41,9 @@ def is_true(condition: str, row: dict[str, Any]) -> bool:
 
 def leaf_by_rules(tree: Tree, X: pd.DataFrame) -> np.ndarray:
     """Return the leaf of each row; every row must satisfy the rules of exactly one."""
-    leaf = []
+    leaf, rules = [], tree.rules()
     for row in X.to_dict(orient="records"):
-        reached = [
-            rule.leaf for rule in tree.rules() if all(is_true(c, row) for c in rule.conditions)
-        ]
+        reached = [rule.leaf for rule in rules if all(is_true(c, row) for c in rule.conditions)]
         assert len(reached) == 1, (row, reached)
         leaf += reached
     return np.array(leaf)

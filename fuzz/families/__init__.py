@@ -1,0 +1,26 @@
+"""All families. Of each: what it draws is in its docstring, how it may be refused is here."""
+
+from fuzz.families.endings import early_end, interrupts
+from fuzz.families.files import model_files
+from fuzz.families.heuristics import heuristics
+from fuzz.families.long_columns import bisection, first_look
+from fuzz.families.optimum import neighbours, plain, weights
+from fuzz.families.selection import folds, zero_times
+from fuzz.families.words import names, unseen
+from fuzz.family import Family
+
+FAMILIES = (
+    Family(plain, share=3),
+    Family(neighbours, share=2),
+    Family(weights, refusals=("weight",), share=2),
+    Family(bisection),
+    Family(first_look),
+    Family(early_end),
+    Family(interrupts),
+    Family(model_files),
+    Family(names),
+    Family(unseen),
+    Family(folds),
+    Family(zero_times),
+    Family(heuristics),
+)
