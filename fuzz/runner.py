@@ -121,7 +121,7 @@ def run(
 def _next(
     tallies: list[Tally], busy: dict[Worker, _Running], end: float, most_failures: int
 ) -> Tally | None:
-    """Return the family that has had the least of its share of the time, of those that may go on."""
+    """Return the family that has had the least of its share of the time, if any may go on."""
     now = perf_counter()
 
     def spent(tally: Tally) -> float:
@@ -160,8 +160,7 @@ def _summarize(tallies: list[Tally]) -> bool:
         counts = tally.verdicts.total(), *(tally.verdicts[kind] for kind in _KINDS)
         cells = *(f"{count:8}" for count in counts), f"{tally.seconds:8.1f}"
         print(f"{tally.family.name:{width}}", *cells)
-    passed, failed = (
-        sum(getattr(tally, what) for tally in tallies) for what in ("passed", "failed")
-    )
+    passed = sum(tally.passed for tally in tallies)
+    failed = sum(tally.failed for tally in tallies)
     print(f"{passed} passed, {failed} failed", flush=True)
     return failed == 0

@@ -49,35 +49,39 @@ def early_end(rng: Rng) -> None:
     true; what the hook is shown is true as well; the next fit is unharmed. A limit of 1e10 seconds
     or of infinity is none.
     """
-    if chance(rng, 0.5):
+    kind = pick(rng, ["by hand", "small", "small", "slow"])
+    if kind == "by hand":
         case = draw_case(rng, int(rng.integers(4, 11)), 2, pick(rng, [1, 2, 3]))
+    elif kind == "small":  # what a search of depth four or more finds first
+        n, n_columns = int(rng.integers(6, 40)), int(rng.integers(1, 5))
+        case = draw_case(rng, n, n_columns, pick(rng, [4, 4, 5]))
     else:
         case = _slow_case(rng)
     with shown(case):
         whole = fit(case)
         check_proven(whole)
         losses = np.array([size.loss for size in whole.path_])
-        if len(case.y) < 11:
+        if kind == "by hand":
             rows = counted(case)
             losses = true_losses(rows, whole.encoder_.transform(rows.X).astype(bool))
     for _ in range(3):
         options: dict[str, Any] = {"n_jobs": pick(rng, [1, 2])}
-        kind = pick(rng, ["time", "time", "endless", "stop", "raise"])
+        end = pick(rng, ["time", "time", "endless", "stop", "raise"])
         hook = None
-        if kind == "time":
+        if end == "time":
             options["time_limit"] = float(10.0 ** rng.uniform(-6, -1.3))
-        elif kind == "endless":
+        elif end == "endless":
             options["time_limit"] = pick(rng, [float("inf"), 1e10, 1e19, 1e300])
         else:
-            hook = _Hook(int(rng.integers(1, 8)), raises=kind == "raise")
+            hook = _Hook(int(rng.integers(1, 8)), raises=end == "raise")
             options["progress"] = hook
         with shown(case, **options):
             try:
                 early = fit(case, **options)
             except _Raised:
-                require(kind == "raise", "an error of a hook that raises none")
+                require(end == "raise", "an error of a hook that raises none")
             else:
-                _check_end(early, kind, hook, losses, case)
+                _check_end(early, end, hook, losses, case)
     with shown(case):
         again = fit(case)
         require(again.tree_ == whole.tree_ and again.path_ == whole.path_, "the next fit differs")
@@ -103,13 +107,9 @@ class _Hook:
         return self.left <= 0
 
 
-def _check_end(early: Any, kind: str, hook: _Hook | None, losses: np.ndarray, case: Case) -> None:
-    ends = {"optimal"}
-    if kind == "time":
-        ends |= {"time_limit"}
-    elif kind == "stop":
-        ends |= {"interrupted"}
-    require(early.status_ in ends, "status", early.status_, "after", kind)
+def _check_end(early: Any, end: str, hook: _Hook | None, losses: np.ndarray, case: Case) -> None:
+    early_status = {"time": "time_limit", "stop": "interrupted"}.get(end)
+    require(early.status_ in ("optimal", early_status), "status", early.status_, "after", end)
     if hook is not None:
         require(hook.left > 0 or early.status_ == "interrupted", "the hook was not heard")
         slack = tolerance(counted(case), float(losses[0]))

@@ -88,7 +88,7 @@ def names(rng: Rng) -> None:
 def unseen(rng: Rng) -> None:
     """Categories that training never had are missing values: in Python, exported Python and SQL.
 
-    Fails before categories that were never seen are treated as missing everywhere.
+    One warning names the column, the category and the number of rows.
     """
     levels = ["a", "b", "c", "d", "I", "II", "III"]
     words = _draw(rng, lambda: f"name {rng.integers(9)}", lambda: pick(rng, levels))
@@ -101,8 +101,16 @@ def unseen(rng: Rng) -> None:
     for name in texts:
         asked[name] = asked[name].where(asked[name] != never, None)
     expected = words.model.apply(asked)
-    found = _leaves(words, X)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = words.model.apply(X)
     require(bool((found == expected).all()), f"{never!r}: leaves {found}, missing {expected}")
+    matters = {cut.name for cut in words.model.tree_.cuts} & set(texts) if never else ()
+    n_rows = {name: n for name in matters if (n := int((X[name] == never).sum()))}
+    require(len(told) == bool(n_rows), f"{len(told)} warnings of {never!r} in {n_rows}")
+    for name, n in n_rows.items():
+        said = str(told[0].message)
+        require(f"{never!r} in {n} row" in said and repr(name) in said, f"{said!r} of {n_rows}")
     _check_python(words, X, expected)
     _check_sql(words, X, expected)
 
