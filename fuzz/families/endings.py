@@ -42,6 +42,20 @@ def _slow_case(rng: Rng) -> Case:
     return case
 
 
+def _deep_case(rng: Rng) -> Case:
+    """Draw a small problem of depth four or five, so that some trees are known before the best."""
+    depth, n = pick(rng, [4, 4, 5]), int(rng.integers(12, 40))
+    case = draw_case(rng, n, int(rng.integers(2, 5)), depth)
+    for name in case.X.columns[:2]:
+        case.X[name] = rng.permutation(n) / 4
+    case.limits["n_thresholds"] = 10
+    if chance(rng, 0.7):  # few splits for the depth: long and narrow trees
+        case.limits["max_splits"] = pick(rng, [depth, depth + 1, depth + 3])
+    if chance(rng, 0.7):
+        case.limits["min_samples_leaf"] = pick(rng, [1, 2, 2, 3])
+    return case
+
+
 def early_end(rng: Rng) -> None:
     """Limits of time, hooks that stop and hooks that raise, with one thread and two.
 
@@ -52,9 +66,8 @@ def early_end(rng: Rng) -> None:
     kind = pick(rng, ["by hand", "small", "small", "slow"])
     if kind == "by hand":
         case = draw_case(rng, int(rng.integers(4, 11)), 2, pick(rng, [1, 2, 3]))
-    elif kind == "small":  # what a search of depth four or more finds first
-        n, n_columns = int(rng.integers(6, 40)), int(rng.integers(1, 5))
-        case = draw_case(rng, n, n_columns, pick(rng, [4, 4, 5]))
+    elif kind == "small":
+        case = _deep_case(rng)
     else:
         case = _slow_case(rng)
     with shown(case):
@@ -69,7 +82,7 @@ def early_end(rng: Rng) -> None:
         end = pick(rng, ["time", "time", "endless", "stop", "raise"])
         hook = None
         if end == "time":
-            options["time_limit"] = float(10.0 ** rng.uniform(-6, -1.3))
+            options["time_limit"] = float(10.0 ** rng.uniform(-6, -3 if kind == "small" else -1.3))
         elif end == "endless":
             options["time_limit"] = pick(rng, [float("inf"), 1e10, 1e19, 1e300])
         else:
