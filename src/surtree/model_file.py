@@ -14,6 +14,7 @@ from surtree.cuts import Cuts
 from surtree.encoding import Encoder
 from surtree.path import Size
 from surtree.tree import Tree
+from surtree.writing import write_text
 
 FORMAT = "surtree.model"
 VERSION = 1
@@ -34,9 +35,8 @@ def write_model(estimator: Any, path: Path) -> None:
     path : Path
         Where to write.
     """
-    # The whole text comes first: an old file survives what cannot be written.
     text = json.dumps(_to_dict(estimator), allow_nan=False, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_text(path, text + "\n")
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -78,6 +78,62 @@ def test_outputs_without_permission(surtree, files, monkeypatch):
     require_line(result, "permission denied")
 
 
+class TestOnePathForTwoThings:
+    @pytest.mark.parametrize(
+        ("command", "message"),
+        [
+            ("fit lung.csv --model x --report x", "--model x and --report x are the same file"),
+            ("fit lung.csv --model lung.csv", "--model lung.csv would overwrite the data"),
+            ("fit lung.csv --report lung.csv", "--report lung.csv would overwrite the data"),
+            ("predict m.json lung.csv --output lung.csv", "would overwrite the data"),
+            ("predict m.json lung.csv --output m.json", "would overwrite the model"),
+            ("report m.json --output m.json", "would overwrite the model"),
+        ],
+    )
+    def test_is_refused(self, surtree, files, model, command, message, monkeypatch):
+        monkeypatch.chdir(files.directory)
+        before = {path: path.read_bytes() for path in files.directory.iterdir()}
+        target = TARGET if command.startswith("fit") else ()
+        require_line(surtree(*command.split(), *target, code=1), message)
+        assert {path: path.read_bytes() for path in files.directory.iterdir()} == before
+
+    @pytest.mark.parametrize("kind", ["symbolic link", "hard link", "relative path", "dots"])
+    def test_is_seen_through(self, surtree, files, model, kind, monkeypatch):
+        monkeypatch.chdir(files.directory)
+        other = files.directory / "other.csv"
+        if kind == "symbolic link":
+            other.symlink_to(files.csv)
+        elif kind == "hard link":
+            other.hardlink_to(files.csv)
+        elif kind == "relative path":
+            other = files.csv.name
+        else:
+            (files.directory / "sub").mkdir()
+            other = "sub/../lung.csv"
+        result = surtree("predict", model, files.csv, "--output", other, code=1)
+        require_line(result, "would overwrite the data")
+
+    def test_is_seen_where_the_file_is_not_there_yet(self, surtree, files, monkeypatch):
+        monkeypatch.chdir(files.directory)
+        options = ("--model", files / "new", "--report", "./new")
+        require_line(surtree("fit", files.csv, *TARGET, *options, code=1), "same file")
+
+    def test_devices_and_standard_input_are_no_files(self, surtree, files):
+        options = ("--max-depth", 1, "--model", "/dev/null", "--report", "/dev/null")
+        surtree("fit", "-", *TARGET, *options, stdin=files.csv.read_text())
+
+
+def test_a_demo_where_no_directory_can_be_made(surtree, files):
+    result = surtree("demo", files.csv / "below", code=1)
+    require_line(result, f"cannot write to {files.csv / 'below'}: ")
+    require_line(surtree("demo", files.csv, code=1), f"cannot write to {files.csv}: ")
+
+
+def test_a_demo_without_permission(surtree, files, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    require_line(surtree("demo", files / "demo", code=1), "permission denied")
+
+
 def test_a_disk_that_is_full(surtree, files):
     if not Path("/dev/full").exists():
         pytest.skip("this system has no device that is always full")

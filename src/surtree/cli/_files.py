@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from io import BytesIO
+from itertools import combinations
 from pathlib import Path
 
 import polars as pl
 
 from surtree.cli._console import UserError, failures
+from surtree.writing import write_bytes
 
 STANDARD_INPUT = Path("-")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
@@ -61,23 +64,62 @@ def write_frame(frame: pl.DataFrame, path: Path | None) -> None:
         sys.stdout.flush()
         return
     with failures(OSError, pl.exceptions.PolarsError, about=f"cannot write {path}: "):
+        content = BytesIO()
         if path.suffix.lower() in _PARQUET:
-            frame.write_parquet(path)
+            frame.write_parquet(content)
         else:
-            frame.write_csv(path)
+            frame.write_csv(content)
+        write_bytes(path, content.getvalue())
 
 
-def require_writable(*paths: Path | None) -> None:
-    """Fail now, and not after a long search, where a file cannot be written."""
-    for path in paths:
-        if path is None:
-            continue
-        if path.is_dir():
-            raise UserError(f"cannot write {path}: it is a directory")
-        if not path.parent.is_dir():
-            raise UserError(f"cannot write {path}: there is no directory {path.parent}")
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise UserError(f"cannot write {path}: permission denied")
+def require_outputs(outputs: Mapping[str, Path | None], **inputs: Path) -> None:
+    """Fail now, and not after a long search, where a file cannot or must not be written.
+
+    Parameters
+    ----------
+    outputs : mapping of str to Path or None
+        The files that will be written, by the options that name them.
+    **inputs : Path
+        The files that are read.
+    """
+    written = {name: path for name, path in outputs.items() if path is not None}
+    for name, path in written.items():
+        _require_writable(path)
+        for read, source in inputs.items():
+            if _same_file(path, source):
+                raise UserError(
+                    f"{name} {path} would overwrite the {read}, {source}: write to another file"
+                )
+    for (one, path), (other, again) in combinations(written.items(), 2):
+        if _same_file(path, again):
+            raise UserError(f"{one} {path} and {other} {again} are the same file: write to two")
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file with content to lose, by links or otherwise."""
+    if STANDARD_INPUT in (one, other):
+        return False
+    if one.exists() and other.exists():
+        return one.samefile(other) and one.is_file()
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _require_writable(path: Path) -> None:
+    if path.is_dir():
+        raise UserError(f"cannot write {path}: it is a directory")
+    if not path.parent.is_dir():
+        raise UserError(f"cannot write {path}: there is no directory {path.parent}")
+    for needed in _needed(path):
+        if not os.access(needed, os.W_OK):
+            raise UserError(f"cannot write {path}: permission denied for {needed}")
+
+
+def _needed(path: Path) -> list[Path]:
+    """Return what must be writable: a file is written beside the old one and takes its place."""
+    found = Path(os.path.realpath(path))
+    if not found.exists():
+        return [found.parent]
+    return [found, found.parent] if found.is_file() else [found]
 
 
 def require_file(path: Path) -> None:

@@ -12,8 +12,8 @@ import typer
 
 from surtree.cli import _options as options
 from surtree.cli._columns import choose, split_names
-from surtree.cli._console import INTERRUPTED, end_now, guarded, say, show, show_json
-from surtree.cli._files import read_frame, require_writable
+from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
+from surtree.cli._files import read_frame, require_outputs
 from surtree.cli._models import write_model, write_report
 from surtree.cli._search import Found, Settings, search
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json
@@ -81,6 +81,7 @@ def fit(
     Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
     """
     with guarded():
+        require_outputs({"--model": model, "--report": report}, data=data)
         readings = {override.column: override.reading for override in types or []}
         frame = read_frame(
             data,
@@ -122,7 +123,8 @@ def demo(
     with guarded():
         frame, y = load_gbsg2(backend="polars")
         survival = Survival(y, entry=None, weight=None, columns=frozenset())
-        directory.mkdir(parents=True, exist_ok=True)
+        with failures(OSError, about=f"cannot write to {directory}: "):
+            directory.mkdir(parents=True, exist_ok=True)
         limits = {} if max_depth is None else {"max_depth": max_depth}
         outputs = Outputs(
             directory / "model.json",
@@ -131,13 +133,13 @@ def demo(
             time_unit="days",
             json=json,
         )
+        require_outputs({"model": outputs.model, "report": outputs.report})
         _fit_and_write(frame, survival, Settings(limits, n_jobs=None), outputs)
 
 
 def _fit_and_write(
     X: pl.DataFrame, survival: Survival, settings: Settings, outputs: Outputs
 ) -> None:
-    require_writable(outputs.model, outputs.report)
     start = perf_counter()
     found = search(X, survival, settings)
     seconds = perf_counter() - start

@@ -24,7 +24,7 @@ def read_model(path: Path) -> SurTree:
 
 def write_model(model: SurTree, path: Path) -> None:
     """Write a model, or say why it cannot be written."""
-    with failures(OSError, about=f"cannot write {path}: "):
+    with failures(OSError, about=f"cannot write {path}: "), failures(ValueError):
         model.save(path)
 
 
@@ -32,7 +32,7 @@ def write_report(
     model: SurTree | SurTreeCV, path: Path, *, title: str, time_unit: str | None
 ) -> None:
     """Write the report of a model."""
-    with failures(OSError, about=f"cannot write {path}: "):
+    with failures(OSError, about=f"cannot write {path}: "), failures(ValueError):
         report(model, path, title=title, time_unit=time_unit)
 
 

@@ -14,7 +14,7 @@ from polars import selectors
 from surtree.cli import _options as options
 from surtree.cli._columns import require_columns, split_names
 from surtree.cli._console import UserError, failures, guarded, show_json
-from surtree.cli._files import require_writable, write_frame
+from surtree.cli._files import require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.curves import leaf_curves
 from surtree.estimator import SurTree
@@ -63,7 +63,7 @@ def predict(
     A median that is not reached is infinite (inf), and null in JSON.
     """
     with guarded():
-        require_writable(output)
+        require_outputs({"--output": output}, model=model, data=data)
         fitted = read_model(model)
         frame, rows = read_rows(data, fitted, separator=separator, missing=missing)
         kept = split_names(keep or [], frame)

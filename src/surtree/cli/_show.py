@@ -10,7 +10,7 @@ import typer
 
 from surtree.cli import _options as options
 from surtree.cli._console import guarded, show, show_json
-from surtree.cli._files import require_writable
+from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model, tree_of_size, write_report
 from surtree.cli._summary import certificate, path_json, path_text
 from surtree.curves import LeafCurveKind
@@ -88,7 +88,7 @@ def report(
 ) -> None:
     """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
     with guarded():
-        require_writable(output)
+        require_outputs({"--output": output}, model=model)
         write_report(read_model(model), output, title=title, time_unit=time_unit)
         if json:
             show_json({"report": str(output)})

@@ -30,6 +30,7 @@ from surtree.report._sections import (
     summary_html,
 )
 from surtree.report._tree import tree_html
+from surtree.writing import write_text
 
 # As many times as this are stated, or a few less.
 _HORIZONS = 6
@@ -85,7 +86,7 @@ def report(
     """
     written = Path(path)
     html = page_html(model, title=title, time_unit=time_unit, horizons=horizons, level=level)
-    written.write_text(html, encoding="utf-8")
+    write_text(written, html)
     return written
 
 
