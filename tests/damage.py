@@ -199,10 +199,26 @@ def _nudge(inside: Any, key: Any, rng: Rng) -> None:
         _shuffle(inside, key, rng)
 
 
+def _scale(inside: Any, key: Any, rng: Rng) -> None:
+    """Multiply all numbers of a list, or of those beside it too, so that they stay in proportion."""
+    factor = _pick(rng, (0.0, 1e-300, 1e-9, 0.5, 2.0, 1e9, 1e300))
+
+    def scaled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [scaled(item) for item in value]
+        return value * factor if isinstance(value, float) else value
+
+    if isinstance(inside, list):
+        inside[:] = scaled(inside)
+    else:
+        for name in inside if rng.random() < 0.5 else [key]:
+            inside[name] = scaled(inside[name])
+
+
 def _retype(inside: Any, key: Any, rng: Rng) -> None:
     value = inside[key]
     kinds: tuple[Any, ...] = (str(value), [value], {"value": value})
-    if isinstance(value, bool | int):
+    if isinstance(value, bool | int) and abs(value) < 2**64:
         kinds += (float(value), bool(value), int(value))
     elif isinstance(value, float) and np.isfinite(value):
         kinds += (int(value), bool(value))
@@ -211,7 +227,7 @@ def _retype(inside: Any, key: Any, rng: Rng) -> None:
 
 _VALUE_FAULTS: tuple[Callable[[Any, Any, Rng], None], ...] = (
     *(_replace, _replace, _replace, _nudge, _nudge, _nudge),
-    *(_delete, _duplicate, _shuffle, _swap, _retype),
+    *(_delete, _duplicate, _shuffle, _swap, _retype, _scale),
 )
 
 

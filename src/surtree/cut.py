@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree.soundness import CUT_FORMAT, require_sound_cut
 from surtree.table import Column
 
 # A category that contains one of these, or begins with one of those, could be read as part of the
@@ -189,17 +190,20 @@ class Cut:
         Parameters
         ----------
         saved : mapping
-            What `to_dict` returned.
+            What `to_dict` returned; a ValueError says what is wrong with anything else.
 
         Returns
         -------
         Cut
         """
+        CUT_FORMAT(saved, "")
         lists = {
             name: None if saved[name] is None else tuple(saved[name])
             for name in ("categories", "seen")
         }
-        return cls(**{**saved, **lists})
+        cut = cls(**{**saved, **lists})
+        require_sound_cut(cut)
+        return cut
 
 
 def _one_of(categories: tuple[Any, ...]) -> str:

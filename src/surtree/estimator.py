@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._solver import Limits, ProgressHook
 from surtree.curves import LeafCurveKind
 from surtree.encoding import Encoder
-from surtree.model_file import read_model, write_model
+from surtree.model_file import damaged, read_model, write_model
 from surtree.parameters import (
     MAX_DEPTH,
     read_time_limit,
@@ -91,7 +91,8 @@ class SurTree(TreeEstimator):
     status_ : str
         How the search ended: "optimal", "time_limit", "interrupted" or "refined". A search that
         is out of time, but has proven its tree, is "optimal" too; of other sizes the bounds in
-        ``path_`` say what is proven.
+        ``path_`` say what is proven. Of a loaded model also "edited": its file was changed by hand,
+        so that nothing is proven, the lower bounds are zero and the gap is one.
     n_cuts_, n_evaluated_ : int
         With every threshold, where columns are bisected: over all subproblems, the cuts that divide
         their rows, and those of them that had to be evaluated. Zero where nothing is bisected.
@@ -100,6 +101,9 @@ class SurTree(TreeEstimator):
         what it takes to draw Kaplan-Meier curves.
     encoder_ : Encoder
         The fitted encoder, with the cuts that the search could use.
+    time_unit_ : str or None
+        What time is counted in, such as "days", for reports: None until you set it. `save` keeps
+        it.
     unique_times_ : array of float
         The distinct event times of the training rows.
     feature_importances_ : array of float
@@ -251,7 +255,8 @@ class SurTree(TreeEstimator):
         Returns
         -------
         SurTree
-            It predicts exactly as the saved one, and has its certificate and its path. A
+            It predicts exactly as the saved one, and has its certificate and its path; of a file
+            that was edited since, the ``status_`` is "edited" and the certificate is void. A
             ``progress`` hook is not saved.
         """
         parameters, attributes = read_model(Path(path))
@@ -259,7 +264,7 @@ class SurTree(TreeEstimator):
             model = cls(**parameters)
             model._check_parameters()
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise damaged(Path(path), error) from None
         for name, value in attributes.items():
             setattr(model, name, value)
         return model
@@ -278,6 +283,7 @@ class SurTree(TreeEstimator):
         self.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
         self.tree_ = chosen
         self.encoder_ = encoded.encoder
+        self.time_unit_: str | None = None
         self.n_cuts_, self.n_evaluated_ = path.n_cuts, path.n_evaluated
         self.loss_ = best.loss
         # Any size could have been chosen, had its tree been found.

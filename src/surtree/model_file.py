@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ import numpy as np
 from surtree.cut import Cut
 from surtree.cuts import Cuts
 from surtree.encoding import Encoder
+from surtree.model_soundness import MODEL_FORMAT, require_sound_model
 from surtree.path import Size
-from surtree.tree import Tree
+from surtree.schema import format_and_version, read_each, shown
+from surtree.status import EDITED
+from surtree.tree import Tree, read_baseline
 from surtree.writing import write_text
 
 FORMAT = "surtree.model"
@@ -21,8 +25,7 @@ VERSION = 1
 
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_")
-# Losses are added up again from what was read; more than this is damage, not rounding.
-_TOLERANCE = 1e-9
+_LONGEST_MESSAGE = 400
 
 
 def write_model(estimator: Any, path: Path) -> None:
@@ -35,8 +38,9 @@ def write_model(estimator: Any, path: Path) -> None:
     path : Path
         Where to write.
     """
-    text = json.dumps(_to_dict(estimator), allow_nan=False, ensure_ascii=False)
-    write_text(path, text + "\n")
+    saved = _to_dict(estimator)
+    saved["digest"] = _digest(saved)
+    write_text(path, json.dumps(saved, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -50,29 +54,101 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     Returns
     -------
     parameters, attributes : dict
-        What the estimator is made with, and what `fit` had learnt.
+        What the estimator is made with, and what `fit` had learnt. Where the file was edited, the
+        status is "edited" and the bounds are those of no proof at all.
     """
+    saved = _parse(path)
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
+        MODEL_FORMAT(saved, "")
+        attributes = _attributes(saved)
+    except ValueError as error:
+        raise damaged(path, error) from None
+    if saved.pop("digest", None) != _digest(saved):
+        attributes |= _without_proof(attributes["path_"])
+    return saved["parameters"], attributes
+
+
+def damaged(path: Path, error: Exception) -> ValueError:
+    """Return the error that says, in a line, what is wrong with a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    error : Exception
+        What was found in it.
+    """
+    said = " ".join(str(error).split())
+    if len(said) > _LONGEST_MESSAGE:
+        said = said[:_LONGEST_MESSAGE] + " ..."
+    return ValueError(f"{path} is damaged: {said}")
+
+
+def _parse(path: Path) -> Any:
+    """Return the JSON object of a file, of the format and the version that can be read."""
+    try:
+        saved = json.loads(
+            path.read_text(encoding="utf-8"),
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+        )
+    except RecursionError:
+        raise damaged(path, ValueError("its values are nested too deeply")) from None
     except ValueError as error:
         raise ValueError(
             f"{path} is not a model of surtree, or is damaged: it is not JSON ({error})."
         ) from None
-    found = (saved.get("format"), saved.get("version")) if isinstance(saved, dict) else (None, None)
+    found = format_and_version(saved)
     if found[0] != FORMAT:
         raise ValueError(
-            f"{path} is not a model of surtree: its format is {found[0]!r}, not {FORMAT!r}."
+            f"{path} is not a model of surtree: its format is {shown(found[0])}, not {FORMAT!r}."
         )
     if found[1] != VERSION:
         raise ValueError(
-            f"{path} is a model of version {found[1]!r}, and this surtree reads version {VERSION}: "
-            "install the surtree that wrote it, or a newer one."
+            f"{path} is a model of version {shown(found[1])}, and this surtree reads version "
+            f"{VERSION}: install the surtree that wrote it, or a newer one."
         )
-    try:
-        return dict(saved["parameters"]), _attributes(saved)
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        detail = f"{error.args[0]!r} is not there" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{path} is damaged: {detail}") from error
+    return saved
+
+
+def _object(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(fields)
+    if len(found) < len(fields):
+        twice = next(name for name in found if [known for known, _ in fields].count(name) > 1)
+        raise ValueError(f"{shown(twice)} stands twice")
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _digest(saved: dict[str, Any]) -> str:
+    """Return a name of the content of a file, whatever its white space and the order of its fields.
+
+    It is no signature: who wants to forge a file can compute it too.
+    """
+    plain = json.dumps(_canonical(saved), allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return sha256(plain.encode("ascii")).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    """Return a value with whole numbers as such: not every program writes 3.0 again as 3.0."""
+    if isinstance(value, dict):
+        return {name: _canonical(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_canonical(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
+    """Return the certificate of a tree about which nothing is known."""
+    return {
+        "status_": EDITED,
+        "lower_bound_": 0.0,
+        "gap_": 1.0,
+        "path_": tuple(size.with_splits(size.splits, 0.0) for size in path),
+    }
 
 
 def _to_dict(estimator: Any) -> dict[str, Any]:
@@ -89,6 +165,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "parameters": {name: _plain(value) for name, value in parameters.items()},
         "columns": None if names is None else names.tolist(),
         "n_columns": estimator.n_features_in_,
+        "time_unit": estimator.time_unit_,
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
         **{name.removesuffix("_"): int(getattr(estimator, name)) for name in _COUNTS},
@@ -120,41 +197,35 @@ def _plain(value: Any) -> Any:
 
 
 def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
-    trees = [Tree.from_dict({**tree, "baseline": saved["baseline"]}) for tree in saved["trees"]]
-    path = tuple(
-        Size(size["splits"], size["loss"], size["lower_bound"], trees[size["tree"]])
-        for size in saved["path"]
-    )
-    numbers = {name: float(saved[name.removesuffix("_")]) for name in _NUMBERS}
-    for loss, tree in ((numbers["loss_"], trees[0]), *((size.loss, size.tree) for size in path)):
-        if not math.isclose(loss, tree.total_loss, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
-            raise ValueError(f"a loss of {loss!r} belongs to a tree of loss {tree.total_loss!r}")
-    n_columns = int(saved["n_columns"])
-    if any(tree.column.max(initial=-1) >= n_columns for tree in trees):
-        raise ValueError(f"a tree asks about more than the {n_columns} columns")
-    shape: dict[str, Any] = {"n_features_in_": n_columns}
+    baseline = read_baseline(saved["baseline"])
+    trees = read_each(lambda tree: Tree.from_dict(tree, baseline), saved["trees"], "trees")
+    cuts = read_each(Cut.from_dict, saved["cuts"], "cuts")
+    require_sound_model(saved, trees, cuts)
+    shape: dict[str, Any] = {"n_features_in_": saved["n_columns"]}
     if saved["columns"] is not None:
         shape["feature_names_in_"] = np.array(saved["columns"], dtype=object)
-        if len(saved["columns"]) != n_columns:
-            raise ValueError(f"{len(saved['columns'])} names for {n_columns} columns")
     return {
         **shape,
-        **numbers,
-        **{name: int(saved[name.removesuffix("_")]) for name in _COUNTS},
-        "status_": str(saved["status"]),
+        **{name: float(saved[name.removesuffix("_")]) for name in _NUMBERS},
+        **{name: saved[name.removesuffix("_")] for name in _COUNTS},
+        "status_": saved["status"],
+        "time_unit_": saved.get("time_unit"),
         "tree_": trees[0],
-        "path_": path,
-        "encoder_": _encoder(saved, shape),
+        "path_": tuple(
+            Size(
+                size["splits"], float(size["loss"]), float(size["lower_bound"]), trees[size["tree"]]
+            )
+            for size in saved["path"]
+        ),
+        "encoder_": _encoder(saved, cuts, shape),
     }
 
 
-def _encoder(saved: dict[str, Any], shape: dict[str, Any]) -> Encoder:
+def _encoder(saved: dict[str, Any], cuts: tuple[Cut, ...], shape: dict[str, Any]) -> Encoder:
     encoder = Encoder(**saved["encoder"])
+    encoder._check_parameters()
     for name, value in shape.items():
         setattr(encoder, name, value)
-    cuts = tuple(map(Cut.from_dict, saved["cuts"]))
     encoder.cuts_ = Cuts([(cuts.__getitem__, np.arange(len(cuts)))])
     encoder.heavier_side_ = np.array(saved["heavier_side"], dtype=bool)
-    if len(encoder.cuts_) != encoder.heavier_side_.size:
-        raise ValueError("the cuts and their heavier sides are not equally many")
     return encoder

@@ -1,20 +1,163 @@
-"""Whether the parts of a tree that was read from a file fit together."""
+"""Whether a tree and its questions, read from a file, can be used without surprise."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from surtree.schema import (
+    POSITIVE,
+    anything,
+    flag,
+    list_of,
+    number,
+    one_of,
+    optional,
+    record,
+    text,
+    whole,
+)
 from surtree.statistics import round_times
 
 if TYPE_CHECKING:
+    from surtree.cut import Cut
     from surtree.tree import Tree
 
-_NODE_FIELDS = (
-    "column", "cut", "left", "right", "theta", "n_samples", "n_events", "weight", "events",
-    "hazard", "loss",
-)  # fmt: skip
+# Python that is exported has a block in a block for each question, and Python allows a hundred.
+MOST_QUESTIONS = 90
+
+# Sums of fractions that are added up in another order differ by less.
+_ROUNDING = 1e-6
+
+
+def _category(value: Any, where: str) -> None:
+    if isinstance(value, str):
+        text(value, where)
+    elif not isinstance(value, bool):
+        number("a text or a finite number")(value, where)
+
+
+_node = whole("-1 or the number of a node, column or question", -1, 2**31 - 1)
+_count = whole("a whole number, zero or more", 0, 2**31 - 1)
+_sum = number("a number, zero or more", 0.0)
+_positive = number("a number above zero", POSITIVE)
+_finite = number("a finite number")
+
+CUT_FORMAT = record(
+    {
+        "column": whole("the position of a column", 0, 2**31 - 1),
+        "name": text,
+        "threshold": optional(_finite),
+        "categories": optional(list_of(_category)),
+        "negated": flag,
+        "missing": optional(flag),
+        "other": optional(_category),
+        "seen": optional(list_of(_finite)),
+    }
+)
+
+BASELINE_FORMAT = record(
+    {"times": list_of(_sum), "cumulative_hazard": list_of(_positive), "floor": _positive}
+)
+
+_NODES = {
+    **dict.fromkeys(("column", "cut", "left", "right"), list_of(_node)),
+    **dict.fromkeys(("n_samples", "n_events"), list_of(_count)),
+    **dict.fromkeys(("weight", "events", "hazard", "loss"), list_of(_sum)),
+    "theta": list_of(_positive),
+}
+
+TREE_FORMAT = record(
+    {
+        "format": one_of("surtree.tree"),
+        "version": one_of(1),
+        "nodes": record(_NODES),
+        "cuts": list_of(anything),
+        "risk": list_of(
+            record(
+                {
+                    "step": list_of(_count),
+                    "at_risk": list_of(_positive),
+                    "deaths": list_of(_positive),
+                    "round_at_risk": list_of(_sum),
+                }
+            )
+        ),
+    },
+    also={"baseline": anything},
+)
+
+
+def require_sound_cut(cut: Cut) -> None:
+    """Raise an error where a question has no clear answer or no clear text.
+
+    Parameters
+    ----------
+    cut : Cut
+        The question, its fields each of the right type.
+    """
+    categories = cut.categories
+    for fault, found in (
+        ("a threshold and categories", cut.threshold is not None and categories is not None),
+        ("no category in its list", categories == ()),
+        ("categories of different kinds", len(_kinds(cut)) > 1),
+        ("a category twice", categories is not None and len(set(categories)) < len(categories)),
+        ("its other category in its list", categories is not None and cut.other in categories),
+        ("another category but no list", categories is None and cut.other is not None),
+        ("a negation but no categories", categories is None and cut.negated),
+        ("booleans that are not just true", _kinds(cut) == {"booleans"} and not _is_truth(cut)),
+        ("a range that does not ascend", cut.seen is not None and not _is_range(cut)),
+        (
+            "nothing to compare with, but does not hold for missing values",
+            cut.threshold is None and categories is None and cut.missing is not True,
+        ),
+    ):
+        if found:
+            raise ValueError(f"a question has {fault}")
+
+
+def _kinds(cut: Cut) -> set[str]:
+    """Return what a question takes the values of its column for."""
+    if cut.threshold is not None:
+        return {"numbers"}
+    known = [*(cut.categories or ()), *([] if cut.other is None else [cut.other])]
+    names = {str: "texts", bool: "booleans"}
+    return {names.get(type(category), "numbered categories") for category in known}
+
+
+def _is_truth(cut: Cut) -> bool:
+    return cut.categories == (True,) and cut.other is None and not cut.negated
+
+
+def _is_range(cut: Cut) -> bool:
+    return (
+        cut.threshold is not None
+        and cut.seen is not None
+        and len(cut.seen) == 2
+        and cut.seen[0] <= cut.seen[1]
+    )
+
+
+def require_one_kind(cuts: Iterable[Cut]) -> None:
+    """Raise an error where questions about one column take it for different things.
+
+    Parameters
+    ----------
+    cuts : iterable of Cut
+        Sound questions.
+    """
+    names: dict[int, str] = {}
+    kinds: dict[int, str] = {}
+    for cut in cuts:
+        if names.setdefault(cut.column, cut.name) != cut.name:
+            raise ValueError(f"column {cut.column} has two names")
+        for kind in _kinds(cut):
+            before = kinds.setdefault(cut.column, kind)
+            if before != kind:
+                raise ValueError(f"column {cut.column} is read as {before} and as {kind}")
 
 
 def require_sound(tree: Tree) -> None:
@@ -23,39 +166,39 @@ def require_sound(tree: Tree) -> None:
     Parameters
     ----------
     tree : Tree
-        The tree.
+        The tree, made of fields that each have the right form, and of sound questions.
     """
     for holds, fault in (
         (_equally_long, "its fields are not equally long"),
-        (_finite, "its numbers are not finite"),
         (_is_tree, "its nodes do not form a tree"),
         (_asks_what_is_there, "its questions are not all there"),
         (_adds_up, "the rows of its nodes do not add up"),
         (_has_curve, "its baseline is not a curve"),
+        (_predicts, "a leaf's hazard is out of all proportion"),
         (_counts_risk, "its risk counts are not those of its leaves"),
     ):
         if not holds(tree):
             raise ValueError(f"This is not a whole tree: {fault}.")
+    require_one_kind(tree.cuts)
 
 
 def _equally_long(tree: Tree) -> bool:
-    shapes = {getattr(tree, name).shape for name in _NODE_FIELDS}
-    return len(shapes) == 1 and tree.column.ndim == 1 and tree.column.size > 0
-
-
-def _finite(tree: Tree) -> bool:
-    return all(bool(np.isfinite(getattr(tree, name)).all()) for name in _NODE_FIELDS)
+    shapes = {getattr(tree, name).shape for name in _NODES}
+    return len(shapes) == 1 and tree.column.size > 0
 
 
 def _is_tree(tree: Tree) -> bool:
     """Tell whether nodes are in preorder: then every node but the root has one parent above it."""
-    pending = [0]
+    pending = [(0, 0)]
     for node in range(tree.n_nodes):
-        if not pending or pending.pop() != node:
+        if not pending:
+            return False
+        expected, depth = pending.pop()
+        if expected != node or depth > MOST_QUESTIONS:
             return False
         children = int(tree.left[node]), int(tree.right[node])
         if children != (-1, -1):
-            pending += reversed(children)
+            pending += [(child, depth + 1) for child in reversed(children)]
     return not pending
 
 
@@ -71,33 +214,59 @@ def _asks_what_is_there(tree: Tree) -> bool:
 
 def _adds_up(tree: Tree) -> bool:
     inner = np.flatnonzero(~tree.is_leaf)
-    return all(
-        np.array_equal(count[inner], count[tree.left[inner]] + count[tree.right[inner]])
-        for count in (tree.n_samples, tree.n_events)
+
+    def sides(name: str) -> NDArray[Any]:
+        values = getattr(tree, name)
+        return np.array((values[inner], values[tree.left[inner]] + values[tree.right[inner]]))
+
+    return (
+        all(np.array_equal(*sides(name)) for name in ("n_samples", "n_events"))
+        and all(_close(*sides(name)) for name in ("weight", "events", "hazard"))
+        and bool((tree.n_events <= tree.n_samples).all())
+        and bool((tree.events <= (1 + _ROUNDING) * tree.weight).all())
+        and bool(((tree.events > 0) == (tree.n_events > 0)).all())
     )
+
+
+def _close(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return bool(np.allclose(one, other, rtol=_ROUNDING, atol=0.0))
 
 
 def _has_curve(tree: Tree) -> bool:
     times, hazard = tree.baseline.times, tree.baseline.cumulative_hazard
     return (
-        times.ndim == 1
-        and times.size > 0
+        times.size > 0
         and times.shape == hazard.shape
-        and bool(np.isfinite(hazard).all())
         and bool((np.diff(times) > 0).all())
         and bool((np.diff(hazard) >= 0).all())
+        and _n_round_times(tree) > 0
     )
+
+
+def _n_round_times(tree: Tree) -> int:
+    """Return how many round times there are, none where the times are too small to have any."""
+    try:
+        with np.errstate(all="raise"):
+            return round_times(float(tree.baseline.times[-1])).size
+    except ArithmeticError:
+        return 0
+
+
+def _predicts(tree: Tree) -> bool:
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(tree.theta * tree.baseline.cumulative_hazard[-1]).all())
 
 
 def _counts_risk(tree: Tree) -> bool:
     if not tree.risk:
         return True
-    n_times = tree.baseline.times.size
-    n_round = round_times(float(tree.baseline.times[-1])).size
+    n_times, n_round = tree.baseline.times.size, _n_round_times(tree)
     return len(tree.risk) == tree.n_leaves and all(
         counts.step.shape == counts.at_risk.shape == counts.deaths.shape
         and counts.round_at_risk.shape == (n_round,)
         and bool((counts.step < n_times).all())
-        and bool((counts.at_risk > 0).all())
-        for counts in tree.risk
+        and bool((np.diff(counts.step.astype(np.int64)) > 0).all())
+        and bool((counts.deaths <= counts.at_risk).all())
+        and _close(counts.deaths.sum(dtype=np.float64), tree.events[leaf])
+        for counts, leaf in zip(tree.risk, tree.leaves, strict=True)
     )

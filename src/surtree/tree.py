@@ -13,7 +13,8 @@ from scipy.sparse import csr_matrix
 
 from surtree.cut import Cut
 from surtree.risk import RiskCounts, risk_counts
-from surtree.soundness import require_sound
+from surtree.schema import format_and_version, read_each, shown
+from surtree.soundness import BASELINE_FORMAT, TREE_FORMAT, require_sound
 from surtree.statistics import ArrayValue, Baseline, median_time, product_limit, total_by
 from surtree.table import Table
 
@@ -290,31 +291,31 @@ class Tree(ArrayValue):
         }
 
     @classmethod
-    def from_dict(cls, saved: dict[str, Any]) -> Tree:
+    def from_dict(cls, saved: dict[str, Any], baseline: Baseline | None = None) -> Tree:
         """Return the tree that `to_dict` wrote.
 
         Parameters
         ----------
         saved : dict
-            What `to_dict` returned, also after a way through JSON.
+            What `to_dict` returned, also after a way through JSON; a ValueError says what is wrong
+            with anything else.
+        baseline : Baseline, optional
+            The baseline, where several trees share one; by default it is read too.
         """
-        found = saved.get("format"), saved.get("version")
+        found = format_and_version(saved)
         if found != (FORMAT, VERSION):
             raise ValueError(
                 f"This is not a tree that this version of surtree can read: expected format "
-                f"{FORMAT!r} version {VERSION}, found {found[0]!r} version {found[1]!r}."
+                f"{FORMAT!r} version {VERSION}, found {shown(found[0])} version {shown(found[1])}."
             )
-        nodes, baseline = dict(saved["nodes"]), saved["baseline"]
+        TREE_FORMAT(saved, "")
+        nodes = dict(saved["nodes"])
         for names, dtype in ((_INTEGER_FIELDS, np.int32), (_FLOAT_FIELDS, np.float64)):
             nodes |= {name: np.array(nodes[name], dtype=dtype) for name in names}
         tree = cls(
             **nodes,
-            cuts=tuple(Cut.from_dict(cut) for cut in saved["cuts"]),
-            baseline=Baseline(
-                np.array(baseline["times"], dtype=np.float64),
-                np.array(baseline["cumulative_hazard"], dtype=np.float64),
-                baseline["floor"],
-            ),
+            cuts=read_each(Cut.from_dict, saved["cuts"], "cuts"),
+            baseline=baseline or read_baseline(saved.get("baseline")),
             risk=risk_counts(saved["risk"]),
         )
         require_sound(tree)
@@ -368,6 +369,21 @@ class Tree(ArrayValue):
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
+
+
+def read_baseline(saved: Any) -> Baseline:
+    """Return a baseline that `Tree.to_dict` wrote.
+
+    Parameters
+    ----------
+    saved : dict
+        What it wrote; a ValueError says what is wrong with anything else.
+    """
+    BASELINE_FORMAT(saved, "baseline")
+    times, hazard = (
+        np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
+    )
+    return Baseline(times, hazard, float(saved["floor"]))
 
 
 def leaf_of_row(

@@ -212,3 +212,55 @@ def test_demo(surtree, files):
 
 def test_version(surtree):
     assert surtree("--version").stdout == f"surtree {package.__version__}\n"
+
+
+class TestEdited:
+    """A model whose file was changed by hand: its certificate is void wherever it is shown."""
+
+    @pytest.fixture
+    def edited(self, model):
+        saved = json.loads(Path(model).read_text())
+        saved["trees"][0]["nodes"]["theta"][-1] = 99.0
+        Path(model).write_text(json.dumps(saved))
+        return model
+
+    def test_is_shown_without_a_proof(self, surtree, edited):
+        result = surtree("show", edited)
+        assert "lower bound 0, gap 100.00% (edited: certificate void)" in result.stdout
+        assert "optimal" not in result.stdout
+        (note,) = result.stderr.splitlines()
+        assert "was edited, or has no digest: its certificate is void" in note
+
+    def test_has_a_path_without_bounds(self, surtree, edited):
+        lines = surtree("path", edited).stdout.splitlines()
+        assert lines[-1] == "edited: certificate void"
+        found = json.loads(surtree("path", edited, "--json").stdout)
+        assert found["status"] == "edited"
+        assert {size["lower_bound"] for size in found["path"]} == {0.0}
+
+    def test_has_a_report_that_says_so(self, surtree, edited, files):
+        surtree("report", edited, "-o", files / "r.html")
+        page = Path(files / "r.html").read_text()
+        assert "<strong>Edited: certificate void</strong>" in page
+        assert 'data-proven="false"' in page
+        assert "Proven optimal" not in page
+        assert "The same search found the smallest loss" not in page
+
+    def test_predicts_with_a_note(self, surtree, edited, files):
+        result = surtree("predict", edited, files.csv)
+        assert "certificate is void" in result.stderr
+        assert result.stdout.startswith("leaf,risk,median\n")
+
+    def test_in_a_notebook(self, edited):
+        assert "Edited: certificate void" in SurTree.load(edited)._repr_html_()
+
+
+def test_the_unit_of_time_is_kept_for_the_report(surtree, files):
+    options = ("--max-depth", 1, "--model", files / "u.json", "--time-unit", "fortnights")
+    surtree("fit", files.csv, *TARGET, *options)
+    surtree("report", files / "u.json", "-o", files / "r.html")
+    assert "time (fortnights)" in Path(files / "r.html").read_text()
+    surtree("report", files / "u.json", "-o", files / "r.html", "--time-unit", "days")
+    page = Path(files / "r.html").read_text()
+    assert "time (days)" in page
+    assert "fortnights" not in page

@@ -157,6 +157,7 @@ def _fit_and_write(
 def _write(found: Found, outputs: Outputs) -> dict[str, str]:
     written = {}
     if outputs.model is not None:
+        found.model.time_unit_ = outputs.time_unit
         write_model(found.model, outputs.model)
         written["model"] = str(outputs.model)
     if outputs.report is not None:

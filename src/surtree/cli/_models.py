@@ -7,11 +7,12 @@ from pathlib import Path
 import polars as pl
 
 from surtree.cli._columns import conform, text_columns
-from surtree.cli._console import failures
+from surtree.cli._console import failures, say
 from surtree.cli._files import read_frame, require_file
 from surtree.estimator import SurTree
 from surtree.report import report
 from surtree.selection import SurTreeCV
+from surtree.status import EDITED, STATUSES
 from surtree.tree import Tree
 
 
@@ -19,7 +20,10 @@ def read_model(path: Path) -> SurTree:
     """Read a model, or say why it cannot be read."""
     require_file(path)
     with failures(OSError, about=f"cannot read {path}: "), failures(ValueError):
-        return SurTree.load(path)
+        model = SurTree.load(path)
+    if model.status_ == EDITED:
+        say(f"surtree: {path}: {STATUSES[EDITED].clause}: its certificate is void")
+    return model
 
 
 def write_model(model: SurTree, path: Path) -> None:

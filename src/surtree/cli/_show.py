@@ -72,7 +72,7 @@ def path(model: options.ModelFile, json: options.Json = False) -> None:
     with guarded():
         fitted = read_model(model)
         if json:
-            show_json({"path": path_json(fitted)})
+            show_json({"status": fitted.status_, "path": path_json(fitted)})
         else:
             show(path_text(fitted))
 

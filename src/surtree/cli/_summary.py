@@ -9,21 +9,14 @@ from surtree.cli._survival import Survival
 from surtree.curves import leaf_curves
 from surtree.estimator import SurTree
 from surtree.selection import SurTreeCV
-
-_ENDS = {
-    "optimal": "optimal: no tree within these limits has a smaller loss",
-    "time_limit": "the time was over: the best tree so far, with a proven bound",
-    "memory_limit": "the memory was full: the best tree so far, with a proven bound",
-    "refined": "refined: better thresholds were looked for near good ones, nothing is proven",
-    "interrupted": "stopped: the best tree so far, with a proven bound",
-}
+from surtree.status import EDITED, STATUSES
 
 
 def certificate(model: SurTree) -> str:
     """Return what is known about how good the tree is, as a line."""
     return (
         f"loss {model.loss_:.6g}, lower bound {model.lower_bound_:.6g}, gap {model.gap_:.2%} "
-        f"({_ENDS[model.status_]})"
+        f"({STATUSES[model.status_].line})"
     )
 
 
@@ -44,7 +37,9 @@ def path_text(model: SurTree) -> str:
             )
         )
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(map(str.rjust, line, widths)).rstrip() for line in lines)
+    table = ["  ".join(map(str.rjust, line, widths)).rstrip() for line in lines]
+    void = ["", STATUSES[EDITED].line] if model.status_ == EDITED else []
+    return "\n".join(table + void)
 
 
 def path_json(model: SurTree) -> list[dict[str, Any]]:

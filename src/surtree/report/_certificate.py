@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surtree.report._findings import Audited, Certificate
-
-_ENDS = {
-    "time_limit": "the time limit ended the search",
-    "memory_limit": "the memory limit ended the search",
-    "interrupted": "the search was interrupted",
-}
-
+from surtree.status import EDITED, STATUSES
 
 # From this gap on, a bound says next to nothing.
 WEAK = 0.5
@@ -60,6 +54,13 @@ def verdict(certificate: Certificate | None) -> Verdict:
             f"{certificate.method} does not know how good its trees are. surtree.audit tells how "
             "far this one is from the best.",
         )
+    if certificate.status == EDITED:
+        return Verdict(
+            False,
+            "Edited: certificate void",
+            f"Nothing is known of how good this tree is: {STATUSES[EDITED].clause}. What a search "
+            "has proven may have been about another tree.",
+        )
     limits = ", ".join(certificate.limits)
     choice = f"the {certificate.n_questions} questions found in the columns"
     if certificate.status == "optimal":
@@ -69,7 +70,7 @@ def verdict(certificate: Certificate | None) -> Verdict:
             f"Of all trees with {limits}, over {choice}, none has a smaller loss.",
         )
     else:
-        end = _ENDS.get(certificate.status, certificate.status)
+        end = STATUSES[certificate.status].clause
         # A search that has just begun knows only that no loss is negative.
         distance = f"; at most {percent(certificate.gap)} from the optimum"
         found = Verdict(
@@ -81,7 +82,7 @@ def verdict(certificate: Certificate | None) -> Verdict:
         )
     if certificate.fold_status == "optimal":
         return found
-    end = _ENDS.get(certificate.fold_status, certificate.fold_status)
+    end = STATUSES[certificate.fold_status].clause
     return Verdict(
         found.proven, found.heading, f"{found.text} In cross-validation, {end} at least once."
     )

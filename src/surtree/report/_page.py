@@ -61,7 +61,7 @@ def report(
     title : str, default="Survival tree"
         The heading of the page.
     time_unit : str, optional
-        What time is counted in, for example "days".
+        What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     horizons : iterable of float, optional
         Times for which survival is stated; a few round times when None.
     level : float, default=0.95
@@ -85,6 +85,8 @@ def report(
     True
     """
     written = Path(path)
+    if time_unit is None:
+        time_unit = getattr(model, "time_unit_", None)
     html = page_html(model, title=title, time_unit=time_unit, horizons=horizons, level=level)
     write_text(written, html)
     return written

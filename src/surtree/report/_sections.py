@@ -109,12 +109,17 @@ def sizes_html(findings: Findings) -> str:
     headings = ("splits", "loss", "lower bound", "less than without splits")
     return (
         "<section><h3>The best tree of every size</h3>"
-        "<p>The same search found the smallest loss for every number of splits. Where the line "
-        "flattens, more questions bring little.</p>"
+        f"<p>{_sizes_text(findings)} Where the line flattens, more questions bring little.</p>"
         '<div class="plot" id="sizes"></div>'
         + _details("as a table", _table(headings, rows, "numbers"))
         + "</section>"
     )
+
+
+def _sizes_text(findings: Findings) -> str:
+    if verdict(findings.certificate).proven:
+        return "The same search found the smallest loss for every number of splits."
+    return "The best tree that is known for every number of splits; a smaller loss may be possible."
 
 
 def costs_html(findings: Findings) -> str:

@@ -1,0 +1,173 @@
+"""What a value that was read from a file must be: small checks that together describe a format.
+
+A check takes a value and where it stands, and raises a ValueError of one line where the value is
+something else.
+"""
+
+from __future__ import annotations
+
+import reprlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+Check = Callable[[Any, str], None]
+Read = TypeVar("Read")
+
+LARGEST = sys.float_info.max
+# The least number above zero.
+POSITIVE = 5e-324
+
+_LONGEST = 80
+
+
+def shown(value: Any) -> str:
+    """Return a value as it can stand in a message: short, and on one line."""
+    said = reprlib.repr(value)
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+
+
+def format_and_version(saved: Any) -> tuple[Any, Any]:
+    """Return of which format and version a value says it is, None and None if it does not."""
+    if not isinstance(saved, dict):
+        return None, None
+    return saved.get("format"), saved.get("version")
+
+
+def number(wanted: str, least: float = -LARGEST, most: float = LARGEST) -> Check:
+    """Return the check of a number in a range; truth is no number.
+
+    Parameters
+    ----------
+    wanted : str
+        What the number must be, in words.
+    least, most : float
+        The range, both ends included.
+    """
+    return _numeric(wanted, int | float, least, most)
+
+
+def whole(wanted: str, least: int, most: int = 2**63 - 1) -> Check:
+    """Return the check of a whole number in a range.
+
+    Parameters
+    ----------
+    wanted : str
+        What the number must be, in words.
+    least, most : int
+        The range, both ends included.
+    """
+    return _numeric(wanted, int, least, most)
+
+
+def _numeric(wanted: str, kind: Any, least: float, most: float) -> Check:
+    def check(value: Any, where: str) -> None:
+        # NaN is in no range, nor is infinity.
+        if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
+            raise _unlike(where, value, wanted)
+        if isinstance(value, int) and abs(value) >= 2**64:  # of no type that an array has
+            raise _unlike(where, value, wanted)
+
+    return check
+
+
+def text(value: Any, where: str) -> None:
+    """Check a text: also that a file can hold it."""
+    if not isinstance(value, str):
+        raise _unlike(where, value, "a text")
+    if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise ValueError(f"{where} has half of a character: {shown(value)}")
+
+
+def flag(value: Any, where: str) -> None:
+    """Check that a value is true or false."""
+    if not isinstance(value, bool):
+        raise _unlike(where, value, "true or false")
+
+
+def anything(value: Any, where: str) -> None:
+    """Check nothing: somebody else will."""
+
+
+def one_of(*allowed: str | int) -> Check:
+    """Return the check of a value that is one of a few."""
+
+    def check(value: Any, where: str) -> None:
+        if not any(value == known and type(value) is type(known) for known in allowed):
+            raise _unlike(where, value, f"one of {', '.join(map(repr, allowed))}")
+
+    return check
+
+
+def optional(inside: Check) -> Check:
+    """Return the check of a value that may be null."""
+
+    def check(value: Any, where: str) -> None:
+        if value is not None:
+            inside(value, where)
+
+    return check
+
+
+def list_of(inside: Check) -> Check:
+    """Return the check of a list all of whose items pass the same check."""
+
+    def check(value: Any, where: str) -> None:
+        if not isinstance(value, list):
+            raise _unlike(where, value, "a list")
+        for place, item in enumerate(value):
+            inside(item, f"{where}[{place}]")
+
+    return check
+
+
+def record(fields: Mapping[str, Check], also: Mapping[str, Check] | None = None) -> Check:
+    """Return the check of an object with certain fields and no others.
+
+    Parameters
+    ----------
+    fields : mapping of str to check
+        The fields that must be there.
+    also : mapping of str to check, optional
+        Fields that may be absent.
+    """
+    known = {**fields, **(also or {})}
+
+    def check(value: Any, where: str) -> None:
+        if not isinstance(value, dict):
+            raise _unlike(where, value, "an object")
+        place = f" in {where}" if where else ""
+        for name in fields:
+            if name not in value:
+                raise ValueError(f"{name!r} is not there{place}")
+        for name, item in value.items():
+            if name not in known:
+                raise ValueError(f"{shown(name)} is not a field{place}")
+            known[name](item, f"{where}.{name}" if where else name)
+
+    return check
+
+
+def read_each(read: Callable[[Any], Read], items: Iterable[Any], where: str) -> tuple[Read, ...]:
+    """Read the items of a list, and say in an error which one it is about.
+
+    Parameters
+    ----------
+    read : callable
+        Reads an item; its errors do not know where the item stands.
+    items : iterable
+        The items.
+    where : str
+        What the list is called.
+    """
+    found = []
+    for place, item in enumerate(items):
+        try:
+            found.append(read(item))
+        except ValueError as error:
+            raise ValueError(f"{where}[{place}]: {error}") from None
+    return tuple(found)
+
+
+def _unlike(where: str, value: Any, wanted: str) -> ValueError:
+    return ValueError(f"{where or 'it'} is {shown(value)}, not {wanted}")

@@ -1,0 +1,282 @@
+"""Model files from strangers: each works in every use, or is refused with one line."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from damage import damaged, outcome, rows_for, sample_models, use_everywhere, write_damaged
+from problems import cases
+from surtree import SurTree, Tree
+from surtree.cut import Cut
+from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
+
+
+@pytest.fixture(scope="module")
+def models():
+    return sample_models()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory, models):
+    """The models as text."""
+    path = tmp_path_factory.mktemp("models") / "model.json"
+    texts = []
+    for model in models:
+        model.save(path)
+        texts.append(path.read_text(encoding="utf-8"))
+    return texts
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.json"
+
+
+def test_damaged_files_work_or_are_refused_with_one_line(saved, path):
+    rng = np.random.default_rng(14)
+    outcomes = []
+    for number in range(400):
+        write_damaged(path, damaged(saved[number % len(saved)], rng))
+        outcomes.append(outcome(path))
+    assert set(outcomes) == {"used", "refused"}
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_models_of_every_kind_are_read_as_they_are(models, saved, path, number):
+    path.write_text(saved[number], encoding="utf-8")
+    model = models[number]
+    loaded = SurTree.load(path)
+    assert loaded.status_ == model.status_
+    assert loaded.path_ == model.path_
+    use_everywhere(loaded, plots=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(cases())
+def test_any_fitted_model_is_read_and_works(tmp_path_factory, case):
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    for leaf_curve in ("baseline", "kaplan-meier"):
+        model = SurTree(**case.limits, leaf_curve=leaf_curve)
+        model.fit(case.X, case.y, case.weight, case.entry).save(path)
+        loaded = SurTree.load(path)
+        assert loaded.status_ == "optimal"
+        use_everywhere(loaded)
+
+
+@settings(max_examples=15, deadline=None)
+@given(cases())
+def test_trees_of_every_method_are_read_as_they_are(case):
+    for method in (GreedyTree(), ConditionalInferenceTree(alpha=0.5), LocalSearchTree()):
+        tree = method.fit(case.X, case.y, case.weight, case.entry).tree_
+        assert Tree.from_dict(json.loads(json.dumps(tree.to_dict()))) == tree
+
+
+def first(name):
+    """Change a field of the first node of the first tree."""
+    return lambda model, value: model["trees"][0]["nodes"][name].__setitem__(0, value)
+
+
+def in_cuts(name, column):
+    """Change a field of all questions about a column."""
+
+    def change(model, value):
+        for cut in [*model["cuts"], *(cut for tree in model["trees"] for cut in tree["cuts"])]:
+            if cut["name"] == column:
+                cut[name] = value
+
+    return change
+
+
+def in_risk(name):
+    """Change the first risk count of the leaf with the most of them."""
+
+    def change(model, value):
+        counts = max(model["trees"][0]["risk"], key=lambda counts: len(counts["step"]))
+        counts[name][0] = value
+
+    return change
+
+
+CHANGES = [
+    (first("theta"), 0.0, "theta[0] is 0.0, not a number above zero"),
+    (first("theta"), -0.5, "theta[0] is -0.5, not a number above zero"),
+    (first("theta"), 1.7e308, "out of all proportion"),
+    (first("theta"), "0.5", "theta[0] is '0.5', not a number"),
+    (first("theta"), True, "theta[0] is True, not a number"),
+    (first("n_samples"), 0.5, "n_samples[0] is 0.5, not a whole number"),
+    (first("n_events"), -1, "n_events[0] is -1, not a whole number"),
+    (first("weight"), -1.0, "weight[0] is -1.0, not a number, zero or more"),
+    (first("events"), 1e9, "do not add up"),
+    (first("hazard"), 1e9, "do not add up"),
+    (in_risk("deaths"), -1, "deaths[0] is -1, not a number above zero"),
+    (in_risk("deaths"), 999, "its risk counts are not those of its leaves"),
+    (in_risk("at_risk"), 0, "at_risk[0] is 0, not a number above zero"),
+    (in_risk("step"), -1, "step[0] is -1, not a whole number"),
+    (in_risk("step"), 0.5, "step[0] is 0.5, not a whole number"),
+    (in_risk("step"), 30, "its risk counts are not those of its leaves"),
+    (in_risk("round_at_risk"), -1, "round_at_risk[0] is -1, not a number, zero or more"),
+    (in_cuts("categories", "site"), [], "a question has no category in its list"),
+    (in_cuts("categories", "site"), ["a", 1], "a question has categories of different kinds"),
+    (in_cuts("categories", "site"), ["a", "a"], "a question has a category twice"),
+    (in_cuts("categories", "site"), [["a"]], "not a text or a finite number"),
+    (in_cuts("categories", "site"), ["\ud800"], "has half of a character"),
+    (in_cuts("categories", "ill"), [False], "a question has booleans that are not just true"),
+    (in_cuts("other", "sex"), {}, "not a text or a finite number"),
+    (in_cuts("threshold", "age"), "x", "threshold is 'x', not a finite number"),
+    (in_cuts("threshold", "age"), True, "threshold is True, not a finite number"),
+    (in_cuts("threshold", "age"), 10**400, "not a finite number"),
+    (in_cuts("threshold", "age"), float("inf"), "Infinity is no number"),
+    (in_cuts("threshold", "site"), 1.0, "a question has a threshold and categories"),
+    (in_cuts("negated", "site"), [], "negated is [], not true or false"),
+    (in_cuts("missing", "age"), 1, "missing is 1, not true or false"),
+    (in_cuts("name", "age"), {}, "name is {}, not a text"),
+    (in_cuts("name", "age"), "years", "a question calls the column 'age' 'years'"),
+    (in_cuts("seen", "age"), "x", "seen is 'x', not a list"),
+    (in_cuts("seen", "age"), [3.0, 1.0], "a question has a range that does not ascend"),
+    (in_cuts("column", "age"), 10**400, "not the position of a column"),
+    (in_cuts("column", "age"), 1, "its questions are not all there"),
+    (lambda m, v: m["path"][0].update(lower_bound=v), "<script>", "lower_bound is '<script>'"),
+    (lambda m, v: m["path"][0].update(lower_bound=v), 1e9, "belongs to a loss of"),
+    (lambda m, v: m["path"][1].update(splits=v), 7, "does not count the splits from zero"),
+    (lambda m, v: m["path"][1].update(tree=v), -1, "path[1].tree is -1"),
+    (lambda m, v: m["path"][0].update(tree=v), 0, "does not have each of its trees"),
+    (lambda m, v: m.update(gap=v), 0.5, "a gap of 0.5 is none of loss and bound"),
+    (lambda m, v: m.update(status=v), "\ud800", "not one of 'optimal'"),
+    (lambda m, v: m.update(status=v), "optimal!!", "status is 'optimal!!', not one of 'optimal'"),
+    (lambda m, v: m.update(columns=v), ["age"] * 7, "two columns have the same name"),
+    (lambda m, v: m.update(columns=v), [[[]]] * 7, "columns[0] is [[]], not a text"),
+    (lambda m, v: m.update(n_columns=v), True, "n_columns is True, not a whole number"),
+    (lambda m, v: m.update(colour=v), "red", "'colour' is not a field"),
+    (lambda m, v: m["parameters"].update(ccp_alpha=v), 10**400, "not a plain value"),
+    (lambda m, v: m["parameters"].update(min_support=v), 7, "min_support=7"),
+    (lambda m, v: m["encoder"].update(min_support=v), "x", "min_support='x'"),
+    (lambda m, v: m["baseline"].update(floor=v), 0, "floor is 0, not a number above zero"),
+    (lambda m, v: m["baseline"].update(times=v), [], "its baseline is not a curve"),
+    (lambda m, v: m["trees"][0].update(risk=m["trees"][0]["risk"][::-1]), None, "risk counts"),
+]
+
+
+@pytest.mark.parametrize(("change", "value", "message"), CHANGES)
+def test_what_could_not_be_used_is_refused(saved, path, change, value, message):
+    model = json.loads(saved[0])
+    assert model["trees"][0]["risk"]
+    change(model, value)
+    path.write_text(json.dumps(model))
+    assert outcome(path) == "refused"
+    with pytest.raises(ValueError, match="damaged") as error:
+        SurTree.load(path)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("depth", [600, 100_000])
+@pytest.mark.parametrize("inside", [False, True])
+def test_values_that_are_nested_too_deeply(saved, path, depth, inside):
+    nested = "[" * depth + "]" * depth
+    whole = saved[0].replace('"status": "optimal"', f'"status": {nested}')
+    path.write_text(whole if inside else nested)
+    assert outcome(path) == "refused"
+
+
+def test_a_field_that_stands_twice_is_refused(saved, path):
+    path.write_text(saved[0].replace("{", '{"status": "optimal", ', 1))
+    with pytest.raises(ValueError, match="'status' stands twice"):
+        SurTree.load(path)
+
+
+def test_a_chain_of_questions_that_no_export_can_hold():
+    tree = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]).tree_
+    saved = tree.to_dict()
+    for _ in range(100):
+        # One more question above all others, whose other answer nobody gives.
+        nodes = saved["nodes"]
+        for name in ("left", "right"):
+            nodes[name] = [-1, -1, *(place if place < 0 else place + 2 for place in nodes[name])]
+            nodes[name][0] = {"left": 1, "right": 2}[name]
+        for name in ("cut", "column"):
+            nodes[name] = [0, -1, *nodes[name]]
+        for name in ("theta", "n_samples", "n_events", "weight", "events", "hazard", "loss"):
+            nodes[name] = [nodes[name][0], 1 if name == "theta" else 0, *nodes[name]]
+    saved["risk"] = []
+    with pytest.raises(ValueError, match="its nodes do not form a tree"):
+        Tree.from_dict(saved)
+
+
+@pytest.mark.parametrize("wrong", [None, [], "x", 3, {}, {"column": 0}])
+def test_what_is_no_question_and_no_tree(wrong):
+    for read in (Cut.from_dict, Tree.from_dict):
+        with pytest.raises(ValueError, match=r"not there|not an object|not a tree"):
+            read(wrong)
+
+
+def test_rows_for_a_model_ask_both_sides_of_each_question(saved, path):
+    path.write_text(saved[0], encoding="utf-8")
+    model = SurTree.load(path)
+    assert set(model.apply(rows_for(model))) == set(model.tree_.leaves)
+
+
+class TestEdited:
+    """A file that was changed by hand, but so that it can still be used."""
+
+    @pytest.fixture
+    def model(self, saved):
+        return json.loads(saved[0])
+
+    def load(self, path, model):
+        path.write_text(json.dumps(model))
+        return SurTree.load(path)
+
+    def edit_theta(self, model):
+        edited = copy.deepcopy(model)
+        edited["trees"][0]["nodes"]["theta"][-1] = 99.0
+        return edited
+
+    @pytest.mark.parametrize(
+        ("change", "value"),
+        [
+            (first("theta"), 99.0),
+            (in_cuts("threshold", "age"), 31.0),
+            (in_cuts("missing", "age"), True),
+            (lambda m, v: m.update(status=v), "time_limit"),
+            (lambda m, v: m["parameters"].update(max_depth=v), 5),
+            (lambda m, v: m["parameters"].pop(v), "max_depth"),
+            (lambda m, v: m["cuts"].pop() and m["heavier_side"].pop(), None),
+            (lambda m, v: m["baseline"]["times"].__setitem__(0, v), 0.5),
+            (lambda m, v: m.update(digest=v), "0" * 64),
+            (lambda m, v: m.pop(v), "digest"),
+        ],
+    )
+    def test_has_no_certificate(self, path, model, change, value):
+        change(model, value)
+        edited = self.load(path, model)
+        assert (edited.status_, edited.lower_bound_, edited.gap_) == ("edited", 0.0, 1.0)
+        assert {size.lower_bound for size in edited.path_} == {0.0}
+        use_everywhere(edited)
+
+    def test_stays_without_one_when_it_is_saved_again(self, path, model):
+        edited = self.load(path, self.edit_theta(model))
+        edited.save(path)
+        again = SurTree.load(path)
+        assert (again.status_, again.lower_bound_, again.gap_) == ("edited", 0.0, 1.0)
+        written = json.loads(path.read_text())
+        assert self.load(path, written | {"status": "optimal", "gap": 1.0}).status_ == "edited"
+
+    def test_fitted_again_it_has_one(self, path, model):
+        edited = self.load(path, self.edit_theta(model))
+        assert edited.fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]).status_ == "optimal"
+
+    def test_layout_is_no_edit(self, path, model):
+        def turned(value):
+            if isinstance(value, dict):
+                return {name: turned(value[name]) for name in reversed(value)}
+            if isinstance(value, list):
+                return [turned(item) for item in value]
+            # As programs do that know one kind of number.
+            return int(value) if isinstance(value, float) and value.is_integer() else value
+
+        path.write_text(json.dumps(turned(model), indent=3, ensure_ascii=True))
+        loaded = SurTree.load(path)
+        assert (loaded.status_, loaded.gap_) == ("optimal", 0.0)
+        use_everywhere(loaded)
