@@ -200,7 +200,7 @@ def _nudge(inside: Any, key: Any, rng: Rng) -> None:
 
 
 def _scale(inside: Any, key: Any, rng: Rng) -> None:
-    """Multiply all numbers of a list, or of those beside it too, so that they stay in proportion."""
+    """Multiply all numbers of a list, or of those beside it too: they stay in proportion."""
     factor = _pick(rng, (0.0, 1e-300, 1e-9, 0.5, 2.0, 1e9, 1e300))
 
     def scaled(value: Any) -> Any:

@@ -197,11 +197,13 @@ class Cut:
         Cut
         """
         CUT_FORMAT(saved, "")
-        lists = {
-            name: None if saved[name] is None else tuple(saved[name])
-            for name in ("categories", "seen")
+        threshold, categories, seen = (saved[name] for name in ("threshold", "categories", "seen"))
+        read = {
+            "threshold": None if threshold is None else float(threshold),
+            "categories": None if categories is None else tuple(categories),
+            "seen": None if seen is None else tuple(map(float, seen)),
         }
-        cut = cls(**{**saved, **lists})
+        cut = cls(**{**saved, **read})
         require_sound_cut(cut)
         return cut
 

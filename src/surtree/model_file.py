@@ -137,6 +137,8 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _canonical(item) for name, item in value.items()}
     if isinstance(value, list):
+        if set(map(type, value)) <= {int, float}:  # there are many of these
+            return [item if item % 1 else int(item) for item in value]
         return [_canonical(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

@@ -9,24 +9,23 @@ from typing import Any
 from surtree.cut import Cut
 from surtree.path import LOSS_TOLERANCE
 from surtree.schema import (
+    Number,
     anything,
     flag,
     list_of,
-    number,
     one_of,
     optional,
     record,
     shown,
     text,
-    whole,
 )
-from surtree.soundness import BASELINE_FORMAT, require_one_kind
+from surtree.soundness import require_one_kind
 from surtree.status import EDITED, STATUSES
 from surtree.tree import Tree
 
-_count = whole("a whole number, zero or more", 0)
-_loss = number("a number, zero or more", 0.0)
-_finite = number("a finite number")
+_count = Number("a whole number, zero or more", 0, whole=True)
+_loss = Number("a number, zero or more", 0.0)
+_finite = Number("a finite number")
 
 
 def _parameters(value: Any, where: str) -> None:
@@ -37,7 +36,7 @@ def _parameters(value: Any, where: str) -> None:
         if isinstance(item, str):
             text(item, f"{where}.{name}")
         elif item is not None and not isinstance(item, bool):
-            number("a plain value")(item, f"{where}.{name}")
+            Number("a plain value")(item, f"{where}.{name}")
 
 
 MODEL_FORMAT = record(
@@ -46,7 +45,7 @@ MODEL_FORMAT = record(
         "version": anything,
         "parameters": _parameters,
         "columns": optional(list_of(text)),
-        "n_columns": whole("a whole number above zero", 1, 2**31 - 1),
+        "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
         "status": one_of(*STATUSES),
         "loss": _loss,
         "lower_bound": _finite,
@@ -61,7 +60,7 @@ MODEL_FORMAT = record(
         ),
         "cuts": list_of(anything),
         "heavier_side": list_of(flag),
-        "baseline": BASELINE_FORMAT,
+        "baseline": anything,
         "trees": list_of(
             record(dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything))
         ),

@@ -6,9 +6,11 @@ something else.
 
 from __future__ import annotations
 
+import math
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 Check = Callable[[Any, str], None]
@@ -34,8 +36,9 @@ def format_and_version(saved: Any) -> tuple[Any, Any]:
     return saved.get("format"), saved.get("version")
 
 
-def number(wanted: str, least: float = -LARGEST, most: float = LARGEST) -> Check:
-    """Return the check of a number in a range; truth is no number.
+@dataclass(frozen=True)
+class Number:
+    """The check of a finite number in a range; truth is no number.
 
     Parameters
     ----------
@@ -43,32 +46,32 @@ def number(wanted: str, least: float = -LARGEST, most: float = LARGEST) -> Check
         What the number must be, in words.
     least, most : float
         The range, both ends included.
+    whole : bool, default=False
+        Whether the number must be whole, and written so.
     """
-    return _numeric(wanted, int | float, least, most)
 
+    wanted: str
+    least: float = -LARGEST
+    most: float = LARGEST
+    whole: bool = False
 
-def whole(wanted: str, least: int, most: int = 2**63 - 1) -> Check:
-    """Return the check of a whole number in a range.
+    def __call__(self, value: Any, where: str) -> None:
+        """Check one number."""
+        kinds: Any = int if self.whole else int | float
+        # NaN is in no range.
+        right = isinstance(value, kinds) and self.least <= value <= self.most
+        if not right or isinstance(value, bool):
+            raise _unlike(where, value, self.wanted)
 
-    Parameters
-    ----------
-    wanted : str
-        What the number must be, in words.
-    least, most : int
-        The range, both ends included.
-    """
-    return _numeric(wanted, int, least, most)
-
-
-def _numeric(wanted: str, kind: Any, least: float, most: float) -> Check:
-    def check(value: Any, where: str) -> None:
-        # NaN is in no range, nor is infinity.
-        if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
-            raise _unlike(where, value, wanted)
-        if isinstance(value, int) and abs(value) >= 2**64:  # of no type that an array has
-            raise _unlike(where, value, wanted)
-
-    return check
+    def holds_for_all(self, values: list[Any]) -> bool:
+        """Check many numbers at once: a baseline may have a million."""
+        kinds = {int} if self.whole else {int, float}
+        return not values or (
+            set(map(type, values)) <= kinds
+            and self.least <= min(values)
+            and max(values) <= self.most
+            and not any(map(math.isnan, values))
+        )
 
 
 def text(value: Any, where: str) -> None:
@@ -115,6 +118,8 @@ def list_of(inside: Check) -> Check:
     def check(value: Any, where: str) -> None:
         if not isinstance(value, list):
             raise _unlike(where, value, "a list")
+        if isinstance(inside, Number) and inside.holds_for_all(value):
+            return
         for place, item in enumerate(value):
             inside(item, f"{where}[{place}]")
 

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.schema import (
+    LARGEST,
     POSITIVE,
+    Number,
     anything,
     flag,
     list_of,
-    number,
     one_of,
     optional,
     record,
     text,
-    whole,
 )
 from surtree.statistics import round_times
 
@@ -37,18 +37,20 @@ def _category(value: Any, where: str) -> None:
     if isinstance(value, str):
         text(value, where)
     elif not isinstance(value, bool):
-        number("a text or a finite number")(value, where)
+        # Whole numbers beyond this are of no type that an array has.
+        most = 2**64 if isinstance(value, int) else LARGEST
+        Number("a text or a finite number", -most, most)(value, where)
 
 
-_node = whole("-1 or the number of a node, column or question", -1, 2**31 - 1)
-_count = whole("a whole number, zero or more", 0, 2**31 - 1)
-_sum = number("a number, zero or more", 0.0)
-_positive = number("a number above zero", POSITIVE)
-_finite = number("a finite number")
+_node = Number("-1 or the number of a node, column or question", -1, 2**31 - 1, whole=True)
+_count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
+_sum = Number("a number, zero or more", 0.0)
+_positive = Number("a number above zero", POSITIVE)
+_finite = Number("a finite number")
 
 CUT_FORMAT = record(
     {
-        "column": whole("the position of a column", 0, 2**31 - 1),
+        "column": Number("the position of a column", 0, 2**31 - 1, whole=True),
         "name": text,
         "threshold": optional(_finite),
         "categories": optional(list_of(_category)),

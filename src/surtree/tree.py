@@ -316,7 +316,10 @@ class Tree(ArrayValue):
             **nodes,
             cuts=read_each(Cut.from_dict, saved["cuts"], "cuts"),
             baseline=baseline or read_baseline(saved.get("baseline")),
-            risk=risk_counts(saved["risk"]),
+            risk=risk_counts(
+                {name: np.array(counts, dtype=np.float64) for name, counts in leaf.items()}
+                for leaf in saved["risk"]
+            ),
         )
         require_sound(tree)
         return tree
