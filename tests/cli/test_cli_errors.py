@@ -54,6 +54,62 @@ def test_tables_that_cannot_be_fitted(surtree, files, content, message):
     require_line(surtree("fit", files / "t.csv", *TARGET, code=1), message)
 
 
+def test_blanks_are_no_table(surtree, files):
+    for content in ("   \n  \n", " \t\n\n"):
+        table = files.write("t.csv", content)
+        require_line(
+            surtree("fit", table, *TARGET, code=1),
+            "is empty: it has nothing but blanks and line breaks",
+        )
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("days,died,age,age", "2 columns of t.csv are called 'age': give each a name of its own"),
+        ('days,died,"a,b","a,b","a,b"', "3 columns of t.csv are called 'a,b'"),
+        ("days,died,,", "2 columns of t.csv have no name"),
+    ],
+)
+def test_columns_of_one_name(surtree, files, monkeypatch, header, message):
+    monkeypatch.chdir(files.directory)
+    row = ",".join("1" * (header.count(",") + 1))
+    files.write("t.csv", f"{header}\n{row}\n{row}\n")
+    require_line(surtree("fit", "t.csv", *TARGET, code=1), message)
+
+
+def test_a_quote_that_never_ends(surtree, files):
+    table = files.write("t.csv", '"days,died,x\n' + "1,1,2\n" * 50_000)
+    require_line(surtree("fit", table, *TARGET, code=1), "cannot read the names in")
+
+
+class TestEncoding:
+    TABLE = "days,died,Größe\n1,1,süß\n2,0,a\n"
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+    def test_two_bytes_a_character(self, surtree, files, encoding):
+        path = files.directory / "t.csv"
+        path.write_bytes(self.TABLE.encode(encoding))
+        message = 'is UTF-16, not UTF-8: save it as "CSV UTF-8", or convert it, as in iconv -f UTF-'
+        require_line(surtree("fit", path, *TARGET, code=1), message)
+
+    @pytest.mark.parametrize(("place", "line"), [("header", 1), ("cell", 2)])
+    def test_one_byte_a_character(self, surtree, files, place, line):
+        table = self.TABLE.replace("süß", "x") if place == "header" else self.TABLE
+        table = table.replace("Größe", "size") if place == "cell" else table
+        path = files.directory / "t.csv"
+        path.write_bytes(table.encode("cp1252"))
+        result = surtree("fit", path, *TARGET, code=1)
+        require_line(result, f"is not UTF-8 (byte 0x{'f6' if line == 1 else 'fc'} in line {line})")
+        assert "iconv -f WINDOWS-1252 -t UTF-8" in result.stderr
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+    def test_what_is_read(self, surtree, files, encoding):
+        path = files.directory / "t.csv"
+        path.write_bytes(self.TABLE.encode(encoding))
+        assert "Größe" in surtree("fit", path, *TARGET, "--json").stdout
+
+
 def test_files_that_are_something_else(surtree, files):
     require_line(surtree("fit", files.directory, *TARGET, code=1), "is a directory")
     wrong = files.write("t.parquet", "not Parquet at all")
@@ -199,6 +255,10 @@ def test_a_target_is_no_question(surtree, files):
         ["predict", "m.json", "t.csv", "--survival", "-1"],
         ["predict", "m.json", "t.csv", "--only", "colour"],
         ["show", "m.json", "--format", "png"],
+        ["fit", "t.csv", *TARGET, "--rule", "1se"],
+        ["fit", "t.csv", *TARGET, "--folds", "5"],
+        ["show", "m.json", "--format", "dot", "--value", "risk"],
+        ["audit", "t.csv", *TARGET, "--model", "m.json", "--exclude", "x"],
         ["audit", "t.csv", *TARGET],
         ["audit", "t.csv", *TARGET, "--model", "m.json", "--leaf", "x"],
         ["unknown"],
@@ -208,6 +268,27 @@ def test_wrong_usage(surtree, arguments):
     result = surtree(*arguments, code=2)
     assert "Usage" in result.stderr
     assert result.stdout == ""
+
+
+def test_options_that_would_do_nothing_are_explained(surtree):
+    result = surtree("fit", "t.csv", *TARGET, "--rule", "1se", code=2)
+    assert "--folds and --rule say how --tune works: add --tune" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "default"),
+    [
+        ("fit", "by default 3, with --tune 4."),
+        ("audit", "by default 4, or as many as the model asks if that is more."),
+        ("demo", "by default 3."),
+    ],
+)
+def test_help_says_what_the_command_does(surtree, monkeypatch, command, default):
+    monkeypatch.setenv("COLUMNS", "300")
+    text = surtree(command, "--help").stdout
+    assert default in text
+    (line,) = (line for line in text.splitlines() if "--json" in line)
+    assert "bool" not in line
 
 
 def test_json_leaves_errors_to_standard_error(surtree, files):

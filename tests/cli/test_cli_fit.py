@@ -275,6 +275,45 @@ class TestEvents:
         assert result.stdout == ""
 
 
+class TestNotes:
+    """What is worth a line on standard error, although the table can be read."""
+
+    @pytest.mark.parametrize(
+        "ending", ["\n\n", ",,,,,,,,\n,,,,,,,,\n", " , ,,,,,,,\r\n\r\n", ",\n\n"]
+    )
+    def test_blank_lines_at_the_end(self, surtree, files, expected, ending):
+        files.csv.write_text(files.csv.read_text() + ending)
+        result = surtree("fit", files.csv, *TARGET, "--max-depth", 2, "--json")
+        assert result.stderr == f"surtree: 2 blank lines at the end of {files.csv} left out\n"
+        found = json.loads(result.stdout)
+        assert (found["rows"], found["loss"]) == (228, expected.loss_)
+
+    def test_a_last_row_with_empty_cells_is_no_blank_line(self, surtree, files):
+        table = files.write("t.csv", "days,died,x,y\n1,1,2,3\n2,0,1,4\n3,1,,\n")
+        result = surtree("fit", table, *TARGET, "--json")
+        assert json.loads(result.stdout)["rows"] == 3
+        assert result.stderr == ""
+
+    def test_a_cell_of_text_in_a_column_of_numbers(self, surtree, files, lung):
+        ages = lung["age"].astype(str)
+        ages.iloc[[4, 9]] = ["old", "ca. 70"]
+        lung.assign(age=ages).to_csv(files.csv, index=False)
+        result = surtree("fit", files.csv, *TARGET, "--max-depth", 1)
+        assert result.stderr == (
+            "surtree: column 'age' is read as categories, because not all cells are numbers: "
+            "'old' in row 5 (2 of 228 rows)\n"
+        )
+        for options in (("--type", "age=categorical"), ("--exclude", "age")):
+            assert surtree("fit", files.csv, *TARGET, "--max-depth", 1, *options).stderr == ""
+
+    def test_texts_are_texts(self, surtree, files, lung):
+        wards = [f"{number % 3}" if number % 3 else "a" for number in range(len(lung))]
+        lung.assign(ward=wards, mostly=["a", "b", "1", "c"] * 57).to_csv(files.csv, index=False)
+        stderr = surtree("fit", files.csv, *TARGET, "--max-depth", 1).stderr
+        assert "'ward'" in stderr
+        assert "'mostly'" not in stderr
+
+
 class TestText:
     def test_other_separators(self, surtree, files, lung, expected):
         for mark, name in ((";", "a.csv"), ("\t", "a.txt"), ("|", "b.csv")):

@@ -9,6 +9,7 @@ import typer
 import surtree
 from surtree.cli._audit import audit_tree
 from surtree.cli._fit import demo, fit
+from surtree.cli._options import FLAG
 from surtree.cli._predict import predict
 from surtree.cli._show import path, report, show_model
 
@@ -31,7 +32,10 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def surtree_command(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="And exit.")
+        bool,
+        typer.Option(
+            "--version", metavar=FLAG, callback=_print_version, is_eager=True, help="And exit."
+        ),
     ] = False,
 ) -> None:
     """Optimal survival trees: fit, look at, apply and check them."""

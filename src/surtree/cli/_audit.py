@@ -40,7 +40,7 @@ def audit_tree(
     types: options.Types = None,
     separator: options.Separator = None,
     missing: options.Missing = None,
-    max_depth: options.MaxDepth = None,
+    max_depth: options.AuditDepth = None,
     time_limit: options.TimeLimit = 60.0,
     jobs: options.Jobs = None,
     json: options.Json = False,
@@ -48,6 +48,10 @@ def audit_tree(
     """Compare a tree with the best tree of its size, and say which question costs most."""
     if (model is None) == (leaf is None):
         raise typer.BadParameter("give either --model or --leaf")
+    if model is not None and (columns or exclude or types):
+        raise typer.BadParameter(
+            "--columns, --exclude and --type go with --leaf: a model knows its columns"
+        )
     with guarded():
         subject: Any
         if model is not None:

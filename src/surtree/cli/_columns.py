@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 import polars as pl
 
-from surtree.cli._console import UserError
+from surtree.cli._console import UserError, say
 from surtree.estimator import SurTree
 
 KINDS = ("numeric", "boolean", "categorical", "ordered")
@@ -93,9 +93,27 @@ def choose(
     taken = [name for name in taken if name not in exclude]
     if not taken:
         raise UserError("no column is left for the tree to ask about")
+    for name in taken:
+        if name not in types:
+            _note_numbers_among_texts(frame[name])
     return frame.select(
         read_column(frame[name], types[name]) if name in types else frame[name] for name in taken
     )
+
+
+def _note_numbers_among_texts(series: pl.Series) -> None:
+    """Say where a few cells of text make categories of a column of numbers."""
+    if series.dtype != pl.String:
+        return
+    is_number = _number(series).is_not_null()
+    is_text = series.is_not_null() & ~is_number
+    n_texts = int(is_text.sum())
+    if 0 < n_texts <= int(is_number.sum()):
+        row = int(is_text.arg_max() or 0)
+        say(
+            f"surtree: column {series.name!r} is read as categories, because not all cells are "
+            f"numbers: {series[row]!r} in row {row + 1} ({n_texts} of {len(series)} rows)"
+        )
 
 
 def conform(frame: pl.DataFrame, model: SurTree) -> pl.DataFrame:

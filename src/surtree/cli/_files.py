@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from surtree.cli._console import UserError, failures
+from surtree.cli._csv import require_csv
 from surtree.writing import write_bytes
 
 STANDARD_INPUT = Path("-")
@@ -137,6 +138,7 @@ def _read_csv(
 ) -> pl.DataFrame:
     separator = separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
     source = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+    source = require_csv(path, source, separator)
     try:
         frame = pl.read_csv(
             source,
@@ -145,8 +147,6 @@ def _read_csv(
             infer_schema_length=None,
             schema_overrides=dict.fromkeys(texts, pl.String),
         )
-    except pl.exceptions.NoDataError:
-        raise UserError(f"{path} is empty") from None
     except pl.exceptions.ComputeError as error:
         # Of what polars says, the first line is about the file, the others about its own options.
         raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}") from None

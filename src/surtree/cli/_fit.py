@@ -25,13 +25,22 @@ Model = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the mode
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here (HTML).")]
 Tune = Annotated[
     bool,
-    typer.Option("--tune", help="Choose the size by cross-validation.", rich_help_panel="Search"),
-]
-Folds = Annotated[int, typer.Option(min=2, help="Folds of --tune.", rich_help_panel="Search")]
-SizeRule = Annotated[
-    Rule,
     typer.Option(
-        help="With --tune: the best size, or the smallest within one standard error of it.",
+        "--tune",
+        metavar=options.FLAG,
+        help="Choose the size by cross-validation.",
+        rich_help_panel="Search",
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(min=2, help="Folds of --tune; by default 10.", rich_help_panel="Search"),
+]
+SizeRule = Annotated[
+    Rule | None,
+    typer.Option(
+        help="With --tune: the best size, which is the default, or the smallest within one "
+        "standard error of it.",
         rich_help_panel="Search",
     ),
 ]
@@ -68,8 +77,8 @@ def fit(
     n_thresholds: options.NThresholds = 10,
     refine: options.Refine = False,
     tune: Tune = False,
-    folds: Folds = 10,
-    rule: SizeRule = "best",
+    folds: Folds = None,
+    rule: SizeRule = None,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
     title: options.Title = "Survival tree",
@@ -80,6 +89,8 @@ def fit(
 
     Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
     """
+    if not tune and (folds is not None or rule is not None):
+        raise typer.BadParameter("--folds and --rule say how --tune works: add --tune")
     with guarded():
         require_outputs({"--model": model, "--report": report}, data=data)
         readings = {override.column: override.reading for override in types or []}
@@ -107,7 +118,7 @@ def fit(
         }
         if max_depth is not None:
             limits["max_depth"] = max_depth
-        settings = Settings(limits, jobs, folds if tune else None, rule)
+        settings = Settings(limits, jobs, (folds or 10) if tune else None, rule or "best")
         outputs = Outputs(model, report, title, time_unit, json)
         _fit_and_write(X, survival, settings, outputs)
 
@@ -116,7 +127,7 @@ def demo(
     directory: Annotated[
         Path, typer.Argument(metavar="DIRECTORY", help="Where to write the model and the report.")
     ] = Path("surtree-demo"),
-    max_depth: options.MaxDepth = None,
+    max_depth: options.DemoDepth = None,
     json: options.Json = False,
 ) -> None:
     """Fit the tree of a breast cancer trial, and write its model and report."""

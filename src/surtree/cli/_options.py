@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from surtree.cli._columns import Override, read_override
+from surtree.parameters import MAX_DEPTH
+
+# An option that is given or not: no value follows, and none is shown in the help.
+FLAG = ""
 
 
 @dataclass(frozen=True)
@@ -135,15 +139,16 @@ Missing = Annotated[
     ),
 ]
 
-MaxDepth = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        max=20,
-        help="The largest number of questions that a row is asked; by default 3, with --tune 4.",
-        rich_help_panel="Tree",
-    ),
-]
+_DEPTH = "The largest number of questions that a row is asked; by default "
+
+
+def _max_depth(default: str) -> Any:
+    return typer.Option(min=0, max=MAX_DEPTH, help=_DEPTH + default, rich_help_panel="Tree")
+
+
+MaxDepth = Annotated[int | None, _max_depth("3, with --tune 4.")]
+AuditDepth = Annotated[int | None, _max_depth("4, or as many as the model asks if that is more.")]
+DemoDepth = Annotated[int | None, _max_depth("3.")]
 MaxSplits = Annotated[
     int | None,
     typer.Option(
@@ -170,6 +175,7 @@ Refine = Annotated[
     bool,
     typer.Option(
         "--refine",
+        metavar=FLAG,
         help="Look for better thresholds near those of the best trees; nothing is proven then.",
         rich_help_panel="Tree",
     ),
@@ -212,5 +218,6 @@ Horizons = Annotated[
     ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")
+    bool,
+    typer.Option("--json", metavar=FLAG, help="Write JSON to standard output, and nothing else."),
 ]

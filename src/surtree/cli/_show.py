@@ -40,17 +40,22 @@ _WITH_VALUE = {"sql": export_sql, "python": export_python}
 def show_model(
     model: options.ModelFile,
     style: Annotated[Style, typer.Option("--format", help="How the tree is written.")] = "tree",
-    value: Annotated[LeafValue, typer.Option(help="What SQL and Python give for a row.")] = "leaf",
+    value: Annotated[
+        LeafValue | None,
+        typer.Option(help="What SQL and Python give for a row; by default its leaf."),
+    ] = None,
     splits: Annotated[
         int | None, typer.Option(min=0, help="Show the best tree with at most so many splits.")
     ] = None,
     json: options.Json = False,
 ) -> None:
     """Write the tree of a model: drawn, as rules, dot, Mermaid, SQL, Python or JSON."""
+    if value is not None and style not in _WITH_VALUE:
+        raise typer.BadParameter("--value goes with --format sql and --format python")
     with guarded():
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
-        text = _written(tree, style, value, fitted.leaf_curve)
+        text = _written(tree, style, value or "leaf", fitted.leaf_curve)
         if json and style == "json":
             show(text)
         elif json:
