@@ -73,7 +73,7 @@ def test_huge_repeats_are_not_written_out():
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.integers(1, 12))
 def test_repeats_beyond_all_reason_give_quantiles_too(shares, n_thresholds):
     values = np.arange(float(len(shares)))
-    repeats = np.array(shares, dtype=float) * 1e305
+    repeats = np.array(shares, dtype=float) * 1e100
     thresholds = thresholds_of(values, n_thresholds, repeats)
     assert 1 <= len(thresholds) <= n_thresholds
     assert thresholds == sorted(set(thresholds))

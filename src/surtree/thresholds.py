@@ -12,8 +12,6 @@ Floats = NDArray[np.float64]
 
 # All the significant digits that a float has.
 _DIGITS = 17
-# A list longer than this has places that no float tells apart.
-_LONG = 2.0**53
 
 
 def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floats, Floats]:
@@ -114,12 +112,7 @@ def quantile_places(n_values: float, n_thresholds: int) -> Floats:
     array of float
         Whole numbers, ascending from 0 or more to ``n_values - 2`` or less.
     """
-    last = n_values - 2
-    parts = np.arange(n_thresholds) + 0.5
-    # The order of the operations decides how ties are rounded; a product that overflows has none.
-    if last < _LONG:
-        return np.round(parts * last / n_thresholds)
-    return np.floor(parts / n_thresholds * last)
+    return np.round((np.arange(n_thresholds) + 0.5) * (n_values - 2) / n_thresholds)
 
 
 def midpoint(lower: ArrayLike, upper: ArrayLike) -> Floats:

@@ -59,8 +59,7 @@ class Scores:
     @cached_property
     def variance(self) -> float:
         """The variance of the score of a row drawn without replacement."""
-        # Never the square of a weight, which may be too large for a float.
-        squares = float((self.excess * (self.excess / self.weight)).sum())
+        squares = float((self.excess**2 / self.weight).sum())
         # A score is an event less a hazard, so scores that differ by less than this do not differ.
         if self.total <= 1 or squares <= _EQUAL_SCORES * float(self.weight @ (1 + self.score**2)):
             return 0.0
@@ -100,8 +99,7 @@ def linear_test(scores: Scores, values: Floats) -> Test:
     spread = float(scores.weight @ centred**2)
     if spread <= _CONSTANT * float(scores.weight @ values**2):
         return Test()
-    linear = float(scores.excess @ centred)
-    return _test(linear * (linear / spread) / scores.variance, 1)
+    return _test(float(scores.excess @ centred) ** 2 / (spread * scores.variance), 1)
 
 
 def group_test(scores: Scores, codes: NDArray[np.int32]) -> Test:
@@ -119,8 +117,7 @@ def group_test(scores: Scores, codes: NDArray[np.int32]) -> Test:
     excess, weight, present = _by_category(scores, codes)
     if present.size < 2:
         return Test()
-    squares = float((excess * (excess / weight)).sum())
-    return _test(squares / scores.variance, present.size - 1)
+    return _test(float((excess**2 / weight).sum()) / scores.variance, present.size - 1)
 
 
 def adjusted(p_values: list[float]) -> Floats:
@@ -211,6 +208,5 @@ def _best_division(excess: Floats, weight: Floats, total: float, bucket: float) 
         return None
     # The statistic of two groups, but for the variance, which all divisions share.
     statistic = np.full(weight.size, -np.inf)
-    excess, weight, other = excess[allowed], weight[allowed], other[allowed]
-    statistic[allowed] = excess * (excess / weight + excess / other)
+    statistic[allowed] = excess[allowed] ** 2 * (1 / weight[allowed] + 1 / other[allowed])
     return int(np.argmax(statistic))
