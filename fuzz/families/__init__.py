@@ -1,6 +1,6 @@
 """All families. Of each: what it draws is in its docstring, how it may be refused is here."""
 
-from fuzz.families.endings import early_end, interrupts
+from fuzz.families.endings import early_end, interrupts, unfinished
 from fuzz.families.files import model_files
 from fuzz.families.heuristics import heuristics
 from fuzz.families.long_columns import bisection, first_look
@@ -16,6 +16,7 @@ FAMILIES = (
     Family(bisection),
     Family(first_look),
     Family(early_end),
+    Family(unfinished),
     Family(interrupts),
     Family(model_files),
     Family(names, refusals=("differ by blanks alone",)),

@@ -22,8 +22,9 @@ from fuzz.checks import (
     true_losses,
 )
 from fuzz.tables import Rng, chance, counted, draw_case, pick
-from surtree import SurTreeCV
-from surtree._solver import Progress
+from surtree import SurTree, SurTreeCV
+from surtree._solver import Progress, Switches, solve
+from surtree.training import read_training_rows
 from tests.problems import Case
 
 
@@ -72,7 +73,7 @@ def early_end(rng: Rng) -> None:
         case = _slow_case(rng)
     with shown(case):
         whole = fit(case)
-        check_proven(whole)
+        check_proven(whole, case)
         losses = np.array([size.loss for size in whole.path_])
         if kind == "by hand":
             rows = counted(case)
@@ -132,6 +133,38 @@ def _check_end(early: Any, end: str, hook: _Hook | None, losses: np.ndarray, cas
             require(now.loss >= losses[-1] - slack, now, "below the optimum", losses[-1])
     check_bounds(early, losses, case)
     check_leaves(early.tree_, case)
+
+
+def unfinished(rng: Rng) -> None:
+    """Stop searches after so many tasks, swept and bisected, with limits and without.
+
+    Bounds are never below the gains of the optimum, gains never above, and every tree gains what
+    is claimed for it. Nothing depends on a clock.
+    """
+    case = _deep_case(rng)
+    case.limits["max_depth"] = pick(rng, [2, 3, 4, 4, 5])
+    with shown(case):
+        model = SurTree(**case.limits)
+        rows = read_training_rows(model, case.X, case.y, case.weight, case.entry)
+        problem, limits = model._encode(rows), model._check_parameters()
+        best = solve(problem.encoded, rows.sums, limits).gains
+    slack = tolerance(counted(case), float(np.abs(best).max()))
+    for _ in range(4):
+        switches = Switches(
+            stop_after=int(rng.integers(0, 30)), bisect=pick(rng, [0, 100]), share=chance(rng, 0.5)
+        )
+        with shown(case, switches=switches):
+            early = solve(
+                problem.encoded, rows.sums, limits, switches=switches, n_jobs=pick(rng, [1, 2])
+            )
+            require(early.gains.size == best.size, early.gains.size, "sizes of", best.size)
+            require(bool((early.gain_bounds >= best - slack).all()), early.gain_bounds, best)
+            require(bool((early.gains <= best + slack).all()), early.gains, best)
+            done = bool((early.gains >= best - slack).all())
+            require(done or early.status == "interrupted", "status", early.status)
+            claimed = rows.sums.negative_log_hazard - early.gains
+            built = np.array([draft.loss for draft in problem.build(early.structures)])
+            require(bool((np.abs(built - claimed) <= slack).all()), "claimed", claimed, built)
 
 
 def interrupts(rng: Rng) -> None:

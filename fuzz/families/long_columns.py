@@ -88,7 +88,7 @@ def bisection(rng: Rng) -> None:
                 f"bounds {early.gain_bounds} below the gains {swept.gains}, {switches}",
             )
         model = fit(case)
-        check_proven(model)
+        check_proven(model, case)
         check_leaves(model.tree_, case)
         if expected is not None:
             check_path(model, case, expected)
@@ -121,7 +121,7 @@ def first_look(rng: Rng) -> None:
     case = _long_case(rng, n, int(rng.integers(64, n + 1)), depth, n_columns - 1)
     with shown(case):
         whole = fit(case)
-        check_proven(whole)
+        check_proven(whole, case)
     losses = np.array([size.loss for size in whole.path_])
     for _ in range(3):
         options: dict[str, Any] = {"n_jobs": pick(rng, [1, 2])}

@@ -58,7 +58,7 @@ def plain(rng: Rng) -> None:
             if case.limits["n_thresholds"] is None:
                 holds = every_cut(counted(case).X)
             check_path(model, case, holds)
-        check_proven(model)
+        check_proven(model, case)
         check_leaves(model.tree_, case, model.loss_)
         if chance(rng, 0.5):
             check_leaves(pick(rng, model.path_).tree, case)
@@ -172,7 +172,8 @@ def _extreme_weights(rng: Rng, y: np.ndarray) -> np.ndarray:
 def weights(rng: Rng) -> None:
     """Weights over 24 orders of magnitude, light events, denormal, huge, zero and equal weights.
 
-    The answer is optimal to the solver's tolerance, relative to the weight of the events, or there
+    The answer is optimal to the solver's tolerance, relative to the weight of the events; where
+    weights are uneven it may have a gap within the tolerance for that, and a valid bound; or there
     is a `ValueError` that speaks of the weights.
     """
     depth = pick(rng, [0, 1, 1, 2, 2, 3])
