@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from tests.problems import LEVELS, Case
+from tests.problems import LEVELS, Case, take
 
 Rng = np.random.Generator
 T = TypeVar("T")
@@ -130,17 +129,6 @@ def draw_case(rng: Rng, n: int, n_columns: int, depth: int) -> Case:
     y = draw_target(rng, n)
     limits = draw_limits(rng, depth, n) | CUTS
     return Case(draw_table(rng, n, n_columns), y, draw_weight(rng, y), draw_entry(rng, y), limits)
-
-
-def take(case: Case, rows: np.ndarray) -> Case:
-    """Return some rows of a problem, in this order."""
-    return replace(
-        case,
-        X=case.X.iloc[rows].reset_index(drop=True),
-        y=case.y[rows],
-        weight=None if case.weight is None else case.weight[rows],
-        entry=None if case.entry is None else case.entry[rows],
-    )
 
 
 def counted(case: Case) -> Case:

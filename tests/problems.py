@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -145,3 +145,14 @@ def leaf_loss(y: np.ndarray, weight: np.ndarray, hazard: np.ndarray, leaf: np.nd
         theta = events / (weight[rows] @ hazard[rows])
         loss -= weight[rows] @ (y["event"][rows] * np.log(hazard[rows] * theta))
     return float(loss)
+
+
+def take(case: Case, rows: np.ndarray) -> Case:
+    """Return some rows of a problem, in this order."""
+    return replace(
+        case,
+        X=case.X.iloc[rows].reset_index(drop=True),
+        y=case.y[rows],
+        weight=None if case.weight is None else case.weight[rows],
+        entry=None if case.entry is None else case.entry[rows],
+    )

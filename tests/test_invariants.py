@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from problems import Case, cases
+from problems import Case, cases, take
 from surtree import SurTree
 from surtree.datasets import load_gbsg2, make_survival_tree_data
 
@@ -20,16 +20,6 @@ def losses(case: Case, **parameters: object) -> list[float]:
     model = SurTree(**case.limits | parameters)
     model.fit(case.X, case.y, sample_weight=case.weight, entry=case.entry)
     return [size.loss for size in model.path_]
-
-
-def take(case: Case, rows: np.ndarray) -> Case:
-    return replace(
-        case,
-        X=case.X.iloc[rows].reset_index(drop=True),
-        y=case.y[rows],
-        weight=None if case.weight is None else case.weight[rows],
-        entry=None if case.entry is None else case.entry[rows],
-    )
 
 
 def same(one: list[float], other: list[float]) -> None:

@@ -29,10 +29,9 @@ from fuzz.tables import (
     draw_limits,
     draw_target,
     pick,
-    take,
     target,
 )
-from tests.problems import Case
+from tests.problems import Case, take
 
 # Up to so many rows and columns, all trees of a depth are tried within milliseconds.
 BRUTE = {0: (60, 4), 1: (60, 4), 2: (16, 3), 3: (9, 2), 4: (7, 2)}
