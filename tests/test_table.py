@@ -279,3 +279,63 @@ def test_names_that_are_no_texts_are_none_as_in_scikit_learn(names):
     assert read_table(estimator, frame, reset=True).names == ("x0", "x1")
     assert not hasattr(estimator, "feature_names_in_")
     assert read_table(estimator, frame, reset=False).column(1).values.tolist() == [2, 4]
+
+
+# Blanks at the ends of a text.
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"x": [" b", None, "a ", "b", "", "  "]}),
+        pd.DataFrame({"x": [" b", np.nan, "a ", "b", "", "  "]}, dtype=object),
+        pd.DataFrame({"x": [" b", None, "a ", "b", "", "  "]}, dtype="string"),
+        pd.DataFrame({"x": pd.Categorical([" b", None, "a ", "b", "", "  "])}),
+        pl.DataFrame({"x": [" b", None, "a ", "b", "", "  "]}),
+        pl.DataFrame({"x": [" b", None, "a ", "b", "", "  "]}, schema={"x": pl.Categorical}),
+        pa.table({"x": [" b", None, "a ", "b", "", "  "]}),
+        pa.table({"x": pa.array([" b", None, "a ", "b", "", "  "]).dictionary_encode()}),
+        np.array([[" b"], [None], ["a "], ["b"], [""], ["  "]], dtype=object),
+        [[" b"], [None], ["a "], ["b"], [""], ["  "]],
+    ],
+)
+def test_blanks_at_the_ends_of_a_text_do_not_count(frame):
+    read = table(frame).column(0)
+    assert read.categories == read.known == ("a", "b")
+    assert read.values.tolist() == [1, -1, 0, 1, -1, -1]
+
+
+def test_other_white_space_counts():
+    assert column(["a", "a\t", "\na", "a\u00a0", "b b"]).categories == (
+        "\na", "a", "a\t", "a\u00a0", "b b",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(
+            {"x": pd.Categorical(["lo ", "hi", "lo", ""], ["lo ", "lo", "", "hi"], ordered=True)}
+        ),
+        pl.DataFrame({"x": ["lo ", "hi", "lo", ""]}, {"x": pl.Enum(["lo ", "lo", "", "hi"])}),
+    ],
+)
+def test_ordered_categories_that_are_the_same_without_blanks(frame):
+    read = table(frame).column(0)
+    assert read.categories == ("lo", "hi")
+    assert read.values.tolist() == [0, 1, 0, -1]
+    mixed = pd.Categorical(["lo"], ["lo", "hi", "lo "], ordered=True)
+    message = "Column 'x' has ordered categories that differ by blanks alone.*'lo', 'hi', 'lo '"
+    with pytest.raises(ValueError, match=message):
+        column(mixed)
+
+
+def test_a_text_of_blanks_is_missing_among_numbers_and_booleans_too():
+    numbers = column(np.array([1.5, " ", 2], dtype=object))
+    np.testing.assert_array_equal(numbers.values, [1.5, np.nan, 2])
+    truth = column(pd.Categorical([True, "", False]))
+    assert truth.kind == "boolean"
+    np.testing.assert_array_equal(truth.values, [1, np.nan, 0])
+    assert column(["", " "]).missing.all()
+    names = table(pd.DataFrame({" x ": [1, 2]})).names
+    assert names == (" x ",)

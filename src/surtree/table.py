@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
-from itertools import repeat
+from itertools import groupby, repeat
 from typing import Any, Literal
 
 import narwhals as nw
@@ -24,6 +24,8 @@ _PLAIN = (
     *(nw.Float64, nw.Float32, nw.Int64, nw.Int32, nw.Int16, nw.Int8),
     *(nw.UInt64, nw.UInt32, nw.UInt16, nw.UInt8, nw.Boolean),
 )
+# What is taken off both ends of a text. Tabs and line breaks stay, as TRIM leaves them in SQL too.
+_BLANK = " "
 _DATES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
 
 
@@ -41,7 +43,7 @@ class Column:
         Numeric and boolean: the numbers, NaN where missing. Categorical: positions in
         ``categories``, -1 where missing.
     categories : tuple, default=()
-        The texts or numbers that a categorical column holds.
+        The texts, without blanks at their ends, or numbers that a categorical column can hold.
     ordered : bool, default=False
         Whether the order of the categories means something.
     """
@@ -63,6 +65,17 @@ class Column:
     def has_missing(self) -> bool:
         """Whether some row has no value."""
         return bool(self.missing.any())
+
+    @cached_property
+    def known(self) -> tuple[Any, ...] | None:
+        """The categories that some row has; of an ordered column all, as each has its place.
+
+        None where the column has no categories.
+        """
+        if self.kind != "categorical" or self.ordered:
+            return self.categories or None
+        present = np.bincount(self.values[~self.missing], minlength=len(self.categories)) > 0
+        return tuple(name for name, held in zip(self.categories, present, strict=True) if held)
 
 
 class Table:
@@ -119,6 +132,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     X : data frame (pandas, polars, pyarrow) or array-like of shape (n_rows, n_columns)
         Columns of numbers, booleans, texts or categories, with missing values. Texts are read as
         unordered categories; a pandas ordered categorical and a polars Enum as ordered ones.
+        Blanks at both ends of a text do not count, and a text of nothing else is a missing value.
         Columns without names are called x0, x1, ... As in scikit-learn, names that are no texts,
         such as numbers or the levels of a MultiIndex, are none: ``X.columns.map(str)`` makes them.
     reset : bool
@@ -339,33 +353,34 @@ def _categorical(
     name: str, codes: NDArray[Any], categories: Sequence[Any], *, ordered: bool = False
 ) -> Column:
     labels = [_label(category) for category in categories]
-    families = {_family(name, type(label)) for label in labels}
+    present = [label for label in labels if label != ""]
+    families = {_family(name, type(label)) for label in present}
     if len(families) > 1:
-        raise _mixed(name, labels)
+        raise _mixed(name, present)
     if families == {"boolean"}:
-        return Column(name, "boolean", np.array([*labels, np.nan], dtype=np.float64)[codes])
+        truth = [np.nan if label == "" else label for label in labels]
+        return Column(name, "boolean", np.array([*truth, np.nan], dtype=np.float64)[codes])
     # Libraries keep unordered categories in orders of their own; sorted, they agree.
-    kept = range(len(labels)) if ordered else sorted(range(len(labels)), key=labels.__getitem__)
-    place = np.full(len(labels) + 1, -1, dtype=np.int32)
-    place[list(kept)] = np.arange(len(labels))
-    return Column(
-        name,
-        "categorical",
-        place[codes],
-        categories=tuple(labels[code] for code in kept),
-        ordered=ordered,
-    )
+    kept = [label for label, _ in groupby(present if ordered else sorted(present))]
+    if len(set(kept)) < len(kept):
+        raise ValueError(
+            f"Column {name!r} has ordered categories that differ by blanks alone and are not next "
+            f"to each other: {', '.join(map(repr, categories))}; rename them"
+        )
+    place = {label: code for code, label in enumerate(kept)}
+    places = np.array([*(place.get(label, -1) for label in labels), -1], dtype=np.int32)
+    return Column(name, "categorical", places[codes], categories=tuple(kept), ordered=ordered)
 
 
 def _label(category: Any) -> Any:
     # Rules are saved as JSON, so what is neither text nor number (say an interval) becomes text.
     plain = category.item() if isinstance(category, np.generic) else category
-    return plain if isinstance(plain, bool | int | float) else str(plain)
+    return plain if isinstance(plain, bool | int | float) else str(plain).strip(_BLANK)
 
 
 def _is_missing(cell: Any) -> bool:
     if isinstance(cell, str):
-        return False
+        return not cell.strip(_BLANK)
     # pandas.NA is known by its name, because pandas need not be installed.
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return True

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from target import TARGET
 
@@ -186,6 +187,20 @@ class TestTypes:
         orders = {("mid", "high", "top"), ("high", "top"), ("top",)}
         assert {cut.categories for cut in cuts} <= orders
         assert ("mid", "high", "top") in {cut.categories for cut in cuts}
+
+    @pytest.mark.parametrize("kind", [None, "categorical", "ordered:low, mid,high ,top"])
+    def test_blanks_around_texts_change_nothing(self, surtree, odd, kind):
+        expected = self.cuts(surtree, odd, "dose", kind)
+        table = pd.read_csv(odd.csv)
+        pad = np.where(table.index % 3 == 0, "  ", "")
+        table["dose"] = pad + table["dose"] + np.where(table.index % 2 == 0, " ", "")
+        table.to_csv(odd.csv, index=False)
+        found = self.cuts(surtree, odd, "dose", kind)
+        assert list(found) == list(expected)
+        # A cell of nothing but blanks is missing.
+        table.loc[::2, "dose"] = "   "
+        table.to_csv(odd.csv, index=False)
+        assert all(cut.missing is not None for cut in self.cuts(surtree, odd, "dose", kind))
 
     def test_words_as_truth(self, surtree, odd):
         assert [cut.categories for cut in self.cuts(surtree, odd, "flag", "boolean")] == [(True,)]

@@ -51,7 +51,7 @@ def read_override(text: str) -> Override:
     """Read what follows ``--type``, such as ``grade=ordered:I,II,III``; ValueError if it cannot."""
     name, equals, kind = text.rpartition("=")
     kind, colon, categories = kind.partition(":")
-    order = tuple(categories.split(",")) if colon else ()
+    order = tuple(name.strip(" ") for name in categories.split(",")) if colon else ()
     if not (name and equals) or kind not in KINDS or (kind == "ordered") != (len(order) > 1):
         raise ValueError(
             f"{text!r} is not a type: write column=numeric, column=boolean, column=categorical or "
@@ -189,6 +189,9 @@ def split_names(given: Sequence[str], frame: pl.DataFrame) -> list[str]:
 
 def read_column(series: pl.Series, reading: Reading) -> pl.Series:
     """Read a column as a kind, or say which of its values cannot be read so."""
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        # As all tables are read: without blanks at the ends, and nothing else is a missing value.
+        series = series.cast(pl.String).str.strip_chars(" ").replace("", None)
     if reading.kind == "numeric":
         return _converted(series, _number(series), "is not a number")
     if reading.kind == "boolean":
