@@ -16,7 +16,7 @@ AGE = Cut(0, "age", threshold=55.5)
 SEX = Cut(0, "sex", categories=("F",))
 GRADE = Cut(0, "grade", categories=("III", "IV"))
 OTHER = Cut(0, "state", categories=("NSW", "VIC"), negated=True)
-THERAPY = Cut(0, "therapy", categories=("no",), other="yes")
+THERAPY = Cut(0, "therapy", categories=("no",), known=("no", "yes"))
 SMOKER = Cut(0, "smoker", categories=(True,))
 
 
@@ -118,6 +118,23 @@ def test_answers_of_is_missing():
     cut = Cut(0, "x", missing=True)
     assert answers(cut, [1.0, None]) == [False, True]
     assert answers(cut, ["a", None]) == [False, True]
+    assert answers(replace(cut, known=("a", "b")), ["a", "c", None]) == [False, True, True]
+
+
+@pytest.mark.parametrize("missing", [None, False, True])
+def test_what_training_never_had_is_answered_as_a_missing_value(missing):
+    states = replace(OTHER, known=("NSW", "QLD", "VIC"), missing=missing)
+    unclear = bool(missing)
+    assert answers(states, ["NSW", "QLD", "qld", None]) == [False, True, unclear, unclear]
+    assert states.unseen(column(["NSW", "qld", None])).tolist() == [False, True, False]
+    assert states.others == ("QLD",)
+    codes = Cut(0, "code", categories=(2,), known=(1, 2), missing=missing)
+    assert answers(codes, [1.0, 2.0, 3.0, None]) == [False, True, bool(missing), bool(missing)]
+    # A column of texts may come as numbers; a text that is no number is not among them.
+    centers = Cut(0, "center", categories=("9",), known=("120", "9", "other"), missing=missing)
+    assert answers(centers, [9, 120, 7]) == [True, False, bool(missing)]
+    others = Cut(0, "center", categories=("other",), known=("120", "9", "other"), missing=missing)
+    assert answers(others, [9, 120, 7]) == [False, False, bool(missing)]
 
 
 def test_a_column_may_come_in_another_type():
@@ -160,12 +177,14 @@ def test_answers_are_a_copy():
 
 
 @pytest.mark.parametrize(
-    "cut", [AGE, SEX, GRADE, OTHER, SMOKER, Cut(3, "x", missing=True), with_missing(AGE, False)]
+    "cut",
+    [AGE, SEX, GRADE, OTHER, THERAPY, SMOKER, Cut(3, "x", missing=True), with_missing(AGE, False)],
 )
 def test_saved_as_json(cut):
     loaded = Cut.from_dict(json.loads(json.dumps(cut.to_dict())))
     assert loaded == cut
-    assert loaded.rule == cut.rule
+    assert (loaded.rule, loaded.negated_rule) == (cut.rule, cut.negated_rule)
+    assert loaded.known == cut.known
     assert np.array_equal(loaded.categories or (), cut.categories or ())
 
 

@@ -14,7 +14,9 @@ from surtree.building import build_tree, draft_trees
 from surtree.curves import leaf_curves
 from surtree.cut import Cut
 from surtree.datasets import load_gbsg2
+from surtree.display.wording import leaf_texts
 from surtree.encoding import Encoded
+from surtree.export import export_dot, export_mermaid, export_text
 from surtree.statistics import gain, nelson_aalen, row_sums
 from surtree.table import Column
 from surtree.target import Target
@@ -267,6 +269,39 @@ def test_the_median_of_a_leaf_is_that_of_its_kaplan_meier_curve(tree):
         lines = str(tree if name == "median" else replace(tree, risk=())).splitlines()
         assert lines[0].endswith(f"theta  {name}")
         assert [lines[place].split()[-1] for place in (2, 4, 5)] == [f"{x:g}" for x in values]
+
+
+def test_no_words_about_missing_values_where_none_can_arrive():
+    cuts = (
+        Cut(0, "ecog", threshold=1.0, missing=True),
+        Cut(0, "ecog", threshold=0.0, missing=False),
+        Cut(0, "ecog", threshold=2.0, missing=False),
+        Cut(1, "sex", categories=("F",), missing=False),
+    )
+    # A whole tree of depth 3: ecog twice on every way down, then sex.
+    rng = np.random.default_rng(0)
+    tree = SurTree(max_depth=3).fit(rng.random((60, 2)), np.arange(60.0) + 1).tree_
+    asked = np.array([0, 1, 3, -1, -1, 3, -1, -1, 2, 3, -1, -1, 3, -1, -1], dtype=np.int32)
+    assert np.array_equal(asked < 0, tree.is_leaf)
+    tree = replace(tree, cuts=cuts, cut=asked, column=np.array([0, 0, 0, 1, -1])[asked])
+    sex = ("sex is not F or is missing", "sex is F")
+    above = [rule.conditions[:-1] for rule in tree.rules()]
+    assert [rule.conditions[-1] for rule in tree.rules()] == [*sex * 4]
+    assert above == [
+        *[("ecog <= 1", "ecog <= 0")] * 2,
+        *[("ecog <= 1", "ecog > 0")] * 2,
+        *[("ecog > 1 or missing", "ecog <= 2 or missing")] * 2,
+        *[("ecog > 1 or missing", "ecog > 2")] * 2,
+    ]
+    for text in (str(tree), export_text(tree), export_dot(tree), export_mermaid(tree)):
+        assert "ecog <= 0 or missing" not in text
+    texts = [text.removesuffix(f", {sex[0]}") for text in leaf_texts(tree).values()][::2]
+    assert texts == [
+        "ecog <= 0",
+        "ecog <= 1, ecog > 0",
+        "ecog > 1 or missing, ecog <= 2 or missing",
+        "ecog > 1 or missing, ecog > 2",
+    ]
 
 
 def test_representation_is_short(tree):

@@ -20,6 +20,7 @@ from surtree.report import report
 from surtree.selection import SurTreeCV
 from surtree.splitter import EventStratifiedKFold
 from surtree.tree import Tree
+from surtree.unseen import UnseenCategoryWarning
 
 __all__ = [
     "Audit",
@@ -28,6 +29,7 @@ __all__ = [
     "SurTree",
     "SurTreeCV",
     "Tree",
+    "UnseenCategoryWarning",
     "audit",
     "cost_complexity_path",
     "report",

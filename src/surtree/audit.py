@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from surtree._solver import Limits, Solution, solve
 from surtree.building import build_tree
+from surtree.cut import Cut
 from surtree.encoding import Encoded, Encoder, encode_answers, join_encoded
 from surtree.parameters import (
     MAX_DEPTH,
@@ -275,7 +276,7 @@ def audit(
         solution = clock.solve(questions.encoded, rows.sums, shape)
         same_depth = questions.optimum(solution, shape)
         if solution.status == "optimal":
-            costs = _split_costs(questions.encoded, rows.sums, subject, shape, clock)
+            costs = _split_costs(questions.encoded, rows, subject, shape, clock)
     same_size = same_depth
     size = replace(limits, max_depth=_deepest(max_depth, subject))
     if same_size is None or size.max_depth > same_size.max_depth:
@@ -298,16 +299,24 @@ class _Questions:
 
     def __init__(self, encoder: Encoder, rows: TrainingRows, subject: Subject) -> None:
         encoded = encoder.fit_encode(rows.table, rows.table_weight)
-        asked = set(encoder.cuts_)
+        asked = {cut: cut for cut in encoder.cuts_}
+
+        def is_new(cut: Cut, answer: Answers) -> bool:
+            if cut not in asked:
+                return True
+            # Of what counts as missing, the subject and these rows may have different ideas.
+            column = rows.table.column(cut.column)
+            return not np.array_equal(asked[cut].holds(column)[rows.present], answer)
+
         own = {
-            cut: answer
+            (cut, answer.tobytes()): answer
             for cut, answer in zip(subject.cuts, subject.answers, strict=True)
-            if cut not in asked
+            if is_new(cut, answer)
         }
         self.encoded = join_encoded(
             encoded, encode_answers(list(own.values()), encoded.bins.shape[1])
         )
-        self.cuts = (*encoder.cuts_, *own)
+        self.cuts = (*encoder.cuts_, *(cut for cut, _ in own))
         self._rows = rows
 
     def optimum(self, solution: Solution, limits: Limits) -> Optimum:
@@ -334,15 +343,16 @@ class _Clock:
 
 
 def _split_costs(
-    encoded: Encoded, sums: RowSums, subject: Subject, limits: Limits, clock: _Clock
+    encoded: Encoded, training: TrainingRows, subject: Subject, limits: Limits, clock: _Clock
 ) -> tuple[SplitCost, ...]:
     """Return what each split costs, the costliest first, or nothing where time is up.
 
     The optimum below a node, of the size and depth that the subject has there, gains at least as
     much as the optima below its two children together. The difference is due to its question.
     """
-    structure = subject.structure
+    structure, tree, sums = subject.structure, subject.tree(training), training.sums
     assert structure is not None
+    assert tree is not None
     is_split = structure.left >= 0
     n_nodes = is_split.size
     n_splits, gains = np.zeros(n_nodes, dtype=int), np.zeros(n_nodes)
@@ -370,7 +380,7 @@ def _split_costs(
             return ()
         gains[node] = solution.gains[-1]
         cost = max(float(gains[node] - gains[children].sum()), 0.0)
-        costs.append(SplitCost(node, subject.cuts[structure.cut[node]].rule, cost))
+        costs.append(SplitCost(node, tree.worded_cuts[node].rule, cost))
     return tuple(sorted(costs, key=lambda split: (-split.cost, split.node)))
 
 

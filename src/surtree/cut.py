@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,20 +41,24 @@ class Cut:
         With categories: the cut holds when the value is none of these.
     missing : bool, optional
         Whether the cut holds for a missing value; None when the training column had none.
-    other : str or number, optional
-        With categories: the only other one of the training column, if there is just one. The text
-        names it where the cut does not hold, although categories never seen before go there too.
+    known : tuple, optional
+        All categories of the training column; a value that is none of them counts as missing.
+        None where the column had no categories, and where they are not known: then such a value
+        is one like any other.
     seen : tuple of two floats, optional
         With a threshold: the least and the greatest value of the training column.
 
     Examples
     --------
     >>> from surtree.cut import Cut
-    >>> cut = Cut(column=2, name="grade", categories=("III", "IV"), missing=False)
+    >>> known = ("I", "II", "III", "IV")
+    >>> cut = Cut(column=2, name="grade", categories=("III", "IV"), missing=False, known=known)
     >>> cut.rule
     'grade is one of III, IV'
     >>> cut.negated_rule
     'grade is none of III, IV or is missing'
+    >>> cut.others
+    ('I', 'II')
     """
 
     column: int
@@ -64,7 +68,7 @@ class Cut:
     negated: bool = False
     missing: bool | None = None
     # What the column looked like is not part of the question.
-    other: Any = field(default=None, compare=False)
+    known: tuple[Any, ...] | None = field(default=None, compare=False, repr=False)
     seen: tuple[float, float] | None = field(default=None, compare=False)
 
     @property
@@ -82,6 +86,17 @@ class Cut:
         """What is true where the cut does not hold."""
         return self._text(holds=False)
 
+    @property
+    def others(self) -> tuple[Any, ...]:
+        """The known categories that the cut does not list."""
+        listed = set(self.categories or ())
+        return tuple(category for category in self.known or () if category not in listed)
+
+    @property
+    def on_text(self) -> bool:
+        """Whether the cut asks about texts."""
+        return isinstance(next(iter(self.categories or self.known or ()), None), str)
+
     def _text(self, *, holds: bool) -> str:
         name, with_missing = self.shown_name, self.missing is holds
         if self.threshold is not None:
@@ -92,8 +107,8 @@ class Cut:
             claim = f"is {holds}"
         elif holds is not self.negated:
             claim = f"is {_one_of(self.categories)}"
-        elif self.other is not None:
-            claim = f"is {_category_text(self.other)}"
+        elif len(self.others) == 1:
+            claim = f"is {_category_text(self.others[0])}"
         else:
             return f"{name} is {_none_of(self.categories)}{self._exception(with_missing)}"
         return f"{name} {claim} or missing" if with_missing else f"{name} {claim}"
@@ -110,19 +125,36 @@ class Cut:
         Parameters
         ----------
         column : Column
-            The column at the position of the cut, in any table. A missing value is answered by
-            ``missing``, and by no where that is None.
+            The column at the position of the cut, in any table. A missing value, or one that
+            training never had, is answered by ``missing``, and by no where that is None.
 
         Returns
         -------
         array of bool, one for each row
         """
+        absent = column.missing if self.known is None else column.missing | self.unseen(column)
         if self.threshold is None and self.categories is None:
-            return column.missing.copy()
+            return absent.copy()
         answers = self._answers(column)
-        if not column.has_missing:
+        if not absent.any():
             return answers
-        return answers | column.missing if self.missing else answers & ~column.missing
+        return answers | absent if self.missing else answers & ~absent
+
+    def unseen(self, column: Column) -> NDArray[np.bool_]:
+        """Return which rows of a column hold a category that training never had.
+
+        Parameters
+        ----------
+        column : Column
+            The column at the position of the cut, in any table.
+
+        Returns
+        -------
+        array of bool, one for each row
+        """
+        if self.known is None or column.missing.all():
+            return np.zeros(len(column.values), dtype=bool)
+        return ~self._is_one_of(self.known, column) & ~column.missing
 
     def _answers(self, column: Column) -> NDArray[np.bool_]:
         if column.missing.all():  # also where no row is asked
@@ -131,25 +163,30 @@ class Cut:
             if column.kind == "categorical":
                 raise self._unlike(column, "numbers", "categories")
             return np.asarray(column.values > self.threshold)
+        return self._is_one_of(self.categories or (), column) ^ self.negated
+
+    def _is_one_of(self, categories: tuple[Any, ...], column: Column) -> NDArray[np.bool_]:
+        """Return which rows of a column hold one of some categories of the training column."""
         categorical = column.kind == "categorical"
         values = np.array(column.categories) if categorical else column.values
-        members = np.isin(values, self._wanted(column, values)) ^ self.negated
+        members = np.isin(values, self._as_written(categories, column, values))
         return np.asarray(members[column.values] if categorical else members)
 
-    def _wanted(self, column: Column, values: NDArray[Any]) -> list[Any]:
-        """Return the categories as the column writes them: as texts, or as numbers."""
-        categories = list(self.categories or ())
+    def _as_written(
+        self, categories: tuple[Any, ...], column: Column, values: NDArray[Any]
+    ) -> list[Any]:
+        """Return categories as the column writes them: as texts, or as numbers."""
         fitted_on_text, text = isinstance(categories[0], str), values.dtype.kind == "U"
         if text and not fitted_on_text:
             raise self._unlike(column, "booleans or numbers", "texts")
         if categories[0] is True and not np.isin(values, (0, 1))[~np.isnan(values)].all():
             raise self._unlike(column, "booleans", "other numbers")
         if text or not fitted_on_text:
-            return categories
-        try:
-            return [float(category) for category in categories]
-        except ValueError:
-            raise self._unlike(column, "texts", "numbers") from None
+            return list(categories)
+        # Of the texts of a column, some may be numbers: those are what numbers can match.
+        if not any(map(_is_number, self.known or categories)):
+            raise self._unlike(column, "texts", "numbers")
+        return [float(category) for category in categories if _is_number(category)]
 
     def _unlike(self, column: Column, then: str, now: str) -> ValueError:
         return ValueError(
@@ -157,29 +194,10 @@ class Cut:
             f"one: convert it to {then}"
         )
 
-    def of_categories(self, categories: tuple[Any, ...], column: Column) -> Cut:
-        """Return the same cut, but on whether a value of a column is one of some categories.
-
-        Parameters
-        ----------
-        categories : tuple
-            Some of those of the column.
-        column : Column
-            The training column.
-
-        Returns
-        -------
-        Cut
-        """
-        other = None
-        if len(column.categories) == len(categories) + 1:
-            (other,) = (name for name in column.categories if name not in categories)
-        return replace(self, categories=categories, other=other)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the cut as a dictionary that JSON can hold."""
         saved = asdict(self)
-        for name in ("categories", "seen"):
+        for name in ("categories", "known", "seen"):
             saved[name] = None if saved[name] is None else list(saved[name])
         return saved
 
@@ -202,10 +220,22 @@ class Cut:
             "threshold": None if threshold is None else float(threshold),
             "categories": None if categories is None else tuple(categories),
             "seen": None if seen is None else tuple(map(float, seen)),
+            # A tuple stays the same tuple, which all cuts of a column share.
+            "known": None if saved.get("known") is None else tuple(saved["known"]),
         }
-        cut = cls(**{**saved, **read})
+        # Early files name the other one of two categories, and no known ones.
+        fields = {name: value for name, value in saved.items() if name != "other"}
+        cut = cls(**{**fields, **read})
         require_sound_cut(cut)
         return cut
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _one_of(categories: tuple[Any, ...]) -> str:

@@ -1,9 +1,10 @@
-"""Cuts that are made when somebody looks: a column may have tens of thousands."""
+"""Many cuts: made when somebody looks, as a column may have tens of thousands; and in files."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, overload
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.cut import Cut
+from surtree.schema import read_each
 
 
 class Cuts(Sequence[Cut]):
@@ -67,3 +69,42 @@ class Cuts(Sequence[Cut]):
     def __reduce__(self) -> tuple[Any, ...]:
         # What makes cuts stays behind: it knows the training rows.
         return tuple, (tuple(self),)
+
+
+def save_cuts(cuts: Iterable[Cut]) -> dict[str, Any]:
+    """Return cuts as JSON can hold them, with the known categories of each column only once.
+
+    Parameters
+    ----------
+    cuts : iterable of Cut
+        The cuts.
+
+    Returns
+    -------
+    dict
+        ``cuts``, without what they know, and ``known``: for the positions of columns, as texts,
+        their categories in training.
+    """
+    found = list(cuts)
+    saved = [replace(cut, known=None).to_dict() for cut in found]
+    for cut in saved:
+        del cut["known"]
+    known = {str(cut.column): cut.known for cut in found if cut.known is not None}
+    return {"cuts": saved, "known": {column: list(names) for column, names in known.items()}}
+
+
+def load_cuts(saved: Mapping[str, Any]) -> tuple[Cut, ...]:
+    """Return the cuts that `save_cuts` saved.
+
+    Parameters
+    ----------
+    saved : mapping
+        What `save_cuts` returned. Early files have no ``known``.
+    """
+    known = {column: tuple(names) for column, names in saved.get("known", {}).items()}
+
+    def read(cut: Any) -> Cut:
+        column = cut.get("column") if isinstance(cut, dict) else None
+        return Cut.from_dict(cut | {"known": known[str(column)]} if str(column) in known else cut)
+
+    return read_each(read, saved["cuts"], "cuts")

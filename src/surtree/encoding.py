@@ -18,6 +18,7 @@ from surtree.questions import Questions, ask
 from surtree.sieve import sift
 from surtree.table import Table, read_table
 from surtree.target import read_weights
+from surtree.unseen import warn_of_unseen
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -76,7 +77,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         column.
     max_categories : int, default=10
         The most categories of an unordered column. Of more, the ``max_categories - 1`` with the
-        most weight have a cut each, and all others, unseen ones included, one cut together.
+        most weight have a cut each, and all others one cut together.
     min_support : float, default=0.01
         A cut is kept when it holds for more than this share of the weight, and does not hold for
         more than this share too. 0 keeps every cut that splits the rows.
@@ -87,7 +88,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The cuts, in the order of the columns; each is made when it is looked at.
     heavier_side_ : array of bool
         Whether each cut holds for more than half of the weight: the answer to a value that is
-        missing in a column that never was in training.
+        missing, or a category never seen, in a column where none was missing in training.
     n_features_in_ : int
         How many columns the table has.
     feature_names_in_ : array of str
@@ -139,7 +140,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
-        """Answer every cut for every row.
+        """Answer every cut for every row; a category that the fit never had counts as missing.
 
         Parameters
         ----------
@@ -152,6 +153,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
+        warn_of_unseen(self.cuts_, table, stacklevel=2)
         answers = np.empty((table.n_rows, len(self.cuts_)), dtype=np.uint8, order="F")
         for position, (cut, heavier) in enumerate(zip(self.cuts_, self.heavier_side_, strict=True)):
             asked = replace(cut, missing=bool(heavier)) if cut.missing is None else cut

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from surtree.cut import Cut
-from surtree.cuts import Cuts
+from surtree.cuts import Cuts, load_cuts, save_cuts
 from surtree.encoding import Encoder
 from surtree.model_soundness import MODEL_FORMAT, require_sound_model
 from surtree.path import Size
@@ -26,6 +26,8 @@ VERSION = 1
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_")
 _LONGEST_MESSAGE = 400
+# What all trees of a model have in common.
+_SHARED = ("baseline", "known")
 
 
 def write_model(estimator: Any, path: Path) -> None:
@@ -154,7 +156,8 @@ def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
 
 
 def _to_dict(estimator: Any) -> dict[str, Any]:
-    # Sizes of a path often share a tree, and all trees share a baseline: each is written once.
+    # Sizes of a path often share a tree, and all trees a baseline and the categories of columns:
+    # each is written once.
     trees: list[Tree] = [estimator.tree_]
     for size in estimator.path_:
         if not any(size.tree is tree for tree in trees):
@@ -181,11 +184,11 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
             for size in estimator.path_
         ],
         "encoder": {name: _plain(value) for name, value in estimator.encoder_.get_params().items()},
-        "cuts": [cut.to_dict() for cut in estimator.encoder_.cuts_],
+        **save_cuts(estimator.encoder_.cuts_),
         "heavier_side": estimator.encoder_.heavier_side_.tolist(),
         "baseline": trees[0].to_dict()["baseline"],
         "trees": [
-            {name: part for name, part in tree.to_dict().items() if name != "baseline"}
+            {name: part for name, part in tree.to_dict().items() if name not in _SHARED}
             for tree in trees
         ],
     }
@@ -200,8 +203,9 @@ def _plain(value: Any) -> Any:
 
 def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     baseline = read_baseline(saved["baseline"])
-    trees = read_each(lambda tree: Tree.from_dict(tree, baseline), saved["trees"], "trees")
-    cuts = read_each(Cut.from_dict, saved["cuts"], "cuts")
+    known = {"known": saved.get("known", {})}
+    trees = read_each(lambda tree: Tree.from_dict(tree | known, baseline), saved["trees"], "trees")
+    cuts = load_cuts(saved)
     require_sound_model(saved, trees, cuts)
     shape: dict[str, Any] = {"n_features_in_": saved["n_columns"]}
     if saved["columns"] is not None:

@@ -19,7 +19,7 @@ from surtree.schema import (
     shown,
     text,
 )
-from surtree.soundness import require_one_kind
+from surtree.soundness import known_categories, require_one_kind
 from surtree.status import EDITED, STATUSES
 from surtree.tree import Tree
 
@@ -65,7 +65,7 @@ MODEL_FORMAT = record(
             record(dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything))
         ),
     },
-    also={"time_unit": optional(text), "digest": text},
+    also={"time_unit": optional(text), "digest": text, "known": known_categories},
 )
 
 

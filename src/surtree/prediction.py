@@ -18,6 +18,7 @@ from surtree.statistics import likelihood_loss, row_sums
 from surtree.table import Table, read_table
 from surtree.target import read_target, read_weights
 from surtree.tree import Tree
+from surtree.unseen import warn_of_unseen
 
 Floats = NDArray[np.float64]
 
@@ -208,7 +209,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
-        return read_table(self, X, reset=False)
+        table = read_table(self, X, reset=False)
+        # The line that is named is that of who called predict, apply, ...
+        warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
+        return table
 
     def _leaf_curves(self) -> tuple[LeafCurve, ...]:
         return leaf_curves(self.tree_, self.leaf_curve)

@@ -132,7 +132,7 @@ def ask(
     -------
     Questions
     """
-    plain = Cut(column=index, name=column.name)
+    plain = Cut(column=index, name=column.name, known=column.known)
     if column.kind == "boolean":
         questions = _ask_boolean(plain, column)
     elif column.kind == "numeric":
@@ -189,7 +189,7 @@ def _ask_ordered(
     bins[column.missing] = len(below) + 1
 
     def cut(question: int) -> Cut:
-        return plain.of_categories(column.categories[below[question] + 1 :], column)
+        return replace(plain, categories=column.categories[below[question] + 1 :])
 
     return _ask_above(bins, len(below) + 1, cut)
 
@@ -213,7 +213,7 @@ def _ask_categories(plain: Cut, column: Column, weight: Floats, max_categories: 
 
     def cut(question: int) -> Cut:
         if question < len(own):
-            return plain.of_categories((categories[question],), column)
+            return replace(plain, categories=(categories[question],))
         return replace(plain, categories=categories, negated=True)
 
     every = np.arange(n_bins)

@@ -66,7 +66,7 @@ class HeldOut:
     X: Any
     y: Any
     sums: RowSums | None = None
-    _answers: dict[tuple[Cut, bool], NDArray[np.bool_]] = field(default_factory=dict)
+    _answers: dict[Cut, NDArray[np.bool_]] = field(default_factory=dict)
 
     def leaves(self, tree: Tree) -> NDArray[np.intp]:
         """Return the leaf that each of the rows falls in."""
@@ -83,11 +83,10 @@ class HeldOut:
 
     def _goes_right(self, tree: Tree, node: int) -> NDArray[np.bool_]:
         """Answer the question of a node for all rows, once: trees of a path ask much the same."""
-        right_is_heavier = tree.weight[tree.right[node]] > tree.weight[tree.left[node]]
-        key = tree.cuts[tree.cut[node]], bool(right_is_heavier)
-        if key not in self._answers:
-            self._answers[key] = tree.goes_right(node, self.table, slice(None))
-        return self._answers[key]
+        question = tree.question(node)
+        if question not in self._answers:
+            self._answers[question] = tree.goes_right(node, self.table, slice(None))
+        return self._answers[question]
 
 
 Scorer = Callable[[Candidate, HeldOut], float]

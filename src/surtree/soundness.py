@@ -18,6 +18,7 @@ from surtree.schema import (
     one_of,
     optional,
     record,
+    shown,
     text,
 )
 from surtree.statistics import round_times
@@ -42,6 +43,13 @@ def _category(value: Any, where: str) -> None:
         Number("a text or a finite number", -most, most)(value, where)
 
 
+def _categories(value: Any, where: str) -> None:
+    """Check the categories of a column; what cuts of one column share is a tuple."""
+    list_of(_category)(list(value) if isinstance(value, tuple) else value, where)
+    if len({_kind(name) for name in value}) != 1 or len(set(value)) < len(value):
+        raise ValueError(f"{where} are not the categories of a column: {shown(value)}")
+
+
 _node = Number("-1 or the number of a node, column or question", -1, 2**31 - 1, whole=True)
 _count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
 _sum = Number("a number, zero or more", 0.0)
@@ -56,10 +64,19 @@ CUT_FORMAT = record(
         "categories": optional(list_of(_category)),
         "negated": flag,
         "missing": optional(flag),
-        "other": optional(_category),
         "seen": optional(list_of(_finite)),
-    }
+    },
+    also={"known": optional(_categories), "other": optional(_category)},
 )
+
+
+def known_categories(value: Any, where: str) -> None:
+    """Check what training knew: for positions of columns, as texts, their categories."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} is {shown(value)}, not an object")
+    for column, names in value.items():
+        _categories(names, f"{where}[{shown(column)}]")
+
 
 BASELINE_FORMAT = record(
     {"times": list_of(_sum), "cumulative_hazard": list_of(_positive), "floor": _positive}
@@ -89,7 +106,7 @@ TREE_FORMAT = record(
             )
         ),
     },
-    also={"baseline": anything},
+    also={"baseline": anything, "known": known_categories},
 )
 
 
@@ -101,14 +118,17 @@ def require_sound_cut(cut: Cut) -> None:
     cut : Cut
         The question, its fields each of the right type.
     """
-    categories = cut.categories
+    categories, known = cut.categories, cut.known
     for fault, found in (
         ("a threshold and categories", cut.threshold is not None and categories is not None),
         ("no category in its list", categories == ()),
         ("categories of different kinds", len(_kinds(cut)) > 1),
         ("a category twice", categories is not None and len(set(categories)) < len(categories)),
-        ("its other category in its list", categories is not None and cut.other in categories),
-        ("another category but no list", categories is None and cut.other is not None),
+        ("a threshold and known categories", cut.threshold is not None and known is not None),
+        (
+            "categories that are not some of those known",
+            known is not None and not set(categories or ()) < set(known),
+        ),
         ("a negation but no categories", categories is None and cut.negated),
         ("booleans that are not just true", _kinds(cut) == {"booleans"} and not _is_truth(cut)),
         ("a range that does not ascend", cut.seen is not None and not _is_range(cut)),
@@ -125,13 +145,15 @@ def _kinds(cut: Cut) -> set[str]:
     """Return what a question takes the values of its column for."""
     if cut.threshold is not None:
         return {"numbers"}
-    known = [*(cut.categories or ()), *([] if cut.other is None else [cut.other])]
-    names = {str: "texts", bool: "booleans"}
-    return {names.get(type(category), "numbered categories") for category in known}
+    return {_kind(category) for category in (*(cut.categories or ()), *(cut.known or ())[:1])}
+
+
+def _kind(category: Any) -> str:
+    return {str: "texts", bool: "booleans"}.get(type(category), "numbered categories")
 
 
 def _is_truth(cut: Cut) -> bool:
-    return cut.categories == (True,) and cut.other is None and not cut.negated
+    return cut.categories == (True,) and cut.known is None and not cut.negated
 
 
 def _is_range(cut: Cut) -> bool:

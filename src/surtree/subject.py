@@ -15,6 +15,7 @@ from surtree.cut import Cut
 from surtree.encoding import encode_answers
 from surtree.training import TrainingRows
 from surtree.tree import Tree
+from surtree.unseen import warn_of_unseen
 
 Answers = NDArray[np.bool_]
 
@@ -109,12 +110,19 @@ def _read_labels(labels: Any, rows: TrainingRows) -> Subject:
 
 
 def _read_tree(name: str, tree: Tree, rows: TrainingRows) -> Subject:
-    present = rows.present
-    answers = tuple(
-        tree.goes_right(int(node), rows.table, present) for node in np.flatnonzero(~tree.is_leaf)
-    )
-    cuts = tuple(tree.cuts[number] for number in tree.cut if number >= 0)
+    warn_of_unseen(tree.cuts, rows.table, stacklevel=4)
+    splits = np.flatnonzero(~tree.is_leaf).tolist()
+    answers = tuple(tree.goes_right(node, rows.table, rows.present) for node in splits)
+    cuts = tuple(_asked(tree, node, rows) for node in splits)
     return _structured(name, tree.left, tree.right, cuts, answers, rows)
+
+
+def _asked(tree: Tree, node: int, rows: TrainingRows) -> Cut:
+    """Return the question of a node; it says where missing values go if these rows have any."""
+    cut: Cut = tree.cuts[tree.cut[node]]
+    column = rows.table.column(cut.column)
+    absent = column.missing | cut.unseen(column)
+    return tree.question(node) if absent[rows.present].any() else cut
 
 
 def _read_foreign_tree(model: Any, X: Any, rows: TrainingRows) -> Subject:

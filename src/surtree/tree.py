@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from surtree.cut import Cut
+from surtree.cuts import load_cuts, save_cuts
 from surtree.risk import RiskCounts, risk_counts
-from surtree.schema import format_and_version, read_each, shown
+from surtree.schema import format_and_version, shown
 from surtree.soundness import BASELINE_FORMAT, TREE_FORMAT, require_sound
 from surtree.statistics import ArrayValue, Baseline, median_time, product_limit, total_by
 from surtree.table import Table
@@ -138,7 +140,8 @@ class Tree(ArrayValue):
         """Return the leaf that each row of a table falls in.
 
         A value that is missing, in a column that had none missing where the tree was fitted,
-        follows the side of that node with more weight.
+        follows the side of that node with more weight. A category that the column did not have
+        there counts as missing.
 
         Parameters
         ----------
@@ -166,26 +169,43 @@ class Tree(ArrayValue):
         rows : array of int or bool, or slice
             Which of them are asked.
         """
-        cut = self._cut_of(node)
+        cut = self.question(node)
         column = table.column(cut.column)
-        column = replace(column, values=column.values[rows])
-        answer = cut.holds(column)
-        if cut.missing is None and column.has_missing:
-            answer[column.missing] = self.missing_goes_right(node)
-        return answer
+        return cut.holds(replace(column, values=column.values[rows]))
 
-    def missing_goes_right(self, node: int) -> bool:
-        """Return whether a missing value is a yes to the question of a node.
+    def question(self, node: int) -> Cut:
+        """Return what a node asks, with its answer to a missing value whatever training had.
 
         Parameters
         ----------
         node : int
             A node that is not a leaf.
         """
-        missing = self._cut_of(node).missing
-        if missing is None:
-            return bool(self.weight[self.right[node]] > self.weight[self.left[node]])
-        return missing
+        cut = self._cut_of(node)
+        if cut.missing is not None:
+            return cut
+        heavier = self.weight[self.right[node]] > self.weight[self.left[node]]
+        return replace(cut, missing=bool(heavier))
+
+    @cached_property
+    def worded_cuts(self) -> dict[int, Cut]:
+        """What each node that is not a leaf asks, in words that fit the values that arrive there.
+
+        Below a question that has sent the missing values of a column to its other side, no such
+        value arrives, and a rule about that column does not mention them.
+        """
+        worded = {}
+        # For each node, the columns whose missing values have gone elsewhere.
+        gone: list[frozenset[int]] = [frozenset()] * self.n_nodes
+        for node in np.flatnonzero(~self.is_leaf).tolist():
+            cut, without = self._cut_of(node), gone[node] | {self._cut_of(node).column}
+            only_missing = cut.threshold is None and cut.categories is None
+            silent = without == gone[node] and not only_missing
+            worded[node] = replace(cut, missing=None) if silent else cut
+            missing_right = self.question(node).missing
+            gone[self.left[node]] = without if missing_right else gone[node]
+            gone[self.right[node]] = gone[node] if missing_right else without
+        return worded
 
     def decision_path(self, table: Table) -> csr_matrix:
         """Return which nodes each row of a table visits, as a sparse matrix of ones.
@@ -273,7 +293,7 @@ class Tree(ArrayValue):
             "nodes": {
                 name: getattr(self, name).tolist() for name in _INTEGER_FIELDS + _FLOAT_FIELDS
             },
-            "cuts": [cut.to_dict() for cut in self.cuts],
+            **save_cuts(self.cuts),
             "baseline": {
                 "times": self.baseline.times.tolist(),
                 "cumulative_hazard": self.baseline.cumulative_hazard.tolist(),
@@ -314,7 +334,7 @@ class Tree(ArrayValue):
             nodes |= {name: np.array(nodes[name], dtype=dtype) for name in names}
         tree = cls(
             **nodes,
-            cuts=read_each(Cut.from_dict, saved["cuts"], "cuts"),
+            cuts=load_cuts(saved),
             baseline=baseline or read_baseline(saved.get("baseline")),
             risk=risk_counts(
                 {name: np.array(counts, dtype=np.float64) for name, counts in leaf.items()}
@@ -367,7 +387,7 @@ class Tree(ArrayValue):
 
     def _condition(self, node: int, child: int) -> str:
         """Return what holds for the rows that go from a node to one of its two children."""
-        cut = self._cut_of(node)
+        cut = self.worded_cuts[node]
         return cut.rule if child == self.right[node] else cut.negated_rule
 
     def _cut_of(self, node: int) -> Cut:

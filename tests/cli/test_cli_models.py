@@ -67,6 +67,23 @@ class TestPredict:
         found = self.read(surtree("predict", files / "km.json", files.csv))
         np.testing.assert_array_equal(found["median"], fitted.predict_median(X))
 
+    def test_a_category_that_training_never_had_is_said_in_one_line(self, surtree, files):
+        X, y = load_gbsg2(backend="pandas")
+        SurTree(max_depth=3).fit(X, y).save(files / "g.json")
+        one = X[(X["positive_nodes"] <= 3) & (X["tumor_size"] > 22.5)].head(1)
+        rows = pd.concat([one] * 5).assign(tumor_grade=[" iii", "IV", "III ", "  ", None])
+        rows.to_csv(files / "new.csv", index=False)
+        result = surtree("predict", files / "g.json", files / "new.csv")
+        assert result.stderr == (
+            "surtree: Categories that training never had count as missing values: 'IV', 'iii' in "
+            "2 rows of column 'tumor_grade'\n"
+        )
+        leaf = self.read(result)["leaf"].tolist()
+        assert leaf[0] == leaf[1] == leaf[3] == leaf[4]
+        in_json = surtree("predict", files / "g.json", files / "new.csv", "--json")
+        assert [row["leaf"] for row in json.loads(in_json.stdout)["predictions"]] == leaf
+        assert in_json.stderr == result.stderr
+
     @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
     def test_files(self, surtree, files, model, fitted, name):
         result = surtree("predict", model, files.csv, "--output", files / name)
@@ -101,6 +118,7 @@ class TestPredict:
         found = self.read(surtree("predict", model, files.csv))
         np.testing.assert_array_equal(found["leaf"], fitted.apply(load_lung()[0]))
 
+    @pytest.mark.filterwarnings("ignore::surtree.UnseenCategoryWarning")
     def test_columns_are_read_as_in_training(self, surtree, files):
         # Alone, each of these rows looks like numbers, or like nothing at all.
         X = pd.DataFrame({"ward": ["007", "8a", "007", "8a"], "ill": [True, False, None, True]})

@@ -30,16 +30,18 @@ DIRECTORY = Path(__file__).parent / "golden"
 # 0 age > 0.1 + 0.2
 #   no  1 "smoker" is True or missing
 #     no  2   yes  3
-#   yes 4 drug's kind is one of aspirin, l'eau
-#     no  5 site is none of Köln, 東京 and not missing
+#   yes 4 drug's kind is one of aspirin, l'eau (and none of two others)
+#     no  5 site is none of Köln, 東京 and not missing: Ulm or Wien
 #       no  6   yes 7 dose is missing
 #         no  8   yes  9
 #     yes 10
+DRUGS = ("aspirin", "l'eau", "none", "opium")
+SITES = ("Köln", "Ulm", "Wien", "東京")
 CUTS = (
     Cut(0, "age", threshold=0.1 + 0.2),
     Cut(1, '"smoker"', categories=(True,), missing=True),
-    Cut(2, "drug's kind", categories=("aspirin", "l'eau")),
-    Cut(3, "site", categories=("Köln", "東京"), negated=True, missing=False),
+    Cut(2, "drug's kind", categories=("aspirin", "l'eau"), known=DRUGS),
+    Cut(3, "site", categories=("Köln", "東京"), negated=True, missing=False, known=SITES),
     Cut(4, "dose", missing=True),
 )
 INNER = {0: 0, 1: 1, 4: 2, 5: 3, 7: 4}

@@ -12,6 +12,7 @@ from surtree.curves import confidence_band, leaf_curves
 from surtree.datasets import load_gbsg2
 from surtree.display.wording import median_text, number, rule_texts
 from surtree.report import report
+from surtree.report._questionnaire import UNKNOWN
 
 NODES = "items => items.map(item => Number(item.dataset.node))"
 WIDTHS = {"phone": 360, "tablet": 820, "laptop": 1280, "wide": 1920}
@@ -176,12 +177,9 @@ def answer(page, fields, row):
             if not missing:
                 field.locator("input[type=number]").fill(str(value))
         elif field.locator("select").count():
-            field.locator("select").select_option(label="missing" if missing else str(value))
+            field.locator("select").select_option(label=UNKNOWN if missing else str(value))
         else:
-            text = "missing" if missing else str(value)
-            if not field.get_by_text(text, exact=True).count():
-                text = "another value"
-            field.get_by_text(text, exact=True).click()
+            field.get_by_text(UNKNOWN if missing else str(value), exact=True).click()
 
 
 def test_typed_values_lead_to_the_leaf_that_the_model_predicts(visit, mixed):
@@ -217,7 +215,7 @@ def test_every_row_of_the_table_is_led_to_its_leaf(visit, mixed):
             if value is None or value != value:
                 given.append(None)
             elif choices:
-                given.append(int(choices.get(str(value), choices.get("another value", -1))))
+                given.append(int(choices[str(value)]))
             else:
                 given.append(value)
         answers.append(given)

@@ -180,27 +180,43 @@ def cuts_of(*cuts):
 
 
 def test_the_fields_of_a_questionnaire():
-    ordered = Cut(0, "stage", categories=("mid", "high"), other="low")
-    top = Cut(0, "stage", categories=("high",))
+    stages = ("low", "mid", "high")
+    ordered = Cut(0, "stage", categories=("mid", "high"), known=stages)
+    top = Cut(0, "stage", categories=("high",), known=stages)
     (stage,) = read_fields(cuts_of(top, ordered))
     assert stage.labels == ["low", "mid", "high"]
+    assert stage.missing == "missing or unknown"
     assert stage.chosen_by(ordered) == [1, 2]
     assert stage.chosen_by(top) == [2]
 
-    rest = Cut(1, "site", categories=("A", "B"), negated=True, missing=True)
-    (site,) = read_fields(cuts_of(rest, Cut(1, "site", categories=("A",), missing=True)))
-    assert site.labels == ["A", "B", "another value"]
-    assert site.may_be_missing
+    rest = Cut(1, "site", categories=("A", "B"), negated=True, known=("A", "B", "C", "D"))
+    (site,) = read_fields(cuts_of(rest, replace(rest, categories=("A",), negated=False)))
+    assert site.labels == ["A", "B", "C", "D"]
+    assert site.chosen_by(rest) == [2, 3]
+
+    # Of many categories, those that the tree does not tell apart are one choice.
+    rest = replace(rest, known=tuple("ZYXWVUTSRQPBA"))
+    (site,) = read_fields(cuts_of(rest))
+    assert site.labels == ["B", "A", "another of 11 values"]
     assert site.chosen_by(rest) == [2]
+
+    rest = replace(rest, known=None)  # as in a file without them
+    (site,) = read_fields(cuts_of(rest))
+    assert site.labels == ["A", "B", "another value"]
+    assert site.chosen_by(rest) == [2]
+
+    codes = Cut(1, "code", categories=(1,), known=(0, 1, 2))
+    (code,) = read_fields(cuts_of(codes))
+    assert code.labels == ["0", "1", "2"]
 
     (smoker,) = read_fields(cuts_of(Cut(2, "smoker", categories=(True,))))
     assert smoker.labels == ["True", "False"]
 
     (known,) = read_fields(cuts_of(Cut(2, "lab", missing=True)))
-    assert (known.labels, known.may_be_missing) == (["any value"], True)
+    assert (known.labels, known.missing) == (["any value"], "missing or unknown")
 
     (size,) = read_fields(cuts_of(Cut(2, "size", threshold=3.0, seen=(1.0, 9.0))))
-    assert (size.is_number, size.seen, size.may_be_missing) == (True, (1.0, 9.0), False)
+    assert (size.is_number, size.seen, size.missing) == (True, (1.0, 9.0), "")
 
 
 def test_what_is_no_model_is_refused(table, tmp_path):

@@ -10,7 +10,7 @@ import typer
 from surtree.audit import Audit, Optimum, audit
 from surtree.cli import _options as options
 from surtree.cli._columns import choose, require_columns, split_names
-from surtree.cli._console import failures, guarded, show, show_json
+from surtree.cli._console import failures, guarded, show, show_json, warnings_said
 from surtree.cli._files import read_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.cli._survival import read_survival
@@ -76,7 +76,7 @@ def audit_tree(
                 reserved={*survival.columns, leaf},
                 types=readings,
             )
-        with failures(ValueError, TypeError):
+        with failures(ValueError, TypeError), warnings_said():
             found = audit(
                 subject,
                 X,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import typer
+
+from surtree.unseen import UnseenCategoryWarning
 
 DATA_ERROR = 1
 INTERRUPTED = 130
@@ -26,6 +29,21 @@ def failures(*kinds: type[Exception], about: str = "") -> Iterator[None]:
         yield
     except kinds as error:
         raise UserError(f"{about}{error}") from error
+
+
+@contextmanager
+def warnings_said() -> Iterator[None]:
+    """Say in a line what the package warns of; Python would name a line of its source."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UnseenCategoryWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, UnseenCategoryWarning):
+            say(f"surtree: {warning.message}")
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
 
 
 @contextmanager

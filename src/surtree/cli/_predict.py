@@ -13,7 +13,7 @@ from polars import selectors
 
 from surtree.cli import _options as options
 from surtree.cli._columns import require_columns, split_names
-from surtree.cli._console import UserError, failures, guarded, show_json
+from surtree.cli._console import UserError, failures, guarded, show_json, warnings_said
 from surtree.cli._files import require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.curves import leaf_curves
@@ -92,7 +92,7 @@ def _predictions(
     model: SurTree, rows: pl.DataFrame, quantities: list[Quantity], horizons: list[float]
 ) -> dict[str, pl.Series]:
     named = hasattr(model, "feature_names_in_")
-    with failures(ValueError, TypeError):
+    with failures(ValueError, TypeError), warnings_said():
         leaf = model.apply(rows if named else rows.to_numpy())
     place = np.searchsorted(model.tree_.leaves, leaf)
     curves = leaf_curves(model.tree_, model.leaf_curve)

@@ -25,10 +25,10 @@ _BREAK = re.compile(r"(?<=\s)(?<!> )(?<!= )|(?<=[^\W\d][_\-./])(?=[^\W\d])|(?<=[
 def rule_texts(tree: Tree) -> list[str]:
     """Return, for each node, what holds for its rows and not for those of its sibling."""
     texts = ["all rows"] * tree.n_nodes
-    for node in np.flatnonzero(~tree.is_leaf):
-        cut = _shortened(tree.cuts[tree.cut[node]])
-        texts[tree.left[node]] = cut.negated_rule
-        texts[tree.right[node]] = cut.rule
+    for node, cut in tree.worded_cuts.items():
+        short = _shortened(cut)
+        texts[tree.left[node]] = short.negated_rule
+        texts[tree.right[node]] = short.rule
     return texts
 
 
@@ -39,10 +39,16 @@ def leaf_texts(tree: Tree) -> dict[int, str]:
     for leaf in tree.leaves.tolist():
         conditions: dict[Any, str] = {}
         for node, child in pairwise(found[leaf]):
-            cut = tree.cuts[tree.cut[node]]
-            # Of thresholds on the same side of one column, the one asked last is the tightest.
-            side = (cut.column, cut.missing, child == tree.right[node])
-            conditions[side if cut.threshold is not None else child] = rules[child]
+            cut, right = tree.worded_cuts[node], child == tree.right[node]
+            if cut.threshold is None:
+                conditions[child] = rules[child]
+                continue
+            # Of thresholds on the same side of one column, the one asked last is the tightest: of
+            # those that treat missing values alike, and of all where no missing value arrives.
+            if cut.missing is None:
+                for missing in (False, True):
+                    conditions.pop((cut.column, missing, right), None)
+            conditions[cut.column, cut.missing, right] = rules[child]
         texts[leaf] = ", ".join(conditions.values()) or rules[leaf]
     return texts
 
@@ -99,19 +105,20 @@ def median_text(median: float, precision: int) -> str:
 
 
 def _shortened(cut: Cut) -> Cut:
-    categories = cut.categories
-    if categories is not None:
-        categories = tuple(
+    cut = replace(cut, name=_elided(cut.name, LONGEST_NAME))
+    if cut.categories is None:
+        return cut
+    categories, others = (
+        tuple(
             _elided(category, LONGEST_CATEGORY) if isinstance(category, str) else category
-            for category in categories
+            for category in listed
         )
-        if len(categories) > MOST_CATEGORIES:
-            listed = categories[: MOST_CATEGORIES - 1]
-            categories = (*listed, f"… {len(categories) - len(listed)} more")
-    other = cut.other
-    if isinstance(other, str):
-        other = _elided(other, LONGEST_CATEGORY)
-    return replace(cut, name=_elided(cut.name, LONGEST_NAME), categories=categories, other=other)
+        for listed in (cut.categories, cut.others)
+    )
+    if len(categories) > MOST_CATEGORIES:
+        listed = categories[: MOST_CATEGORIES - 1]
+        categories = (*listed, f"… {len(categories) - len(listed)} more")
+    return replace(cut, categories=categories, known=(*categories, *others))
 
 
 def _elided(text: str, longest: int) -> str:

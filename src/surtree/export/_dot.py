@@ -55,7 +55,7 @@ def _nodes(tree: Tree) -> Iterator[str]:
             label = "\\n".join(map(_escaped, leaf_lines(tree, node)))
             yield f'  {node} [label="{label}"]'
         else:
-            rule = tree.cuts[tree.cut[node]].rule
+            rule = tree.worded_cuts[node].rule
             yield f'  {node} [label="{_escaped(rule)}", style=solid]'
 
 

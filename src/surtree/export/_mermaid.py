@@ -50,7 +50,7 @@ def _nodes(tree: Tree) -> Iterator[str]:
             label = "<br>".join(map(_escaped, leaf_lines(tree, node)))
             yield f'  n{node}("{label}")'
         else:
-            yield f'  n{node}["{_escaped(tree.cuts[tree.cut[node]].rule)}"]'
+            yield f'  n{node}["{_escaped(tree.worded_cuts[node].rule)}"]'
 
 
 def _edges(tree: Tree) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from surtree.curves import LeafCurveKind
 from surtree.cut import Cut
-from surtree.export._tree import question, read_tree
+from surtree.export._tree import membership, read_tree
 from surtree.export._values import LeafValue, leaf_values
 from surtree.tree import Tree
 
@@ -19,13 +19,20 @@ def {name}(row=(), /, **values):
     """Return the {noun} of a row.
 
     A row is a mapping of columns to values, keyword arguments, or both. A value is missing where
-    it is None or NaN.
+    it is None or NaN, and so is a text of blanks or a category that training never had.
     """
     row = dict(row, **values)
 
     def missing(value):
+        if isinstance(value, str):
+            return not value.strip(" ")
         return value is None or type(value).__name__ == "NAType" or value != value
 '''
+
+_TEXT = """
+    def text(value):
+        return None if missing(value) else str(value).strip(" ")
+"""
 
 
 def export_python(
@@ -77,32 +84,38 @@ def export_python(
         if tree.is_leaf[node]:
             yield f"{indent}return {values[node]!r}"
             return
-        yield f"{indent}if {_condition(question(tree, node))}:"
+        yield f"{indent}if {_condition(tree.question(node))}:"
         yield from lines(int(tree.right[node]), indent + _INDENT)
         yield from lines(int(tree.left[node]), indent)
 
     head = _HEAD.format(name=name, noun=value if isinstance(value, str) else "value")
+    if any(cut.on_text for cut in tree.cuts):
+        head += _TEXT
     return "\n".join((head, *lines(0, _INDENT))) + "\n"
 
 
 def _condition(cut: Cut) -> str:
     cell = f"row[{cut.name!r}]"
-    if cut.threshold is None and cut.categories is None:
+    comparison = _comparison(cut, f"text({cell})" if cut.on_text else cell)
+    if comparison is None:
         return f"missing({cell})"
+    if cut.on_text and cut.known is not None:
+        # The text of a missing value is None, which is like a category that training never had.
+        return comparison
     if cut.missing:
-        return f"missing({cell}) or {_comparison(cut, cell)}"
-    return f"not missing({cell}) and {_comparison(cut, cell)}"
+        return f"missing({cell}) or {comparison}"
+    return f"not missing({cell}) and {comparison}"
 
 
-def _comparison(cut: Cut, cell: str) -> str:
+def _comparison(cut: Cut, cell: str) -> str | None:
     if cut.threshold is not None:
         return f"float({cell}) > {cut.threshold!r}"
-    categories = cut.categories or ()
-    if isinstance(categories[0], str):
-        # What is neither text nor number, say an interval, is known to the tree by its text.
-        cell = f"str({cell})"
+    members = membership(cut)
+    if members is None:
+        return None
+    inside, categories = members
     listed = ", ".join(map(_literal, categories)) + ("," if len(categories) == 1 else "")
-    return f"{cell} {'not in' if cut.negated else 'in'} ({listed})"
+    return f"{cell} {'in' if inside else 'not in'} ({listed})"
 
 
 def _literal(category: Any) -> str:

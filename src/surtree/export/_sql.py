@@ -8,7 +8,7 @@ from typing import Any
 
 from surtree.curves import LeafCurveKind
 from surtree.cut import Cut
-from surtree.export._tree import question, read_tree
+from surtree.export._tree import membership, read_tree
 from surtree.export._values import LeafValue, leaf_values
 from surtree.tree import Tree
 
@@ -46,7 +46,11 @@ def export_sql(
     Notes
     -----
     A missing value is NULL, and goes where the tree sends missing values; turn NaN into NULL
-    first. Texts are compared as the database does, which in MySQL and SQL Server may ignore case.
+    first. So does a category that the training column did not have. Texts are compared without
+    the blanks (spaces) at their ends, by TRIM, and a text of nothing else is a missing value.
+    Tabs and line breaks count, in the tree as in SQL; the TRIM of a few databases, DuckDB among
+    them, takes other spaces of Unicode off too. Texts are compared as the database does, which in
+    MySQL and SQL Server may ignore case.
     Whole numbers beyond 2**53 are compared exactly, where the tree has rounded them. Some versions
     of SQLite read about one literal in five thousand one unit in the last place too low or high.
 
@@ -71,7 +75,7 @@ def export_sql(
         lines = ["CASE"]
         # Where the answer is no, the next line asks on.
         while not tree.is_leaf[node]:
-            condition = _condition(question(tree, node))
+            condition = _condition(tree.question(node))
             yes = expression(int(tree.right[node]), f"{indent}    ")
             gap = f"\n{indent}    " if yes.startswith("CASE\n") else " "
             lines.append(f"{indent}  WHEN {condition} THEN{gap}{yes}")
@@ -89,20 +93,22 @@ def _condition(cut: Cut) -> str:
             "pass feature_names."
         )
     name = _quoted(cut.name, '"')
-    if cut.threshold is None and cut.categories is None:
+    comparison = _comparison(cut, f"TRIM({name})" if cut.on_text else name)
+    if comparison is None:
         return f"{name} IS NULL"
-    condition = f"{name} {_comparison(cut)}"
-    return f"{condition} OR {name} IS NULL" if cut.missing else condition
+    return f"{comparison} OR {name} IS NULL" if cut.missing else comparison
 
 
-def _comparison(cut: Cut) -> str:
+def _comparison(cut: Cut, cell: str) -> str | None:
     if cut.threshold is not None:
-        return f"> {_literal(cut.threshold)}"
-    categories = cut.categories or ()
-    sign = ("=", "IN") if not cut.negated else ("<>", "NOT IN")
+        return f"{cell} > {_literal(cut.threshold)}"
+    members = membership(cut)
+    if members is None:
+        return None
+    inside, categories = members
     if len(categories) == 1:
-        return f"{sign[0]} {_literal(categories[0])}"
-    return f"{sign[1]} ({', '.join(map(_literal, categories))})"
+        return f"{cell} {'=' if inside else '<>'} {_literal(categories[0])}"
+    return f"{cell} {'IN' if inside else 'NOT IN'} ({', '.join(map(_literal, categories))})"
 
 
 def _literal(value: bool | int | float | str | None) -> str:

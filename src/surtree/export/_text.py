@@ -72,7 +72,7 @@ def export_text(
         elif depth > max_depth:
             yield f"{start}truncated branch of depth {_depth_below(tree, node)}"
         else:
-            cut = tree.cuts[tree.cut[node]]
+            cut = tree.worded_cuts[node]
             for side, holds in ((tree.left, False), (tree.right, True)):
                 yield start + _rule(cut, holds=holds)
                 yield from lines(int(side[node]), depth + 1)

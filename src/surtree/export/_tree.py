@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -38,10 +39,26 @@ def read_tree(tree: Tree, feature_names: Sequence[str] | None = None) -> Tree:
     return replace(tree, cuts=tuple(replace(cut, name=names[cut.column]) for cut in tree.cuts))
 
 
-def question(tree: Tree, node: int) -> Cut:
-    """Return what a node that is not a leaf asks, with what it answers to a missing value."""
-    cut: Cut = tree.cuts[tree.cut[node]]
-    return replace(cut, missing=tree.missing_goes_right(node))
+def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
+    """Return which values are a yes to a question about categories, missing values apart.
+
+    Parameters
+    ----------
+    cut : Cut
+        The question, with its answer to a missing value. A category that training never had is
+        answered in the same way.
+
+    Returns
+    -------
+    inside, categories : bool, tuple
+        A value is a yes where it is one of the categories, or else where it is none of them. None
+        where the question is about a number, or about nothing but missing values.
+    """
+    if cut.known is None:
+        return None if cut.categories is None else (not cut.negated, cut.categories)
+    listed = cut.categories or ()
+    no, yes = (listed, cut.others) if cut.negated else (cut.others, listed)
+    return (False, no) if cut.missing or cut.categories is None else (True, yes)
 
 
 def median_text(tree: Tree, leaf: int, style: str) -> str:

@@ -267,7 +267,7 @@ class _Growth:
         column = self._columns[index]
         known, scores = self._scores(column, rows)
         values = column.values[known]
-        plain = Cut(column=index, name=column.name)
+        plain = Cut(column=index, name=column.name, known=column.known)
         if column.kind == "categorical" and not column.ordered:
             cut = _categories_cut(plain, column, best_subset(scores, values, bucket))
         else:
@@ -284,11 +284,11 @@ def _threshold_cut(plain: Cut, column: Column, lower: float, upper: float) -> Cu
     if column.kind == "boolean":
         return replace(plain, categories=(True,))
     if column.ordered:
-        return plain.of_categories(column.categories[int(lower) + 1 :], column)
+        return replace(plain, categories=column.categories[int(lower) + 1 :])
     return replace(plain, threshold=readable(float(midpoint(lower, upper)), lower, upper))
 
 
 def _categories_cut(plain: Cut, column: Column, codes: NDArray[np.intp] | None) -> Cut | None:
     if codes is None:
         return None
-    return plain.of_categories(tuple(column.categories[code] for code in codes), column)
+    return replace(plain, categories=tuple(column.categories[code] for code in codes))

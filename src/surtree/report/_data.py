@@ -92,7 +92,7 @@ def _nodes(tree: Tree, fields: list[Field]) -> list[dict[str, Any]]:
                 "left": int(tree.left[node]),
                 "right": int(tree.right[node]),
                 "field": place,
-                "missing": cut.missing,
+                "missing": tree.question(node).missing,
             }
             if cut.threshold is not None:
                 known["threshold"] = cut.threshold

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from typing import Any
 
 from surtree.cut import Cut
@@ -13,10 +14,13 @@ from surtree.tree import Tree
 
 # Up to so many choices are buttons side by side, more are a list.
 MOST_BUTTONS = 4
+# Of a column with more categories, only those that the tree tells apart are listed.
+MOST_OPTIONS = 12
 
 ANOTHER = "another value"
 ANY = "any value"
 MISSING = "missing"
+UNKNOWN = "missing or unknown"
 
 
 @dataclass(frozen=True)
@@ -30,21 +34,23 @@ class Field:
     name : str
         What the user calls it.
     options : tuple
-        The categories to choose from, as the cuts have them; empty for a number.
-    open_ended : bool
-        Whether there are categories besides, which all cuts treat alike.
+        The categories to choose from; empty for a number.
+    rest : str
+        What stands for all other categories, which the tree does not tell apart; empty where
+        there are none.
     seen : tuple of two floats, optional
         The least and the greatest number in training.
-    may_be_missing : bool
-        Whether the value was missing in some training rows.
+    missing : str
+        What stands for a value that is missing, or that training never had; empty where it cannot
+        be chosen: for a number, unless some were missing in training.
     """
 
     column: int
     name: str
     options: tuple[Any, ...]
-    open_ended: bool
+    rest: str
     seen: tuple[float, float] | None
-    may_be_missing: bool
+    missing: str
 
     @property
     def is_number(self) -> bool:
@@ -54,10 +60,7 @@ class Field:
     @property
     def labels(self) -> list[str]:
         """The choices in words, but for that of a missing value."""
-        labels = [str(option) for option in self.options]
-        if self.open_ended:
-            labels.append(ANOTHER if labels else ANY)
-        return labels
+        return [*map(str, self.options), *([self.rest] if self.rest else [])]
 
     def chosen_by(self, cut: Cut) -> list[int]:
         """Return the positions, among the labels, of the choices for which a cut holds."""
@@ -67,7 +70,7 @@ class Field:
             for place, option in enumerate(self.options)
             if (option in categories) is not cut.negated
         ]
-        if self.open_ended and cut.negated:
+        if self.rest and cut.negated:
             held.append(len(self.options))
         return held
 
@@ -90,34 +93,34 @@ def _field(cuts: list[Cut]) -> Field:
         # Trees of other tools have no range: then it is that of the thresholds.
         ranges = [cut.seen for cut in numbers if cut.seen is not None]
         seen = ranges[0] if ranges else (min(thresholds), max(thresholds))
-    options, closed = _options(cuts)
+    options, rest = ((), "") if numbers else _options(cuts)
+    with_missing = any(cut.missing is not None for cut in cuts)
     return Field(
         column=cuts[0].column,
         name=cuts[0].name,
         options=options,
-        open_ended=not closed and not numbers,
+        rest=rest,
         seen=seen,
-        may_be_missing=any(cut.missing is not None for cut in cuts),
+        missing=UNKNOWN if not numbers else MISSING if with_missing else "",
     )
 
 
-def _options(cuts: list[Cut]) -> tuple[tuple[Any, ...], bool]:
-    """Return the categories that cuts tell apart, and whether the column had no others."""
-    options: list[Any] = []
-    closed = False
+def _options(cuts: list[Cut]) -> tuple[tuple[Any, ...], str]:
+    """Return the categories to choose from, and what stands for all others."""
     # The longest list first: of ordered categories, the others are its ends.
-    for cut in sorted(cuts, key=lambda cut: -len(cut.categories or ())):
-        categories = cut.categories or ()
-        if categories and categories[0] is True:
-            return (True, False), True
-        if cut.other is not None:
-            closed = True
-            # Where several are listed they are the upper ones of an order.
-            categories = (
-                (cut.other, *categories) if len(categories) > 1 else (*categories, cut.other)
-            )
-        options += [category for category in categories if category not in options]
-    return tuple(options), closed
+    lists = sorted((cut.categories or () for cut in cuts), key=len, reverse=True)
+    told_apart = tuple(dict.fromkeys(chain.from_iterable(lists)))
+    if not told_apart:
+        return (), ANY
+    if told_apart[0] is True:
+        return (True, False), ""
+    known = cuts[0].known
+    if known is None:  # the file of the model does not say
+        return told_apart, ANOTHER
+    if len(known) <= MOST_OPTIONS:
+        return known, ""
+    options = tuple(category for category in known if category in told_apart)
+    return options, f"another of {len(known) - len(options)} values"
 
 
 def form_html(fields: list[Field]) -> str:
@@ -134,8 +137,8 @@ def _field_html(place: int, field: Field) -> str:
             f'inputmode="decimal" autocomplete="off" aria-describedby="{hint}">'
             f"{_missing_box(place, field)}</div>{_hint(hint, field)}</div>"
         )
-    labels = [*field.labels, *([MISSING] if field.may_be_missing else [])]
-    values = [*map(str, range(len(field.labels))), *(["missing"] if field.may_be_missing else [])]
+    labels = [*field.labels, field.missing]
+    values = [*map(str, range(len(field.labels))), "missing"]
     if len(labels) <= MOST_BUTTONS:
         buttons = "".join(
             f'<label><input type="radio" name="field-{place}" value="{value}">'
@@ -159,9 +162,10 @@ def _field_html(place: int, field: Field) -> str:
 
 
 def _missing_box(place: int, field: Field) -> str:
-    if not field.may_be_missing:
+    if not field.missing:
         return ""
-    return f'<label class="missing"><input type="checkbox" id="missing-{place}">{MISSING}</label>'
+    box = f'<input type="checkbox" id="missing-{place}">'
+    return f'<label class="missing">{box}{field.missing}</label>'
 
 
 def _hint(identity: str, field: Field) -> str:

@@ -50,11 +50,9 @@ class _Drawing:
         self._end = float(tree.baseline.times[-1])
         self._rules = rule_texts(tree)
         self._whole_rules = {0: "all rows"}
-        for node in range(tree.n_nodes):
-            if not tree.is_leaf[node]:
-                cut = tree.cuts[int(tree.cut[node])]
-                self._whole_rules[int(tree.left[node])] = cut.negated_rule
-                self._whole_rules[int(tree.right[node])] = cut.rule
+        for node, cut in tree.worded_cuts.items():
+            self._whole_rules[int(tree.left[node])] = cut.negated_rule
+            self._whole_rules[int(tree.right[node])] = cut.rule
 
     def item(self, node: int, level: int) -> str:
         """Return a node and all below it."""

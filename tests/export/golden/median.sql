@@ -1,8 +1,8 @@
 CASE
   WHEN "age" > 0.30000000000000004e0 OR "age" IS NULL THEN
     CASE
-      WHEN "drug's kind" IN ('aspirin', 'l''eau') THEN 2.5e0
-      WHEN "site" NOT IN ('Köln', '東京') THEN
+      WHEN TRIM("drug's kind") IN ('aspirin', 'l''eau') THEN 2.5e0
+      WHEN TRIM("site") IN ('Ulm', 'Wien') THEN
         CASE
           WHEN "dose" IS NULL THEN 4
           ELSE NULL
