@@ -64,7 +64,7 @@ def column(draw: st.DrawFn, n: int, earlier: list[pd.Series]) -> pd.Series:
 
 @st.composite
 def cases(draw: st.DrawFn, max_rows: int = 16, max_columns: int = 3) -> Case:
-    """Draw a table with ties, missing values, copies, weights, entry times and limits."""
+    """Draw a table with ties, missing values, weights, entry times or events at zero, limits."""
     n = draw(st.integers(2, max_rows))
     columns: list[pd.Series] = []
     for _ in range(draw(st.integers(1, max_columns))):
@@ -82,6 +82,8 @@ def cases(draw: st.DrawFn, max_rows: int = 16, max_columns: int = 3) -> Case:
     if draw(st.integers(0, 2)) == 0:
         shares = draw(st.lists(st.sampled_from([0, 0.3, 0.8]), min_size=n, max_size=n))
         entry = y["time"] * shares
+    elif (y["time"][y["event"]] > 1).any():
+        y["time"][y["event"] & (y["time"] == 1)] = draw(st.sampled_from([0, 1]))
 
     depth = draw(st.integers(0, 4))
     limits = {"max_depth": depth, "n_thresholds": 3, "min_support": 0.0}
@@ -120,7 +122,7 @@ def expected_losses(case: Case, holds: np.ndarray) -> np.ndarray:
 
 def row_hazard(y: np.ndarray, weight: np.ndarray, entry: np.ndarray | None) -> np.ndarray:
     """Nelson-Aalen, row by row: slow, and read off its definition."""
-    entry = np.zeros(len(y)) if entry is None else entry
+    entry = np.full(len(y), -1.0) if entry is None else entry  # there at time zero already
     steps = {}
     for t in np.unique(y["time"][y["event"]]):
         deaths = weight[(y["time"] == t) & y["event"]].sum()

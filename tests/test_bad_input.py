@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
-from surtree import SurTree
+from surtree import SurTree, UnseenCategoryWarning
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 
 X = np.column_stack([np.arange(20.0), np.arange(20.0) % 4])
@@ -47,13 +47,22 @@ def test_no_event_among_the_rows_that_count():
         fit(sample_weight=~Y["event"])
 
 
-@pytest.mark.parametrize("wrong", [0.0, -2.5])
-def test_times_that_are_not_positive(wrong):
+def test_negative_times():
     time = TIME.copy()
-    time[[3, 5]] = wrong
-    with pytest.raises(ValueError, match=rf"y has 2 times that are not positive.*{wrong} in row 3"):
-        fit(y=survival(Y["event"], time))
-    with pytest.raises(ValueError, match="small positive time"):
+    time[[3, 5]] = -2.5
+    message = (
+        r"y has 2 negative times: drop these rows \(the first is -2.5 in row 3, counted from 0"
+    )
+    for y in (time, survival(Y["event"], time)):
+        with pytest.raises(ValueError, match=message):
+            fit(y=y)
+
+
+@pytest.mark.parametrize("wrong", [5e-324, 1e-310, 1e308])
+def test_times_that_no_axis_can_have(wrong):
+    time = TIME.copy()
+    time[4] = wrong
+    with pytest.raises(ValueError, match="1 times that are neither zero nor between 1e-100 and"):
         fit(y=time)
 
 
@@ -181,22 +190,14 @@ def test_constant_and_entirely_missing_columns_are_never_asked_about():
     assert fit(with_them[["constant", "nothing"]]).get_n_leaves() == 1
 
 
-def test_an_unseen_category_answers_as_the_rule_says():
-    group = np.where(X[:, 0] < 10, "old", "new")
-    model = fit(pd.DataFrame({"group": group}), Y)
-    unseen, old, new = model.predict(pd.DataFrame({"group": ["other", "old", "new"]}))
-    cut = model.tree_.cuts[0]
-    expected = old if cut.categories == ("new",) else new
-    assert old != new
-    assert unseen == expected
-
-
 def test_a_value_first_missing_at_predict_time_follows_the_heavier_side():
     weight = np.where(X[:, 0] < 10, 1.0, 3.0)
     group = pd.DataFrame({"group": np.where(X[:, 0] < 10, "old", "new")})
     model = fit(group, Y, sample_weight=weight)
     missing, new = model.predict(pd.DataFrame({"group": [None, "new"]}))
     assert missing == new
+    with pytest.warns(UnseenCategoryWarning, match="'other' in 1 row of column 'group'"):
+        assert model.predict(pd.DataFrame({"group": ["other"]})) == new
 
 
 def test_columns_in_another_order():

@@ -28,11 +28,12 @@ def make_target(events, times, entries=None):
 @st.composite
 def observed_rows(draw):
     n = draw(st.integers(1, 12))
-    times = draw(st.lists(st.integers(1, 8), min_size=n, max_size=n))
+    first = draw(st.sampled_from([0, 1]))
+    times = draw(st.lists(st.integers(first, 8), min_size=n, max_size=n))
     events = draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(any))
     weight = draw(st.lists(st.sampled_from([1.0, 2.0, 3.0, 0.25]), min_size=n, max_size=n))
     entries = None
-    if draw(st.booleans()):
+    if first == 1 and draw(st.booleans()):
         entries = [draw(st.integers(0, time - 1)) for time in times]
     return make_target(events, times, entries), np.array(weight)
 

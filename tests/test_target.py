@@ -76,7 +76,9 @@ def test_a_column_vector_is_taken_with_a_warning(y):
         (["a", "b", "c"], "time column 'y' of y holds texts, not numbers. y is a structured array"),
         (np.ones((3, 2)), r"y should be a 1d array, got an array of shape \(3, 2\). y is a struct"),
         (pd.DataFrame({"a": TIME, "b": TIME, "c": TIME}), "y has 3 columns"),
-        ([1.0, 0.0, -2.0], r"2 times that are not positive.*the first is 0.0 in row 1"),
+        ([1.0, 0.0, -2.0], r"1 negative times: drop these rows \(the first is -2.0 in row 2"),
+        ([1.0, 5e-324, 0.0], r"1 times that are neither zero nor between 1e-100 and 1e\+100"),
+        ([1e308, 5.0, 0.0], r"count time in another unit \(the first is 1e\+308 in row 0"),
         ([1.0, 1.0, np.nan], r"1 times that are not finite.*the first is nan in row 2"),
         ([np.inf, 1.0, np.inf], r"2 times that are not finite.*the first is inf in row 0"),
         ([1.0, 2.0], r"inconsistent numbers of samples: \[3, 2\]; X has 3 rows and y has 2"),
@@ -96,6 +98,7 @@ def test_entry():
     ("entry", "message"),
     [
         ([0.0, 1.0, 2.0], r"entry has 2 entry times that are not before.*first is 1.0 in row 1"),
+        ([4.0, 0.0, 0.0], r"entry has 1 entry times that are not before.*first is 4.0 in row 0"),
         ([0.0, -1.0, 1.0], r"entry has 1 negative entry times.*-1.0 in row 1"),
         ([0.0, np.nan, 1.0], r"entry has 1 entry times that are not finite"),
         ([0.0, 0.0], r"\[3, 2\]; X has 3 rows and entry has 2"),

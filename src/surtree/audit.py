@@ -227,7 +227,7 @@ def audit(
     X : data frame or array of shape (n_samples, n_features)
         The rows, as a rule those that the model was fitted on.
     y : structured array of shape (n_samples,)
-        A boolean event indicator and a time above zero.
+        A boolean event indicator and a time, zero or later.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
     entry : array of shape (n_samples,), optional

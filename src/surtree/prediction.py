@@ -133,7 +133,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
         y : structured array of shape (n_samples,)
-            A boolean event indicator and a time above zero.
+            A boolean event indicator and a time, zero or later.
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
         entry : array of shape (n_samples,), optional
@@ -141,7 +141,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         """
         theta = self.predict(X)
         target = read_target(y, theta.size, entry)
-        weight = read_weights(sample_weight, theta.size)
+        weight = np.where(target.censored_at_zero, 0.0, read_weights(sample_weight, theta.size))
         return likelihood_loss(row_sums(target, weight, self.tree_.baseline), theta)
 
     def apply(self, X: Any) -> NDArray[np.intp]:

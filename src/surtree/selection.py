@@ -31,6 +31,7 @@ from surtree.sizes import RULES, Rule, SizeScores, candidate_sizes
 from surtree.splitter import EventStratifiedKFold
 from surtree.table import read_table
 from surtree.target import read_target, read_weights, require_events
+from surtree.training import leave_out_censored_at_zero
 
 
 class SurTreeCV(TreeEstimator):
@@ -177,8 +178,8 @@ class SurTreeCV(TreeEstimator):
         X : data frame or array of shape (n_samples, n_features)
             Numbers, booleans, categories or text; values may be missing.
         y : structured array of shape (n_samples,)
-            A boolean event indicator and a time above zero. A plain array of times means that
-            every row has an event.
+            A boolean event indicator and a time, zero or later. A plain array of times means that
+            every row has an event. Rows that are censored at time zero are left out.
         sample_weight : array of shape (n_samples,), optional
             How often each row counts, in fits and in scores. A row of weight zero counts as
             absent.
@@ -194,6 +195,7 @@ class SurTreeCV(TreeEstimator):
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table.n_rows)
         target = read_target(y, table.n_rows, entry)
+        weight = leave_out_censored_at_zero(target, weight, stacklevel=3)
         require_events(target.take(weight > 0))
         require_unweighted(self.scoring, weight)
 
@@ -207,7 +209,7 @@ class SurTreeCV(TreeEstimator):
                 delattr(self, stale)
         if self.refit:
             best = self._tree().set_params(**self.best_params_, n_jobs=self.n_jobs)
-            self.best_estimator_ = best.fit(X, y, sample_weight, entry)
+            self.best_estimator_ = best.fit(X, y, weight, entry)
             self.tree_ = best.tree_
             self.status_ = _first_other("optimal", [self.status_, best.status_])
         return self

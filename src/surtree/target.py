@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,9 @@ from sklearn.utils.validation import column_or_1d
 
 from surtree.table import Column, read_array, read_series
 
+# Times outside of these have no time axis: its ticks would be too close for numbers, or too far.
+_LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100
+
 _SHAPES = (
     "y is a structured array or a data frame with an event column (boolean) and a time column, "
     "or a one-dimensional array of times that all are events"
@@ -20,6 +23,35 @@ _SHAPES = (
 
 # A weight, and its inverse: sums and products of weights then stay within double precision.
 _GREATEST_WEIGHT = 1e100
+
+
+class RowsError(ValueError):
+    """Some rows of what the user passed cannot be used.
+
+    Parameters
+    ----------
+    name : str
+        What was passed: "y", "entry" or "sample_weight".
+    fault : str
+        How many rows cannot be used, why, and what to do.
+    value : float
+        The value of the first of them.
+    row : int
+        Its position, counted from 0.
+    """
+
+    def __init__(self, name: str, fault: str, value: float, row: int) -> None:
+        super().__init__(name, fault, value, row)
+        self.name = name
+        self.fault = fault
+        self.value = value
+        self.row = row
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} has {self.fault} (the first is {self.value} in row {self.row}, "
+            "counted from 0)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +63,7 @@ class Target:
     event : array of bool
         Whether the event happened, else the row is censored.
     time : array of float
-        When it happened, or when the row was last seen; positive.
+        When it happened, or when the row was last seen; zero or later.
     entry : array of float, optional
         When the row came under observation, before its time; None when all did at zero.
     """
@@ -39,6 +71,11 @@ class Target:
     event: NDArray[np.bool_]
     time: NDArray[np.float64]
     entry: NDArray[np.float64] | None = None
+
+    @property
+    def censored_at_zero(self) -> NDArray[np.bool_]:
+        """Which rows are censored at time zero: they say nothing about survival."""
+        return np.asarray(~self.event & (self.time == 0))
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
@@ -80,17 +117,21 @@ def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
     event, time = _read_event_and_time(y)
     _require_length("y", len(time), n_rows)
     _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers: drop these rows")
+    _refuse("y", time < 0, time, "negative times: drop these rows")
+    extreme = (time > 0) & ((time < _LEAST_TIME) | (time > _GREATEST_TIME))
     _refuse(
         "y",
-        time <= 0,
+        extreme,
         time,
-        "times that are not positive: drop these rows, or give them a small positive time",
+        f"times that are neither zero nor between {_LEAST_TIME:g} and {_GREATEST_TIME:g}: count "
+        "time in another unit",
     )
-    return Target(event, time, None if entry is None else _read_entry(entry, time))
+    target = Target(event, time + 0.0)  # which has no negative zero
+    return target if entry is None else replace(target, entry=_read_entry(entry, target))
 
 
 def require_events(target: Target) -> None:
-    """Raise an error when no row has an event, as there is nothing to learn from then.
+    """Raise an error when no row has an event after time zero, as there is no curve to learn then.
 
     Parameters
     ----------
@@ -100,6 +141,11 @@ def require_events(target: Target) -> None:
     if not target.event.any():
         raise ValueError(
             f"All {len(target.event)} rows are censored: at least one row needs an event"
+        )
+    if not target.time[target.event].any():
+        raise ValueError(
+            f"All {int(target.event.sum())} events are at time zero: a survival curve needs an "
+            "event at a later time"
         )
 
 
@@ -193,17 +239,16 @@ def _read_time(column: Column) -> NDArray[np.float64]:
     return column.values
 
 
-def _read_entry(entry: ArrayLike, time: NDArray[np.float64]) -> NDArray[np.float64]:
-    values = _read_numbers("entry", entry, len(time))
+def _read_entry(entry: ArrayLike, target: Target) -> NDArray[np.float64]:
+    values = _read_numbers("entry", entry, len(target.time))
     _refuse("entry", ~np.isfinite(values), values, "entry times that are not finite numbers")
     _refuse(
         "entry", values < 0, values, "negative entry times: observation starts at zero or later"
     )
+    # A row that is censored at zero may enter there: it says nothing, and is left out.
+    late = (values > target.time) | ((values == target.time) & ~target.censored_at_zero)
     _refuse(
-        "entry",
-        values >= time,
-        values,
-        "entry times that are not before the row's time in y: drop these rows",
+        "entry", late, values, "entry times that are not before the row's time: drop these rows"
     )
     return values
 
@@ -227,7 +272,4 @@ def _require_length(name: str, length: int, n_rows: int) -> None:
 def _refuse(name: str, rows: NDArray[np.bool_], values: NDArray[np.float64], what: str) -> None:
     if rows.any():
         first = int(np.argmax(rows))
-        raise ValueError(
-            f"{name} has {int(rows.sum())} {what} (the first is {values[first]} in row {first}, "
-            "counted from 0)"
-        )
+        raise RowsError(name, f"{int(rows.sum())} {what}", float(values[first]), first)

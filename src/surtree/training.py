@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from surtree.statistics import Baseline, RowSums, nelson_aalen, row_sums
 from surtree.table import Table, read_table
 from surtree.target import Target, read_target, read_weights, require_events
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class TrainingRows:
     """
 
     table: Table
-    table_weight: NDArray[np.float64]
+    table_weight: Floats
     target: Target
     baseline: Baseline
     sums: RowSums
@@ -64,11 +67,38 @@ def read_training_rows(
     TrainingRows
     """
     table = read_table(estimator, X, reset=True)
-    table_weight = read_weights(sample_weight, table.n_rows)
-    return training_rows(table, read_target(y, table.n_rows, entry), table_weight)
+    weight = read_weights(sample_weight, table.n_rows)
+    target = read_target(y, table.n_rows, entry)
+    return training_rows(table, target, leave_out_censored_at_zero(target, weight, stacklevel=4))
 
 
-def training_rows(table: Table, target: Target, table_weight: NDArray[np.float64]) -> TrainingRows:
+def leave_out_censored_at_zero(target: Target, weight: Floats, *, stacklevel: int) -> Floats:
+    """Return the weights with zero where a row is censored at time zero, and warn of such rows.
+
+    Parameters
+    ----------
+    target : Target
+        All rows.
+    weight : array of float
+        Their weights.
+    stacklevel : int
+        Whose line the warning names, as in `warnings.warn`.
+    """
+    left_out = target.censored_at_zero & (weight > 0)
+    n_left_out = int(left_out.sum())
+    if not n_left_out:
+        return weight
+    require_events(target.take(weight > 0))
+    warnings.warn(
+        f"{n_left_out} of {weight.size} rows are censored at time zero: they say nothing about "
+        "survival, and are left out",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+    return np.where(left_out, 0.0, weight)
+
+
+def training_rows(table: Table, target: Target, table_weight: Floats) -> TrainingRows:
     """Add up what the rows say before any tree.
 
     Parameters

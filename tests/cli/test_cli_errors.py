@@ -38,9 +38,17 @@ def require_line(result, message):
         ("days,died,x\n1,1,2\n1,1,2,3\n", "found more fields"),
         ("days,died,x\nsoon,1,2\n3,0,1\n", "column 'days': 'soon' in row 1 is not a number"),
         ("days,died,x\n,1,2\n3,0,1\n", "column 'days' has no value in 1 of 2 rows"),
-        ("days,died,x\n0,1,2\n3,0,1\n", "times that are not positive"),
-        ("days,died,x\n-1,1,2\n3,0,1\n", "times that are not positive"),
-        ("days,died,x\ninf,1,2\n3,0,1\n", "times that are not finite"),
+        ("days,died,x\n0,1,2\n3,0,1\n", "All 1 events are at time zero"),
+        (
+            "days,died,x\n3,0,1\n-1,1,2\n",
+            "column 'days' has 1 negative times: drop these rows (the first is -1 in row 2)",
+        ),
+        (
+            "days,died,x\ninf,1,2\n3,0,1\n",
+            "column 'days' has 1 times that are not finite numbers: drop these rows (the first is "
+            "inf in row 1)",
+        ),
+        ("days,died,x\n1e-200,1,2\n3,0,1\n", "column 'days' has 1 times that are neither zero"),
         ("days,died,x\n2,0,2\n3,0,1\n", "All 2 rows are censored"),
         ("days,died\n2,1\n3,0\n", "no column is left"),
         ("days,died,x\n2,1,inf\n3,0,1\n", "Column 'x' holds infinity"),

@@ -356,3 +356,52 @@ class TestText:
         options = ("--max-depth", 2, "--missing", "?", "--json")
         found = json.loads(surtree("fit", files.csv, *TARGET, *options).stdout)
         assert found["loss"] == expected.loss_
+
+
+class TestTimesOfZero:
+    @pytest.fixture
+    def table(self, files, lung):
+        """Write a table with events and with censored rows at zero; return its other rows."""
+        zero = lung.assign(days=np.where(lung.index % 9 == 0, 0, lung["days"]))
+        zero.to_csv(files.csv, index=False)
+        nothing = (zero["days"] == 0) & (zero["died"] == 0)
+        assert 0 < nothing.sum() < (zero["days"] == 0).sum()
+        return zero[~nothing], int(nothing.sum())
+
+    def require_line(self, result, n_rows):
+        assert result.stderr.splitlines() == [
+            f"surtree: {n_rows} of 228 rows are censored at time zero in column 'days': they say "
+            "nothing about survival, and are left out"
+        ]
+
+    @pytest.mark.parametrize("options", [(), ("--tune", "--folds", 3)])
+    def test_rows_that_are_censored_there_are_left_out_with_a_line(
+        self, surtree, files, table, options
+    ):
+        kept, n_rows = table
+        fit = ("--max-depth", 2, "--model", files / "m.json", "--json", *options)
+        result = surtree("fit", files.csv, *TARGET, *fit)
+        self.require_line(result, n_rows)
+        kept.to_csv(files / "kept.csv", index=False)
+        without = surtree("fit", files / "kept.csv", *TARGET, *fit[:2], *fit[4:])
+        assert without.stderr == ""
+        for part in ("loss", "leaves", "tuning"):
+            assert json.loads(result.stdout)[part] == json.loads(without.stdout)[part]
+
+    def test_an_audit_leaves_them_out_too(self, surtree, files, table):
+        model = ("--model", files / "m.json")
+        surtree("fit", files.csv, *TARGET, "--max-depth", 2, *model)
+        result = surtree("audit", files.csv, *TARGET, *model, "--json")
+        self.require_line(result, table[1])
+        assert json.loads(result.stdout)["gap_percent"] == pytest.approx(0)
+
+    def test_an_event_there_and_an_entry_time_contradict_each_other(self, surtree, files, table):
+        kept, _ = table
+        n_events = int((kept["days"] == 0).sum())
+        row = int(np.argmax(kept["days"] == 0)) + 1
+        kept.assign(start=0).to_csv(files.csv, index=False)
+        result = surtree("fit", files.csv, *TARGET, "--entry", "start", code=1)
+        assert result.stderr == (
+            f"surtree: column 'start' has {n_events} entry times that are not before the row's "
+            f"time: drop these rows (the first is 0 in row {row})\n"
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from surtree.cli._columns import WORDS, Reading, read_column, require_columns
-from surtree.cli._console import UserError
+from surtree.cli._console import UserError, say
 from surtree.datasets._frame import make_target
+from surtree.target import RowsError, read_target, read_weights
 
 _MOST_VALUES = 6
 
@@ -24,7 +27,8 @@ class Survival:
     y : structured array
         Event and time.
     entry, weight : array of float, optional
-        When each row came under observation, and how often it counts.
+        When each row came under observation, and how often it counts: not at all if it is
+        censored at time zero.
     columns : frozenset of str
         The columns of the table that these are.
     """
@@ -53,12 +57,34 @@ def read_survival(
     event_column, values = _split_event(frame, event)
     numbers = [name for name in (time, entry, weight) if name is not None]
     require_columns(frame, [*numbers, event_column])
-    return Survival(
-        y=make_target(_events(frame[event_column], values), _numbers(frame[time])),
-        entry=None if entry is None else _numbers(frame[entry]),
-        weight=None if weight is None else _numbers(frame[weight]),
-        columns=frozenset((*numbers, event_column)),
-    )
+    y = make_target(_events(frame[event_column], values), _numbers(frame[time]))
+    entries = None if entry is None else _numbers(frame[entry])
+    weights = None if weight is None else _numbers(frame[weight])
+    with _about_columns({"y": time, "entry": str(entry), "sample_weight": str(weight)}):
+        target = read_target(y, len(y), entries)
+        counts = read_weights(weights, len(y))
+    left_out = target.censored_at_zero & (counts > 0)
+    if left_out.any():
+        say(
+            f"surtree: {left_out.sum()} of {len(y)} rows are censored at time zero in column "
+            f"{time!r}: they say nothing about survival, and are left out"
+        )
+        weights = np.where(left_out, 0.0, counts)
+    return Survival(y, entries, weights, frozenset((*numbers, event_column)))
+
+
+@contextmanager
+def _about_columns(columns: dict[str, str]) -> Iterator[None]:
+    """Turn errors about what estimators are given into failures about the columns of the user."""
+    try:
+        yield
+    except RowsError as error:
+        raise UserError(
+            f"column {columns[error.name]!r} has {error.fault} "
+            f"(the first is {error.value:g} in row {error.row + 1})"
+        ) from error
+    except ValueError as error:
+        raise UserError(str(error)) from error
 
 
 def _split_event(frame: pl.DataFrame, event: str) -> tuple[str, list[str]]:
