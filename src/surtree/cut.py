@@ -167,26 +167,26 @@ class Cut:
 
     def _is_one_of(self, categories: tuple[Any, ...], column: Column) -> NDArray[np.bool_]:
         """Return which rows of a column hold one of some categories of the training column."""
-        categorical = column.kind == "categorical"
-        values = np.array(column.categories) if categorical else column.values
-        members = np.isin(values, self._as_written(categories, column, values))
-        return np.asarray(members[column.values] if categorical else members)
+        wanted = self._as_written(categories, column)
+        if column.kind != "categorical":
+            return np.isin(column.values, list(wanted))
+        members = np.array([category in wanted for category in column.categories])
+        return np.asarray(members[column.values])
 
-    def _as_written(
-        self, categories: tuple[Any, ...], column: Column, values: NDArray[Any]
-    ) -> list[Any]:
+    def _as_written(self, categories: tuple[Any, ...], column: Column) -> set[Any]:
         """Return categories as the column writes them: as texts, or as numbers."""
-        fitted_on_text, text = isinstance(categories[0], str), values.dtype.kind == "U"
+        held: Any = column.categories or column.values[~column.missing]
+        fitted_on_text, text = isinstance(categories[0], str), isinstance(held[0], str)
         if text and not fitted_on_text:
             raise self._unlike(column, "booleans or numbers", "texts")
-        if categories[0] is True and not np.isin(values, (0, 1))[~np.isnan(values)].all():
+        if categories[0] is True and not np.isin(held, (0, 1)).all():
             raise self._unlike(column, "booleans", "other numbers")
         if text or not fitted_on_text:
-            return list(categories)
+            return set(categories)
         # Of the texts of a column, some may be numbers: those are what numbers can match.
         if not any(map(_is_number, self.known or categories)):
             raise self._unlike(column, "texts", "numbers")
-        return [float(category) for category in categories if _is_number(category)]
+        return {float(category) for category in categories if _is_number(category)}
 
     def _unlike(self, column: Column, then: str, now: str) -> ValueError:
         return ValueError(
