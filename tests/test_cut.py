@@ -195,11 +195,10 @@ odd_text = st.text(st.characters() | st.sampled_from("\n\r\t\0\x0b\x1b\x7f\x85\u
 @given(odd_text, st.lists(odd_text, min_size=2, max_size=4, unique=True), st.data())
 def test_a_text_is_one_line_that_can_be_printed(name, categories, data):
     holds = tuple(categories[: data.draw(st.integers(1, len(categories) - 1))])
-    other = categories[-1] if len(holds) == len(categories) - 1 else None
     missing = data.draw(st.sampled_from([None, True, False]))
     for cut in (
         Cut(0, name, threshold=0.5, missing=missing),
-        Cut(0, name, categories=holds, missing=missing, other=other),
+        Cut(0, name, categories=holds, missing=missing, known=tuple(categories)),
         Cut(0, name, missing=True),
     ):
         for text in (cut.rule, cut.negated_rule):

@@ -250,10 +250,12 @@ def test_events_at_zero_alone_have_no_curve():
     event = np.arange(8) % 2 == 0
     y = structured(event, np.where(event, 0.0, 3.0))
     for estimator in ESTIMATORS.values():
-        with pytest.raises(ValueError, match="All 4 events are at time zero: a survival curve"):
+        with pytest.raises(
+            ValueError, match=r"Every event is at time zero \(4 of 8 rows\): a survival"
+        ):
             estimator.fit(X, y)
     y["time"] = 0
-    with pytest.raises(ValueError, match="All 4 events are at time zero"):
+    with pytest.raises(ValueError, match="Every event is at time zero"):
         SurTree().fit(X, y)
     y["event"] = False
     with pytest.raises(ValueError, match="All 8 rows are censored"):

@@ -144,8 +144,8 @@ def require_events(target: Target) -> None:
         )
     if not target.time[target.event].any():
         raise ValueError(
-            f"All {int(target.event.sum())} events are at time zero: a survival curve needs an "
-            "event at a later time"
+            f"Every event is at time zero ({int(target.event.sum())} of {len(target.event)} rows): "
+            "a survival curve needs one at a later time"
         )
 
 

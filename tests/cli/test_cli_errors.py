@@ -38,7 +38,7 @@ def require_line(result, message):
         ("days,died,x\n1,1,2\n1,1,2,3\n", "found more fields"),
         ("days,died,x\nsoon,1,2\n3,0,1\n", "column 'days': 'soon' in row 1 is not a number"),
         ("days,died,x\n,1,2\n3,0,1\n", "column 'days' has no value in 1 of 2 rows"),
-        ("days,died,x\n0,1,2\n3,0,1\n", "All 1 events are at time zero"),
+        ("days,died,x\n0,1,2\n3,0,1\n", "Every event is at time zero (1 of 2 rows)"),
         (
             "days,died,x\n3,0,1\n-1,1,2\n",
             "column 'days' has 1 negative times: drop these rows (the first is -1 in row 2)",
