@@ -332,7 +332,7 @@ def _answers(cut: Cut) -> list[Any]:
     if cut.categories is None:
         return []
     unseen = {str: "never seen", bool: False}.get(type(cut.categories[0]), 12345)
-    return [*cut.categories, unseen, unseen if cut.other is None else cut.other]
+    return [*cut.categories, *cut.others[:3], unseen]
 
 
 def _trees(model: SurTree) -> Iterator[Tree]:

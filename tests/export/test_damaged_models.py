@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from damage import damaged, outcome, rows_for, sample_models, use_everywhere, write_damaged
 from problems import cases
-from surtree import SurTree, Tree
+from surtree import SurTree, Tree, UnseenCategoryWarning
 from surtree.cut import Cut
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
@@ -100,6 +100,11 @@ def in_risk(name):
     return change
 
 
+def in_known(name):
+    """Change the categories that training knew of a column."""
+    return lambda model, value: model["known"].update({str(model["columns"].index(name)): value})
+
+
 CHANGES = [
     (first("theta"), 0.0, "theta[0] is 0.0, not a number above zero"),
     (first("theta"), -0.5, "theta[0] is -0.5, not a number above zero"),
@@ -124,7 +129,13 @@ CHANGES = [
     (in_cuts("categories", "site"), [["a"]], "not a text or a finite number"),
     (in_cuts("categories", "site"), ["\ud800"], "has half of a character"),
     (in_cuts("categories", "ill"), [False], "a question has booleans that are not just true"),
-    (in_cuts("other", "sex"), {}, "not a text or a finite number"),
+    (in_known("sex"), {}, "is {}, not a list"),
+    (in_known("sex"), [[]], "not a text or a finite number"),
+    (in_known("sex"), ["f", 1], "are not the categories of a column"),
+    (in_known("sex"), ["f", "f"], "are not the categories of a column"),
+    (in_known("sex"), ["x", "y"], "a question has categories that are not some of those known"),
+    (in_known("age"), ["x", "y"], "a question has a threshold and known categories"),
+    (lambda m, v: m.update(known=v), [], "known is [], not an object"),
     (in_cuts("threshold", "age"), "x", "threshold is 'x', not a finite number"),
     (in_cuts("threshold", "age"), True, "threshold is True, not a finite number"),
     (in_cuts("threshold", "age"), 10**400, "not a finite number"),
@@ -151,8 +162,16 @@ CHANGES = [
     (lambda m, v: m.update(n_columns=v), True, "n_columns is True, not a whole number"),
     (lambda m, v: m.update(colour=v), "red", "'colour' is not a field"),
     (lambda m, v: m["parameters"].update(ccp_alpha=v), 10**400, "not a plain value"),
-    (lambda m, v: m["parameters"].update(min_support=v), 7, "min_support=7"),
-    (lambda m, v: m["encoder"].update(min_support=v), "x", "min_support='x'"),
+    (
+        lambda m, v: m["parameters"].update(min_support=v),
+        7,
+        "min_support must be a number from 0 to below 0.5; got 7",
+    ),
+    (
+        lambda m, v: m["encoder"].update(min_support=v),
+        "x",
+        "min_support must be a number from 0 to below 0.5; got 'x'",
+    ),
     (lambda m, v: m["baseline"].update(floor=v), 0, "floor is 0, not a number above zero"),
     (lambda m, v: m["baseline"].update(times=v), [], "its baseline is not a curve"),
     (lambda m, v: m["trees"][0].update(risk=m["trees"][0]["risk"][::-1]), None, "risk counts"),
@@ -214,7 +233,9 @@ def test_what_is_no_question_and_no_tree(wrong):
 def test_rows_for_a_model_ask_both_sides_of_each_question(saved, path):
     path.write_text(saved[0], encoding="utf-8")
     model = SurTree.load(path)
-    assert set(model.apply(rows_for(model))) == set(model.tree_.leaves)
+    with pytest.warns(UnseenCategoryWarning):
+        leaf = model.apply(rows_for(model))
+    assert set(leaf) == set(model.tree_.leaves)
 
 
 class TestEdited:
