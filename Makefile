@@ -23,8 +23,9 @@ SECOND_COMPILER := test-cpp-clang
 endif
 test-cpp: test-cpp-memory test-cpp-threads $(SECOND_COMPILER)
 test-cpp-memory: OPTIONS := -DSURTREE_SANITIZE=address,undefined
+test-cpp-plain test-cpp-clang test-cpp-memory: ONLY := -E threads
 test-cpp-threads: OPTIONS := -DSURTREE_SANITIZE=thread
-test-cpp-threads: ONLY := -R portable  # threads are the same whatever the instructions
+test-cpp-threads: ONLY := -R threads
 test-cpp-clang: OPTIONS := -DCMAKE_CXX_COMPILER=clang++
 test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads: test-cpp-%: $(VENV)/test
 	$(BIN)/cmake -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
