@@ -269,14 +269,15 @@ def audit(
     subject = read_subject(model, X, rows)
     questions = _Questions(chosen, rows, subject)
     limits = _limits_of(model, subject, rows)
+    tree = subject.tree(rows)
     same_depth: Optimum | None = None
     costs: tuple[SplitCost, ...] = ()
-    if subject.depth is not None:
+    if tree is not None and subject.depth is not None:
         shape = replace(limits, max_depth=subject.depth)
         solution = clock.solve(questions.encoded, rows.sums, shape)
         same_depth = questions.optimum(solution, shape)
         if solution.status == "optimal":
-            costs = _split_costs(questions.encoded, rows, subject, shape, clock)
+            costs = _split_costs(questions.encoded, rows.sums, subject, tree, shape, clock)
     same_size = same_depth
     size = replace(limits, max_depth=_deepest(max_depth, subject))
     if same_size is None or size.max_depth > same_size.max_depth:
@@ -287,7 +288,7 @@ def audit(
         leaf_loss=_partition_loss(np.zeros_like(subject.label), rows),
         n_splits=subject.n_leaves - 1,
         depth=subject.depth,
-        tree=subject.tree(rows),
+        tree=tree,
         same_depth=same_depth,
         same_size=same_size,
         split_costs=costs,
@@ -343,16 +344,15 @@ class _Clock:
 
 
 def _split_costs(
-    encoded: Encoded, training: TrainingRows, subject: Subject, limits: Limits, clock: _Clock
+    encoded: Encoded, sums: RowSums, subject: Subject, tree: Tree, limits: Limits, clock: _Clock
 ) -> tuple[SplitCost, ...]:
     """Return what each split costs, the costliest first, or nothing where time is up.
 
     The optimum below a node, of the size and depth that the subject has there, gains at least as
     much as the optima below its two children together. The difference is due to its question.
     """
-    structure, tree, sums = subject.structure, subject.tree(training), training.sums
+    structure = subject.structure
     assert structure is not None
-    assert tree is not None
     is_split = structure.left >= 0
     n_nodes = is_split.size
     n_splits, gains = np.zeros(n_nodes, dtype=int), np.zeros(n_nodes)

@@ -160,13 +160,14 @@ def _readings(model: SurTree) -> dict[int, Reading]:
     for cut in (*model.encoder_.cuts_, *model.tree_.cuts):
         if cut.threshold is not None:
             readings[cut.column] = Reading("numeric")
-        elif cut.categories is not None:
-            first = cut.categories[0]
-            kind = "boolean" if first is True else "categorical"
-            readings[cut.column] = Reading(kind if isinstance(first, str | bool) else "numeric")
-        else:
+            continue
+        first = next(iter(cut.categories or cut.known or ()), None)
+        if first is None:
             # Only whether it is missing was worth asking.
             readings.setdefault(cut.column, Reading("categorical"))
+        else:
+            kind = "boolean" if first is True else "categorical"
+            readings[cut.column] = Reading(kind if isinstance(first, str | bool) else "numeric")
     return readings
 
 
