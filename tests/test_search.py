@@ -77,7 +77,7 @@ def test_bounds_hold_after_every_task_of_a_search(case: Case):
     limits = {k: v for k, v in case.limits.items() if k not in ("n_thresholds", "min_support")}
     limits["max_depth"] = min(limits["max_depth"], 3)
     encoder = Encoder(n_thresholds=3, min_support=0.0)
-    holds = encoder.fit(case.X).transform(case.X)
+    holds = encoder.fit(case.X).transform(case.X).astype(bool)
     problem = encode(case.X, case.y, n_thresholds=3, min_support=0.0)
     sums = problem[1]
     best = reference.solve(holds, sums.events, sums.hazard, case.y["event"], **limits).gains

@@ -165,17 +165,6 @@ def test_scorers_are_given_rows_as_often_as_a_fold_names_them(frame):
     SurTreeCV(max_depth=1, cv=[(train, test)], scoring=score).fit(table, Y)
 
 
-def test_repeated_rows_keep_their_weights_and_entry_times():
-    folds = list(bootstrap_folds())
-    weight = np.where(np.arange(len(Y)) % 7 == 0, 0.0, WEIGHT)
-    search = SurTreeCV(max_depth=2, cv=folds).fit(X, Y, weight, ENTRY)
-    for k, (train, test) in enumerate(folds):
-        model = SurTree(max_depth=2).fit(X.iloc[train], Y[train], weight[train], ENTRY[train])
-        loss = model.loss(X.iloc[test], Y[test], weight[test], ENTRY[test])
-        found = search.cv_results_[f"split{k}_test_score"][-1]
-        assert found == pytest.approx(-loss / weight[test].sum(), rel=1e-12)
-
-
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_frames_of_every_library_and_any_scorer(frame):
     table = frame({name: X[name].to_list() for name in X})
@@ -225,17 +214,27 @@ def test_scorers_of_scikit_learn():
     assert clone(search).set_params(scoring=made).fit(X, Y["years"]).best_score_ == by_name
 
 
-def test_weights_and_entry_times_are_split_with_the_rows():
-    search = SurTreeCV(max_depth=1, cv=FOLDS).fit(X, Y, WEIGHT, ENTRY)
-    for k, (train, test) in enumerate(FOLDS):
-        model = SurTree(max_depth=1).fit(X.iloc[train], Y[train], WEIGHT[train], ENTRY[train])
-        loss = model.loss(X.iloc[test], Y[test], WEIGHT[test], ENTRY[test])
+@pytest.mark.parametrize(
+    ("folds", "weight"),
+    [
+        (FOLDS, WEIGHT),
+        (list(bootstrap_folds()), np.where(np.arange(len(Y)) % 7 == 0, 0.0, WEIGHT)),
+    ],
+)
+def test_weights_and_entry_times_are_split_with_the_rows(folds, weight):
+    search = SurTreeCV(max_depth=1, cv=folds).fit(X, Y, weight, ENTRY)
+    for k, (train, test) in enumerate(folds):
+        model = SurTree(max_depth=1).fit(X.iloc[train], Y[train], weight[train], ENTRY[train])
+        loss = model.loss(X.iloc[test], Y[test], weight[test], ENTRY[test])
         found = search.cv_results_[f"split{k}_test_score"][-1]
-        assert found == pytest.approx(-loss / WEIGHT[test].sum(), rel=1e-12)
+        assert found == pytest.approx(-loss / weight[test].sum(), rel=1e-12)
         training = search.cv_results_[f"split{k}_train_score"][-1]
-        assert training == pytest.approx(-model.loss_ / WEIGHT[train].sum(), rel=1e-12)
-    expected = SurTree(**search.best_params_).fit(X, Y, WEIGHT, ENTRY)
+        assert training == pytest.approx(-model.loss_ / weight[train].sum(), rel=1e-12)
+    expected = SurTree(**search.best_params_).fit(X, Y, weight, ENTRY)
     assert search.tree_ == search.best_estimator_.tree_ == expected.tree_
+
+
+def test_weights_count_in_harrells_c():
     weighted = SurTreeCV(max_depth=1, cv=FOLDS, scoring="concordance").fit(X, Y, WEIGHT)
     train, test = FOLDS[0]
     model = SurTree(max_depth=1).fit(X.iloc[train], Y[train], WEIGHT[train])
