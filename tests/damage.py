@@ -383,11 +383,17 @@ def _write(tree: Tree, model: SurTree) -> None:
             source = export_python(tree, value=value, leaf_curve=kind)
             compile(source, "exported", "exec")
             texts.append(source)
-            if not any("\0" in cut.name for cut in tree.cuts):
+            if all(map(_sql_can_hold, tree.cuts)):
                 texts.append(export_sql(tree, value=value, leaf_curve=kind))
     for text in texts:
         text.encode("utf-8")
     assert Tree.from_dict(json.loads(export_json(tree))) == tree
+
+
+def _sql_can_hold(cut: Cut) -> bool:
+    """Return whether SQL has a way to write a question; of others, exports say that it has none."""
+    texts = [cut.name, *(text for text in cut.categories or () if isinstance(text, str))]
+    return cut.name != "" and not any("\0" in text for text in texts)
 
 
 def _show(model: SurTree) -> None:

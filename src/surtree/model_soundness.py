@@ -89,6 +89,8 @@ def _faults(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...
     """Yield what does not fit; nobody asks for a second fault, so each may rely on the first."""
     if not trees:
         yield "there is no tree"
+    if not trees[0].risk:
+        yield "the risk counts of its tree are not there"
     yield from _faults_of_columns(saved, [*cuts, *(cut for tree in trees for cut in tree.cuts)])
     if len(cuts) != len(saved["heavier_side"]):
         yield "the cuts and their heavier sides are not equally many"

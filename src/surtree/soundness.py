@@ -52,7 +52,11 @@ def _categories(value: Any, where: str) -> None:
 
 _node = Number("-1 or the number of a node, column or question", -1, 2**31 - 1, whole=True)
 _count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
-_sum = Number("a number, zero or more", 0.0)
+_sum = Number("a number, zero or more", 0.0, 1e300)  # so that sums of them are finite
+# Weights and times of rows are from 1e-100 to 1e100 (target.py); products of two stay finite.
+_time = Number("a time from 0 to 1e100", 0.0, 1e100)
+_weight = Number("a weight, zero or more", 0.0, 1e120)
+_positive_weight = Number("a weight above zero", 1e-120, 1e120)
 _positive = Number("a number above zero", POSITIVE)
 _finite = Number("a finite number")
 
@@ -79,13 +83,14 @@ def known_categories(value: Any, where: str) -> None:
 
 
 BASELINE_FORMAT = record(
-    {"times": list_of(_sum), "cumulative_hazard": list_of(_positive), "floor": _positive}
+    {"times": list_of(_time), "cumulative_hazard": list_of(_positive), "floor": _positive}
 )
 
 _NODES = {
     **dict.fromkeys(("column", "cut", "left", "right"), list_of(_node)),
     **dict.fromkeys(("n_samples", "n_events"), list_of(_count)),
-    **dict.fromkeys(("weight", "events", "hazard", "loss"), list_of(_sum)),
+    **dict.fromkeys(("weight", "events"), list_of(_weight)),
+    **dict.fromkeys(("hazard", "loss"), list_of(_sum)),
     "theta": list_of(_positive),
 }
 
@@ -99,9 +104,9 @@ TREE_FORMAT = record(
             record(
                 {
                     "step": list_of(_count),
-                    "at_risk": list_of(_positive),
-                    "deaths": list_of(_positive),
-                    "round_at_risk": list_of(_sum),
+                    "at_risk": list_of(_positive_weight),
+                    "deaths": list_of(_positive_weight),
+                    "round_at_risk": list_of(_weight),
                 }
             )
         ),
@@ -263,17 +268,8 @@ def _has_curve(tree: Tree) -> bool:
         and times.shape == hazard.shape
         and bool((np.diff(times) > 0).all())
         and bool((np.diff(hazard) >= 0).all())
-        and _n_round_times(tree) > 0
+        and bool(times[-1] >= 1e-100)
     )
-
-
-def _n_round_times(tree: Tree) -> int:
-    """Return how many round times there are, none where the times are too small to have any."""
-    try:
-        with np.errstate(all="raise"):
-            return round_times(float(tree.baseline.times[-1])).size
-    except ArithmeticError:
-        return 0
 
 
 def _predicts(tree: Tree) -> bool:
@@ -284,7 +280,8 @@ def _predicts(tree: Tree) -> bool:
 def _counts_risk(tree: Tree) -> bool:
     if not tree.risk:
         return True
-    n_times, n_round = tree.baseline.times.size, _n_round_times(tree)
+    n_times = tree.baseline.times.size
+    n_round = round_times(float(tree.baseline.times[-1])).size
     return len(tree.risk) == tree.n_leaves and all(
         counts.step.shape == counts.at_risk.shape == counts.deaths.shape
         and counts.round_at_risk.shape == (n_round,)

@@ -215,6 +215,13 @@ def test_files_that_are_no_models(surtree, files, command):
     require_line(surtree(command, files.directory, *data, code=1), "is a directory")
 
 
+def test_what_an_export_cannot_write(surtree, files):
+    X, y = load_lung()
+    SurTree(max_depth=2, leaf_curve="kaplan-meier").fit(X, y).save(files / "k.json")
+    options = ("--splits", 1, "--format", "sql", "--value", "median")
+    require_line(surtree("show", files / "k.json", *options, code=1), "keeps no risk counts")
+
+
 class TestPredict:
     def test_a_model_without_names_counts_columns(self, surtree, files):
         SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]).save(files / "n.json")

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from surtree.cli import _options as options
-from surtree.cli._console import guarded, show, show_json
+from surtree.cli._console import failures, guarded, show, show_json
 from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model, tree_of_size, write_report
 from surtree.cli._summary import certificate, path_json, path_text
@@ -55,7 +55,8 @@ def show_model(
     with guarded():
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
-        text = _written(tree, style, value or "leaf", fitted.leaf_curve)
+        with failures(ValueError):
+            text = _written(tree, style, value or "leaf", fitted.leaf_curve)
         if json and style == "json":
             show(text)
         elif json:
