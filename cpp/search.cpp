@@ -382,6 +382,10 @@ Search::Solved Search::solve_again(const RowSet& rows, int depth, Worker& worker
     Solved solved;
     start_profile(terminal_->leaf_gain(rows, limited_), rows.n, depth, solved.profile);
     if (depth <= terminal_->depth()) {
+        // A side that only the kernels have solved may have spent more splits than the budget of its depth,
+        // which is that of a search to the end.
+        solved.profile.resize(at(std::min({(1 << depth) - 1, n_splits(), rows.n - 1})) + 1,
+                              solved.profile[0]);
         const SideGains* gains = depth == 3 ? kept_gains(rows) : nullptr;
         if (!gains) {
             if (depth < 3 || !load_sides(rows, worker.side_gains))

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 from problems import Case, expected_losses
 from surtree import SurTree
+from surtree.intervals import weight_over
 from surtree.reference import solve as solve_slowly
+from surtree.statistics import risk_table
+from surtree.target import Target
 
 
 def target(event, time) -> np.ndarray:
@@ -107,3 +110,25 @@ def test_the_reference_knows_the_answer():
         holds, np.array([1.0, 0.0]), np.array([1e-8, 1.0]), np.array([True, False]), 1
     )
     np.testing.assert_allclose(solution.gains, [-1e-8, 8 * np.log(10)], rtol=1e-6)
+
+
+def test_light_rows_at_risk_are_not_lost_beside_heavy_ones_that_enter_later():
+    time = np.array([2.5, 2.5, 2.5, 5.0, 2.5, 2.5, 2.0, 1.0])
+    entry = np.array([2.0, 0.0, 0.75, 0.0, 0.0, 0.0, 0.0, 0.8])
+    weight = np.array([135162.2, *[1e-08] * 7])
+    found = risk_table(Target(np.arange(8) > 0, time, entry), weight)
+    by_hand = [weight[(entry < t) & (t <= time)].sum() for t in found.times]
+    np.testing.assert_allclose(found.at_risk, by_hand, rtol=1e-13)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_the_weight_at_risk_is_that_of_the_intervals_that_cover_a_time(data):
+    n = data.draw(st.integers(1, 20))
+    places = st.lists(st.integers(0, n), min_size=2, max_size=2).map(sorted)
+    intervals = np.array(data.draw(st.lists(places, min_size=1, max_size=20)))
+    weight = np.array(data.draw(st.lists(st.floats(0, 1e9), min_size=20, max_size=20)))
+    first, last = intervals.T
+    weight = weight[: first.size]
+    expected = [weight[(first <= place) & (place < last)].sum() for place in range(n)]
+    np.testing.assert_allclose(weight_over(first, last, weight, n), expected, rtol=1e-12)

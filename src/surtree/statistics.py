@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree.intervals import weight_over
 from surtree.target import Target
 
 Floats = NDArray[np.float64]
@@ -166,11 +167,12 @@ def risk_table(target: Target, weight: Floats) -> RiskTable:
     event_times = ascending[with_event]
     starts = np.flatnonzero(np.diff(event_times, prepend=-np.inf))
     times, deaths = event_times[starts], np.add.reduceat(weights[with_event], starts)
-    at_risk = _weight_from(ascending, weights, times)
-    if target.entry is not None:
-        entered = np.argsort(target.entry)
-        at_risk = at_risk - _weight_from(target.entry[entered], weight[entered], times)
-    # With fractional weights the difference may round to less than the rows that are certain.
+    if target.entry is None:
+        at_risk = _weight_from(ascending, weights, times)
+    else:
+        first, last = (np.searchsorted(times, t, side="right") for t in (target.entry, target.time))
+        at_risk = weight_over(first, last, weight, times.size)
+    # Sums in another order may round to less than the rows that are certain.
     return RiskTable(times, np.maximum(at_risk, deaths), deaths)
 
 
