@@ -175,13 +175,15 @@ def weights(rng: Rng) -> None:
     weights are uneven it may have a gap within the tolerance for that, and a valid bound; or there
     is a `ValueError` that speaks of the weights.
     """
-    depth = pick(rng, [0, 1, 1, 2, 2, 3])
+    depth = pick(rng, [0, 1, 2, 2, 3, 3])
     most_rows, most_columns = BRUTE[depth]
     n = int(rng.integers(2, min(most_rows, 30) + 1))
     case = draw_case(rng, n, int(rng.integers(1, most_columns + 1)), depth)
     # No entry times: hazards by hand and from a cumulative curve then differ more than weights do.
     case = replace(case, weight=_extreme_weights(rng, case.y), entry=None)
     case.limits["n_thresholds"] = pick(rng, [3, 10, None])
+    if chance(rng, 0.5):  # rows that hardly weigh anything count in full for the limits of leaves
+        case.limits[pick(rng, ["min_samples_leaf", "min_events_leaf"])] = pick(rng, [1, 2, 3])
     if chance(rng, 0.05):  # as many rows as it takes to need memory of some size
         n = 60
         X = pd.DataFrame(rng.integers(0, 4, (n, 3)).astype(float), columns=list("abc"))
