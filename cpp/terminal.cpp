@@ -196,7 +196,7 @@ std::unique_ptr<bool[]> Terminal::skipped_tables(const std::vector<bool>& swept)
     return out;
 }
 
-// The bins of an axis that hold rows: every row has some hazard.
+// The bins of an axis that hold rows. Rows without hazard matter only to limits, where rows are counted.
 std::uint64_t Terminal::occupied(const double* tables, int table_axis) const {
     const std::size_t n = order_.size(), axis = at(table_axis), n_bins = at(table_bins_[axis]);
     const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
@@ -214,11 +214,11 @@ std::uint64_t Terminal::occupied(const double* tables, int table_axis) const {
         (axis == 0 ? inner : outer) = bins(1 - axis);
     }
     std::uint64_t mask = 0;
-    const double* hazard = table + 1;
+    const double* held = table + (n_sums_ == 4 ? 2 : 1);
     for (std::size_t o = 0; o < outer; ++o)
         for (std::size_t b = 0; b < n_bins; ++b) {
             bool any = false;
-            for (std::size_t k = 0; k < inner; ++k, hazard += n_sums_) any |= *hazard > 0;
+            for (std::size_t k = 0; k < inner; ++k, held += n_sums_) any |= *held > 0;
             mask |= static_cast<std::uint64_t>(any) << b;
         }
     return mask;

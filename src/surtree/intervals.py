@@ -50,7 +50,7 @@ def weight_over(first: Places, last: Places, weight: Floats, n_places: int) -> F
         rows = rows[left[rows] < right[rows]]
     sums = np.zeros(n_places)
     place = np.arange(size, size + n_places)
-    while place[0] > 0:
+    for _ in range(size.bit_length()):  # up to the root
         sums += nodes[place]
         place >>= 1
     return sums
