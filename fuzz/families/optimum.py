@@ -111,7 +111,8 @@ def neighbours(rng: Rng) -> None:
     """Neighbouring floats, denormals, 1e308 and both zeros, with every threshold and with few.
 
     Every threshold is compared with all cuts made by hand, a few thresholds and refinement with
-    that optimum.
+    that optimum. (Refinement may be worse than few thresholds: a cut that divides the rows as one
+    of an earlier column does is left out, and the quantiles of that column may not have it.)
     """
     n = int(rng.integers(2, 13))
     X = pd.DataFrame({f"c{k}": _chain(rng, n) for k in range(int(rng.integers(1, 3)))})
@@ -133,7 +134,6 @@ def neighbours(rng: Rng) -> None:
         check_leaves(refined.tree_, case)
         slack = tolerance(case, every.loss_)
         require(every.loss_ <= refined.loss_ + slack, "refined beats every threshold")
-        require(refined.loss_ <= few.loss_ + slack, "refined is worse:", refined.loss_, few.loss_)
         require(refined.status_ == "refined", "status", refined.status_)
 
 
