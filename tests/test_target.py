@@ -130,6 +130,7 @@ def test_weights():
         ([1, np.nan, 1], r"sample_weight has 1 weights that are not finite"),
         ([0, 0, 0], "sample_weight is zero in all 3 rows"),
         ([1e308, 1e308, 1], "sample_weight has 2 weights above 1e.100: divide all weights"),
+        ([1, 1, 10**400], "sample_weight holds a whole number that is too large"),
         ([1, 1], r"\[3, 2\]; X has 3 rows and sample_weight has 2"),
         (np.ones((3, 2)), r"sample_weight should be a 1d array, got an array of shape \(3, 2\)"),
     ],
@@ -137,3 +138,9 @@ def test_weights():
 def test_bad_weights(weight, message):
     with pytest.raises(ValueError, match=message):
         read_weights(weight, 3)
+
+
+def test_columns_of_one_name_are_refused():
+    y = pd.DataFrame([[True, 1.0], [False, 2.0]], columns=["t", "t"])
+    with pytest.raises(ValueError, match="The columns of y have the same name"):
+        read_target(y, 2)

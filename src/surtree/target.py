@@ -205,7 +205,10 @@ def _read_event_and_time(y: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]
 
 def _read_columns(y: Any) -> list[Column]:
     if nw.dependencies.is_into_dataframe(y):
-        frame = nw.from_native(y, eager_only=True)
+        try:
+            frame = nw.from_native(y, eager_only=True)
+        except nw.exceptions.DuplicateError:
+            raise ValueError(f"The columns of y have the same name. {_SHAPES}") from None
         if frame.shape[1] != 1:
             return [read_series(str(name), frame.get_column(name)) for name in frame.columns]
         y = frame.to_numpy()
@@ -254,7 +257,10 @@ def _read_entry(entry: ArrayLike, target: Target) -> NDArray[np.float64]:
 
 
 def _read_numbers(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    numbers = np.asarray(values, dtype=np.float64)
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} holds a whole number that is too large for a float") from None
     if numbers.ndim != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {numbers.shape}")
     _require_length(name, len(numbers), n_rows)
