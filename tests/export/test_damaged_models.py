@@ -229,7 +229,7 @@ def test_rows_for_a_model_ask_both_sides_of_each_question(saved, path):
     path.write_text(saved[0], encoding="utf-8")
     model = SurTree.load(path)
     with pytest.warns(UnseenCategoryWarning):
-        leaf = model.apply(rows_for(model))
+        leaf = model.apply(rows_for(model, 400))
     assert set(leaf) == set(model.tree_.leaves)
 
 
