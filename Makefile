@@ -51,20 +51,22 @@ format: $(VENV)/lint
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i cpp/*.?pp cpp/*/*.?pp
 
+# What builds the package is installed once, so that the core is compiled once for all targets.
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.9" "cmake>=3.20" "ninja>=1.11"
 
 $(VENV)/demo: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install -e ".[plot]" pandas
+	$(PIP) install --no-build-isolation -e ".[plot]" pandas
 	@touch $@
 
 $(VENV)/test: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install -e ".[test]"
+	$(PIP) install --no-build-isolation -e ".[test]"
 	@mkdir -p build && touch $@
 
 # mypy wants the stub of the compiled module, which the build makes, beside the sources.
 $(VENV)/lint: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install -e ".[lint]"
+	$(PIP) install --no-build-isolation -e ".[lint]"
 	@cp $(VENV)/lib/python*/site-packages/surtree/_core.pyi src/surtree/
 	@touch $@
 
