@@ -42,7 +42,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
+            The same columns as in `fit`. Here and in all methods, a category that `fit` never had
+            counts as a missing value, with an `UnseenCategoryWarning`.
         """
         table = self._read(X)
         return self.tree_.theta[self.tree_.apply(table)]
