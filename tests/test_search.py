@@ -181,14 +181,12 @@ def slow():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("time_limit", [0.3, 1.0])
-def test_time_limit_is_kept(slow, n_jobs, time_limit):
+def test_a_time_limit_ends_the_search_with_a_good_tree(slow, n_jobs, time_limit):
     X, y = slow
     model = SurTree(max_depth=6, time_limit=time_limit, n_jobs=n_jobs)
-    seconds = []
-    for _ in range(3):  # another process may hold us up once
-        start = time.perf_counter()
-        model.fit(X, y)
-        seconds.append(time.perf_counter() - start)
+    start = time.process_time()  # of all threads; other processes do not count
+    model.fit(X, y)
+    seconds = time.process_time() - start
     assert model.status_ == "time_limit"
     assert 0 < model.gap_ <= 1
     assert model.lower_bound_ < model.loss_ == model.path_[-1].loss
@@ -196,7 +194,7 @@ def test_time_limit_is_kept(slow, n_jobs, time_limit):
     assert model.tree_.depth > 4
     assert model.loss_ < SurTree(max_depth=4).fit(X, y).loss_
     # Far from a benchmark: a search that does not stop takes a hundred times as long.
-    assert min(seconds) < time_limit + 0.5
+    assert seconds < 10 * n_jobs * time_limit
 
 
 def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monkeypatch):
