@@ -31,7 +31,7 @@ test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads: test-cpp-%: $(VE
 	$(BIN)/cmake -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DSURTREE_TESTS=ON $(OPTIONS) > build/$*.log || (cat build/$*.log; false)
 	$(BIN)/cmake --build build/$*
-	$(BIN)/ctest --test-dir build/$* --output-on-failure $(ONLY)
+	$(BIN)/ctest --test-dir build/$* --output-on-failure -j 2 $(ONLY)
 
 # Random problems against the reference solver, for so many seconds; other ones after every commit.
 SECONDS ?= 60
