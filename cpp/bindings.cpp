@@ -6,11 +6,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "kernels.hpp"
-#include "local_search.hpp"
+#include "kernel/kernels.hpp"
+#include "local/local_search.hpp"
 #include "problem.hpp"
 #include "risk.hpp"
-#include "rows.hpp"
+#include "rows/rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -170,7 +170,7 @@ BinSums sum_bins(const Input<Bin, 1>& bins, std::size_t n_bins, std::optional<In
     std::vector<double> sums(weight ? n_bins : 0);
     for (std::size_t row = 0; row < bins.shape(0); ++row) {
         const auto bin = static_cast<std::size_t>(bins(row));
-        const surtree::Key key = surtree::key_of(row);
+        const surtree::RowSetHash key = surtree::hash_of_row(row);
         ++n[bin];
         low[bin] += key.low;
         high[bin] += key.high;

@@ -5,9 +5,9 @@
 #include <map>
 #include <numeric>
 
-#include "bisection_trees.hpp"
-#include "regroup.hpp"
-#include "search.hpp"
+#include "columns/regroup.hpp"
+#include "search/bisection_trees.hpp"
+#include "search/sweep.hpp"
 
 namespace surtree {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 // Of equally good trees: the fewest splits, then the first column, then the first cut.
 class TreeBuilder {
  public:
-    TreeBuilder(Search& search, const std::vector<int>& cut_of) : search_(search), cut_of_(cut_of) {}
+    TreeBuilder(SweepSearch& search, const std::vector<int>& cut_of) : search_(search), cut_of_(cut_of) {}
 
     Tree build(int k, const Profile& gains) {
         Tree out;
@@ -94,7 +94,7 @@ class TreeBuilder {
     void build_node(const RowSet& rows, int depth, int k, Tree& out) {
         const int node = add_node(out);
         if (k == 0 || rows.n == 1) return;
-        const Search::Solved& solved = solved_again(rows, depth);
+        const SweepSearch::Solved& solved = solved_again(rows, depth);
         const int splits = fewest(std::min(k, static_cast<int>(solved.profile.size()) - 1), solved.profile);
         if (splits == 0) return;
         const Choice choice =
@@ -102,7 +102,7 @@ class TreeBuilder {
         build_children(rows, choice, depth - 1, depth - 1, node, out);
     }
 
-    void build_ahead(const Search::LookAhead& ahead, const RowSet& rows, int k, Tree& out) {
+    void build_ahead(const SweepSearch::LookAhead& ahead, const RowSet& rows, int k, Tree& out) {
         const int splits = fewest(std::min(k, static_cast<int>(ahead.profile.size()) - 1), ahead.profile);
         const int exact = std::min(splits, static_cast<int>(ahead.exact.size()) - 1);
         if (ahead.exact[at(exact)] >= ahead.profile[at(splits)] - search_.tie())
@@ -130,19 +130,19 @@ class TreeBuilder {
     }
 
     // Trees of different sizes share many of their parts.
-    const Search::Solved& solved_again(const RowSet& rows, int depth) {
-        Key key;
-        for (const Key& row : rows.keys) key = key + row;
-        const std::array name{static_cast<std::uint64_t>(depth), key.low, key.high};
+    const SweepSearch::Solved& solved_again(const RowSet& rows, int depth) {
+        RowSetHash hash;
+        for (const RowSetHash& row : rows.hashes) hash = hash + row;
+        const std::array name{static_cast<std::uint64_t>(depth), hash.low, hash.high};
         const auto place = again_.find(name);
         if (place != again_.end()) return place->second;
         return again_.emplace(name, search_.solve_again(rows, depth, worker_)).first->second;
     }
 
-    Search& search_;
+    SweepSearch& search_;
     const std::vector<int>& cut_of_;
     Worker worker_;
-    std::map<std::array<std::uint64_t, 3>, Search::Solved> again_;
+    std::map<std::array<std::uint64_t, 3>, SweepSearch::Solved> again_;
 };
 
 // From units of the grid to those of the user's weights.
@@ -174,7 +174,7 @@ Solution solve(const Problem& problem, const Limits& limits, const Control& cont
     if (longest_chain(regrouped.problem) > control.switches.bisect && limits.max_depth > 1 &&
         limits.max_splits > 1 && problem.n_rows > 2)
         return solve_by_bisection(regrouped, limits, control);
-    Search search(regrouped.problem, limits, control);
+    SweepSearch search(regrouped.problem, limits, control);
     Solution solution;
     solution.status = search.run();
     solution.gains = search.gains();

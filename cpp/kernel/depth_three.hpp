@@ -4,7 +4,7 @@
 // twice. The input is tables, not rows: tables of one row set are differences of those of others.
 #pragma once
 
-#include "depth_two.hpp"
+#include "kernel/depth_two.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
@@ -65,7 +65,7 @@ struct DepthThree {
 
     // Three axes in the order of their cuts, and their table, whose order may be another.
     struct Triple {
-        const AxisView &i, &j, &k;
+        const KernelAxis &i, &j, &k;
         const double* table;
         std::size_t i_stride, j_stride, k_stride;
 
@@ -88,10 +88,10 @@ struct DepthThree {
         for (int i = 0; i < n; ++i) {
             grow(sides, static_cast<std::size_t>(in.axes[i].n_sides));
             for (int j = i + 1; j < n; ++j) {
-                const AxisView &a = in.axes[i], &b = in.axes[j];
+                const KernelAxis &a = in.axes[i], &b = in.axes[j];
                 grow(block, area(a.n_sides, b.n_sides));
                 for (int k = j + 1; k < n; ++k) {
-                    const AxisView& c = in.axes[k];
+                    const KernelAxis& c = in.axes[k];
                     grow(line, area(b.last_bin + 1, padded(c.n_sides)) * C);
                     grow(block_lines, area(a.last_bin + 1, padded(b.n_sides * c.n_sides)) * C);
                 }
@@ -113,13 +113,13 @@ struct DepthThree {
             if (list) list[at] = piece;
         };
         for (int i = 0; i < n; ++i) {
-            const AxisView& a = in.axes[i];
+            const KernelAxis& a = in.axes[i];
             const Single<C> single(arena, a);
             keep(leaf, i, single.leaf);
             keep(stump, i, single.stump);
             keep(single_table, i, arena.take(area(bins_of(a), C)));
             for (int j = i + 1; j < n; ++j) {
-                const AxisView& b = in.axes[j];
+                const KernelAxis& b = in.axes[j];
                 keep(pair_table, i * n + j, arena.take(area(bins_of(a), bins_of(b)) * C));
                 keep(cell, i * n + j, arena.take(area(a.n_sides, b.n_sides)));
                 keep(cell_stump, i * n + j, arena.take(area(a.n_sides, b.n_sides)));
@@ -155,7 +155,7 @@ struct DepthThree {
     const double* known(int i) const { return in.known_regions ? in.known_regions[i] : nullptr; }
     const double* known(int i, int j) const { return in.known ? in.known[i * in.n_axes + j] : nullptr; }
 
-    int bins_of(const AxisView& axis) const { return in.layout->n_bins[axis.table_axis]; }
+    int bins_of(const KernelAxis& axis) const { return in.layout->n_bins[axis.table_axis]; }
 
     // The table of three axes of the layout, in ascending order.
     const double* triple_table(int i, int j, int k) const {
@@ -212,7 +212,7 @@ struct DepthThree {
     }
 
     void solve_pair(int i, int j) {
-        const AxisView &a = in.axes[i], &b = in.axes[j];
+        const KernelAxis &a = in.axes[i], &b = in.axes[j];
         const double* const table = pair_table[i * in.n_axes + j];
         const bool in_order = a.table_axis < b.table_axis;
         const std::size_t a_stride = in_order ? area(bins_of(b), C) : C;
@@ -228,7 +228,7 @@ struct DepthThree {
         }
 
         // A region of one column, split by a cut of the other.
-        const auto cut_regions = [](const double* gains_of, const AxisView& of, const AxisView& by,
+        const auto cut_regions = [](const double* gains_of, const KernelAxis& of, const KernelAxis& by,
                                     double* to) {
             for (int region = 0; region < of.n_regions; ++region) {
                 const double* line = gains_of + area(region, by.n_sides);
@@ -247,7 +247,7 @@ struct DepthThree {
             for (std::size_t k = 0; k < n; ++k) stumps[k] = larger(stumps[k], best_known[k]);
             return;
         }
-        const auto cut_sides = [](const double* gains_of, const AxisView& of, const AxisView& by,
+        const auto cut_sides = [](const double* gains_of, const KernelAxis& of, const KernelAxis& by,
                                   double* to) {
             for (int s = 0; s < of.n_sides; ++s) {
                 double* line = to + area(s, by.n_sides);
@@ -268,7 +268,7 @@ struct DepthThree {
             }
     }
 
-    Triple triple(const AxisView& i, const AxisView& j, const AxisView& k) const {
+    Triple triple(const KernelAxis& i, const KernelAxis& j, const KernelAxis& k) const {
         const int a = i.table_axis, b = j.table_axis, c = k.table_axis;
         const auto [low, high] = ascending(a, b);
         const int first = low < c ? low : c, last = high > c ? high : c, middle = a + b + c - first - last;
@@ -367,7 +367,7 @@ struct DepthThree {
     // From leaves and stumps two levels down to the gains of each side with 0 to 3 splits.
     void join() {
         for (int i = 0; i < in.n_axes; ++i) {
-            const AxisView& axis = in.axes[i];
+            const KernelAxis& axis = in.axes[i];
             for (int s = 0; s < axis.n_sides; ++s) {
                 double two = stump[i][s], three = stump[i][s];
                 for (int u = axis.split_begin[s]; u < axis.split_begin[s + 1]; ++u) {
@@ -393,7 +393,7 @@ struct DepthThree {
     }
 
     void join_pair(int i, int j) {
-        const AxisView &a = in.axes[i], &b = in.axes[j];
+        const KernelAxis &a = in.axes[i], &b = in.axes[j];
         const double* const leaves = cell[i * in.n_axes + j];
         const double* const stumps = cell_stump[i * in.n_axes + j];
         double* const two_b = side_best[0] + b.first_side;

@@ -1,7 +1,7 @@
 // Trees of depth one and two: tables over single columns and over pairs of columns.
 #pragma once
 
-#include "tables.hpp"
+#include "kernel/tables.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
@@ -13,11 +13,11 @@ struct Single {
     double* stump;  // per region: at most one split
 
     Single(double* leaf_piece, double* stump_piece) : leaf(leaf_piece), stump(stump_piece) {}
-    Single(Arena& arena, const AxisView& axis)
+    Single(Arena& arena, const KernelAxis& axis)
         : leaf(arena.take(axis.n_deep)), stump(arena.take(axis.n_regions)) {}
 
     // From sums per bin.
-    void solve(const LeafGain<C>& leaf_gain, const AxisView& axis, const double* per_bin,
+    void solve(const LeafGain<C>& leaf_gain, const KernelAxis& axis, const double* per_bin,
                Arena scratch) const {
         double* prefix = scratch.take(area(axis.last_bin + 1, C));
         SumArrays<C> sums(scratch, static_cast<std::size_t>(axis.n_deep));
@@ -34,7 +34,7 @@ struct Single {
     }
 
     // With at most one split of the same column; only the first n regions have splits listed.
-    void split(const AxisView& axis, int n) const {
+    void split(const KernelAxis& axis, int n) const {
         for (int region = 0; region < n; ++region) {
             double best = leaf[region];
             for (int k = axis.split_begin[region]; k < axis.split_begin[region + 1]; ++k)
@@ -73,7 +73,7 @@ struct Single {
 };
 
 template <int C>
-void bin_sums(const KernelInput& in, const AxisView& axis, double* out) {
+void bin_sums(const KernelInput& in, const KernelAxis& axis, double* out) {
     fill(out, area(axis.last_bin, C), 0);
     for (int r = 0; r < in.n_rows; ++r) Cell<C>::add(out + area(axis.bins[r], C), in.sums + area(r, C));
 }
@@ -84,28 +84,31 @@ struct PairSolver {
     double* sides;  // (bins + 1) x C x sides: running sums over the bins of the first column
     SumArrays<C> sums;
 
-    static std::size_t most(const KernelInput& in, std::size_t (*size)(const AxisView&, const AxisView&)) {
+    static std::size_t most(const KernelInput& in,
+                            std::size_t (*size)(const KernelAxis&, const KernelAxis&)) {
         std::size_t best = 0;
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = 0; j < in.n_axes; ++j)
                 if (i != j && size(in.axes[i], in.axes[j]) > best) best = size(in.axes[i], in.axes[j]);
         return best;
     }
-    static std::size_t table_size(const AxisView& a, const AxisView& b) {
+    static std::size_t table_size(const KernelAxis& a, const KernelAxis& b) {
         return area(a.last_bin, b.last_bin) * C;
     }
-    static std::size_t running_size(const AxisView& a, const AxisView& b) {
+    static std::size_t running_size(const KernelAxis& a, const KernelAxis& b) {
         return area(a.last_bin + 1, padded(b.n_sides)) * C;
     }
-    static std::size_t n_cells(const AxisView& a, const AxisView& b) { return area(a.n_regions, b.n_sides); }
+    static std::size_t n_cells(const KernelAxis& a, const KernelAxis& b) {
+        return area(a.n_regions, b.n_sides);
+    }
 
     PairSolver(Arena& arena, const KernelInput& in)
         : sides(arena.take(most(in, running_size))), sums(arena, most(in, n_cells)) {}
 
     // Gains of regions from..to-1 of `a` with every side of `b`. In the table, bins of a lie `a_stride`
     // apart and bins of b `b_stride`.
-    void solve(const LeafGain<C>& leaf_gain, const double* table, const AxisView& a, std::size_t a_stride,
-               const AxisView& b, std::size_t b_stride, int from, int to, double* out) const {
+    void solve(const LeafGain<C>& leaf_gain, const double* table, const KernelAxis& a, std::size_t a_stride,
+               const KernelAxis& b, std::size_t b_stride, int from, int to, double* out) const {
         if (from == to) return;
         const int width = padded(b.n_sides);
         const std::size_t line = area(width, C);
@@ -147,7 +150,7 @@ struct DepthOne {
     bool run() {
         const LeafGain<C> leaf_gain(in);
         for (int i = 0; i < in.n_axes; ++i) {
-            const AxisView& axis = in.axes[i];
+            const KernelAxis& axis = in.axes[i];
             Arena pieces{piece};
             const Single<C> single(pieces, axis);
             bin_sums<C>(in, axis, per_bin);
@@ -191,7 +194,7 @@ struct DepthTwo {
     bool run() {
         const LeafGain<C> leaf_gain(in);
         for (int i = 0; i < in.n_axes; ++i) {
-            const AxisView& axis = in.axes[i];
+            const KernelAxis& axis = in.axes[i];
             Arena pieces{piece};
             const Single<C> single(pieces, axis);
             bin_sums<C>(in, axis, per_bin);
@@ -203,10 +206,10 @@ struct DepthTwo {
             }
         }
         for (int i = 0; i < in.n_axes; ++i) {
-            const AxisView& a = in.axes[i];
+            const KernelAxis& a = in.axes[i];
             for (int r = 0; r < in.n_rows; ++r) cell_of[r] = a.bins[r];
             for (int j = i + 1; j < in.n_axes; ++j) {
-                const AxisView& b = in.axes[j];
+                const KernelAxis& b = in.axes[j];
                 fill(table, PairSolver<C>::table_size(a, b), 0);
                 add_rows<C>(in, 0, in.n_rows, cell_of, b.bins, b.last_bin, table);
                 pair.solve(leaf_gain, table, a, area(b.last_bin, C), b, C, 0, a.n_sides, gains);
@@ -220,7 +223,7 @@ struct DepthTwo {
     }
 
     // Sides of a, split by the cuts of b.
-    void cut_lines(const AxisView& a, const AxisView& b) const {
+    void cut_lines(const KernelAxis& a, const KernelAxis& b) const {
         for (int s = 0; s < a.n_sides; ++s) {
             const double* line = gains + area(s, b.n_sides);
             double& stump = stumps[a.first_side + s];
@@ -229,7 +232,7 @@ struct DepthTwo {
     }
 
     // Sides of b, split by the cuts of a.
-    void cut_columns(const AxisView& a, const AxisView& b) const {
+    void cut_columns(const KernelAxis& a, const KernelAxis& b) const {
         for (int k = 0; k < b.n_sides; k += lanes) {
             Vector acc = broadcast(2 * infeasible);
             for (int c = 0; c < a.n_cuts; ++c)

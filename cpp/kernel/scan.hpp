@@ -3,7 +3,7 @@
 // Rows come in the order of the column, so there is no table of bins and their number does not matter.
 #pragma once
 
-#include "tables.hpp"
+#include "kernel/tables.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {

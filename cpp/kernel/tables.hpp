@@ -1,8 +1,8 @@
 // Sums over cells of bins, and from them over the sides and regions that cuts make.
 #pragma once
 
-#include "../kernels.hpp"
-#include "gain.hpp"
+#include "kernel/gain.hpp"
+#include "kernel/kernels.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
@@ -136,7 +136,7 @@ void marginalise(const double* table, int outer, int n, int inner, double* out) 
 // The sums where each cut of `axis` holds, and over all bins, from sums per bin that lie `stride` apart: a
 // product with a matrix of zeros and ones, exact since all sums are whole numbers. V vectors at a time.
 template <int C, int V>
-void to_cuts(const AxisView& axis, int from, const double* per_bin, std::size_t stride,
+void to_cuts(const KernelAxis& axis, int from, const double* per_bin, std::size_t stride,
              double* const (&out)[C]) {
     const std::size_t line = whole_vectors(axis.n_cuts + 1);
     const double* belongs = axis.membership + static_cast<std::size_t>(axis.first_bin) * line + from;
@@ -153,7 +153,7 @@ void to_cuts(const AxisView& axis, int from, const double* per_bin, std::size_t 
 
 // The sums of each side of `axis`, and zeros up to a whole vector.
 template <int C>
-void to_sides(const AxisView& axis, const double* per_bin, std::size_t stride, double* const (&out)[C]) {
+void to_sides(const KernelAxis& axis, const double* per_bin, std::size_t stride, double* const (&out)[C]) {
     const int n_cuts = axis.n_cuts;
     for (int c = 0; c < C; ++c) store(out[c] + padded(axis.n_sides) - lanes, Vector{});
     int from = 0;
@@ -176,8 +176,8 @@ void to_sides(const AxisView& axis, const double* per_bin, std::size_t stride, d
 }
 
 // Adds the sums of one region to `base`. `prefix` holds n_bins + 1 running sums, each `stride` apart.
-inline void region_sum(const AxisView& axis, int region, const double* prefix, std::size_t stride, int width,
-                       const double* base, double* out) {
+inline void region_sum(const KernelAxis& axis, int region, const double* prefix, std::size_t stride,
+                       int width, const double* base, double* out) {
     const Run* run = axis.runs + axis.run_begin[region];
     const Run* end = axis.runs + axis.run_begin[region + 1];
     for (const double* from = base;; from = out) {

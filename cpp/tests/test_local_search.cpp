@@ -1,6 +1,6 @@
 // Local search: what it claims is what its tree is worth, within the limits, whatever the threads.
 #include "example.hpp"
-#include "local_search.hpp"
+#include "local/local_search.hpp"
 
 using namespace surtree;
 using namespace surtree::testing;

@@ -1,6 +1,6 @@
 // The core without Python: against a recursion that looks at every tree, on random small problems.
 #include "example.hpp"
-#include "gain_table.hpp"
+#include "search/gain_table.hpp"
 
 using namespace surtree;
 using namespace surtree::testing;
@@ -147,20 +147,21 @@ TEST(a_table_of_gains_finds_what_it_has_room_for) {
     GainTable::Gains out;
     const auto number = [](std::size_t k) { return static_cast<double>(k); };
     std::size_t n_found = 0;
-    for (std::size_t k = 0; k < 40000; ++k) table.store(key_of(k), {number(k), 1, 2, 3}, bytes_left);
+    for (std::size_t k = 0; k < 40000; ++k) table.store(hash_of_row(k), {number(k), 1, 2, 3}, bytes_left);
     for (std::size_t k = 0; k < 40000; ++k)
-        if (table.find(key_of(k), out)) {
-            CHECK(out[0] == number(k) && out[3] == 3, "key %zu", k);
+        if (table.find(hash_of_row(k), out)) {
+            CHECK(out[0] == number(k) && out[3] == 3, "hash %zu", k);
             ++n_found;
         }
     CHECK(n_found > room / GainTable::bytes_per_entry, "found %zu", n_found);
     CHECK(n_found * sizeof(out) < room - bytes_left && bytes_left <= room, "found %zu", n_found);
-    CHECK(!table.find(key_of(40000), out), "nobody stored it");
+    CHECK(!table.find(hash_of_row(40000), out), "nobody stored it");
 
     bytes_left = room;
     table.freeze();
-    table.store(key_of(40000), {}, bytes_left);
-    CHECK(!table.find(key_of(40000), out) && table.find(key_of(0), out), "nothing changes any more");
+    table.store(hash_of_row(40000), {}, bytes_left);
+    CHECK(!table.find(hash_of_row(40000), out) && table.find(hash_of_row(0), out),
+          "nothing changes any more");
 }
 
 }  // namespace

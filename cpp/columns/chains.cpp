@@ -1,0 +1,136 @@
+#include "columns/chains.hpp"
+
+#include <algorithm>
+
+namespace surtree {
+namespace {
+
+constexpr int max_joint_bins = 512, max_cells = 96;
+
+// A cut of a chain: it divides the bins that come before `first` from the others, in an order of bins that
+// begins or ends with the missing bin.
+struct Step {
+    int cut, first;
+    bool missing_below;
+};
+
+bool nested(const Problem& problem, const Cut& cut) {
+    const auto column = static_cast<std::size_t>(cut.column);
+    const int missing_bin = problem.missing_bin[column];
+    const int n_values = missing_bin < 0 ? problem.n_bins[column] : missing_bin;
+    return cut.last == n_values - 1 || (missing_bin >= 0 && cut.first == missing_bin);
+}
+
+std::vector<std::vector<int>> cuts_by_column(const Problem& problem) {
+    std::vector<std::vector<int>> out(problem.n_columns);
+    for (std::size_t c = 0; c < problem.cuts.size(); ++c)
+        out[static_cast<std::size_t>(problem.cuts[c].column)].push_back(static_cast<int>(c));
+    return out;
+}
+
+bool is_chain(const Problem& problem, const std::vector<int>& cuts) {
+    return !cuts.empty() && std::all_of(cuts.begin(), cuts.end(), [&](int c) {
+        return nested(problem, problem.cuts[static_cast<std::size_t>(c)]);
+    });
+}
+
+class ChainSplitter {
+ public:
+    explicit ChainSplitter(const Problem& problem) : problem_(problem), cuts_(cuts_by_column(problem)) {}
+
+    ChainedProblem run() {
+        for (std::size_t c = 0; c < problem_.n_columns; ++c)
+            if (is_chain(problem_, cuts_[c])) add_chains(c);
+        for (std::size_t c = 0; c < problem_.n_columns; ++c)
+            if (!cuts_[c].empty() && !is_chain(problem_, cuts_[c])) add_other(c);
+        for (int v = 0; v < out_.n_chains(); ++v) {
+            const int n_bins = static_cast<int>(out_.chains[static_cast<std::size_t>(v)].cut.size()) + 1;
+            if (n_bins > max_joint_bins)
+                out_.long_chains.push_back(v);
+            else
+                add_to_joint(v, n_bins);
+        }
+        for (std::size_t o = 0; o < out_.others.size(); ++o)
+            add_to_joint(out_.n_chains() + static_cast<int>(o), out_.others[o].n_bins);
+        Problem& problem = out_.problem;
+        problem.n_rows = problem_.n_rows;
+        problem.n_columns = out_.chains.size() + out_.others.size();
+        problem.events = problem_.events;
+        problem.hazard = problem_.hazard;
+        problem.has_event = problem_.has_event;
+        problem.round_down = problem_.round_down;
+        problem.bins = out_.bins.data();
+        return std::move(out_);
+    }
+
+ private:
+    void add_chains(std::size_t column) {
+        const int missing_bin = problem_.missing_bin[column];
+        for (const bool missing_below : {true, false}) {
+            std::vector<Step> steps;
+            for (const int c : cuts_[column]) {
+                const Cut& cut = problem_.cuts[static_cast<std::size_t>(c)];
+                const bool below = missing_bin >= 0 && !cut.missing;
+                if (below == missing_below) steps.push_back({c, cut.first, below});
+            }
+            if (!steps.empty()) add_chain(column, steps);
+        }
+    }
+
+    void add_chain(std::size_t column, std::vector<Step>& steps) {
+        std::stable_sort(steps.begin(), steps.end(),
+                         [](const Step& a, const Step& b) { return a.first < b.first; });
+        const auto same = [](const Step& a, const Step& b) { return a.first == b.first; };
+        steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
+        Chain chain;
+        std::vector<std::uint16_t> rank(static_cast<std::size_t>(problem_.n_bins[column]), 0);
+        for (const Step& step : steps) chain.cut.push_back(step.cut);
+        std::size_t below = 0;
+        for (std::size_t b = 0; b < rank.size(); ++b) {
+            while (below < steps.size() && static_cast<std::size_t>(steps[below].first) <= b) ++below;
+            rank[b] = static_cast<std::uint16_t>(below);
+        }
+        if (steps.front().missing_below) rank[static_cast<std::size_t>(problem_.missing_bin[column])] = 0;
+        out_.chains.push_back(std::move(chain));
+        const std::uint16_t* from = problem_.bins + column * problem_.n_rows;
+        for (std::size_t r = 0; r < problem_.n_rows; ++r) out_.bins.push_back(rank[from[r]]);
+    }
+
+    void add_other(std::size_t column) {
+        Unordered other{problem_.n_bins[column], cuts_[column], {}};
+        for (const int c : other.cut)
+            other.holds.push_back(region_of(problem_.cuts[static_cast<std::size_t>(c)], other.n_bins,
+                                            problem_.missing_bin[column]));
+        out_.others.push_back(std::move(other));
+        const std::uint16_t* from = problem_.bins + column * problem_.n_rows;
+        out_.bins.insert(out_.bins.end(), from, from + problem_.n_rows);
+    }
+
+    void add_to_joint(int column, int n_bins) {
+        const auto has_room = [&](const PackedColumns& packed) {
+            return packed.n_cells * n_bins <= max_cells;
+        };
+        auto packed = std::find_if(out_.packed.begin(), out_.packed.end(), has_room);
+        if (packed == out_.packed.end()) packed = out_.packed.insert(packed, PackedColumns{});
+        packed->parts.push_back({column, n_bins, packed->n_cells});
+        packed->n_cells *= n_bins;
+        packed->ordered = packed->ordered && column < out_.n_chains();
+    }
+
+    const Problem& problem_;
+    const std::vector<std::vector<int>> cuts_;
+    ChainedProblem out_;
+};
+
+}  // namespace
+
+ChainedProblem split_into_chains(const Problem& problem) { return ChainSplitter(problem).run(); }
+
+int longest_chain(const Problem& problem) {
+    std::size_t longest = 0;
+    for (const std::vector<int>& cuts : cuts_by_column(problem))
+        if (is_chain(problem, cuts)) longest = std::max(longest, cuts.size());
+    return static_cast<int>(longest);
+}
+
+}  // namespace surtree

@@ -1,0 +1,54 @@
+// Columns by the shape of their cuts: nested ones form chains, which can be bisected.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "columns/regions.hpp"
+
+namespace surtree {
+
+// Cuts whose sets of rows are nested. Cut k divides the rows of ranks 0..k from those above, and every two
+// neighbouring ranks are divided by one cut.
+struct Chain {
+    std::vector<int> cut;  // in the numbering of the problem
+};
+
+// Cuts of one column in no order.
+struct Unordered {
+    int n_bins = 0;
+    std::vector<int> cut;
+    std::vector<Region> holds;  // the bins, for each cut
+};
+
+// Columns of few bins, seen as one: a row is in one cell for all of them, and sums per cell are enough to
+// know those per bin of each.
+struct PackedColumns {
+    struct Part {
+        int column, n_bins, stride;  // the bin is cell / stride % n_bins
+    };
+
+    int n_cells = 1;
+    bool ordered = true;  // all are chains
+    std::vector<Part> parts;
+};
+
+// A problem over the same rows whose columns are the chains, and after them the others. A column with missing
+// values is two chains: one with the missing values at the top, one with them at the bottom.
+struct ChainedProblem {
+    Problem problem;
+    std::vector<std::uint16_t> bins;  // what problem.bins points to
+    std::vector<Chain> chains;
+    std::vector<Unordered> others;
+    std::vector<int> long_chains;  // too long for sums per cell
+    std::vector<PackedColumns> packed;
+
+    int n_chains() const { return static_cast<int>(chains.size()); }
+};
+
+ChainedProblem split_into_chains(const Problem& problem);
+
+// The length of the longest chain.
+int longest_chain(const Problem& problem);
+
+}  // namespace surtree

@@ -1,0 +1,262 @@
+#include "columns/regions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace surtree {
+namespace {
+
+// A set of bins, of a column that has few: what kernels of more than one level work with.
+template <std::size_t Words>
+struct BinSet {
+    std::array<std::uint64_t, Words> words{};
+
+    bool operator==(const BinSet&) const = default;
+    bool empty() const { return *this == BinSet{}; }
+    BinSet operator&(const BinSet& other) const {
+        BinSet out;
+        for (std::size_t w = 0; w < Words; ++w) out.words[w] = words[w] & other.words[w];
+        return out;
+    }
+
+    BinSet() = default;
+    explicit BinSet(const Region& region) {
+        for (const Run& run : region)
+            for (int b = run.first; b < run.last; ++b) words[at(b) / 64] |= 1ULL << (b % 64);
+    }
+
+    Region region() const {
+        Region out;
+        for (std::size_t w = 0; w < Words; ++w)
+            for (std::uint64_t left = words[w]; left != 0; left &= left - 1) {
+                const int b = static_cast<int>(w) * 64 + std::countr_zero(left);
+                if (!out.empty() && out.back().last == b)
+                    ++out.back().last;
+                else
+                    out.push_back({b, b + 1});
+            }
+        return out;
+    }
+
+    std::size_t hash() const {
+        std::uint64_t hash = 0;
+        for (const std::uint64_t word : words) hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+        return hash >> 32;
+    }
+};
+
+// Sets in the order in which they came, each once.
+template <class Set>
+class Numbered {
+ public:
+    std::vector<Set> sets;
+
+    int number(const Set& set) {
+        if (2 * (sets.size() + 1) > places_.size()) grow();
+        int& place = places_[find(set)];
+        if (place < 0) {
+            place = static_cast<int>(sets.size());
+            sets.push_back(set);
+        }
+        return place;
+    }
+
+    // A set that may be there already is counted all the same.
+    void append(const Set& set) {
+        if (2 * (sets.size() + 1) > places_.size()) grow();
+        int& place = places_[find(set)];
+        if (place < 0) place = static_cast<int>(sets.size());
+        sets.push_back(set);
+    }
+
+ private:
+    std::size_t find(const Set& set) const {
+        const std::size_t mask = places_.size() - 1;
+        std::size_t place = set.hash() & mask;
+        while (places_[place] >= 0 && !(sets[at(places_[place])] == set)) place = (place + 1) & mask;
+        return place;
+    }
+
+    void grow() {
+        places_.assign(std::max<std::size_t>(256, 2 * places_.size()), -1);
+        for (std::size_t k = 0; k < sets.size(); ++k) {
+            int& place = places_[find(sets[k])];
+            if (place < 0) place = static_cast<int>(k);
+        }
+    }
+
+    std::vector<int> places_;
+};
+
+void append(Region& region, int first, int last) {
+    if (first >= last) return;
+    if (!region.empty() && region.back().last == first)
+        region.back().last = last;
+    else
+        region.push_back({first, last});
+}
+
+Region complement(const Region& region, int n_bins) {
+    Region out;
+    int next = 0;
+    for (const Run& run : region) {
+        append(out, next, run.first);
+        next = run.last;
+    }
+    append(out, next, n_bins);
+    return out;
+}
+
+constexpr int mask_bits = 64;
+
+std::uint64_t mask_of(const Run* run, const Run* end) {
+    std::uint64_t mask = 0;
+    for (; run != end; ++run) mask |= (~0ULL >> (mask_bits - (run->last - run->first))) << run->first;
+    return mask;
+}
+
+Region region_of(std::uint64_t mask) {
+    BinSet<1> set;
+    set.words[0] = mask;
+    return set.region();
+}
+
+}  // namespace
+
+// The missing bin is the last one, so it never comes before the interval.
+Region region_of(const Cut& cut, int n_bins, int missing_bin) {
+    Region region;
+    append(region, cut.first, cut.last + 1);
+    if (cut.missing && missing_bin > cut.last) append(region, missing_bin, missing_bin + 1);
+    return cut.negated ? complement(region, n_bins) : region;
+}
+
+ColumnRegions::ColumnRegions(const std::vector<Region>& sides, std::vector<int> cuts, const Run& bins,
+                             int levels)
+    : first_bin(bins.first),
+      last_bin(bins.last),
+      n_cuts(static_cast<int>(cuts.size())),
+      n_sides(2 * n_cuts),
+      cut_of(std::move(cuts)) {
+    n_regions = n_deep = n_sides;
+    split_begin.push_back(0);
+    run_begin.push_back(0);
+    for (const Region& side : sides) add_runs(side);
+    if (levels < 2) return;
+
+    if (last_bin <= 64)
+        add_regions<1>(sides, levels);
+    else
+        add_regions<max_kernel_bins / 64>(sides, levels);
+
+    const std::size_t n = at(n_cuts), stride = whole_vectors(n_cuts + 1);
+    membership.assign(at(last_bin) * stride, 0.0);
+    for (std::size_t b = 0; b < at(last_bin); ++b) membership[b * stride + n] = 1.0;
+    for (std::size_t c = 0; c < n; ++c)
+        for (const Run& run : sides[c])
+            for (int b = run.first; b < run.last; ++b) membership[at(b) * stride + c] = 1.0;
+}
+
+// What further cuts make of the sides.
+template <std::size_t Words>
+void ColumnRegions::add_regions(const std::vector<Region>& sides, int levels) {
+    using Set = BinSet<Words>;
+    Numbered<Set> regions;
+    for (const Region& side : sides) regions.append(Set(side));
+    const std::size_t n = sides.size() / 2;
+    const auto cut_again = [&](int from, int to) {
+        for (int r = from; r < to; ++r) {
+            const Set region = regions.sets[at(r)];
+            for (std::size_t c = 0; c < n; ++c) {
+                const Set yes = region & regions.sets[c], no = region & regions.sets[n + c];
+                if (yes.empty() || no.empty()) continue;
+                const int id_of_yes = regions.number(yes);
+                splits.push_back({id_of_yes, regions.number(no)});
+            }
+            split_begin.push_back(static_cast<int>(splits.size()));
+        }
+    };
+    const auto n_found = [&] { return static_cast<int>(regions.sets.size()); };
+    cut_again(0, n_sides);
+    n_regions = n_found();
+    if (levels >= 3) cut_again(n_sides, n_regions);
+    n_deep = n_found();
+    for (int r = n_sides; r < n_deep; ++r) add_runs(regions.sets[at(r)].region());
+}
+
+void ColumnRegions::add_runs(const Region& region) {
+    runs.insert(runs.end(), region.begin(), region.end());
+    run_begin.push_back(static_cast<int>(runs.size()));
+}
+
+Column::Column(const Problem& problem, int column, int levels)
+    : n_bins(problem.n_bins[at(column)]), first_cut(0), n_cuts(0), levels_(levels) {
+    const int missing_bin = problem.missing_bin[at(column)];
+    n_values_ = missing_bin < 0 ? n_bins : missing_bin;
+    ordered_ = true;
+    std::vector<int> cuts;
+    std::vector<Region> sides;
+    for (std::size_t c = 0; c < problem.cuts.size(); ++c) {
+        const Cut& cut = problem.cuts[c];
+        if (cut.column != column) continue;
+        cuts.push_back(static_cast<int>(c));
+        sides.push_back(region_of(cut, n_bins, missing_bin));
+        ordered_ = ordered_ && (cut.last == n_values_ - 1 || cut.first == missing_bin);
+    }
+    n_cuts = static_cast<int>(cuts.size());
+    if (n_cuts > 0) first_cut = cuts.front();
+    if (n_bins <= mask_bits)
+        for (const Region& yes : sides) holds_.push_back(mask_of(yes.data(), yes.data() + yes.size()));
+    for (std::size_t c = 0; c < cuts.size(); ++c) sides.push_back(complement(sides[c], n_bins));
+    // Depth three looks at the occupied bins only, so the whole column is for two levels at most.
+    whole_ = std::make_unique<ColumnRegions>(sides, cuts, Run{0, n_bins}, std::min(levels, 2));
+}
+
+const ColumnRegions& Column::within(std::uint64_t occupied) const {
+    if (ordered_) {
+        // Empty bins inside the range are left in, so that there are few ranges to prepare for.
+        const std::uint64_t values = n_values_ == mask_bits ? ~0ULL : (1ULL << n_values_) - 1;
+        if (const std::uint64_t seen = occupied & values)
+            occupied |= (~0ULL >> std::countl_zero(seen)) & (~0ULL << std::countr_zero(seen));
+    } else if (n_bins > 12) {
+        occupied = ~0ULL >> (mask_bits - n_bins);  // too many subsets to prepare for
+    }
+    const std::lock_guard lock(cache_->mutex);
+    std::unique_ptr<ColumnRegions>& axis = cache_->axes[occupied];
+    if (axis) return *axis;
+
+    std::vector<std::uint64_t> seen;
+    std::vector<int> cuts;
+    for (std::size_t c = 0; c < holds_.size(); ++c) {
+        const std::uint64_t yes = holds_[c] & occupied, no = occupied & ~yes;
+        if (yes == 0 || no == 0 || std::find(seen.begin(), seen.end(), yes) != seen.end()) continue;
+        seen.insert(seen.end(), {yes, no});
+        cuts.push_back(first_cut + static_cast<int>(c));
+    }
+    std::vector<Region> sides;
+    for (const std::size_t first : {0, 1})
+        for (std::size_t k = first; k < seen.size(); k += 2) sides.push_back(region_of(seen[k]));
+    const Run bins{std::countr_zero(occupied), mask_bits - std::countl_zero(occupied)};
+    axis = std::make_unique<ColumnRegions>(sides, std::move(cuts), occupied == 0 ? Run{0, 0} : bins, levels_);
+    find_parts(occupied, *axis);
+    return *axis;
+}
+
+void Column::find_parts(std::uint64_t occupied, ColumnRegions& axis) const {
+    const auto bins = [](const ColumnRegions& of, int region) {
+        return mask_of(of.runs.data() + of.run_begin[at(region)],
+                       of.runs.data() + of.run_begin[at(region + 1)]);
+    };
+    std::vector<std::uint64_t> regions;
+    for (int r = 0; r < axis.n_regions; ++r) regions.push_back(bins(axis, r));
+    for (int r = 0; r < whole().n_regions; ++r) {
+        const std::uint64_t part = bins(whole(), r) & occupied;
+        const auto place = std::find(regions.begin(), regions.end(), part);
+        axis.part_of.push_back(part == 0          ? ColumnRegions::no_rows
+                               : part == occupied ? ColumnRegions::all_rows
+                                                  : static_cast<int>(place - regions.begin()));
+    }
+}
+
+}  // namespace surtree

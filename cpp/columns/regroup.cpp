@@ -1,0 +1,188 @@
+#include "columns/regroup.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace surtree {
+namespace {
+
+constexpr std::size_t max_group = 15;                   // sets: tables over triples of groups stay small
+constexpr std::size_t max_bits = std::size_t{1} << 31;  // memory for all sets
+
+// The rows on one side of a binary column: the side without the first row, whichever that is. Sets that
+// all leave out the same row are compatible if and only if they are nested or apart.
+struct RowsOfCut {
+    int column;
+    bool flipped;  // the set is where the cut does not hold
+    std::size_t size = 0;
+    std::vector<std::uint64_t> rows;
+};
+
+bool compatible(const RowsOfCut& a, const RowsOfCut& b) {
+    bool both = false, only_a = false, only_b = false;
+    for (std::size_t w = 0; w < a.rows.size(); ++w) {
+        both |= (a.rows[w] & b.rows[w]) != 0;
+        only_a |= (a.rows[w] & ~b.rows[w]) != 0;
+        only_b |= (b.rows[w] & ~a.rows[w]) != 0;
+        if (both && only_a && only_b) return false;
+    }
+    return true;
+}
+
+bool contains(const RowsOfCut& outer, const RowsOfCut& inner) {
+    for (std::size_t w = 0; w < outer.rows.size(); ++w)
+        if (inner.rows[w] & ~outer.rows[w]) return false;
+    return true;
+}
+
+class Regrouper {
+ public:
+    explicit Regrouper(const Problem& problem) : problem_(problem), cuts_of_column_(problem.n_columns) {
+        for (std::size_t c = 0; c < problem.cuts.size(); ++c)
+            cuts_of_column_[static_cast<std::size_t>(problem.cuts[c].column)].push_back(static_cast<int>(c));
+    }
+
+    Regrouped run() {
+        std::vector<std::vector<RowsOfCut>> groups;
+        std::vector<int> others;
+        std::size_t bits = 0;
+        for (int column = 0; column < static_cast<int>(problem_.n_columns); ++column) {
+            const auto at = static_cast<std::size_t>(column);
+            const bool is_binary =
+                problem_.n_bins[at] == 2 && problem_.missing_bin[at] < 0 && cuts_of_column_[at].size() == 1;
+            bits += problem_.n_rows;
+            if (!is_binary || bits > max_bits) {
+                others.push_back(column);
+                continue;
+            }
+            RowsOfCut set = rows_of(column);
+            const auto fits = [&](const std::vector<RowsOfCut>& group) {
+                return group.size() < max_group &&
+                       std::all_of(
+                           group.begin(), group.end(),
+                           [&](const RowsOfCut& other) { return compatible(set, other); });
+            };
+            const auto group = std::find_if(groups.begin(), groups.end(), fits);
+            if (group == groups.end())
+                groups.push_back({std::move(set)});
+            else
+                group->push_back(std::move(set));
+        }
+        for (const int column : others) copy(column);
+        for (auto& group : groups) merge(group);
+        out_.problem.n_rows = problem_.n_rows;
+        out_.problem.n_columns = out_.problem.n_bins.size();
+        out_.problem.events = problem_.events;
+        out_.problem.hazard = problem_.hazard;
+        out_.problem.has_event = problem_.has_event;
+        out_.problem.round_down = problem_.round_down;
+        out_.problem.bins = out_.bins.data();
+        return std::move(out_);
+    }
+
+ private:
+    const std::uint16_t* bins(int column) const {
+        return problem_.bins + static_cast<std::size_t>(column) * problem_.n_rows;
+    }
+
+    RowsOfCut rows_of(int column) const {
+        const Cut& cut =
+            problem_.cuts[static_cast<std::size_t>(cuts_of_column_[static_cast<std::size_t>(column)][0])];
+        const std::uint16_t* from = bins(column);
+        RowsOfCut set{column, from[0] >= cut.first && from[0] <= cut.last, 0, {}};
+        set.rows.assign((problem_.n_rows + 63) / 64, 0);
+        for (std::size_t r = 0; r < problem_.n_rows; ++r) {
+            const bool holds = from[r] >= cut.first && from[r] <= cut.last;
+            set.rows[r / 64] |= static_cast<std::uint64_t>(holds != set.flipped) << (r % 64);
+        }
+        for (const std::uint64_t word : set.rows) set.size += static_cast<std::size_t>(std::popcount(word));
+        return set;
+    }
+
+    void add_column(int n_bins, int missing_bin) {
+        out_.problem.n_bins.push_back(n_bins);
+        out_.problem.missing_bin.push_back(missing_bin);
+    }
+
+    void add_cut(int original, Cut cut) {
+        cut.column = static_cast<int>(out_.problem.n_bins.size()) - 1;
+        out_.problem.cuts.push_back(cut);
+        out_.cut_of.push_back(original);
+    }
+
+    void copy(int column) {
+        const auto at = static_cast<std::size_t>(column);
+        add_column(problem_.n_bins[at], problem_.missing_bin[at]);
+        for (const int c : cuts_of_column_[at]) add_cut(c, problem_.cuts[static_cast<std::size_t>(c)]);
+        out_.bins.insert(out_.bins.end(), bins(column), bins(column) + problem_.n_rows);
+    }
+
+    // Leaves out a row of the smallest set instead of the first row: thresholds of one variable, which the
+    // first row divides into those above and those below it, become one chain.
+    void look_from_an_end(std::vector<RowsOfCut>& group) const {
+        const auto smallest =
+            std::min_element(group.begin(), group.end(),
+                             [](const RowsOfCut& a, const RowsOfCut& b) { return a.size < b.size; });
+        std::size_t row = 0;
+        while (row < problem_.n_rows && !(smallest->rows[row / 64] >> (row % 64) & 1)) ++row;
+        if (row == problem_.n_rows) return;
+        for (RowsOfCut& set : group) {
+            if (!(set.rows[row / 64] >> (row % 64) & 1)) continue;
+            for (std::uint64_t& word : set.rows) word = ~word;
+            if (problem_.n_rows % 64) set.rows.back() &= (1ULL << (problem_.n_rows % 64)) - 1;
+            set.flipped = !set.flipped;
+            set.size = problem_.n_rows - set.size;
+        }
+    }
+
+    // Each set is a node under the smallest set around it. Numbered from the outside in, a set and all
+    // within it are an interval; bin 0 is for rows in no set.
+    void merge(std::vector<RowsOfCut>& group) {
+        if (group.size() == 1) return copy(group[0].column);
+        look_from_an_end(group);
+        std::vector<std::size_t> by_size(group.size());
+        std::iota(by_size.begin(), by_size.end(), 0);
+        std::stable_sort(by_size.begin(), by_size.end(),
+                         [&](std::size_t a, std::size_t b) { return group[a].size > group[b].size; });
+        std::vector<std::vector<std::size_t>> inside(group.size() + 1);  // the last: in no other set
+        for (std::size_t k = 0; k < by_size.size(); ++k) {
+            std::size_t parent = group.size();
+            for (std::size_t j = 0; j < k; ++j)
+                if (contains(group[by_size[j]], group[by_size[k]])) parent = by_size[j];
+            inside[parent].push_back(by_size[k]);
+        }
+        std::vector<int> first(group.size() + 1), last(group.size() + 1);
+        int next = 0;
+        const auto number = [&](const auto& self, std::size_t set) -> void {
+            std::size_t n_rest = set < group.size() ? group[set].size : problem_.n_rows;
+            for (const std::size_t child : inside[set]) n_rest -= group[child].size;
+            first[set] = next;
+            if (n_rest > 0) ++next;
+            for (const std::size_t child : inside[set]) self(self, child);
+            last[set] = next - 1;
+        };
+        number(number, group.size());
+
+        add_column(next, -1);
+        const std::size_t begin = out_.bins.size();
+        out_.bins.resize(begin + problem_.n_rows, 0);
+        for (const std::size_t k : by_size)  // smaller sets later: they say more
+            for (std::size_t r = 0; r < problem_.n_rows; ++r)
+                if (group[k].rows[r / 64] >> (r % 64) & 1)
+                    out_.bins[begin + r] = static_cast<std::uint16_t>(first[k]);
+        for (std::size_t k = 0; k < group.size(); ++k)
+            add_cut(cuts_of_column_[static_cast<std::size_t>(group[k].column)][0],
+                    {0, first[k], last[k], false, group[k].flipped});
+    }
+
+    const Problem& problem_;
+    std::vector<std::vector<int>> cuts_of_column_;
+    Regrouped out_;
+};
+
+}  // namespace
+
+Regrouped regroup(const Problem& problem) { return Regrouper(problem).run(); }
+
+}  // namespace surtree

@@ -1,0 +1,269 @@
+#include "search/bisection.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "search/table_solver.hpp"
+
+namespace surtree {
+namespace {
+
+// Columns of few bins are added up cell by cell where there are enough rows for it, else scanned in order.
+constexpr int rows_per_cell = 8;
+
+bool is_limited(const Limits& limits) { return limits.min_samples_leaf > 1 || limits.min_events_leaf > 0; }
+
+}  // namespace
+
+Bisection::Bisection(const Problem& problem, const Limits& limits, const Control& control)
+    : problem_(problem),
+      control_(control),
+      limits_(limits),
+      chained_(split_into_chains(problem)),
+      rows_(merge_rows(chained_.problem, is_limited(limits), control.switches.merge)),
+      all_(order_rows(rows_, chained_, !is_limited(limits))),
+      budget_(split_budgets(limits, rows_.all.n)),
+      depth_(static_cast<int>(budget_.size()) - 1),
+      cache_(budget_.size()),
+      memory_left_(control.memory_limit) {
+    double events = 0;
+    for (int r = 0; r < all_.n; ++r) events += all_.sums[at(r) * at(rows_.n_sums)];
+    tie_ = tie_tolerance * events;
+    Worker worker = make_worker();
+    // What trees are known to gain was added up elsewhere: a little less is certain, and the search finds
+    // them again.
+    Profile known;
+    for (const double gain : control.known_gains)
+        known.push_back(gain / rows_.grid - 1e-9 * (events + std::abs(gain / rows_.grid)));
+    Outcome whole = start(all_, depth_, worker);
+    // The root may always be a leaf, whatever the limits say.
+    for (double& gain : whole.best) gain = std::max(gain, whole.bound[0]);
+    root_.emplace(frontier(all_, depth_, std::move(whole), known));
+}
+
+Bisection::Worker Bisection::make_worker() const {
+    Worker worker;
+    worker.levels.resize(at(depth_ + 1));
+    worker.scan.resize(scan_workspace(all_.n, rows_.n_sums));
+    return worker;
+}
+
+Frontier Bisection::frontier(const OrderedRows& rows, int depth, Outcome start, const Profile& known) const {
+    return Frontier(rows, chained_, rows_, limits_, std::move(start), known,
+                    depth > 0 ? budget_[at(depth - 1)] : 0);
+}
+
+Status Bisection::run() {
+    if (depth_ < 2) return Status::optimal;
+    const Status status = run_workers(
+        control_, Clock::now(), std::max(1, control_.n_threads), stop_, [this] { work(); },
+        [this] { return progress(); });
+    count(*root_);
+    return status == Status::optimal && stopped() ? Status::interrupted : status;
+}
+
+// Threads share the frontier of the root.
+void Bisection::work() {
+    Worker worker = make_worker();
+    std::unique_lock lock(mutex_);
+    while (!stopped()) {
+        Frontier::Place place;
+        if (root_->next(place)) {
+            const int last = control_.switches.stop_after;
+            if (last >= 0 && n_begun_++ >= last) {
+                std::atomic_ref(stop_).store(true);
+                break;  // the place stays in work, so that its bound is among those that are open
+            }
+            lock.unlock();
+            const bool divides = evaluate(all_, *root_, place, depth_, worker);
+            lock.lock();
+            if (divides)
+                root_->add(place, worker.levels[at(depth_)].sides);
+            else if (!stopped())
+                root_->skip();
+        } else if (root_->in_work()) {
+            changed_.wait_for(lock, std::chrono::milliseconds(20));
+            continue;
+        } else {
+            break;
+        }
+        changed_.notify_all();
+    }
+    changed_.notify_all();
+}
+
+bool Bisection::solve(const OrderedRows& rows, int depth, Worker& worker, Outcome& out) {
+    out = start(rows, depth, worker);
+    if (out.best.size() <= 2 || out.best[0] < infeasible / 2) return true;
+    const double saturated = std::accumulate(rows.saturated.begin(), rows.saturated.end(), 0.0);
+    if (saturated <= out.best[0] + tie_) return true;
+    Frontier open = frontier(rows, depth, std::move(out), {});
+    Frontier::Place place;
+    while (open.next(place)) {
+        if (evaluate(rows, open, place, depth, worker))
+            open.add(place, worker.levels[at(depth)].sides);
+        else if (stopped())
+            return false;
+        else
+            open.skip();
+    }
+    count(open);
+    out = open.outcome();
+    return !stopped();
+}
+
+bool Bisection::find(const OrderedRows& rows, const RowSetHash& hash, int depth, Worker& worker,
+                     Outcome& out) {
+    const bool keeps = control_.switches.memo && depth > 1;
+    if (keeps && cache_[at(depth)].find(hash, out)) return true;
+    if (!solve(rows, depth, worker, out)) return false;
+    if (keeps) cache_[at(depth)].store(hash, out, memory_left_);
+    return true;
+}
+
+bool Bisection::evaluate(const OrderedRows& rows, const Frontier& frontier, const Frontier::Place& place,
+                         int depth, Worker& worker) {
+    Level& level = worker.levels[at(depth)];
+    Partition& partition = level.partition;
+    frontier.divide(rows, place, partition);
+    if (partition.n[0] == 0 || partition.n[1] == 0) return false;
+    if (depth == 2) {
+        solve_stumps(rows, partition, worker, level.sides);
+        return !stopped();
+    }
+    for (const int side : {0, 1}) {
+        Outcome& out = level.sides[side];
+        if (control_.switches.memo && cache_[at(depth - 1)].find(partition.hash[side], out)) continue;
+        OrderedRows& child = worker.levels[at(depth - 1)].rows;
+        take_side(rows, rows_.n_sums, chained_, partition, side, child);
+        if (!find(child, partition.hash[side], depth - 1, worker, out)) return false;
+    }
+    return true;
+}
+
+// Without a split, and with one.
+Outcome Bisection::start(const OrderedRows& rows, int depth, Worker& worker) const {
+    Partition whole;
+    whole.side.assign(at(rows.n), 0);
+    add_up(rows, rows_.n_sums, whole);
+    Outcome sides[2];
+    solve_stumps(rows, whole, worker, sides);
+    Outcome& out = sides[0];
+    const std::size_t size = at(budget_[at(depth)]) + 1;
+    out.best.resize(size, out.best.back());
+    out.bound.resize(size, out.bound.back());
+    out.choices.resize(size);
+    // A set of rows that may not be a leaf may not be divided either: of it a bound is enough.
+    if (out.best[0] < infeasible / 2)
+        for (std::size_t k = 2; k < size; ++k)
+            out.bound[k] = std::accumulate(rows.saturated.begin(), rows.saturated.end(), 0.0);
+    return out;
+}
+
+bool Bisection::allowed(const double* sums) const {
+    return rows_.n_sums == 2 || (sums[2] >= limits_.min_samples_leaf && sums[3] >= limits_.min_events_leaf);
+}
+
+void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition, Worker& worker,
+                             Outcome (&sides)[2]) const {
+    double best[4] = {infeasible, infeasible, infeasible, infeasible};
+    ScanInput in{rows.n,
+                 nullptr,
+                 nullptr,
+                 nullptr,
+                 rows_.n_sums,
+                 partition.side.data(),
+                 partition.totals.data(),
+                 static_cast<double>(limits_.min_samples_leaf),
+                 static_cast<double>(limits_.min_events_leaf),
+                 worker.scan.data(),
+                 best};
+    const auto scan = [&](int chain) {
+        const OrderedRows::Order& order = rows.orders[at(chain)];
+        in.row = order.row.data();
+        in.code = order.code.data();
+        in.sums = order.sums.data();
+        kernels().scan(in);
+    };
+    for (const int chain : chained_.long_chains) scan(chain);
+    for (std::size_t j = 0; j < chained_.packed.size(); ++j) {
+        const PackedColumns& packed = chained_.packed[j];
+        const std::size_t n_scanned = at(rows.n) * packed.parts.size();
+        if (packed.ordered && n_scanned < at(rows_per_cell * packed.n_cells)) {
+            for (const PackedColumns::Part& part : packed.parts) scan(part.column);
+            continue;
+        }
+        sum_cells(rows, rows_.n_sums, static_cast<int>(j), partition, worker.cell_sums);
+        for (const PackedColumns::Part& part : packed.parts) scan_part(part, in, worker);
+    }
+    for (const int side : {0, 1}) {
+        const double* sums = partition.totals.data() + side * rows_.n_sums;
+        const double leaf = TableSolver::gain(sums[0], sums[1]), limited = allowed(sums) ? leaf : infeasible;
+        sides[side].bound.assign({leaf, std::max(leaf, best[2 * side])});
+        sides[side].best.assign({limited, allowed(sums) ? std::max(leaf, best[2 * side + 1]) : infeasible});
+        if (budget_.size() < 2) {
+            sides[side].bound.resize(1);
+            sides[side].best.resize(1);
+        }
+    }
+}
+
+// A column of few bins: from sums per cell to sums per bin, and of them to the sums on one side of each cut.
+void Bisection::scan_part(const PackedColumns::Part& part, const ScanInput& in, Worker& worker) const {
+    const std::size_t width = at(rows_.n_sums), n_bins = at(part.n_bins), stride = at(part.stride);
+    const bool is_chain = part.column < chained_.n_chains();
+    std::vector<double>&per_bin = worker.per_bin, &parts = worker.parts;
+    for (const int side : {0, 1}) {
+        const std::vector<double>& cells = worker.cell_sums[side];
+        per_bin.assign(n_bins * width, 0.0);
+        const double* cell = cells.data();
+        for (std::size_t block = 0; block < cells.size() / (stride * width); ++block) {
+            double* to = per_bin.data() + block % n_bins * width;
+            for (std::size_t k = 0; k < stride; ++k, cell += width)
+                for (std::size_t c = 0; c < width; ++c) to[c] += cell[c];
+        }
+        if (is_chain) {
+            // Of each cut, all that is below.
+            parts.assign((n_bins + max_lanes) * width, 0.0);
+            std::copy_n(per_bin.begin(), (n_bins - 1) * width, parts.begin());
+            for (std::size_t k = width; k < (n_bins - 1) * width; ++k) parts[k] += parts[k - width];
+            kernels().scan_cuts(in, side, parts.data(), part.n_bins - 1);
+            continue;
+        }
+        const Unordered& column = chained_.others[at(part.column - chained_.n_chains())];
+        parts.assign((column.cut.size() + max_lanes) * width, 0.0);
+        for (std::size_t c = 0; c < column.cut.size(); ++c)
+            for (const Run& run : column.holds[c])
+                for (int b = run.first; b < run.last; ++b)
+                    for (std::size_t k = 0; k < width; ++k)
+                        parts[c * width + k] += per_bin[at(b) * width + k];
+        kernels().scan_cuts(in, side, parts.data(), static_cast<int>(column.cut.size()));
+    }
+}
+
+void Bisection::count(const Frontier& frontier) {
+    n_cuts_ += frontier.n_cuts();
+    n_evaluated_ += frontier.n_evaluated();
+}
+
+Profile Bisection::gains() const {
+    const std::lock_guard lock(mutex_);
+    return root_->outcome().best;
+}
+
+Profile Bisection::gain_bounds() const {
+    const std::lock_guard lock(mutex_);
+    return root_->bound();
+}
+
+Progress Bisection::progress() const {
+    const std::lock_guard lock(mutex_);
+    return {1 - root_->open_share(), root_->outcome().best.back() * rows_.grid,
+            root_->bound().back() * rows_.grid};
+}
+
+bool Bisection::stopped() const {
+    return std::atomic_ref(const_cast<bool&>(stop_)).load(std::memory_order_relaxed);
+}
+
+}  // namespace surtree

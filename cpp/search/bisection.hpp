@@ -1,0 +1,98 @@
+// The search for columns with many cuts: chains are bisected instead of swept, rows are kept in the order of
+// each chain instead of in tables of bins, and bounds leave most cuts out.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "kernel/kernels.hpp"
+#include "search/cache.hpp"
+#include "search/frontier.hpp"
+#include "search/workers.hpp"
+
+namespace surtree {
+
+class Bisection {
+ public:
+    // What one thread needs for itself.
+    struct Level {
+        OrderedRows rows;
+        Partition partition;
+        Outcome sides[2];
+    };
+    struct Worker {
+        std::vector<Level> levels;  // by depth
+        std::vector<double> scan;
+        std::vector<double> cell_sums[2];
+        std::vector<double> per_bin;
+        std::vector<double> parts;
+    };
+
+    Bisection(const Problem& problem, const Limits& limits, const Control& control);
+
+    // Runs until every size is proven, or until a limit.
+    Status run();
+
+    Profile gains() const;
+    Profile gain_bounds() const;
+    const Outcome& outcome() const { return root_->outcome(); }
+
+    // What is best for a set of rows, looked up or found; false if stopped.
+    bool find(const OrderedRows& rows, const RowSetHash& hash, int depth, Worker& worker, Outcome& out);
+
+    // Both sides of a cut of a set of rows, in worker.levels[depth]; false if stopped, or if one is empty.
+    bool evaluate(const OrderedRows& rows, const Frontier& frontier, const Frontier::Place& place, int depth,
+                  Worker& worker);
+
+    Frontier frontier(const OrderedRows& rows, int depth, Outcome start, const Profile& known) const;
+    Outcome start(const OrderedRows& rows, int depth, Worker& worker) const;
+    Worker make_worker() const;
+    void go_on() { stop_ = false; }
+
+    const Problem& problem() const { return problem_; }
+    const ChainedProblem& chained() const { return chained_; }
+    const OrderedRows& all() const { return all_; }
+    const Limits& limits() const { return limits_; }
+    const Rows& rows() const { return rows_; }
+    int n_sums() const { return rows_.n_sums; }
+    double tie() const { return tie_; }
+    int depth() const { return depth_; }
+    int n_splits() const { return budget_.back(); }
+    bool allowed(const double* sums) const;
+
+    // Over all sets of rows: cuts that divide them, and those that were looked at.
+    std::uint64_t n_cuts() const { return n_cuts_; }
+    std::uint64_t n_evaluated() const { return n_evaluated_; }
+
+ private:
+    void work();
+    bool solve(const OrderedRows& rows, int depth, Worker& worker, Outcome& out);
+    void solve_stumps(const OrderedRows& rows, const Partition& partition, Worker& worker,
+                      Outcome (&sides)[2]) const;
+    void scan_part(const PackedColumns::Part& part, const ScanInput& in, Worker& worker) const;
+    void count(const Frontier& frontier);
+    bool stopped() const;
+    Progress progress() const;
+
+    const Problem& problem_;
+    const Control& control_;
+    const Limits limits_;
+    const ChainedProblem chained_;
+    const Rows rows_;
+    const OrderedRows all_;
+    std::vector<int> budget_;
+    int depth_ = 0;
+    double tie_ = 0;
+    bool stop_ = false;
+    int n_begun_ = 0;  // cuts of the root, for Switches::stop_after
+    std::optional<Frontier> root_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Cache<Outcome>> cache_;  // by depth
+    std::atomic<std::size_t> memory_left_;
+    std::atomic<std::uint64_t> n_cuts_{0}, n_evaluated_{0};
+};
+
+}  // namespace surtree

@@ -1,0 +1,241 @@
+#include "search/frontier.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace surtree {
+
+Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all,
+                   const Limits& limits, Outcome start, const Profile& known, int child_budget)
+    : chained_(chained),
+      n_sums_(all.n_sums),
+      limited_(all.n_sums == 4),
+      width_(at(child_budget) + 1),
+      outcome_(std::move(start)),
+      known_(known),
+      boundaries_(chained.chains.size()),
+      first_allowed_(chained.chains.size(), 1),
+      last_allowed_(chained.chains.size()) {
+    known_.resize(outcome_.best.size(), infeasible);
+    // No rows gain nothing: what stands for both ends of a chain.
+    kept_.assign(2 * width_, 0.0);
+    for (int v = 0; v < static_cast<int>(boundaries_.size()); ++v) {
+        find_boundaries(rows, v, limits);
+        n_cuts_ += at(n_boundaries(v));
+        push(v, 0, n_boundaries(v) + 1);
+    }
+    for (std::size_t o = 0; o < chained.others.size(); ++o)
+        for (std::size_t c = 0; c < chained.others[o].cut.size(); ++c) {
+            others_.push_back({static_cast<int>(chained.chains.size() + o), static_cast<int>(c)});
+            ++n_cuts_;
+        }
+    n_open_ = static_cast<double>(n_cuts_);
+}
+
+void Frontier::find_boundaries(const OrderedRows& rows, int chain, const Limits& limits) {
+    const OrderedRows::Order& order = rows.orders[at(chain)];
+    std::vector<Boundary>& out = boundaries_[at(chain)];
+    const auto rank = [&](int k) { return static_cast<int>(order.code[at(k)] >> 1); };
+    double saturated = 0;
+    std::array<double, 4> sums{};
+    RowSetHash hash;
+    out.push_back({0, 0, 0, 0.0, sums, hash, 0});
+    for (int k = 0; k < rows.n; ++k) {
+        if (k > 0 && rank(k) != rank(k - 1))
+            out.push_back({k, rank(k - 1), rank(k) - 1, saturated, sums, hash});
+        saturated += rows.saturated[at(order.row[at(k)])];
+        hash = hash + rows.hashes[at(order.row[at(k)])];
+        for (int c = 0; c < n_sums_; ++c) sums[at(c)] += order.sums[at(k) * at(n_sums_) + at(c)];
+    }
+    out.push_back({rows.n, 0, 0, saturated, sums, hash, 0});
+    first_allowed_[at(chain)] = 1;
+    last_allowed_[at(chain)] = static_cast<int>(out.size()) - 2;
+    if (!limited_) return;
+    // Both counts only grow along the chain, so the cuts that leave enough on either side are neighbours.
+    int first = static_cast<int>(out.size()), last = 0;
+    for (int b = 1; b + 1 < static_cast<int>(out.size()); ++b) {
+        const double n = out[at(b)].sums[2], n_events = out[at(b)].sums[3];
+        if (n < limits.min_samples_leaf || sums[2] - n < limits.min_samples_leaf ||
+            n_events < limits.min_events_leaf || sums[3] - n_events < limits.min_events_leaf)
+            continue;
+        first = std::min(first, b);
+        last = b;
+    }
+    first_allowed_[at(chain)] = first;
+    last_allowed_[at(chain)] = last;
+}
+
+Frontier::SameCuts Frontier::cuts_at(int chain, int boundary) const {
+    const Boundary& place = boundaries_[at(chain)][at(boundary)];
+    return {place.first_cut, place.last_cut};
+}
+
+void Frontier::bounds(const Interval& interval, Profile& out) const {
+    const Boundary &low = boundaries_[at(interval.chain)][at(interval.low)],
+                   &high = boundaries_[at(interval.chain)][at(interval.high)];
+    const double between = high.saturated - low.saturated;
+    const double* below = kept_.data() + at(low.solved) * 2 * width_;
+    const double* above = kept_.data() + at(high.solved) * 2 * width_ + width_;
+    out.assign(outcome_.best.size(), 2 * infeasible);
+    join(below, width_, above, width_, out);
+    for (double& bound : out) bound += between;
+}
+
+double Frontier::bound_between(int chain, int low, int high, std::size_t splits) const {
+    bounds({0, chain, low, high}, scratch_);
+    return *std::max_element(scratch_.begin(), scratch_.begin() + static_cast<std::ptrdiff_t>(splits) + 1);
+}
+
+// Sizes of at most one split are solved before.
+double Frontier::promise(const Interval& interval) const {
+    bounds(interval, scratch_);
+    double most = -std::numeric_limits<double>::infinity();
+    for (std::size_t k = 2; k < scratch_.size(); ++k)
+        most = std::max(most, scratch_[k] - std::max(outcome_.best[k], known_[k]));
+    return most;
+}
+
+void Frontier::push(int chain, int low, int high) {
+    if (high - low < 2) return;
+    Interval interval{0, chain, low, high};
+    interval.promise = promise(interval);
+    Place middle;
+    if (interval.promise <= 0 || !place(chain, low, high, middle)) return drop(interval);
+    heap_.push_back(interval);
+    std::push_heap(heap_.begin(), heap_.end());
+}
+
+void Frontier::drop(const Interval& interval) {
+    n_open_ -= interval.high - interval.low - 1;
+    if (!limited_) return;  // then the best is the bound
+    bounds(interval, scratch_);
+    for (std::size_t k = 2; k < scratch_.size(); ++k)
+        outcome_.bound[k] = std::max(outcome_.bound[k], scratch_[k]);
+}
+
+bool Frontier::next(Place& out) {
+    if (!others_.empty()) {
+        out = others_.back();
+        others_.pop_back();
+        ++n_others_in_work_;
+        return true;
+    }
+    while (!heap_.empty()) {
+        std::pop_heap(heap_.begin(), heap_.end());
+        Interval interval = heap_.back();
+        heap_.pop_back();
+        // The best gains may have grown since it was put there.
+        interval.promise = promise(interval);
+        if (interval.promise <= 0) {
+            drop(interval);
+            continue;
+        }
+        if (!heap_.empty() && heap_.front().promise > interval.promise) {
+            heap_.push_back(interval);
+            std::push_heap(heap_.begin(), heap_.end());
+            continue;
+        }
+        place(interval.chain, interval.low, interval.high, out);
+        in_work_.push_back(interval);
+        return true;
+    }
+    return false;
+}
+
+// The cut that leaves as much of the saturated gain below as above it.
+bool Frontier::place(int chain, int low, int high, Place& out) const {
+    const std::vector<Boundary>& boundaries = boundaries_[at(chain)];
+    const int first = std::max(low + 1, first_allowed_[at(chain)]),
+              last = std::min(high - 1, last_allowed_[at(chain)]);
+    if (first > last) return false;
+    const double half = (boundaries[at(low)].saturated + boundaries[at(high)].saturated) / 2;
+    int middle = first, end = last;
+    while (middle < end) {
+        const int probe = (middle + end) / 2;
+        if (boundaries[at(probe)].saturated < half)
+            middle = probe + 1;
+        else
+            end = probe;
+    }
+    out = {chain, middle, low, high};
+    return true;
+}
+
+void Frontier::divide(const OrderedRows& rows, const Place& place, Partition& out) const {
+    if (place.column >= chained_.n_chains())
+        return divide_other(rows, n_sums_, chained_, place.column - chained_.n_chains(), place.cut, out);
+    const std::vector<Boundary>& boundaries = boundaries_[at(place.column)];
+    const Boundary &boundary = boundaries[at(place.cut)], &end = boundaries.back();
+    divide_chain(rows, place.column, boundary.position, out);
+    out.n[0] = boundary.position;
+    out.n[1] = rows.n - boundary.position;
+    out.hash[0] = boundary.hash;
+    out.hash[1] = end.hash - boundary.hash;
+    out.totals.resize(2 * at(n_sums_));
+    for (int c = 0; c < n_sums_; ++c) {
+        out.totals[at(c)] = boundary.sums[at(c)];
+        out.totals[at(n_sums_ + c)] = end.sums[at(c)] - boundary.sums[at(c)];
+    }
+}
+
+void Frontier::keep_bounds(const Place& place, const Outcome (&sides)[2]) {
+    boundaries_[at(place.column)][at(place.cut)].solved = static_cast<int>(kept_.size() / (2 * width_));
+    for (const Outcome& side : sides) kept_.insert(kept_.end(), side.bound.begin(), side.bound.end());
+}
+
+void Frontier::add(const Place& place, const Outcome (&sides)[2]) {
+    ++n_evaluated_;
+    --n_open_;
+    const bool is_chain = at(place.column) < boundaries_.size();
+    const int cut = is_chain ? chained_.chains[at(place.column)]
+                                   .cut[at(boundaries_[at(place.column)][at(place.cut)].first_cut)]
+                             : chained_.others[at(place.column) - boundaries_.size()].cut[at(place.cut)];
+    Profile &best = outcome_.best, &bound = outcome_.bound;
+    for (std::size_t i = 0; i < width_; ++i)
+        for (std::size_t j = 0; j < width_ && i + j + 1 < best.size(); ++j) {
+            const std::size_t k = i + j + 1;
+            bound[k] = std::max(bound[k], sides[0].bound[i] + sides[1].bound[j]);
+            const double gain = sides[0].best[i] + sides[1].best[j];
+            if (gain <= best[k]) continue;
+            best[k] = gain;
+            outcome_.choices[k] = {cut, {static_cast<int>(i), static_cast<int>(j)}};
+        }
+    for (std::size_t k = 1; k < best.size(); ++k) {
+        bound[k] = std::max(bound[k], bound[k - 1]);
+        if (best[k - 1] <= best[k]) continue;
+        best[k] = best[k - 1];
+        outcome_.choices[k] = outcome_.choices[k - 1];
+    }
+    if (!is_chain) {
+        --n_others_in_work_;
+        return;
+    }
+    keep_bounds(place, sides);
+    const auto same = [&](const Interval& other) {
+        return other.chain == place.column && other.low == place.low && other.high == place.high;
+    };
+    in_work_.erase(std::find_if(in_work_.begin(), in_work_.end(), same));
+    push(place.column, place.low, place.cut);
+    push(place.column, place.cut, place.high);
+}
+
+Profile Frontier::bound() const {
+    Profile out = outcome_.bound, open;
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::max({out[k], outcome_.best[k], known_[k]});
+    const auto include = [&](const Interval& interval) {
+        bounds(interval, open);
+        for (std::size_t k = 2; k < out.size(); ++k) out[k] = std::max(out[k], open[k]);
+    };
+    for (const Interval& interval : heap_) include(interval);
+    for (const Interval& interval : in_work_) include(interval);
+    if (!others_.empty() || n_others_in_work_ > 0) {
+        double saturated = 0;
+        if (!boundaries_.empty()) saturated = boundaries_[0].back().saturated;
+        for (std::size_t k = 2; k < out.size(); ++k) out[k] = std::max(out[k], saturated);
+    }
+    return out;
+}
+
+double Frontier::open_share() const { return n_cuts_ == 0 ? 0 : n_open_ / static_cast<double>(n_cuts_); }
+
+}  // namespace surtree

@@ -1,0 +1,160 @@
+#include "search/stump_store.hpp"
+
+#include <algorithm>
+
+#include "search/profile.hpp"
+
+namespace surtree {
+namespace {
+
+constexpr std::size_t most_stumps = std::size_t{1} << 22;
+
+// Two columns that are swept at the same time find the same stumps, and both write them.
+double get(const double& stump) {
+    return std::atomic_ref(const_cast<double&>(stump)).load(std::memory_order_relaxed);
+}
+void set(double& stump, double value) { std::atomic_ref(stump).store(value, std::memory_order_relaxed); }
+
+// The side of the whole column that a side of one of its axes is a part of.
+std::size_t whole_side(const Column& column, const ColumnRegions& axis, int side) {
+    const int cut = axis.cut_of[at(side % axis.n_cuts)] - column.first_cut;
+    return at(side < axis.n_cuts ? cut : cut + column.n_cuts);
+}
+
+}  // namespace
+
+StumpStore::StumpStore(const std::vector<Column>& columns) : columns_(columns), finished_(columns.size()) {
+    const std::size_t n = columns.size();
+    const auto n_sides = [&](std::size_t c) { return 2 * at(columns[c].n_cuts); };
+    std::size_t size = 0;
+    first_.assign(n * n * n, 0);
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = a + 1; b < n; ++b)
+            for (std::size_t c = b + 1; c < n; ++c) {
+                first_[(a * n + b) * n + c] = size;
+                size += n_sides(a) * n_sides(b) * n_sides(c);
+            }
+    first_of_two_.assign(n * n, 0);
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b) {
+            if (a == b) continue;
+            first_of_two_[a * n + b] = size;
+            size += at(columns[a].whole().n_regions) * n_sides(b);
+        }
+    if (size <= most_stumps) stumps_.assign(size, infeasible);
+}
+
+std::vector<bool> StumpStore::swept() const { return {finished_.begin(), finished_.end()}; }
+
+StumpStore::Plane StumpStore::plane(int a, int side, int b, int c) {
+    int sorted[3] = {a, b, c};
+    std::sort(sorted, sorted + 3);
+    const std::size_t n = columns_.size();
+    const auto sides = [&](int k) { return 2 * at(columns_[at(sorted[k])].n_cuts); };
+    const auto stride = [&](int column) {
+        return column == sorted[2] ? 1 : column == sorted[1] ? sides(2) : sides(1) * sides(2);
+    };
+    double* first = stumps_.data() + first_[(at(sorted[0]) * n + at(sorted[1])) * n + at(sorted[2])];
+    return {first + at(side) * stride(a), stride(b), stride(c)};
+}
+
+double* StumpStore::line(int a, int region, int b) {
+    return stumps_.data() + first_of_two_[at(a) * columns_.size() + at(b)] +
+           at(region) * 2 * at(columns_[at(b)].n_cuts);
+}
+
+std::vector<int> StumpStore::regions_within(int column, int side) const {
+    const ColumnRegions& axis = columns_[at(column)].whole();
+    std::vector<int> out{side};
+    for (int k = axis.split_begin[at(side)]; k < axis.split_begin[at(side + 1)]; ++k) {
+        out.push_back(axis.splits[at(k)].yes);
+        out.push_back(axis.splits[at(k)].no);
+    }
+    return out;
+}
+
+// A column that is being swept is not among those that were.
+bool StumpStore::knows(const Side& side, int b) { return side.swept[at(b)]; }
+bool StumpStore::knows(const Side& side, int b, int c) { return knows(side, b) || knows(side, c); }
+
+void StumpStore::load(const Side& side, const View& b, double* to) {
+    for (std::size_t region = 0; region < b.axis->part_of.size(); ++region) {
+        const int part = b.axis->part_of[region];
+        if (part < 0) continue;
+        to[part] = get(side.store->line(b.column, static_cast<int>(region), side.column)[side.side]);
+    }
+}
+
+void StumpStore::load(const Side& side, const View& b, const View& c, double* to) {
+    const auto b_stride = at(c.axis->n_sides);
+    if (b.column == side.column) return load_own(side, b, c, b_stride, 1, to);
+    if (c.column == side.column) return load_own(side, c, b, 1, b_stride, to);
+    const Plane from = side.store->plane(side.column, side.side, b.column, c.column);
+    const std::vector<Column>& columns = side.store->columns_;
+    std::vector<std::size_t> offset(at(c.axis->n_sides));
+    for (int t = 0; t < c.axis->n_sides; ++t)
+        offset[at(t)] = whole_side(columns[at(c.column)], *c.axis, t) * from.c_stride;
+    for (int s = 0; s < b.axis->n_sides; ++s) {
+        const double* line = from.first + whole_side(columns[at(b.column)], *b.axis, s) * from.b_stride;
+        for (const std::size_t t : offset) *to++ = get(line[t]);
+    }
+}
+
+void StumpStore::load_own(const Side& side, const View& own, const View& other, std::size_t own_stride,
+                          std::size_t other_stride, double* to) {
+    for (const int region : side.store->regions_within(own.column, side.side)) {
+        const int s = own.axis->part_of[at(region)];
+        if (s < 0) continue;
+        const double* line = side.store->line(own.column, region, other.column);
+        const Column& column = side.store->columns_[at(other.column)];
+        for (int t = 0; t < other.axis->n_sides; ++t)
+            to[at(s) * own_stride + at(t) * other_stride] = get(line[whole_side(column, *other.axis, t)]);
+    }
+}
+
+void StumpStore::save(const Side& side, const std::vector<View>& views, const FoundStumps& found) {
+    // All rows of the side, split once.
+    double best = side.leaf;
+    for (const View& view : views)
+        for (int c = 0; c < view.axis->n_cuts; ++c)
+            best = std::max(best, found.leaf[view.place][c] + found.leaf[view.place][view.axis->n_cuts + c]);
+    // Of a region, or all rows.
+    const auto one = [&](const View& b, int region) {
+        if (region == ColumnRegions::no_rows) return infeasible;
+        return region == ColumnRegions::all_rows ? best : found.stump[b.place][region];
+    };
+    // Of two sides: that of b, or all rows, and that of c, or all rows.
+    const auto two = [&](const View& b, int s, const View& c, int t) {
+        if (s == ColumnRegions::no_rows || t == ColumnRegions::no_rows) return infeasible;
+        if (s == ColumnRegions::all_rows) return one(c, t);
+        if (t == ColumnRegions::all_rows) return one(b, s);
+        return b.place < c.place ? found.pair[b.place * found.n_axes + c.place][s * c.axis->n_sides + t]
+                                 : found.pair[c.place * found.n_axes + b.place][t * b.axis->n_sides + s];
+    };
+    const auto n_sides = [&](const View& view) { return 2 * side.store->columns_[at(view.column)].n_cuts; };
+    const auto is_own = [&](const View& view) { return view.column == side.column; };
+    const View& own = *std::find_if(views.begin(), views.end(), is_own);
+    const std::vector<int> own_regions = side.store->regions_within(side.column, side.side);
+    for (const View& b : views) {
+        if (is_own(b) || knows(side, b.column)) continue;
+        for (std::size_t region = 0; region < b.axis->part_of.size(); ++region)
+            set(side.store->line(b.column, static_cast<int>(region), side.column)[side.side],
+                one(b, b.axis->part_of[region]));
+        for (const int region : own_regions)
+            for (int t = 0; t < n_sides(b); ++t)
+                set(side.store->line(side.column, region, b.column)[t],
+                    two(own, own.axis->part_of[at(region)], b, b.axis->part_of[at(t)]));
+    }
+    for (std::size_t i = 0; i < views.size(); ++i)
+        for (std::size_t j = i + 1; j < views.size(); ++j) {
+            const View &b = views[i], &c = views[j];
+            if (is_own(b) || is_own(c) || knows(side, b.column, c.column)) continue;
+            const Plane to = side.store->plane(side.column, side.side, b.column, c.column);
+            for (int s = 0; s < n_sides(b); ++s)
+                for (int t = 0; t < n_sides(c); ++t)
+                    set(to.first[at(s) * to.b_stride + at(t) * to.c_stride],
+                        two(b, b.axis->part_of[at(s)], c, c.axis->part_of[at(t)]));
+        }
+}
+
+}  // namespace surtree

@@ -1,0 +1,275 @@
+#include "search/table_solver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+namespace surtree {
+
+int TableSolver::deepest(const Problem& problem, int depth) {
+    std::vector<std::size_t> bins(problem.n_bins.begin(), problem.n_bins.end());
+    std::sort(bins.rbegin(), bins.rend());
+    bins.resize(std::max<std::size_t>(bins.size(), 3), 1);
+    constexpr std::size_t most_cells = std::size_t{1} << 18, most_cuts = 1000;
+    if (depth >= 3 && bins[0] <= 64 && bins[0] * bins[1] * bins[2] <= most_cells &&
+        problem.cuts.size() <= most_cuts)
+        return 3;
+    return depth >= 2 && bins[0] <= max_kernel_bins ? 2 : std::min(depth, 1);
+}
+
+TableSolver::TableSolver(const std::vector<Column>& columns, const Limits& limits, const Rows& rows,
+                         int depth, const bool* stop)
+    : columns_(columns), limits_(limits), n_sums_(rows.n_sums), depth_(depth), stop_(stop) {
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        if (columns[c].n_cuts > 0) order_.push_back(static_cast<int>(c));
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](int a, int b) { return columns[at(a)].n_bins < columns[at(b)].n_bins; });
+    table_axis_.assign(columns.size(), -1);
+    for (std::size_t a = 0; a < order_.size(); ++a) {
+        table_axis_[at(order_[a])] = static_cast<int>(a);
+        table_bins_.push_back(columns[at(order_[a])].n_bins);
+    }
+    if (depth < 3) return;
+    const std::size_t n = order_.size();
+    const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
+    std::size_t size = 0;
+    if (n < 3) {
+        size = at(n_sums_);
+        for (std::size_t a = 0; a < n; ++a) size *= bins(a);
+        n_tables_ = 1;
+    }
+    triples_.assign(n * n * n, 0);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = i + 1; j < n; ++j)
+            for (std::size_t k = j + 1; k < n; ++k) {
+                triples_[(i * n + j) * n + k] = size;
+                size += bins(i) * bins(j) * bins(k) * at(n_sums_);
+                ++n_tables_;
+            }
+    layout_ = {static_cast<int>(n), table_bins_.data(), triples_.data(), size};
+}
+
+KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, int depth,
+                               Scratch& scratch, SideProfiles& out) const {
+    out.width = std::size_t{1} << (depth - 1);
+    out.axes.clear();
+    scratch.views.clear();
+    int n_sides = 0;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+        const ColumnRegions* axis = axes[a];
+        if (!axis || axis->n_cuts == 0) continue;
+        const int column = order_[a];
+        scratch.views.push_back({axis->first_bin, axis->last_bin, axis->n_cuts, axis->n_sides,
+                                 axis->n_regions, axis->n_deep, axis->runs.data(), axis->run_begin.data(),
+                                 axis->splits.data(), axis->split_begin.data(), axis->membership.data(),
+                                 rows ? rows->column(column) : nullptr, static_cast<int>(a), n_sides});
+        out.axes.push_back(axis);
+        n_sides += axis->n_sides;
+    }
+    out.gains.resize(at(n_sides) * out.width);
+    std::stable_sort(scratch.views.begin(), scratch.views.end(),
+                     [](const KernelAxis& a, const KernelAxis& b) { return a.n_cuts < b.n_cuts; });
+    KernelInput in{scratch.views.data(),
+                   static_cast<int>(scratch.views.size()),
+                   rows ? rows->n : 0,
+                   rows ? rows->sums.data() : nullptr,
+                   n_sums_,
+                   static_cast<double>(limits_.min_samples_leaf),
+                   static_cast<double>(limits_.min_events_leaf),
+                   &layout_,
+                   nullptr,
+                   stop_,
+                   nullptr,
+                   out.gains.data(),
+                   nullptr,
+                   nullptr,
+                   nullptr,
+                   nullptr};
+    const std::size_t need = kernels().workspace(in, depth);
+    if (scratch.workspace.size() < need) scratch.workspace.resize(need);
+    in.workspace = scratch.workspace.data();
+    return in;
+}
+
+bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const {
+    if (depth == 3) {
+        scratch.tables.assign(layout_.size, 0.0);
+        constexpr int chunk = 1 << 16;  // so that a stop is seen soon
+        for (int first = 0; first < rows.n; first += chunk) {
+            add_rows(rows, first, std::min(first + chunk, rows.n), scratch.tables.data(), scratch);
+            if (std::atomic_ref(const_cast<bool&>(*stop_)).load(std::memory_order_relaxed)) return false;
+        }
+        return solve_tables(scratch.tables.data(), scratch, out);
+    }
+    std::vector<const ColumnRegions*> axes;
+    for (const int column : order_) axes.push_back(&columns_[at(column)].whole());
+    return kernels().depth[depth - 1](input(axes, &rows, depth, scratch, out));
+}
+
+void TableSolver::add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
+                           const bool* skipped) const {
+    if (order_.empty()) return;
+    scratch.views.clear();
+    for (std::size_t a = 0; a < order_.size(); ++a) {
+        KernelAxis view{};
+        view.bins = rows.column(order_[a]);
+        scratch.views.push_back(view);
+    }
+    const std::size_t need = at(last - first) / 2 + 2 * max_lanes;
+    if (scratch.workspace.size() < need) scratch.workspace.resize(need);
+    KernelInput in{};
+    in.axes = scratch.views.data();
+    in.n_axes = static_cast<int>(scratch.views.size());
+    in.n_rows = rows.n;
+    in.sums = rows.sums.data();
+    in.n_sums = n_sums_;
+    in.layout = &layout_;
+    in.workspace = scratch.workspace.data();
+    in.skipped = skipped;
+    kernels().add_rows(in, first, last, tables);
+}
+
+bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfiles& out,
+                               const StumpStore::Side* side) const {
+    std::vector<const ColumnRegions*> axes;
+    for (std::size_t a = 0; a < order_.size(); ++a)
+        axes.push_back(&columns_[at(order_[a])].within(occupied(tables, static_cast<int>(a))));
+    KernelInput in = input(axes, nullptr, 3, scratch, out);
+    in.tables = tables;
+    if (!side) return in.n_axes == 0 || kernels().depth[2](in);
+
+    std::vector<StumpStore::View> views;
+    for (std::size_t a = 0; a < order_.size(); ++a) views.push_back({order_[a], axes[a], -1});
+    for (int place = 0; place < in.n_axes; ++place) views[at(in.axes[place].table_axis)].place = place;
+    FoundStumps found{};
+    load_known(*side, views, in, scratch);
+    in.known = scratch.known_of_pair.data();
+    in.known_regions = scratch.known_of_axis.data();
+    in.found = &found;
+    if (in.n_axes > 0 && !kernels().depth[2](in)) return false;
+    StumpStore::save(*side, views, found);
+    return true;
+}
+
+void TableSolver::load_known(const StumpStore::Side& side, const std::vector<StumpStore::View>& views,
+                             const KernelInput& in, Scratch& scratch) const {
+    const int n = in.n_axes;
+    const auto view = [&](int place) -> const StumpStore::View& {
+        return views[at(in.axes[place].table_axis)];
+    };
+    const auto size = [&](int i, int j) { return at(in.axes[i].n_sides) * at(in.axes[j].n_sides); };
+    std::size_t need = 0;
+    for (int i = 0; i < n; ++i) {
+        need += at(in.axes[i].n_regions);
+        for (int j = i + 1; j < n; ++j) need += size(i, j);
+    }
+    if (scratch.known.size() < need) scratch.known.resize(need);
+    scratch.known_of_pair.assign(at(n * n), nullptr);
+    scratch.known_of_axis.assign(at(n), nullptr);
+    double* next = scratch.known.data();
+    for (int i = 0; i < n; ++i) {
+        if (StumpStore::knows(side, view(i).column)) {
+            StumpStore::load(side, view(i), next);
+            scratch.known_of_axis[at(i)] = next;
+            next += in.axes[i].n_regions;
+        }
+        for (int j = i + 1; j < n; ++j) {
+            if (!StumpStore::knows(side, view(i).column, view(j).column)) continue;
+            StumpStore::load(side, view(i), view(j), next);
+            scratch.known_of_pair[at(i * n + j)] = next;
+            next += size(i, j);
+        }
+    }
+}
+
+std::unique_ptr<bool[]> TableSolver::skipped_tables(const std::vector<bool>& swept) const {
+    const std::size_t n = order_.size();
+    auto out = std::make_unique<bool[]>(n * n * n);
+    const auto known = [&](std::size_t a, std::size_t b) {
+        return swept[at(order_[a])] || swept[at(order_[b])];
+    };
+    // Sums over pairs and single columns are read off tables of the first axis.
+    for (std::size_t i = 1; i < n; ++i)
+        for (std::size_t j = i + 1; j < n; ++j)
+            for (std::size_t k = j + 1; k < n; ++k)
+                out[(i * n + j) * n + k] = known(i, j) && known(i, k) && known(j, k);
+    return out;
+}
+
+// The bins of an axis that hold rows. Rows without hazard matter only to limits, where rows are counted.
+std::uint64_t TableSolver::occupied(const double* tables, int table_axis) const {
+    const std::size_t n = order_.size(), axis = at(table_axis), n_bins = at(table_bins_[axis]);
+    const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
+    // The table as outer x n_bins x inner cells.
+    std::size_t outer = 1, inner = 1;
+    const double* table = tables;
+    if (n >= 3) {
+        const std::size_t last = std::max<std::size_t>(axis, 2);
+        table += triples_[n + last];  // of the first two axes and this one
+        for (const std::size_t a : {std::size_t{0}, std::size_t{1}, last}) {
+            if (a < axis) outer *= bins(a);
+            if (a > axis) inner *= bins(a);
+        }
+    } else if (n == 2) {
+        (axis == 0 ? inner : outer) = bins(1 - axis);
+    }
+    std::uint64_t mask = 0;
+    const double* held = table + (n_sums_ == 4 ? 2 : 1);
+    for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t b = 0; b < n_bins; ++b) {
+            bool any = false;
+            for (std::size_t k = 0; k < inner; ++k, held += n_sums_) any |= *held > 0;
+            mask |= static_cast<std::uint64_t>(any) << b;
+        }
+    return mask;
+}
+
+double TableSolver::leaf_gain(const RowSet& rows, bool limited) const {
+    double sums[4] = {};
+    for (int r = 0; r < rows.n; ++r)
+        for (int c = 0; c < n_sums_; ++c) sums[c] += rows.sums[at(r) * at(n_sums_) + at(c)];
+    return leaf_gain(sums, limited);
+}
+
+std::vector<double> TableSolver::leaf_gains(const RowSet& rows, int column,
+                                            const std::vector<int>& sides) const {
+    const ColumnRegions& axis = columns_[at(column)].whole();
+    const std::size_t n_sums = at(n_sums_);
+    std::vector<double> per_bin(at(columns_[at(column)].n_bins) * n_sums), out;
+    const std::uint16_t* bins = rows.column(column);
+    for (std::size_t r = 0; r < at(rows.n); ++r)
+        for (std::size_t c = 0; c < n_sums; ++c) per_bin[bins[r] * n_sums + c] += rows.sums[r * n_sums + c];
+    for (const int s : sides) {
+        double sums[4] = {};
+        for (int u = axis.run_begin[at(s)]; u < axis.run_begin[at(s + 1)]; ++u)
+            for (int b = axis.runs[at(u)].first; b < axis.runs[at(u)].last; ++b)
+                for (std::size_t c = 0; c < n_sums; ++c) sums[c] += per_bin[at(b) * n_sums + c];
+        out.push_back(leaf_gain(sums, n_sums_ == 4));
+    }
+    return out;
+}
+
+double TableSolver::leaf_gain_of_tables(const double* tables) const {
+    double sums[4] = {};
+    std::size_t n_cells = 1;  // of the first table: it holds all rows
+    for (std::size_t a = 0; a < std::min<std::size_t>(3, order_.size()); ++a) n_cells *= at(table_bins_[a]);
+    for (std::size_t k = 0; k < n_cells; ++k)
+        for (int c = 0; c < n_sums_; ++c) sums[c] += tables[k * at(n_sums_) + at(c)];
+    return leaf_gain(sums, n_sums_ == 4);
+}
+
+double TableSolver::leaf_gain(const double (&sums)[4], bool limited) const {
+    if (limited && (sums[2] < limits_.min_samples_leaf || sums[3] < limits_.min_events_leaf))
+        return infeasible;
+    return gain(sums[0], sums[1]);
+}
+
+// Through the kernel's own formula, so that equal sums have equal gains to the last bit.
+double TableSolver::gain(double events, double hazard) {
+    const std::array<double, max_lanes> e{events}, h{hazard};
+    std::array<double, max_lanes> out{};
+    kernels().gains(e.data(), h.data(), out.data(), max_lanes);
+    return out[0];
+}
+
+}  // namespace surtree

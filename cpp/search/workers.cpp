@@ -1,0 +1,63 @@
+#include "search/workers.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace surtree {
+namespace {
+
+constexpr std::chrono::milliseconds poll{20};
+
+// Clocks count nanoseconds in 64 bits, 292 years: a limit of more than a hundred is none.
+constexpr double no_limit = 100 * 365.25 * 86400;
+
+}  // namespace
+
+bool is_timed(const Control& control) { return control.time_limit > 0 && control.time_limit < no_limit; }
+
+Status run_workers(const Control& control, Clock::time_point start, int n_threads, bool& stop,
+                   const std::function<void()>& work, const std::function<Progress()>& progress) {
+    std::mutex mutex;
+    std::condition_variable done;
+    int running = n_threads;
+    Status status = Status::optimal;
+    const auto end = [&](Status how) {
+        if (status != Status::optimal) return;
+        status = how;
+        std::atomic_ref(stop).store(true);
+    };
+    std::vector<std::thread> threads;
+    for (int t = 0; t < n_threads; ++t)
+        threads.emplace_back([&] {
+            work();
+            const std::lock_guard lock(mutex);
+            --running;
+            done.notify_all();
+        });
+    // The clock has a thread of its own: the user's hook may take its time.
+    if (is_timed(control))
+        threads.emplace_back([&] {
+            const auto deadline = start + std::chrono::duration_cast<Clock::duration>(
+                                              std::chrono::duration<double>(control.time_limit));
+            std::unique_lock lock(mutex);
+            if (!done.wait_until(lock, deadline, [&] { return running == 0; })) end(Status::time_limit);
+        });
+
+    std::unique_lock lock(mutex);
+    while (!done.wait_for(lock, poll, [&] { return running == 0; })) {
+        if (status != Status::optimal || !control.should_stop) continue;
+        lock.unlock();
+        const bool wanted = control.should_stop(control.wants_progress ? progress() : Progress{});
+        lock.lock();
+        if (wanted) end(Status::interrupted);
+    }
+    lock.unlock();
+    for (std::thread& thread : threads) thread.join();
+    return status;
+}
+
+}  // namespace surtree
