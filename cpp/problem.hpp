@@ -22,25 +22,38 @@ struct Cut {
     bool negated = false;
 };
 
+struct Kernels;
+
 // The rows and the cuts allowed on them. Arrays belong to the caller.
 struct Problem {
     std::size_t n_rows = 0;
     std::size_t n_columns = 0;
-    const std::uint16_t* bins = nullptr;      // n_columns x n_rows
-    std::vector<int> n_bins;                  // per column, the missing bin included
-    std::vector<int> missing_bin;             // per column, -1 where nothing is missing
-    std::vector<Cut> cuts;                    // by column, then in the order that breaks ties
-    const double* events = nullptr;           // per row: weight where an event was seen, else 0
-    const double* hazard = nullptr;           // per row: weight times cumulative hazard
-    const std::uint8_t* has_event = nullptr;  // per row: what min_events_leaf counts
-    bool round_down = false;                  // hazards to the grid (see rows.hpp), instead of to the nearest
+    const std::uint16_t* bins = nullptr;  // n_columns x n_rows
+    std::vector<int> n_bins;              // per column, the missing bin included
+    std::vector<int> missing_bin;         // per column, -1 where nothing is missing
+    std::vector<Cut> cuts;                // by column, then in the order that breaks ties
+    const Kernels* objective = nullptr;   // what a leaf gains
+    std::vector<double> parameters;       // of the objective
+    const double* sums = nullptr;         // n_sums of the objective x n_rows
+    const double* counts = nullptr;       // what `Limits::least` limits x n_rows: whole numbers
+    bool round_down = false;              // exposures to the grid (see rows.hpp), instead of to the nearest
+
+    // The same rows and objective, as yet without columns and cuts.
+    Problem without_columns() const {
+        Problem out = *this;
+        out.n_columns = 0;
+        out.bins = nullptr;
+        out.n_bins.clear();
+        out.missing_bin.clear();
+        out.cuts.clear();
+        return out;
+    }
 };
 
 struct Limits {
     int max_depth = 3;
     int max_splits = 7;
-    int min_samples_leaf = 1;
-    int min_events_leaf = 0;
+    std::vector<double> least{};  // in a leaf, of each count of the problem; empty where nothing is limited
 };
 
 // Shown while a search runs. Bounds and gains are of the largest size asked for.

@@ -85,8 +85,8 @@ class TreeBuilder {
                 continue;
             }
             RowSet child;
-            take_rows(rows, static_cast<int>(search_.columns().size()), search_.rows().n_sums, choice.column,
-                      column.whole(), holds ? choice.cut : choice.cut + column.n_cuts, child);
+            take_rows(rows, choice.column, column.whole(), holds ? choice.cut : choice.cut + column.n_cuts,
+                      child);
             build_node(child, holds ? depth_yes : depth_no, holds ? choice.yes : choice.no, out);
         }
     }
@@ -122,8 +122,8 @@ class TreeBuilder {
         out.cut[at(node)] = original(choice);
         for (const bool holds : {false, true}) {
             RowSet child;
-            take_rows(rows, static_cast<int>(search_.columns().size()), search_.rows().n_sums, choice.column,
-                      column.whole(), holds ? choice.cut : choice.cut + column.n_cuts, child);
+            take_rows(rows, choice.column, column.whole(), holds ? choice.cut : choice.cut + column.n_cuts,
+                      child);
             (holds ? out.right : out.left)[at(node)] = static_cast<int>(out.cut.size());
             build_ahead(holds ? *ahead.yes : *ahead.no, child, holds ? choice.yes : choice.no, out);
         }

@@ -52,14 +52,9 @@ class ChainSplitter {
         }
         for (std::size_t o = 0; o < out_.others.size(); ++o)
             add_to_joint(out_.n_chains() + static_cast<int>(o), out_.others[o].n_bins);
-        Problem& problem = out_.problem;
-        problem.n_rows = problem_.n_rows;
-        problem.n_columns = out_.chains.size() + out_.others.size();
-        problem.events = problem_.events;
-        problem.hazard = problem_.hazard;
-        problem.has_event = problem_.has_event;
-        problem.round_down = problem_.round_down;
-        problem.bins = out_.bins.data();
+        out_.problem = problem_.without_columns();
+        out_.problem.n_columns = out_.chains.size() + out_.others.size();
+        out_.problem.bins = out_.bins.data();
         return std::move(out_);
     }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "rows/flat_map.hpp"
+
 namespace surtree {
 namespace {
 
@@ -46,47 +48,30 @@ struct BinSet {
     }
 };
 
-// Sets in the order in which they came, each once.
+// Sets in the order in which they came, each once but for those that are appended.
 template <class Set>
 class Numbered {
  public:
     std::vector<Set> sets;
 
     int number(const Set& set) {
-        if (2 * (sets.size() + 1) > places_.size()) grow();
-        int& place = places_[find(set)];
-        if (place < 0) {
-            place = static_cast<int>(sets.size());
-            sets.push_back(set);
-        }
-        return place;
+        const int next = static_cast<int>(sets.size()), found = insert(set, next);
+        if (found == next) sets.push_back(set);
+        return found;
     }
 
-    // A set that may be there already is counted all the same.
     void append(const Set& set) {
-        if (2 * (sets.size() + 1) > places_.size()) grow();
-        int& place = places_[find(set)];
-        if (place < 0) place = static_cast<int>(sets.size());
+        if (!set.empty()) insert(set, static_cast<int>(sets.size()));
         sets.push_back(set);
     }
 
  private:
-    std::size_t find(const Set& set) const {
-        const std::size_t mask = places_.size() - 1;
-        std::size_t place = set.hash() & mask;
-        while (places_[place] >= 0 && !(sets[at(places_[place])] == set)) place = (place + 1) & mask;
-        return place;
+    int insert(const Set& set, int next) {
+        if (!numbers_.has_room()) numbers_.grow();
+        return numbers_.insert(set, next);
     }
 
-    void grow() {
-        places_.assign(std::max<std::size_t>(256, 2 * places_.size()), -1);
-        for (std::size_t k = 0; k < sets.size(); ++k) {
-            int& place = places_[find(sets[k])];
-            if (place < 0) place = static_cast<int>(k);
-        }
-    }
-
-    std::vector<int> places_;
+    FlatMap<Set, int> numbers_;
 };
 
 void append(Region& region, int first, int last) {
@@ -110,9 +95,9 @@ Region complement(const Region& region, int n_bins) {
 
 constexpr int mask_bits = 64;
 
-std::uint64_t mask_of(const Run* run, const Run* end) {
+std::uint64_t mask_of(std::span<const Run> region) {
     std::uint64_t mask = 0;
-    for (; run != end; ++run) mask |= (~0ULL >> (mask_bits - (run->last - run->first))) << run->first;
+    for (const Run& run : region) mask |= (~0ULL >> (mask_bits - (run.last - run.first))) << run.first;
     return mask;
 }
 
@@ -207,7 +192,7 @@ Column::Column(const Problem& problem, int column, int levels)
     n_cuts = static_cast<int>(cuts.size());
     if (n_cuts > 0) first_cut = cuts.front();
     if (n_bins <= mask_bits)
-        for (const Region& yes : sides) holds_.push_back(mask_of(yes.data(), yes.data() + yes.size()));
+        for (const Region& yes : sides) holds_.push_back(mask_of(yes));
     for (std::size_t c = 0; c < cuts.size(); ++c) sides.push_back(complement(sides[c], n_bins));
     // Depth three looks at the occupied bins only, so the whole column is for two levels at most.
     whole_ = std::make_unique<ColumnRegions>(sides, cuts, Run{0, n_bins}, std::min(levels, 2));
@@ -244,14 +229,10 @@ const ColumnRegions& Column::within(std::uint64_t occupied) const {
 }
 
 void Column::find_parts(std::uint64_t occupied, ColumnRegions& axis) const {
-    const auto bins = [](const ColumnRegions& of, int region) {
-        return mask_of(of.runs.data() + of.run_begin[at(region)],
-                       of.runs.data() + of.run_begin[at(region + 1)]);
-    };
     std::vector<std::uint64_t> regions;
-    for (int r = 0; r < axis.n_regions; ++r) regions.push_back(bins(axis, r));
+    for (int r = 0; r < axis.n_regions; ++r) regions.push_back(mask_of(axis.runs_of(r)));
     for (int r = 0; r < whole().n_regions; ++r) {
-        const std::uint64_t part = bins(whole(), r) & occupied;
+        const std::uint64_t part = mask_of(whole().runs_of(r)) & occupied;
         const auto place = std::find(regions.begin(), regions.end(), part);
         axis.part_of.push_back(part == 0          ? ColumnRegions::no_rows
                                : part == occupied ? ColumnRegions::all_rows

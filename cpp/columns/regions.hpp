@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -48,6 +49,10 @@ struct ColumnRegions {
     std::vector<Split> splits;
     std::vector<int> split_begin;    // splits of region r, likewise
     std::vector<double> membership;  // n_bins x whole_vectors(n_cuts + 1): 1 where the cut holds; 1 at last
+
+    std::span<const Run> runs_of(int region) const {
+        return {runs.data() + run_begin[at(region)], runs.data() + run_begin[at(region + 1)]};
+    }
 
     // For each region of the whole column, the region that has the same rows among the occupied bins.
     static constexpr int all_rows = -1, no_rows = -2;

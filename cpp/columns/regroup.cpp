@@ -38,7 +38,8 @@ bool contains(const RowsOfCut& outer, const RowsOfCut& inner) {
 
 class Regrouper {
  public:
-    explicit Regrouper(const Problem& problem) : problem_(problem), cuts_of_column_(problem.n_columns) {
+    explicit Regrouper(const Problem& problem)
+        : problem_(problem), cuts_of_column_(problem.n_columns), out_{problem.without_columns(), {}, {}} {
         for (std::size_t c = 0; c < problem.cuts.size(); ++c)
             cuts_of_column_[static_cast<std::size_t>(problem.cuts[c].column)].push_back(static_cast<int>(c));
     }
@@ -71,12 +72,7 @@ class Regrouper {
         }
         for (const int column : others) copy(column);
         for (auto& group : groups) merge(group);
-        out_.problem.n_rows = problem_.n_rows;
         out_.problem.n_columns = out_.problem.n_bins.size();
-        out_.problem.events = problem_.events;
-        out_.problem.hazard = problem_.hazard;
-        out_.problem.has_event = problem_.has_event;
-        out_.problem.round_down = problem_.round_down;
         out_.problem.bins = out_.bins.data();
         return std::move(out_);
     }

@@ -10,7 +10,7 @@ namespace surtree::SURTREE_ISA {
 namespace {
 
 // Adds rows first..last-1 to all tables.
-template <int C>
+template <int Width>
 void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
     Arena arena{in.workspace};
     unsigned* const cell_of = arena.cells(last - first);
@@ -25,8 +25,8 @@ void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
     if (layout.n_axes < 3) {
         const int last_axis = layout.n_axes - 1;
         cells_of_pair(-1, last_axis - 1);
-        return add_rows<C>(in, first, last, cell_of, in.axes[last_axis].bins, layout.n_bins[last_axis],
-                           tables);
+        return add_rows<Width>(in, first, last, cell_of, in.axes[last_axis].bins, layout.n_bins[last_axis],
+                               tables);
     }
     for (int i = 0; i < layout.n_axes; ++i)
         for (int j = i + 1; j + 1 < layout.n_axes; ++j) {
@@ -34,24 +34,26 @@ void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
             for (int k = j + 1; k < layout.n_axes; ++k) {
                 const int triple = (i * layout.n_axes + j) * layout.n_axes + k;
                 if (in.skipped && in.skipped[triple]) continue;
-                add_rows<C>(in, first, last, cell_of, in.axes[k].bins, layout.n_bins[k],
-                            tables + layout.triples[triple]);
+                add_rows<Width>(in, first, last, cell_of, in.axes[k].bins, layout.n_bins[k],
+                                tables + layout.triples[triple]);
             }
         }
 }
 
 // Best gains with 0 to 3 splits for each side of each cut.
-template <int C>
+template <class Leaf>
 struct DepthThree {
+    static constexpr int Width = Leaf::width;
+
     const KernelInput& in;
     Arena arena;
-    const LeafGain<C> leaf_gain;
+    const Leaf rule;
     double* scratch;
-    PairSolver<C> pair;
+    PairSolver<Leaf> pair;
     double* pair_gains;     // regions of one x sides of the other
     double* flipped_gains;  // and the other way round
-    double* lines;          // (bins of j + 1) x C x sides of k
-    double* blocks;         // (bins of i + 1) x C x (sides of j x sides of k)
+    double* lines;          // (bins of j + 1) x Width x sides of k
+    double* blocks;         // (bins of i + 1) x Width x (sides of j x sides of k)
     double* gains[2];       // of one cut of i, holding and not: sides of j x sides of k
     double* best;           // a line of sides
     double* column_best;    // sides x sides
@@ -75,11 +77,11 @@ struct DepthThree {
     explicit DepthThree(const KernelInput& input)
         : in(input),
           arena{input.workspace},
-          leaf_gain(input),
-          scratch(arena.take(Single<C>::scratch_size(input))),
+          rule(input.leaf),
+          scratch(arena.take(Single<Leaf>::scratch_size(input))),
           pair(arena, input),
-          pair_gains(arena.take(PairSolver<C>::most(input, PairSolver<C>::n_cells))),
-          flipped_gains(arena.take(PairSolver<C>::most(input, PairSolver<C>::n_cells))) {
+          pair_gains(arena.take(PairSolver<Leaf>::most(input, PairSolver<Leaf>::n_cells))),
+          flipped_gains(arena.take(PairSolver<Leaf>::most(input, PairSolver<Leaf>::n_cells))) {
         const int n = in.n_axes;
         std::size_t line = 0, block_lines = 0, block = 0, sides = 0;
         const auto grow = [](std::size_t& to, std::size_t value) {
@@ -92,8 +94,8 @@ struct DepthThree {
                 grow(block, area(a.n_sides, b.n_sides));
                 for (int k = j + 1; k < n; ++k) {
                     const KernelAxis& c = in.axes[k];
-                    grow(line, area(b.last_bin + 1, padded(c.n_sides)) * C);
-                    grow(block_lines, area(a.last_bin + 1, padded(b.n_sides * c.n_sides)) * C);
+                    grow(line, area(b.last_bin + 1, padded(c.n_sides)) * Width);
+                    grow(block_lines, area(a.last_bin + 1, padded(b.n_sides * c.n_sides)) * Width);
                 }
             }
         }
@@ -114,13 +116,13 @@ struct DepthThree {
         };
         for (int i = 0; i < n; ++i) {
             const KernelAxis& a = in.axes[i];
-            const Single<C> single(arena, a);
+            const Single<Leaf> single(arena, a);
             keep(leaf, i, single.leaf);
             keep(stump, i, single.stump);
-            keep(single_table, i, arena.take(area(bins_of(a), C)));
+            keep(single_table, i, arena.take(area(bins_of(a), Width)));
             for (int j = i + 1; j < n; ++j) {
                 const KernelAxis& b = in.axes[j];
-                keep(pair_table, i * n + j, arena.take(area(bins_of(a), bins_of(b)) * C));
+                keep(pair_table, i * n + j, arena.take(area(bins_of(a), bins_of(b)) * Width));
                 keep(cell, i * n + j, arena.take(area(a.n_sides, b.n_sides)));
                 keep(cell_stump, i * n + j, arena.take(area(a.n_sides, b.n_sides)));
             }
@@ -130,8 +132,8 @@ struct DepthThree {
     bool run() {
         marginal_tables();
         for (int i = 0; i < in.n_axes; ++i) {
-            const Single<C> single(leaf[i], stump[i]);
-            single.solve(leaf_gain, in.axes[i], single_table[i], Arena{scratch});
+            const Single<Leaf> single(leaf[i], stump[i]);
+            single.solve(rule, in.axes[i], single_table[i], Arena{scratch});
             if (const double* const best_known = known(i))
                 for (int r = 0; r < in.axes[i].n_regions; ++r)
                     stump[i][r] = larger(leaf[i][r], best_known[r]);
@@ -172,27 +174,27 @@ struct DepthThree {
                 const auto [first, second] = ascending(in.axes[i].table_axis, in.axes[j].table_axis);
                 double* const out = pair_table[i * n + j];
                 if (n_all == 2)
-                    marginalise<C>(in.tables, 1, 1, q[0] * q[1], out);
+                    marginalise<Width>(in.tables, 1, 1, q[0] * q[1], out);
                 else if (first > 0)
-                    marginalise<C>(triple_table(0, first, second), 1, q[0], q[first] * q[second], out);
+                    marginalise<Width>(triple_table(0, first, second), 1, q[0], q[first] * q[second], out);
                 else if (second > 1)
-                    marginalise<C>(triple_table(0, 1, second), q[0], q[1], q[second], out);
+                    marginalise<Width>(triple_table(0, 1, second), q[0], q[1], q[second], out);
                 else
-                    marginalise<C>(triple_table(0, 1, 2), q[0] * q[1], q[2], 1, out);
+                    marginalise<Width>(triple_table(0, 1, 2), q[0] * q[1], q[2], 1, out);
             }
         for (int i = 0; i < n; ++i) {
             const int axis = in.axes[i].table_axis;
             double* const out = single_table[i];
             if (n_all == 1)
-                marginalise<C>(in.tables, 1, 1, q[0], out);
+                marginalise<Width>(in.tables, 1, 1, q[0], out);
             else if (n_all == 2 && axis == 0)
-                marginalise<C>(in.tables, q[0], q[1], 1, out);
+                marginalise<Width>(in.tables, q[0], q[1], 1, out);
             else if (n_all == 2)
-                marginalise<C>(in.tables, 1, q[0], q[1], out);
+                marginalise<Width>(in.tables, 1, q[0], q[1], out);
             else if (axis == 0)
-                marginalise<C>(triple_table(0, 1, 2), q[0], q[1] * q[2], 1, out);
+                marginalise<Width>(triple_table(0, 1, 2), q[0], q[1] * q[2], 1, out);
             else if (axis > 1)
-                marginalise<C>(triple_table(0, 1, axis), 1, q[0] * q[1], q[axis], out);
+                marginalise<Width>(triple_table(0, 1, axis), 1, q[0] * q[1], q[axis], out);
             else
                 middle_sums(triple_table(0, 1, 2), q[0], q[1], q[2], out);
         }
@@ -205,23 +207,22 @@ struct DepthThree {
 
     // Sums of a table of outer x n x inner cells over its first and its last axis.
     static void middle_sums(const double* table, int outer, int n, int inner, double* out) {
-        fill(out, area(n, C), 0);
+        fill(out, area(n, Width), 0);
         for (int o = 0; o < outer; ++o)
             for (int m = 0; m < n; ++m)
-                for (int k = 0; k < inner; ++k, table += C) Cell<C>::add(out + area(m, C), table);
+                for (int k = 0; k < inner; ++k, table += Width) Cell<Width>::add(out + area(m, Width), table);
     }
 
     void solve_pair(int i, int j) {
         const KernelAxis &a = in.axes[i], &b = in.axes[j];
         const double* const table = pair_table[i * in.n_axes + j];
         const bool in_order = a.table_axis < b.table_axis;
-        const std::size_t a_stride = in_order ? area(bins_of(b), C) : C;
-        const std::size_t b_stride = in_order ? C : area(bins_of(a), C);
-        pair.solve(leaf_gain, table, a, a_stride, b, b_stride, 0, known(i) ? a.n_sides : a.n_regions,
-                   pair_gains);
+        const std::size_t a_stride = in_order ? area(bins_of(b), Width) : Width;
+        const std::size_t b_stride = in_order ? Width : area(bins_of(a), Width);
+        pair.solve(rule, table, a, a_stride, b, b_stride, 0, known(i) ? a.n_sides : a.n_regions, pair_gains);
         if (!known(j)) {
             double* const extra = flipped_gains + area(b.n_sides, a.n_sides);
-            pair.solve(leaf_gain, table, b, b_stride, a, a_stride, b.n_sides, b.n_regions, extra);
+            pair.solve(rule, table, b, b_stride, a, a_stride, b.n_sides, b.n_regions, extra);
             for (int s = 0; s < b.n_sides; ++s)
                 for (int t = 0; t < a.n_sides; ++t)
                     flipped_gains[area(s, a.n_sides) + t] = pair_gains[area(t, b.n_sides) + s];
@@ -273,8 +274,8 @@ struct DepthThree {
         const auto [low, high] = ascending(a, b);
         const int first = low < c ? low : c, last = high > c ? high : c, middle = a + b + c - first - last;
         const auto stride = [&](int axis) {
-            if (axis == last) return static_cast<std::size_t>(C);
-            const std::size_t line = area(in.layout->n_bins[last], C);
+            if (axis == last) return static_cast<std::size_t>(Width);
+            const std::size_t line = area(in.layout->n_bins[last], Width);
             return axis == middle ? line : static_cast<std::size_t>(in.layout->n_bins[middle]) * line;
         };
         return {i, j, k, triple_table(first, middle, last), stride(a), stride(b), stride(c)};
@@ -285,15 +286,15 @@ struct DepthThree {
         running_blocks(axes);
 
         const int n = in.n_axes, n_block = axes.block(), width = padded(n_block);
-        const std::size_t block_line = area(width, C);
+        const std::size_t block_line = area(width, Width);
         const double* const total = blocks + static_cast<std::size_t>(axes.i.last_bin) * block_line;
         double* const stumps_jk = cell_stump[j * n + k];
         for (int cut = 0; cut < axes.i.n_cuts; ++cut) {
             const Run* run = axes.i.runs + axes.i.run_begin[cut];
             const Run* end = axes.i.runs + axes.i.run_begin[cut + 1];
             for (int at = 0; at < width; at += lanes) {
-                Vector holds[C], fails[C];
-                for (int c = 0; c < C; ++c) {
+                Vector holds[Width], fails[Width];
+                for (int c = 0; c < Width; ++c) {
                     const double* base = blocks + c * width + at;
                     Vector sum{};
                     for (const Run* u = run; u != end; ++u)
@@ -302,8 +303,8 @@ struct DepthThree {
                     holds[c] = sum;
                     fails[c] = load(total + c * width + at) - sum;
                 }
-                store(gains[0] + at, leaf_gain(holds));
-                store(gains[1] + at, leaf_gain(fails));
+                store(gains[0] + at, rule.limited_gain(holds));
+                store(gains[1] + at, rule.limited_gain(fails));
             }
             for (int at = 0; at < n_block && !known(j, k); ++at)
                 stumps_jk[at] = larger(stumps_jk[at], gains[0][at] + gains[1][at]);
@@ -320,24 +321,24 @@ struct DepthThree {
     // Running sums over the bins of i, of the sums per (side of j, side of k).
     void running_blocks(const Triple& axes) {
         const int width_k = padded(axes.k.n_sides), width = padded(axes.block());
-        const std::size_t line = area(width_k, C), block_line = area(width, C);
+        const std::size_t line = area(width_k, Width), block_line = area(width, Width);
         fill(blocks + static_cast<std::size_t>(axes.i.first_bin) * block_line, block_line, 0);
         fill(lines + static_cast<std::size_t>(axes.j.first_bin) * line, line, 0);
         for (int bi = axes.i.first_bin; bi < axes.i.last_bin; ++bi) {
             for (int bj = axes.j.first_bin; bj < axes.j.last_bin; ++bj) {
                 double* here = lines + static_cast<std::size_t>(bj + 1) * line;
-                double* per_sum[C];
-                for (int c = 0; c < C; ++c) per_sum[c] = here + c * width_k;
+                double* per_sum[Width];
+                for (int c = 0; c < Width; ++c) per_sum[c] = here + c * width_k;
                 const double* per_bin = axes.table + static_cast<std::size_t>(bi) * axes.i_stride +
                                         static_cast<std::size_t>(bj) * axes.j_stride;
-                to_sides<C>(axes.k, per_bin, axes.k_stride, per_sum);
+                to_sides<Width>(axes.k, per_bin, axes.k_stride, per_sum);
                 for (std::size_t u = 0; u < line; u += lanes)
                     store(here + u, load(here + u) + load(here - line + u));
             }
             const double* before = blocks + static_cast<std::size_t>(bi) * block_line;
             double* here = blocks + static_cast<std::size_t>(bi + 1) * block_line;
             // What a row writes past its end is overwritten by the next row, or the next block.
-            for (int c = 0; c < C; ++c, before += width, here += width)
+            for (int c = 0; c < Width; ++c, before += width, here += width)
                 for (int s = 0; s < axes.j.n_sides; ++s)
                     region_sum(axes.j, s, lines + c * width_k, line, width_k, before + s * axes.k.n_sides,
                                here + s * axes.k.n_sides);

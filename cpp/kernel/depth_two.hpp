@@ -7,8 +7,10 @@ namespace surtree::SURTREE_ISA {
 namespace {
 
 // One column: gains of its regions as leaves, and the best with one more split.
-template <int C>
+template <class Leaf>
 struct Single {
+    static constexpr int Width = Leaf::width;
+
     double* leaf;   // per deep region
     double* stump;  // per region: at most one split
 
@@ -17,20 +19,20 @@ struct Single {
         : leaf(arena.take(axis.n_deep)), stump(arena.take(axis.n_regions)) {}
 
     // From sums per bin.
-    void solve(const LeafGain<C>& leaf_gain, const KernelAxis& axis, const double* per_bin,
-               Arena scratch) const {
-        double* prefix = scratch.take(area(axis.last_bin + 1, C));
-        SumArrays<C> sums(scratch, static_cast<std::size_t>(axis.n_deep));
-        for (int c = 0; c < C; ++c) prefix[c] = 0;
-        for (std::size_t k = 0; k < area(axis.last_bin, C); ++k) prefix[k + C] = prefix[k] + per_bin[k];
+    void solve(const Leaf& rule, const KernelAxis& axis, const double* per_bin, Arena scratch) const {
+        double* prefix = scratch.take(area(axis.last_bin + 1, Width));
+        SumArrays<Width> sums(scratch, static_cast<std::size_t>(axis.n_deep));
+        for (int c = 0; c < Width; ++c) prefix[c] = 0;
+        for (std::size_t k = 0; k < area(axis.last_bin, Width); ++k)
+            prefix[k + Width] = prefix[k] + per_bin[k];
         for (int region = 0; region < axis.n_deep; ++region)
-            for (int c = 0; c < C; ++c) {
+            for (int c = 0; c < Width; ++c) {
                 double sum = 0;
                 for (int u = axis.run_begin[region]; u < axis.run_begin[region + 1]; ++u)
-                    sum += prefix[axis.runs[u].last * C + c] - prefix[axis.runs[u].first * C + c];
+                    sum += prefix[axis.runs[u].last * Width + c] - prefix[axis.runs[u].first * Width + c];
                 sums.of[c][region] = sum;
             }
-        leaf_gain(sums, leaf, axis.n_deep);
+        limited_gains(rule, sums, leaf, axis.n_deep);
     }
 
     // With at most one split of the same column; only the first n regions have splits listed.
@@ -47,8 +49,8 @@ struct Single {
         std::size_t most = 0;
         for (int i = 0; i < in.n_axes; ++i) {
             Arena count{nullptr};
-            count.take(area(in.axes[i].last_bin + 1, C));
-            SumArrays<C> sums(count, in.axes[i].n_deep);
+            count.take(area(in.axes[i].last_bin + 1, Width));
+            SumArrays<Width> sums(count, in.axes[i].n_deep);
             if (count.used > most) most = count.used;
         }
         return most;
@@ -72,17 +74,20 @@ struct Single {
     }
 };
 
-template <int C>
+template <int Width>
 void bin_sums(const KernelInput& in, const KernelAxis& axis, double* out) {
-    fill(out, area(axis.last_bin, C), 0);
-    for (int r = 0; r < in.n_rows; ++r) Cell<C>::add(out + area(axis.bins[r], C), in.sums + area(r, C));
+    fill(out, area(axis.last_bin, Width), 0);
+    for (int r = 0; r < in.n_rows; ++r)
+        Cell<Width>::add(out + area(axis.bins[r], Width), in.sums + area(r, Width));
 }
 
 // Two columns: the gains of (region of one) x (side of the other).
-template <int C>
+template <class Leaf>
 struct PairSolver {
-    double* sides;  // (bins + 1) x C x sides: running sums over the bins of the first column
-    SumArrays<C> sums;
+    static constexpr int Width = Leaf::width;
+
+    double* sides;  // (bins + 1) x Width x sides: running sums over the bins of the first column
+    SumArrays<Width> sums;
 
     static std::size_t most(const KernelInput& in,
                             std::size_t (*size)(const KernelAxis&, const KernelAxis&)) {
@@ -93,10 +98,10 @@ struct PairSolver {
         return best;
     }
     static std::size_t table_size(const KernelAxis& a, const KernelAxis& b) {
-        return area(a.last_bin, b.last_bin) * C;
+        return area(a.last_bin, b.last_bin) * Width;
     }
     static std::size_t running_size(const KernelAxis& a, const KernelAxis& b) {
-        return area(a.last_bin + 1, padded(b.n_sides)) * C;
+        return area(a.last_bin + 1, padded(b.n_sides)) * Width;
     }
     static std::size_t n_cells(const KernelAxis& a, const KernelAxis& b) {
         return area(a.n_regions, b.n_sides);
@@ -107,33 +112,35 @@ struct PairSolver {
 
     // Gains of regions from..to-1 of `a` with every side of `b`. In the table, bins of a lie `a_stride`
     // apart and bins of b `b_stride`.
-    void solve(const LeafGain<C>& leaf_gain, const double* table, const KernelAxis& a, std::size_t a_stride,
+    void solve(const Leaf& rule, const double* table, const KernelAxis& a, std::size_t a_stride,
                const KernelAxis& b, std::size_t b_stride, int from, int to, double* out) const {
         if (from == to) return;
         const int width = padded(b.n_sides);
-        const std::size_t line = area(width, C);
+        const std::size_t line = area(width, Width);
         fill(sides + static_cast<std::size_t>(a.first_bin) * line, line, 0);
         for (int bin = a.first_bin; bin < a.last_bin; ++bin) {
             double* here = sides + static_cast<std::size_t>(bin + 1) * line;
-            double* per_sum[C];
-            for (int c = 0; c < C; ++c) per_sum[c] = here + c * width;
-            to_sides<C>(b, table + static_cast<std::size_t>(bin) * a_stride, b_stride, per_sum);
+            double* per_sum[Width];
+            for (int c = 0; c < Width; ++c) per_sum[c] = here + c * width;
+            to_sides<Width>(b, table + static_cast<std::size_t>(bin) * a_stride, b_stride, per_sum);
             for (std::size_t k = 0; k < line; k += lanes)
                 store(here + k, load(here + k) + load(here - line + k));
         }
         const double* const zeros = sides + static_cast<std::size_t>(a.first_bin) * line;
         // Rows are written in order: what one writes past its end, the next one overwrites.
         for (int region = from; region < to; ++region)
-            for (int c = 0; c < C; ++c)
+            for (int c = 0; c < Width; ++c)
                 region_sum(a, region, sides + c * width, line, width, zeros,
                            sums.of[c] + area(region - from, b.n_sides));
-        leaf_gain(sums, out, (to - from) * b.n_sides);
+        limited_gains(rule, sums, out, (to - from) * b.n_sides);
     }
 };
 
 // Gains of each side of each cut as a leaf.
-template <int C>
+template <class Leaf>
 struct DepthOne {
+    static constexpr int Width = Leaf::width;
+
     const KernelInput& in;
     Arena arena;
     double* scratch;
@@ -143,18 +150,18 @@ struct DepthOne {
     explicit DepthOne(const KernelInput& input)
         : in(input),
           arena{input.workspace},
-          scratch(arena.take(Single<C>::scratch_size(input))),
-          piece(arena.take(Single<C>::piece_size(input))),
-          per_bin(arena.take(area(Single<C>::most_bins(input), C))) {}
+          scratch(arena.take(Single<Leaf>::scratch_size(input))),
+          piece(arena.take(Single<Leaf>::piece_size(input))),
+          per_bin(arena.take(area(Single<Leaf>::most_bins(input), Width))) {}
 
     bool run() {
-        const LeafGain<C> leaf_gain(in);
+        const Leaf rule(in.leaf);
         for (int i = 0; i < in.n_axes; ++i) {
             const KernelAxis& axis = in.axes[i];
             Arena pieces{piece};
-            const Single<C> single(pieces, axis);
-            bin_sums<C>(in, axis, per_bin);
-            single.solve(leaf_gain, axis, per_bin, Arena{scratch});
+            const Single<Leaf> single(pieces, axis);
+            bin_sums<Width>(in, axis, per_bin);
+            single.solve(rule, axis, per_bin, Arena{scratch});
             for (int s = 0; s < axis.n_sides; ++s) in.side_gains[axis.first_side + s] = single.leaf[s];
             if (stopped(in)) return false;
         }
@@ -164,8 +171,10 @@ struct DepthOne {
 
 // Best gains with 0 and 1 splits for each side of each cut. One pair of columns at a time, so that
 // thousands of columns need little memory.
-template <int C>
+template <class Leaf>
 struct DepthTwo {
+    static constexpr int Width = Leaf::width;
+
     const KernelInput& in;
     Arena arena;
     double* scratch;
@@ -173,7 +182,7 @@ struct DepthTwo {
     double* per_bin;
     unsigned* cell_of;
     double* table;
-    PairSolver<C> pair;
+    PairSolver<Leaf> pair;
     double* gains;   // sides of the first column x sides of the second
     double* stumps;  // sides of all axes
     double* best;    // a line of sides
@@ -181,24 +190,24 @@ struct DepthTwo {
     explicit DepthTwo(const KernelInput& input)
         : in(input),
           arena{input.workspace},
-          scratch(arena.take(Single<C>::scratch_size(input))),
-          piece(arena.take(Single<C>::piece_size(input))),
-          per_bin(arena.take(area(Single<C>::most_bins(input), C))),
+          scratch(arena.take(Single<Leaf>::scratch_size(input))),
+          piece(arena.take(Single<Leaf>::piece_size(input))),
+          per_bin(arena.take(area(Single<Leaf>::most_bins(input), Width))),
           cell_of(arena.cells(input.n_rows)),
-          table(arena.take(PairSolver<C>::most(input, PairSolver<C>::table_size))),
+          table(arena.take(PairSolver<Leaf>::most(input, PairSolver<Leaf>::table_size))),
           pair(arena, input),
-          gains(arena.take(PairSolver<C>::most(input, PairSolver<C>::n_cells))),
+          gains(arena.take(PairSolver<Leaf>::most(input, PairSolver<Leaf>::n_cells))),
           stumps(arena.take(all_sides(input))),
           best(arena.take(padded(all_sides(input)))) {}
 
     bool run() {
-        const LeafGain<C> leaf_gain(in);
+        const Leaf rule(in.leaf);
         for (int i = 0; i < in.n_axes; ++i) {
             const KernelAxis& axis = in.axes[i];
             Arena pieces{piece};
-            const Single<C> single(pieces, axis);
-            bin_sums<C>(in, axis, per_bin);
-            single.solve(leaf_gain, axis, per_bin, Arena{scratch});
+            const Single<Leaf> single(pieces, axis);
+            bin_sums<Width>(in, axis, per_bin);
+            single.solve(rule, axis, per_bin, Arena{scratch});
             single.split(axis, axis.n_sides);
             for (int s = 0; s < axis.n_sides; ++s) {
                 in.side_gains[2 * (axis.first_side + s)] = single.leaf[s];
@@ -210,9 +219,9 @@ struct DepthTwo {
             for (int r = 0; r < in.n_rows; ++r) cell_of[r] = a.bins[r];
             for (int j = i + 1; j < in.n_axes; ++j) {
                 const KernelAxis& b = in.axes[j];
-                fill(table, PairSolver<C>::table_size(a, b), 0);
-                add_rows<C>(in, 0, in.n_rows, cell_of, b.bins, b.last_bin, table);
-                pair.solve(leaf_gain, table, a, area(b.last_bin, C), b, C, 0, a.n_sides, gains);
+                fill(table, PairSolver<Leaf>::table_size(a, b), 0);
+                add_rows<Width>(in, 0, in.n_rows, cell_of, b.bins, b.last_bin, table);
+                pair.solve(rule, table, a, area(b.last_bin, Width), b, Width, 0, a.n_sides, gains);
                 cut_lines(a, b);
                 cut_columns(a, b);
                 if (stopped(in)) return false;

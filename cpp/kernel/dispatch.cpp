@@ -6,39 +6,41 @@
 
 namespace surtree {
 
+using FindKernels = const Kernels*(const char* objective);
+
 namespace portable {
-extern const Kernels table;
+FindKernels find_kernels;
 }
 #ifdef SURTREE_X86
 namespace avx2 {
-extern const Kernels table;
+FindKernels find_kernels;
 }
 namespace avx512 {
-extern const Kernels table;
+FindKernels find_kernels;
 }
 #endif
 
 namespace {
 
-const Kernels& pick() {
+// SURTREE_KERNELS names an instruction set, for tests and comparisons; the best one is the default.
+FindKernels* pick() {
 #ifdef SURTREE_X86
-    // For tests and for comparisons: the name of a set that the processor may well surpass.
     const char* wanted = std::getenv("SURTREE_KERNELS");
     const auto allowed = [&](const char* name) { return !wanted || std::strcmp(wanted, name) == 0; };
     if (allowed("avx512") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
-        return avx512::table;
+        return avx512::find_kernels;
     if (allowed("avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return avx2::table;
+        return avx2::find_kernels;
 #endif
-    return portable::table;
+    return portable::find_kernels;
 }
 
 }  // namespace
 
-const Kernels& kernels() {
-    static const Kernels& chosen = pick();
-    return chosen;
+const Kernels* find_kernels(const char* objective) {
+    static FindKernels* const chosen = pick();
+    return chosen(objective);
 }
 
 }  // namespace surtree

@@ -3,57 +3,115 @@
 
 #include "kernel/depth_three.hpp"
 #include "kernel/scan.hpp"
+#include "objective/objectives.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
 
-template <template <int> class Solver>
+template <class Objective, template <class> class Solver>
 bool run(const KernelInput& in) {
-    return in.n_sums == 2 ? Solver<2>(in).run() : Solver<4>(in).run();
+    return with_leaf<Objective>(in.leaf.n_counts, [&]<class Leaf>() { return Solver<Leaf>(in).run(); });
 }
 
-template <template <int> class Solver>
+template <class Objective, template <class> class Solver>
 std::size_t count(const KernelInput& in) {
-    return in.n_sums == 2 ? Solver<2>(in).arena.used : Solver<4>(in).arena.used;
+    return with_leaf<Objective>(in.leaf.n_counts, [&]<class Leaf>() { return Solver<Leaf>(in).arena.used; });
 }
 
+template <class Objective>
 std::size_t workspace(const KernelInput& in, int depth) {
     KernelInput dry = in;
     dry.workspace = nullptr;
-    if (depth == 1) return count<DepthOne>(dry);
-    if (depth == 2) return count<DepthTwo>(dry);
+    if (depth == 1) return count<Objective, DepthOne>(dry);
+    if (depth == 2) return count<Objective, DepthTwo>(dry);
     // The same space serves while the tables are filled.
     Arena filling{nullptr};
     filling.cells(in.n_rows);
-    const std::size_t solving = count<DepthThree>(dry);
+    const std::size_t solving = count<Objective, DepthThree>(dry);
     return solving > filling.used ? solving : filling.used;
 }
 
+template <class Objective>
 void fill_tables(const KernelInput& in, int first, int last, double* tables) {
-    in.n_sums == 2 ? add_to_tables<2>(in, first, last, tables) : add_to_tables<4>(in, first, last, tables);
+    with_leaf<Objective>(in.leaf.n_counts,
+                         [&]<class Leaf>() { add_to_tables<Leaf::width>(in, first, last, tables); });
 }
 
-void scan(const ScanInput& in) { in.n_sums == 2 ? Scan<2>{in}.run() : Scan<4>{in}.run(); }
+template <class Objective>
+void scan(const ScanInput& in) {
+    with_leaf<Objective>(in.leaf.n_counts, [&]<class Leaf>() { Scan<Leaf>{in}.run(); });
+}
 
+template <class Objective>
 void scan_cuts(const ScanInput& in, int side, const double* sums, int n_cuts) {
-    in.n_sums == 2 ? Scan<2>{in}.evaluate(side, sums, n_cuts) : Scan<4>{in}.evaluate(side, sums, n_cuts);
+    with_leaf<Objective>(in.leaf.n_counts,
+                         [&]<class Leaf>() { Scan<Leaf>{in}.evaluate(side, sums, n_cuts); });
 }
 
-void gains(const double* events, const double* hazard, double* out, int n) {
-    for (int k = 0; k < n; k += lanes) store(out + k, gain(load(events + k), load(hazard + k)));
+// Calls a function of the sums of some rows, a vector of rows at a time.
+template <class Leaf, class Value>
+void for_each_row(const double* sums, int n, double* out, const Value& value) {
+    for (int first = 0; first < n; first += lanes) {
+        const int left = n - first < lanes ? n - first : lanes;
+        Vector rows[Leaf::width] = {};
+        for (int l = 0; l < left; ++l)
+            for (int c = 0; c < Leaf::width; ++c) rows[c][l] = sums[area(first + l, Leaf::width) + c];
+        const Vector values = value(rows);
+        for (int l = 0; l < left; ++l) out[first + l] = values[l];
+    }
 }
 
-}  // namespace
+template <class Objective>
+void gains(const LeafSpec& spec, const double* sums, int n, double* out) {
+    with_leaf<Objective>(spec.n_counts, [&]<class Leaf>() {
+        const Leaf leaf(spec);
+        for_each_row<Leaf>(sums, n, out, [&](const auto& rows) { return leaf.gain(rows); });
+    });
+}
+
+template <class Objective>
+void saturated(const LeafSpec& spec, const double* sums, int n, double* out) {
+    with_leaf<Objective>(spec.n_counts, [&]<class Leaf>() {
+        const Leaf leaf(spec);
+        for_each_row<Leaf>(sums, n, out, [&](const auto& rows) { return leaf.saturated(rows); });
+    });
+}
+
+template <class Objective>
+bool allows(const LeafSpec& spec, const double* sums) {
+    return with_leaf<Objective>(spec.n_counts, [&]<class Leaf>() { return Leaf(spec).allows(sums); });
+}
 
 #define SURTREE_STRING(name) #name
 #define SURTREE_NAME(name) SURTREE_STRING(name)
-extern const Kernels table;
-const Kernels table = {SURTREE_NAME(SURTREE_ISA),
-                       {run<DepthOne>, run<DepthTwo>, run<DepthThree>},
-                       workspace,
-                       fill_tables,
-                       scan,
-                       scan_cuts,
-                       gains};
+template <class Objective>
+constexpr Kernels table = {SURTREE_NAME(SURTREE_ISA),
+                           Objective::name,
+                           Objective::n_sums,
+                           Objective::exposure,
+                           Objective::is_convex,
+                           Objective::is_monotone,
+                           Objective::scale,
+                           Objective::saturated_exactly,
+                           {run<Objective, DepthOne>, run<Objective, DepthTwo>, run<Objective, DepthThree>},
+                           workspace<Objective>,
+                           fill_tables<Objective>,
+                           scan<Objective>,
+                           scan_cuts<Objective>,
+                           gains<Objective>,
+                           saturated<Objective>,
+                           allows<Objective>};
+
+}  // namespace
+
+const Kernels* find_kernels(const char* objective);
+
+const Kernels* find_kernels(const char* objective) {
+    const Kernels* found = nullptr;
+    for_each_objective([&]<class Objective>(Type<Objective>) {
+        if (__builtin_strcmp(objective, Objective::name) == 0) found = &table<Objective>;
+    });
+    return found;
+}
 
 }  // namespace surtree::SURTREE_ISA

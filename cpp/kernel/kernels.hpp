@@ -12,7 +12,10 @@
 
 namespace surtree {
 
-// An ColumnRegions, and where its numbers lie in the kernel's input and output.
+// The gain of a leaf that breaks a limit. Finite, so that sums of a few of them stay finite.
+constexpr double infeasible = -1e300;
+
+// The regions of a column, and where its numbers lie in the kernel's input and output.
 struct KernelAxis {
     int first_bin, last_bin;
     int n_cuts, n_sides, n_regions, n_deep;
@@ -43,14 +46,23 @@ struct FoundStumps {
     const double* const* pair;   // side x side: with at most one split
 };
 
+// The parameters of an objective, in units of the grid, and the least value of each count in a leaf.
+struct LeafSpec {
+    const double* parameters;
+    const double* least;
+    int n_counts;  // one of those that kernels are made for
+};
+
+// The least number of counts, not below n, that kernels are made for. More are not.
+constexpr int max_counts = 4;
+constexpr int padded_counts(int n) { return n == 0 ? 0 : n <= 2 ? 2 : max_counts; }
+
 struct KernelInput {
     const KernelAxis* axes;  // by number of cuts, ascending; each has at least one
     int n_axes;
     int n_rows;
-    const double* sums;  // n_rows x n_sums: events, hazard[, rows, rows with an event]
-    int n_sums;          // 2, or 4 where leaves are limited
-    double min_samples;
-    double min_events;
+    const double* sums;  // n_rows x width: those of the objective, then counts
+    LeafSpec leaf;
     const TableLayout* layout;  // for depth three only
     const double* tables;       // likewise; instead of rows
     const bool* stop;           // looked at now and then
@@ -69,25 +81,31 @@ struct ScanInput {
     int n;                      // rows
     const std::int32_t* row;    // their numbers
     const std::uint32_t* code;  // twice the bin, and one more where its bin may hold events
-    const double* sums;         // n x n_sums
-    int n_sums;                 // as above
-    const std::uint8_t* side;   // by number of the row: on which side of the other cut it is, 0 or 1
-    const double* totals;       // sums of both sides
-    double min_samples;
-    double min_events;
-    double* workspace;  // of scan_workspace(n, n_sums) doubles
-    double* best;       // in and out, for each side: the best gain with a cut, and that within the limits
+    const double* sums;         // n x width
+    LeafSpec leaf;
+    const std::uint8_t* side;  // by number of the row: on which side of the other cut it is, 0 or 1
+    const double* totals;      // sums of both sides
+    double* workspace;         // of scan_workspace(n, width) doubles
+    double* best;  // in and out, for each side: the best gain with a cut, and that within the limits
 };
 
-constexpr std::size_t scan_workspace(int n, int n_sums) {
-    return 2 * (static_cast<std::size_t>(n) + max_lanes + 3) * static_cast<std::size_t>(n_sums);
+constexpr std::size_t scan_workspace(int n, int width) {
+    return 2 * (static_cast<std::size_t>(n) + max_lanes + 3) * static_cast<std::size_t>(width);
 }
 
 // Returns false if it was stopped: then the output means nothing.
 using Kernel = bool (*)(const KernelInput&);
 
+// An objective, compiled for an instruction set.
 struct Kernels {
-    const char* name;
+    const char* instruction_set;
+    const char* objective;
+    // As the objective says (see objective/objectives.hpp).
+    int n_sums, exposure;
+    bool is_convex, is_monotone;
+    double (*scale)(const double* totals);
+    double (*saturated_exactly)(const double* row);
+
     Kernel depth[3];                                          // trees of depth one, two, three
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
     // Adds rows first..last-1 of the input to tables; axes are those of the layout, in its order.
@@ -96,10 +114,14 @@ struct Kernels {
     void (*scan)(const ScanInput&);
     // The same for cuts whose sums are known, on one side: sums of n_cuts parts, and max_lanes more of zeros.
     void (*scan_cuts)(const ScanInput&, int side, const double* sums, int n_cuts);
-    // g for an array, so that tests can compare it with the formula.
-    void (*gains)(const double* events, const double* hazard, double* out, int n);
+    // For n rows of sums: the gain of each as a leaf, without limits; and what it adds to the saturated gain.
+    void (*gains)(const LeafSpec&, const double* sums, int n, double* out);
+    void (*saturated)(const LeafSpec&, const double* sums, int n, double* out);
+    // Whether these sums may be those of a leaf.
+    bool (*allows)(const LeafSpec&, const double* sums);
 };
 
-const Kernels& kernels();
+// The kernels of an objective for this processor; nullptr if nobody knows the objective.
+const Kernels* find_kernels(const char* objective);
 
 }  // namespace surtree

@@ -29,14 +29,18 @@ inline void load_pairs(const double* from, Vector& x, Vector& y) {
 #endif
 }
 
-// C is 2 or 4: events and hazard, and where leaves are limited rows and rows with events.
-template <int C>
+template <class Leaf>
 struct Scan {
+    using Objective = typename Leaf::Objective;
+    static constexpr int Width = Leaf::width, n_sums = Leaf::n_sums;
+    static constexpr bool is_limited = Leaf::n_counts > 0;
+
     const ScanInput& in;
 
     void run() const {
         // One pair before the first is written and never read.
-        double* begin[2] = {in.workspace + C, in.workspace + C + static_cast<long>(in.n + max_lanes + 2) * C};
+        double* begin[2] = {in.workspace + Width,
+                            in.workspace + Width + static_cast<long>(in.n + max_lanes + 2) * Width};
         int n_cuts[2];
         find_sums(begin, n_cuts);
         for (int side = 0; side < 2; ++side) evaluate(side, begin[side], n_cuts[side]);
@@ -46,7 +50,7 @@ struct Scan {
     // bit: whether its bin holds events. Between two bins without events a cut is never best: as hazard moves
     // from one side of it to the other the gain is convex, so that one of the ends is at least as good.
     void find_sums(double* const (&begin)[2], int (&n_cuts)[2]) const {
-        Pair sums[C / 2][2] = {};
+        Pair sums[Width / 2][2] = {};
         long place[2] = {-1, -1};
         unsigned previous[2] = {~0u, ~0u};
         for (int k = 0; k < in.n; ++k) {
@@ -54,10 +58,10 @@ struct Scan {
             const unsigned before = side ? previous[1] : previous[0];
             const long is_new = (code ^ before) > 1 && ((code | before) & 1);
             const Pair mask = {static_cast<double>(side), static_cast<double>(side)};
-            for (int p = 0; p < C / 2; ++p) {
-                store_pair(begin[0] + place[0] * C + 2 * p, sums[p][0]);
-                store_pair(begin[1] + place[1] * C + 2 * p, sums[p][1]);
-                const Pair row = load_pair(in.sums + static_cast<long>(k) * C + 2 * p);
+            for (int p = 0; p < Width / 2; ++p) {
+                store_pair(begin[0] + place[0] * Width + 2 * p, sums[p][0]);
+                store_pair(begin[1] + place[1] * Width + 2 * p, sums[p][1]);
+                const Pair row = load_pair(in.sums + static_cast<long>(k) * Width + 2 * p);
                 const Pair upper = row * mask;
                 sums[p][1] += upper;
                 sums[p][0] += row - upper;
@@ -70,25 +74,28 @@ struct Scan {
         for (int side = 0; side < 2; ++side) {
             n_cuts[side] = static_cast<int>(place[side] < 0 ? 0 : place[side]);
             // The rest of the last vector: an empty side.
-            for (int k = 0; k < lanes * C; ++k) begin[side][static_cast<long>(n_cuts[side]) * C + k] = 0;
+            for (int k = 0; k < lanes * Width; ++k)
+                begin[side][static_cast<long>(n_cuts[side]) * Width + k] = 0;
         }
     }
 
-    // The gain is convex in the sums of one part, and these only grow from cut to cut: between two cuts it is
-    // at most what it would be at a corner of the box that they span. Most boxes need no closer look.
     void evaluate(int side, const double* sums, int n_cuts) const {
         Best best(in, side);
         int first = 0;
-        for (; first + lanes * box < n_cuts; first += lanes * box) {
-            Vector at_corners = broadcast(infeasible);
-            const Sums low(sums, first, box), high(sums, first + box, box);
-            for (const bool swap : {false, true}) {
-                at_corners = larger(at_corners, best.gain_of(swap ? high.of[0] : low.of[0], low.of[1]));
-                at_corners = larger(at_corners, best.gain_of(swap ? low.of[0] : high.of[0], high.of[1]));
+        // The gain is convex in the sums of one part, and these only grow from cut to cut: between two cuts
+        // it is at most what it would be at a corner of the box that they span. Most boxes need no closer
+        // look.
+        if constexpr (Objective::is_convex && Objective::is_nonnegative && n_sums == 2) {
+            for (; first + lanes * box < n_cuts; first += lanes * box) {
+                const Sums low(sums, first, box), high(sums, first + box, box);
+                Vector at_corners = broadcast(infeasible);
+                for (const Vector x : {low.of[0], high.of[0]})
+                    for (const Vector y : {low.of[1], high.of[1]})
+                        at_corners = larger(at_corners, best.gain_of({x, y}));
+                for (int l = 0; l < lanes; ++l)
+                    if (at_corners[l] > best.least())
+                        for (int k = 0; k < box; k += lanes) best.add(Sums(sums, first + l * box + k, 1));
             }
-            for (int l = 0; l < lanes; ++l)
-                if (at_corners[l] > best.least())
-                    for (int k = 0; k < box; k += lanes) best.add(Sums(sums, first + l * box + k, 1));
         }
         for (; first < n_cuts; first += lanes) best.add(Sums(sums, first, 1));
         best.save();
@@ -99,54 +106,56 @@ struct Scan {
 
     // Of cuts first, first + step, ...: sums, one vector for each kind.
     struct Sums {
-        Vector of[C];
+        Vector of[Width];
 
         Sums(const double* sums, int first, int step) {
-            const double* from = sums + static_cast<long>(first) * C;
-            if constexpr (C == 2) {
+            const double* from = sums + static_cast<long>(first) * Width;
+            if constexpr (Width == 2) {
                 if (step == 1) {
                     load_pairs(from, of[0], of[1]);
                     return;
                 }
             }
             for (int l = 0; l < lanes; ++l)
-                for (int c = 0; c < C; ++c) of[c][l] = from[static_cast<long>(l * step) * C + c];
+                for (int c = 0; c < Width; ++c) of[c][l] = from[static_cast<long>(l * step) * Width + c];
         }
     };
 
     struct Best {
-        const ScanInput& in;
+        const Leaf leaf;
         const double* total;
         double* out;
         double best, allowed;
 
-        Best(const ScanInput& input, int side)
-            : in(input),
-              total(in.totals + side * C),
+        Best(const ScanInput& in, int side)
+            : leaf(in.leaf),
+              total(in.totals + side * Width),
               out(in.best + 2 * side),
               best(out[0]),
               allowed(out[1]) {}
 
-        Vector gain_of(Vector events, Vector hazard) const {
-            return gain(events, hazard) + gain(total[0] - events, total[1] - hazard);
+        Vector gain_of(const Vector (&part)[n_sums]) const {
+            Vector rest[n_sums];
+            for (int c = 0; c < n_sums; ++c) rest[c] = total[c] - part[c];
+            return leaf.objective.gain(part) + leaf.objective.gain(rest);
         }
 
         void add(const Sums& sums) {
-            const Vector value = gain_of(sums.of[0], sums.of[1]);
+            const Vector value = gain_of(reinterpret_cast<const Vector(&)[n_sums]>(sums.of));
             best = larger(best, largest(value));
-            if constexpr (C == 4) {
-                const auto ok = (sums.of[2] >= in.min_samples) & (total[2] - sums.of[2] >= in.min_samples) &
-                                (sums.of[3] >= in.min_events) & (total[3] - sums.of[3] >= in.min_events);
-                allowed = larger(allowed, largest(ok ? value : broadcast(infeasible)));
+            if constexpr (is_limited) {
+                Vector rest[Width];
+                for (int c = 0; c < Width; ++c) rest[c] = total[c] - sums.of[c];
+                allowed = larger(allowed, largest(leaf.limited(rest, leaf.limited(sums.of, value))));
             }
         }
 
         // What a cut must surpass to matter.
-        double least() const { return C == 2 ? best : allowed; }
+        double least() const { return is_limited ? allowed : best; }
 
         void save() const {
             out[0] = best;
-            out[1] = C == 2 ? best : allowed;
+            out[1] = least();
         }
     };
 };

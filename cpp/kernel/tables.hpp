@@ -1,8 +1,7 @@
 // Sums over cells of bins, and from them over the sides and regions that cuts make.
 #pragma once
 
-#include "kernel/gain.hpp"
-#include "kernel/kernels.hpp"
+#include "kernel/leaf.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
@@ -61,70 +60,55 @@ int all_sides(const KernelInput& in) {
 }
 
 // Sums of many row sets, one array per kind of sum.
-template <int C>
+template <int Width>
 struct SumArrays {
-    double* of[C];
+    double* of[Width];
 
     SumArrays(Arena& arena, std::size_t n) {
-        for (int c = 0; c < C; ++c) of[c] = arena.take(n);
+        for (int c = 0; c < Width; ++c) of[c] = arena.take(n);
     }
 };
 
-// What a leaf is worth, limits included.
-template <int C>
-struct LeafGain {
-    Vector min_samples, min_events;
-
-    explicit LeafGain(const KernelInput& in)
-        : min_samples(broadcast(in.min_samples)), min_events(broadcast(in.min_events)) {}
-
-    Vector operator()(const Vector (&sums)[C]) const {
-        const Vector value = gain(sums[0], sums[1]);
-        if constexpr (C == 2) {
-            return value;
-        } else {
-            const Vector enough = sums[2] >= min_samples ? value : broadcast(infeasible);
-            return sums[3] >= min_events ? enough : broadcast(infeasible);
-        }
+// Limited gains of many leaves. Arrays may be written past n, up to a whole vector.
+template <class Leaf>
+void limited_gains(const Leaf& leaf, const SumArrays<Leaf::width>& sums, double* out, int n) {
+    for (double* of : sums.of) store(of + n, Vector{});
+    for (int k = 0; k < n; k += lanes) {
+        Vector here[Leaf::width];
+        for (int c = 0; c < Leaf::width; ++c) here[c] = load(sums.of[c] + k);
+        store(out + k, leaf.limited_gain(here));
     }
+}
 
-    // Arrays may be written past n, up to a whole vector.
-    void operator()(const SumArrays<C>& sums, double* out, int n) const {
-        for (int c = 0; c < C; ++c) store(sums.of[c] + n, Vector{});
-        for (int k = 0; k < n; k += lanes) {
-            Vector at[C];
-            for (int c = 0; c < C; ++c) at[c] = load(sums.of[c] + k);
-            store(out + k, (*this)(at));
-        }
-    }
-};
-
-// All C sums of one row or cell.
-template <int C>
+// All sums of one row or cell.
+template <int Width>
 struct Cell {
-    typedef double Sums __attribute__((vector_size(C * 8), aligned(8), may_alias));
-
     static void add(double* to, const double* from) {
-        *reinterpret_cast<Sums*>(to) += *reinterpret_cast<const Sums*>(from);
+        if constexpr ((Width & (Width - 1)) == 0) {
+            typedef double Sums __attribute__((vector_size(Width * 8), aligned(8), may_alias));
+            *reinterpret_cast<Sums*>(to) += *reinterpret_cast<const Sums*>(from);
+        } else {
+            for (int c = 0; c < Width; c += 2) Cell<2>::add(to + c, from + c);
+        }
     }
 };
 
 // Adds rows first..last-1 into table[cell_of[row - first] * n_bins + bin].
-template <int C>
+template <int Width>
 void add_rows(const KernelInput& in, int first, int last, const unsigned* cell_of, const std::uint16_t* bins,
               int n_bins, double* table) {
-    const double* sums = in.sums + area(first, C);
-    for (int r = 0; r < last - first; ++r, sums += C)
-        Cell<C>::add(
-            table +
-                static_cast<std::size_t>(cell_of[r] * static_cast<unsigned>(n_bins) + bins[first + r]) * C,
+    const double* sums = in.sums + area(first, Width);
+    for (int r = 0; r < last - first; ++r, sums += Width)
+        Cell<Width>::add(
+            table + static_cast<std::size_t>(cell_of[r] * static_cast<unsigned>(n_bins) + bins[first + r]) *
+                        Width,
             sums);
 }
 
 // Sums a table of outer x n x inner cells over its middle axis.
-template <int C>
+template <int Width>
 void marginalise(const double* table, int outer, int n, int inner, double* out) {
-    const std::size_t line = area(inner, C);
+    const std::size_t line = area(inner, Width);
     for (int o = 0; o < outer; ++o, out += line) {
         for (std::size_t k = 0; k < line; ++k) out[k] = table[k];
         table += line;
@@ -135,35 +119,37 @@ void marginalise(const double* table, int outer, int n, int inner, double* out) 
 
 // The sums where each cut of `axis` holds, and over all bins, from sums per bin that lie `stride` apart: a
 // product with a matrix of zeros and ones, exact since all sums are whole numbers. V vectors at a time.
-template <int C, int V>
+template <int Width, int V>
 void to_cuts(const KernelAxis& axis, int from, const double* per_bin, std::size_t stride,
-             double* const (&out)[C]) {
+             double* const (&out)[Width]) {
     const std::size_t line = whole_vectors(axis.n_cuts + 1);
     const double* belongs = axis.membership + static_cast<std::size_t>(axis.first_bin) * line + from;
     per_bin += static_cast<std::size_t>(axis.first_bin) * stride;
-    Vector acc[C][V] = {};
+    Vector acc[Width][V] = {};
     for (int b = axis.first_bin; b < axis.last_bin; ++b, belongs += line, per_bin += stride)
-        for (int c = 0; c < C; ++c) {
+        for (int c = 0; c < Width; ++c) {
             const Vector sum = broadcast(per_bin[c]);
             for (int v = 0; v < V; ++v) acc[c][v] += load(belongs + v * lanes) * sum;
         }
-    for (int c = 0; c < C; ++c)
+    for (int c = 0; c < Width; ++c)
         for (int v = 0; v < V; ++v) store(out[c] + from + v * lanes, acc[c][v]);
 }
 
 // The sums of each side of `axis`, and zeros up to a whole vector.
-template <int C>
-void to_sides(const KernelAxis& axis, const double* per_bin, std::size_t stride, double* const (&out)[C]) {
+template <int Width>
+void to_sides(const KernelAxis& axis, const double* per_bin, std::size_t stride,
+              double* const (&out)[Width]) {
     const int n_cuts = axis.n_cuts;
-    for (int c = 0; c < C; ++c) store(out[c] + padded(axis.n_sides) - lanes, Vector{});
+    for (int c = 0; c < Width; ++c) store(out[c] + padded(axis.n_sides) - lanes, Vector{});
     int from = 0;
-    for (; n_cuts + 1 - from > 3 * lanes; from += 4 * lanes) to_cuts<C, 4>(axis, from, per_bin, stride, out);
+    for (; n_cuts + 1 - from > 3 * lanes; from += 4 * lanes)
+        to_cuts<Width, 4>(axis, from, per_bin, stride, out);
     const int left = (n_cuts + 1 - from + lanes - 1) / lanes;
-    if (left == 3) to_cuts<C, 3>(axis, from, per_bin, stride, out);
-    if (left == 2) to_cuts<C, 2>(axis, from, per_bin, stride, out);
-    if (left == 1) to_cuts<C, 1>(axis, from, per_bin, stride, out);
+    if (left == 3) to_cuts<Width, 3>(axis, from, per_bin, stride, out);
+    if (left == 2) to_cuts<Width, 2>(axis, from, per_bin, stride, out);
+    if (left == 1) to_cuts<Width, 1>(axis, from, per_bin, stride, out);
     // Where a cut does not hold are all the other rows.
-    for (int c = 0; c < C; ++c) {
+    for (int c = 0; c < Width; ++c) {
         double* const fails = out[c] + n_cuts;
         const double all = *fails;
         if (n_cuts < lanes) {

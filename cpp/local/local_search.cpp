@@ -2,36 +2,29 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <limits>
-#include <mutex>
 #include <random>
 #include <span>
-#include <thread>
+#include <string_view>
 
 #include "local/problem.hpp"
+#include "search/workers.hpp"
 
-#define SURTREE_ISA pairwise
+// Gains are those of the portable kernels: the tree does not depend on the processor.
+#define SURTREE_ISA local
 #define SURTREE_LANES 2
-#include "kernel/gain.hpp"
+#include "kernel/leaf.hpp"
+#include "objective/objectives.hpp"
 
 namespace surtree {
 namespace {
 
-using pairwise::Vector;
-
-// Gains of two leaves at once: the kernels' formula on two lanes.
-Vector gains(const double* one, const double* other) {
-    return pairwise::gain(Vector{one[0], other[0]}, Vector{one[1], other[1]});
-}
-double gain(const double* sums) { return gains(sums, sums)[0]; }
-
 // One restart: a tree, and changes of one node at a time until none helps.
+template <class Leaf>
 class Descent {
  public:
-    Descent(const LocalSearchProblem& landscape, const std::atomic<bool>& stop)
-        : land_(landscape), stop_(stop) {}
+    Descent(const LocalSearchProblem& problem, const Workers& workers)
+        : land_(problem), leaf_(problem.rows.leaf.spec()), workers_(workers) {}
 
     void run(std::uint64_t seed, bool from_greedy) {
         random_.seed(seed);
@@ -43,7 +36,7 @@ class Descent {
             grow(0, all_, land_.limits.max_depth);
         else
             plant();
-        while (!stop_ && visit(0, all_, land_.limits.max_depth)) {
+        while (!workers_.stopped() && visit(0, all_, land_.limits.max_depth)) {
         }
     }
 
@@ -80,6 +73,15 @@ class Descent {
     struct RunOfRows {
         int bin, begin, end;
     };
+
+    double gain(const double (&sums)[Leaf::width]) const {
+        local::Vector of[Leaf::width];
+        for (int s = 0; s < Leaf::width; ++s) of[s] = local::broadcast(sums[s]);
+        return leaf_.gain(of)[0];
+    }
+
+    // Every row has some exposure.
+    static bool empty(const double (&sums)[Leaf::width]) { return sums[Leaf::Objective::exposure] == 0; }
 
     int below(std::size_t n) { return static_cast<int>(random_() % n); }
 
@@ -136,15 +138,15 @@ class Descent {
     }
 
     bool can_be_leaf(RowSpan rows) const {
-        double total[4] = {};
+        double total[Leaf::width] = {};
         for (const int row : rows)
-            for (int s = 0; s < land_.width(); ++s) total[s] += land_.sums(row)[s];
-        return !land_.empty(total) && !land_.too_small(total);
+            for (int s = 0; s < Leaf::width; ++s) total[s] += land_.sums(row)[s];
+        return !empty(total) && leaf_.allows(total);
     }
 
     // Improve a node and all below it; which comes first is random, as the order of coordinates.
     bool visit(int node, RowSpan rows, int depth) {
-        if (stop_) return false;
+        if (workers_.stopped()) return false;
         const bool now = below(2) == 0;
         bool changed = now && improve(node, rows, depth);
         while (nodes_[at(node)].cut >= 0) {
@@ -185,7 +187,7 @@ class Descent {
         if (!is_leaf) best = {Option::Kind::keep, current.cut, worth_of(current.cut, rows)};
         consider_removal(is_leaf, rows, best);
         // Another cut must be better by more than rounding, or the descent might never end.
-        Option cut{Option::Kind::keep, -1, best.worth + land_.improvement};
+        Option cut{Option::Kind::keep, -1, best.worth + 100 * land_.rows.tie};
         consider_cuts(rows, cut);
         if (cut.kind == Option::Kind::cut) best = cut;
         switch (best.kind) {
@@ -237,7 +239,7 @@ class Descent {
     }
 
     struct Slot {
-        double sums[4] = {0, 0, 0, 0};
+        double sums[Leaf::width] = {};
         double gain = 0;
         bool too_small = false;
         int stamp = 0;
@@ -245,13 +247,13 @@ class Descent {
 
     void add(Slot& slot, int row, double sign) const {
         const double* sums = land_.sums(row);
-        for (int s = 0; s < land_.width(); ++s) slot.sums[s] += sign * sums[s];
+        for (int s = 0; s < Leaf::width; ++s) slot.sums[s] += sign * sums[s];
     }
 
     void refresh(Slot& slot) {
         slot.gain = gain(slot.sums);
         n_too_small_ -= slot.too_small;
-        slot.too_small = land_.too_small(slot.sums);
+        slot.too_small = !empty(slot.sums) && !leaf_.allows(slot.sums);
         n_too_small_ += slot.too_small;
     }
 
@@ -281,7 +283,7 @@ class Descent {
     void consider_removal(bool is_leaf, RowSpan rows, Option& best) {
         Slot whole;
         for (const int row : rows) add(whole, row, 1);
-        const double slack = land_.rounding;
+        const double slack = land_.rows.tie;
         const double leaf = gain(whole.sums);
         if (leaf >= best.worth - slack) best = {Option::Kind::leaf, -1, leaf};
         if (is_leaf) return;
@@ -378,7 +380,7 @@ class Descent {
             ++stamp_;
             if (n_too_small_ > 0) continue;
             const double worth = slot_gains(0, n_slots_) - price;
-            if (worth > best.worth + land_.rounding) best = {Option::Kind::cut, c, worth};
+            if (worth > best.worth + land_.rows.tie) best = {Option::Kind::cut, c, worth};
         }
     }
 
@@ -409,7 +411,8 @@ class Descent {
     }
 
     const LocalSearchProblem& land_;
-    const std::atomic<bool>& stop_;
+    const Leaf leaf_;
+    const Workers& workers_;
     std::mt19937_64 random_;
     std::vector<Node> nodes_;  // the root first; nodes that nothing points to are never read
     int n_splits_ = 0;
@@ -423,66 +426,59 @@ class Descent {
 };
 
 struct Found {
-    double worth;
-    int n_splits;
+    bool done = false;
+    double worth = 0;
+    int n_splits = 0;
     Tree tree;
 };
 
 // Of trees that differ by rounding only, the one with the fewest splits, then the first.
-LocalOptimum best_of(std::vector<Found>& found, const LocalSearchProblem& landscape) {
+LocalOptimum best_of(std::vector<Found>& found, const LocalSearchProblem& problem) {
     LocalOptimum best;
     double most = -std::numeric_limits<double>::infinity();
+    std::erase_if(found, [](const Found& one) { return !one.done; });
     for (const Found& one : found) {
-        best.worth.push_back(one.worth * landscape.rows.grid);
+        best.worth.push_back(one.worth * problem.rows.grid);
         most = std::max(most, one.worth);
     }
     Found* chosen = nullptr;
     for (Found& one : found)
-        if (one.worth >= most - landscape.rounding && (!chosen || one.n_splits < chosen->n_splits))
+        if (one.worth >= most - problem.rows.tie && (!chosen || one.n_splits < chosen->n_splits))
             chosen = &one;
-    best.tree = std::move(chosen->tree);
+    if (chosen) best.tree = std::move(chosen->tree);
     return best;
+}
+
+template <class Leaf>
+LocalOptimum search(const LocalSearchProblem& problem, const Restarts& restarts, const Control& control) {
+    Workers workers(control);
+    std::vector<Found> found(at(restarts.n));
+    std::atomic<int> next{0};
+    const auto work = [&] {
+        Descent<Leaf> descent(problem, workers);
+        for (int k = next++; k < restarts.n && workers.may_begin_task(); k = next++) {
+            // The first restart begins with a greedy tree, so that the result is never worse.
+            descent.run(restarts.seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(k), k == 0);
+            found[at(k)] = {true, descent.worth(), descent.n_splits(), descent.tree()};
+        }
+    };
+    workers.run(std::max(1, std::min(control.n_threads, restarts.n)), work, [] { return Progress{}; });
+    return best_of(found, problem);
 }
 
 }  // namespace
 
 LocalOptimum local_search(const Problem& problem, const Limits& limits, const Restarts& restarts,
                           const Control& control) {
-    const LocalSearchProblem landscape(problem, limits, restarts.price);
-    std::vector<Found> found(at(restarts.n));
-    std::atomic<bool> stop{false};
-    std::atomic<int> next{0};
-    std::mutex mutex;
-    std::condition_variable done;
-    const int n_threads = std::max(1, std::min(control.n_threads, restarts.n));
-    int running = n_threads;
-    const auto work = [&] {
-        Descent descent(landscape, stop);
-        for (int k = next++; k < restarts.n; k = next++) {
-            // The first restart begins with a greedy tree, so that the result is never worse.
-            descent.run(restarts.seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(k), k == 0);
-            if (stop) break;
-            found[at(k)] = {descent.worth(), descent.n_splits(), descent.tree()};
-        }
-        const std::lock_guard lock(mutex);
-        --running;
-        done.notify_one();
-    };
-    std::vector<std::thread> threads;
-    for (int t = 0; t < n_threads; ++t) threads.emplace_back(work);
-    {
-        std::unique_lock lock(mutex);
-        while (running > 0) {
-            done.wait_for(lock, std::chrono::milliseconds(20));
-            if (running == 0 || stop || !control.should_stop) continue;
-            lock.unlock();
-            if (control.should_stop({})) stop = true;
-            lock.lock();
-        }
-    }
-    for (std::thread& thread : threads) thread.join();
-    if (stop) return {};
-    return best_of(found, landscape);
+    const LocalSearchProblem shared(problem, limits, restarts.price);
+    LocalOptimum best;
+    local::for_each_objective([&]<class Objective>(local::Type<Objective>) {
+        if (std::string_view(problem.objective->objective) != Objective::name) return;
+        best = local::with_leaf<Objective>(shared.rows.leaf.spec().n_counts, [&]<class Leaf>() {
+            return search<Leaf>(shared, restarts, control);
+        });
+    });
+    return best;
 }
 
 }  // namespace surtree

@@ -23,39 +23,24 @@ std::vector<Sweep> sweeps(const Problem& problem);
 struct LocalSearchProblem {
     const Problem& problem;
     Limits limits;
-    bool limited;  // whether leaves have a least size; else sums are events and hazard only
     Rows rows;
     std::vector<Sweep> sweeps;
-    double price;        // in units of the grid, as all gains here
-    double rounding;     // gains that differ by less are the same
-    double improvement;  // gains must differ by more for the descent to go on
+    double price;  // in units of the grid, as all gains here
 
     LocalSearchProblem(const Problem& p, const Limits& l, double split_price)
         : problem(p),
           limits(l),
-          limited(l.min_samples_leaf > 1 || l.min_events_leaf > 0),
-          rows(merge_rows(p, limited, true)),
+          rows(merge_rows(p, l, true)),
           sweeps(surtree::sweeps(p)),
-          price(split_price / rows.grid) {
-        double events = 0;
-        for (int r = 0; r < rows.all.n; ++r) events += sums(r)[0];
-        rounding = 1e-12 * events;
-        improvement = 100 * rounding;
-    }
+          price(split_price / rows.grid) {}
 
-    int width() const { return rows.n_sums; }
-    const double* sums(int row) const { return rows.all.sums.data() + at(row) * at(rows.n_sums); }
+    const double* sums(int row) const { return rows.all.sums.data() + at(row) * at(rows.all.width); }
     int bin(int column, int row) const { return rows.all.column(column)[row]; }
     bool holds(int cut, int row) const {
         const Cut& question = problem.cuts[at(cut)];
         const int b = bin(question.column, row);
         return (question.first <= b && b <= question.last) ||
                (question.missing && b == problem.missing_bin[at(question.column)]);
-    }
-    bool empty(const double* leaf) const { return leaf[1] == 0; }  // every row has some hazard
-    bool too_small(const double* leaf) const {
-        return limited && !empty(leaf) &&
-               (leaf[2] < limits.min_samples_leaf || leaf[3] < limits.min_events_leaf);
     }
 };
 

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rows/flat_map.hpp"
+
 namespace surtree {
 namespace {
+
+constexpr double tie_tolerance = 1e-12;  // of the scale of gains
 
 // The finaliser of the splitmix64 generator: neighbouring numbers in, unrelated ones out.
 std::uint64_t mix(std::uint64_t x) {
@@ -29,142 +33,133 @@ int classify(const Problem& problem, bool merge, std::vector<int>& class_of) {
             content[r].high = mix(content[r].high + 0x632be59bd9b4e019ULL * (column[r] + 1ULL));
         }
     }
-    std::size_t capacity = 16;
-    while (capacity < 2 * problem.n_rows) capacity *= 2;
-    std::vector<int> table(capacity, -1);
-    std::vector<RowSetHash> seen;
+    FlatMap<RowSetHash, int> classes;
+    int n_classes = 0;
     for (std::size_t r = 0; r < problem.n_rows; ++r) {
-        std::size_t slot = content[r].low & (capacity - 1);
-        while (table[slot] >= 0 && !(seen[static_cast<std::size_t>(table[slot])] == content[r]))
-            slot = (slot + 1) & (capacity - 1);
-        if (table[slot] < 0) {
-            table[slot] = static_cast<int>(seen.size());
-            seen.push_back(content[r]);
-        }
-        class_of[r] = table[slot];
+        if (!classes.has_room()) classes.grow();
+        class_of[r] = classes.insert(content[r], n_classes);
+        n_classes += class_of[r] == n_classes;
     }
-    return static_cast<int>(seen.size());
+    return n_classes;
 }
 
-// The finest power of two for which the total stays exact in double precision.
+// The finest power of two for which the total of every sum stays exact in double precision.
 double finest_grid(const Problem& problem) {
-    double events = 0, hazard = 0;
-    for (std::size_t r = 0; r < problem.n_rows; ++r) {
-        events += problem.events[r];
-        hazard += problem.hazard[r];
+    double most = 0;
+    for (int c = 0; c < problem.objective->n_sums; ++c) {
+        const double* sums = problem.sums + at(c) * problem.n_rows;
+        double total = 0;
+        for (std::size_t r = 0; r < problem.n_rows; ++r) total += std::abs(sums[r]);
+        most = std::max(most, total);
     }
-    // Each row rounds to at least one unit of hazard: room for that as well.
-    const double total = std::max(events, hazard);
+    // Each row rounds to at least one unit of exposure: room for that as well.
     int exponent = 0;
-    std::frexp(total > 0 ? total : 1.0, &exponent);
+    std::frexp(most > 0 ? most : 1.0, &exponent);
     return std::ldexp(1.0, exponent - 51);
 }
 
-// A row in units of the grid, and what a tree may gain beyond that.
-struct Units {
-    double events, hazard, slack = 0;
-};
-
-// A row with events needs some hazard.
-Units rounded_to_nearest(const Problem& problem, std::size_t row, double grid) {
-    return {std::nearbyint(problem.events[row] / grid),
-            std::max(1.0, std::nearbyint(problem.hazard[row] / grid))};
-}
-
-// A row of less than a unit of hazard is left out. Since g is convex and homogeneous, no leaf gains more by
-// it than it would by itself.
-Units rounded_down(const Problem& problem, std::size_t row, double grid) {
-    const double events = problem.events[row] / grid, hazard = problem.hazard[row] / grid;
-    if (hazard >= 1) return {std::nearbyint(events), std::floor(hazard)};
-    return {0, 0, events > hazard ? events * std::log(events / hazard) : 0};
+// Adds a row, in units of the grid. Returns what a tree may gain beyond that: a row of less than a unit of
+// exposure that is rounded down is left out, and no leaf gains more by it than it would by itself.
+double add_row(const Problem& problem, std::size_t row, double grid, double* to) {
+    const int n_sums = problem.objective->n_sums, exposure = problem.objective->exposure;
+    double units[LeafValue::max_width];
+    for (int c = 0; c < n_sums; ++c) units[c] = problem.sums[at(c) * problem.n_rows + row] / grid;
+    if (problem.round_down && units[exposure] < 1) return problem.objective->saturated_exactly(units);
+    for (int c = 0; c < n_sums; ++c) {
+        const bool down = problem.round_down && c == exposure;
+        const double rounded = down ? std::floor(units[c]) : std::nearbyint(units[c]);
+        to[c] += c == exposure ? std::max(1.0, rounded) : rounded;
+    }
+    return 0;
 }
 
 // The chosen rows without their hashes, in the order of the choice.
-void copy_rows(const RowSet& from, int n_columns, int n_sums, const int* chosen, int n, RowSet& out) {
-    const auto n_out = static_cast<std::size_t>(n), width = static_cast<std::size_t>(n_sums);
-    out.n = n;
-    out.bins.resize(static_cast<std::size_t>(n_columns) * n_out);
-    out.sums.resize(n_out * width);
-    for (int c = 0; c < n_columns; ++c) {
+void copy_rows(const RowSet& from, const std::vector<int>& chosen, std::size_t n, RowSet& out) {
+    const std::size_t width = at(from.width);
+    out.n = static_cast<int>(n);
+    out.n_columns = from.n_columns;
+    out.width = from.width;
+    out.bins.resize(at(from.n_columns) * n);
+    out.sums.resize(n * width);
+    for (int c = 0; c < from.n_columns; ++c) {
         const std::uint16_t* column = from.column(c);
-        std::uint16_t* to = out.bins.data() + static_cast<std::size_t>(c) * n_out;
-        for (std::size_t k = 0; k < n_out; ++k) to[k] = column[chosen[k]];
+        std::uint16_t* to = out.bins.data() + at(c) * n;
+        for (std::size_t k = 0; k < n; ++k) to[k] = column[chosen[k]];
     }
-    for (std::size_t k = 0; k < n_out; ++k) {
-        const auto r = static_cast<std::size_t>(chosen[k]);
-        for (std::size_t c = 0; c < width; ++c) out.sums[k * width + c] = from.sums[r * width + c];
-    }
+    for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t c = 0; c < width; ++c)
+            out.sums[k * width + c] = from.sums[at(chosen[k]) * width + c];
 }
 
 }  // namespace
 
 RowSetHash hash_of_row(std::size_t row) { return {mix(2 * row), mix(2 * row + 1)}; }
 
-Rows merge_rows(const Problem& problem, bool limited, bool merge) {
+Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
     std::vector<int> class_of;
     const int n = classify(problem, merge, class_of);
-    Rows rows;
-    rows.n_sums = limited ? 4 : 2;
-    rows.grid = finest_grid(problem);
-    const auto width = static_cast<std::size_t>(rows.n_sums);
+    const double grid = finest_grid(problem);
+    Rows rows{{}, LeafValue(problem, limits, grid), grid};
+    const std::size_t n_sums = at(problem.objective->n_sums), width = at(rows.leaf.width());
     RowSet& all = rows.all;
     all.n = n;
-    all.bins.resize(problem.n_columns * static_cast<std::size_t>(n));
-    all.sums.assign(static_cast<std::size_t>(n) * width, 0.0);
-    all.hashes.resize(static_cast<std::size_t>(n));
-    for (std::size_t k = 0; k < all.hashes.size(); ++k) all.hashes[k] = hash_of_row(k);
+    all.n_columns = static_cast<int>(problem.n_columns);
+    all.width = rows.leaf.width();
+    all.bins.resize(problem.n_columns * at(n));
+    all.sums.assign(at(n) * width, 0.0);
+    for (std::size_t k = 0; k < at(n); ++k) all.hashes.push_back(hash_of_row(k));
     for (std::size_t c = 0; c < problem.n_columns; ++c) {
         const std::uint16_t* from = problem.bins + c * problem.n_rows;
-        std::uint16_t* to = all.bins.data() + c * static_cast<std::size_t>(n);
+        std::uint16_t* to = all.bins.data() + c * at(n);
         for (std::size_t r = 0; r < problem.n_rows; ++r) to[class_of[r]] = from[r];
     }
     for (std::size_t r = 0; r < problem.n_rows; ++r) {
-        double* sums = all.sums.data() + static_cast<std::size_t>(class_of[r]) * width;
-        const Units units = problem.round_down ? rounded_down(problem, r, rows.grid)
-                                               : rounded_to_nearest(problem, r, rows.grid);
-        sums[0] += units.events;
-        sums[1] += units.hazard;
-        rows.slack += units.slack;
-        if (!limited) continue;
-        sums[2] += 1.0;
-        sums[3] += problem.has_event[r] ? 1.0 : 0.0;
+        double* to = all.sums.data() + at(class_of[r]) * width;
+        rows.slack += add_row(problem, r, grid, to);
+        for (std::size_t c = 0; c < limits.least.size(); ++c)
+            to[n_sums + c] += problem.counts[c * problem.n_rows + r];
     }
+    const std::vector<double> totals = sum_rows(all);
+    rows.scale = problem.objective->scale(totals.data());
+    rows.tie = tie_tolerance * rows.scale;
     return rows;
 }
 
-void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const ColumnRegions& axis,
-               int region, RowSet& out) {
-    std::vector<std::uint8_t> inside(static_cast<std::size_t>(axis.last_bin), 0);
-    for (int u = axis.run_begin[static_cast<std::size_t>(region)];
-         u < axis.run_begin[static_cast<std::size_t>(region) + 1]; ++u)
-        for (int b = axis.runs[static_cast<std::size_t>(u)].first;
-             b < axis.runs[static_cast<std::size_t>(u)].last; ++b)
-            inside[static_cast<std::size_t>(b)] = 1;
-    thread_local std::vector<int> chosen;
-    chosen.resize(static_cast<std::size_t>(parent.n));
-    int n = 0;
-    const std::uint16_t* bins = parent.column(column);
-    for (int r = 0; r < parent.n; ++r) {
-        chosen[static_cast<std::size_t>(n)] = r;
-        n += inside[bins[r]];
-    }
-    copy_rows(parent, n_columns, n_sums, chosen.data(), n, out);
-    out.hashes.resize(static_cast<std::size_t>(n));
-    for (std::size_t k = 0; k < out.hashes.size(); ++k)
-        out.hashes[k] = parent.hashes[static_cast<std::size_t>(chosen[k])];
+std::vector<double> sum_rows(const RowSet& rows) {
+    std::vector<double> out(at(rows.width), 0.0);
+    const double* sums = rows.sums.data();
+    for (int r = 0; r < rows.n; ++r)
+        for (double& total : out) total += *sums++;
+    return out;
 }
 
-void sort_rows(const RowSet& rows, int n_columns, int n_sums, int column, int n_bins, std::vector<int>& begin,
-               RowSet& out) {
+void take_rows(const RowSet& parent, int column, const ColumnRegions& regions, int region, RowSet& out) {
+    std::vector<std::uint8_t> inside(at(regions.last_bin), 0);
+    for (const Run& run : regions.runs_of(region))
+        for (int b = run.first; b < run.last; ++b) inside[at(b)] = 1;
+    thread_local std::vector<int> chosen;
+    chosen.resize(at(parent.n));
+    std::size_t n = 0;
+    const std::uint16_t* bins = parent.column(column);
+    for (int r = 0; r < parent.n; ++r) {
+        chosen[n] = r;
+        n += inside[bins[r]];
+    }
+    copy_rows(parent, chosen, n, out);
+    out.hashes.resize(n);
+    for (std::size_t k = 0; k < n; ++k) out.hashes[k] = parent.hashes[at(chosen[k])];
+}
+
+void sort_rows(const RowSet& rows, int column, int n_bins, std::vector<int>& begin, RowSet& out) {
     const std::uint16_t* bins = rows.column(column);
-    begin.assign(static_cast<std::size_t>(n_bins) + 1, 0);
-    for (int r = 0; r < rows.n; ++r) ++begin[static_cast<std::size_t>(bins[r]) + 1];
-    for (std::size_t b = 0; b < static_cast<std::size_t>(n_bins); ++b) begin[b + 1] += begin[b];
+    begin.assign(at(n_bins) + 1, 0);
+    for (int r = 0; r < rows.n; ++r) ++begin[std::size_t{bins[r]} + 1];
+    for (std::size_t b = 0; b < at(n_bins); ++b) begin[b + 1] += begin[b];
     thread_local std::vector<int> order, next;
-    order.resize(static_cast<std::size_t>(rows.n));
+    order.resize(at(rows.n));
     next = begin;
-    for (int r = 0; r < rows.n; ++r) order[static_cast<std::size_t>(next[bins[r]]++)] = r;
-    copy_rows(rows, n_columns, n_sums, order.data(), rows.n, out);
+    for (int r = 0; r < rows.n; ++r) order[at(next[bins[r]]++)] = r;
+    copy_rows(rows, order, at(rows.n), out);
 }
 
 }  // namespace surtree

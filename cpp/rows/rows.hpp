@@ -6,6 +6,7 @@
 
 #include "columns/regions.hpp"
 #include "problem.hpp"
+#include "rows/leaf.hpp"
 
 namespace surtree {
 
@@ -16,6 +17,7 @@ struct RowSetHash {
     std::uint64_t low = 0, high = 0;
 
     bool operator==(const RowSetHash&) const = default;
+    std::size_t hash() const { return low; }
     RowSetHash operator+(const RowSetHash& other) const { return {low + other.low, high + other.high}; }
     RowSetHash operator-(const RowSetHash& other) const { return {low - other.low, high - other.high}; }
 };
@@ -23,12 +25,12 @@ struct RowSetHash {
 // The hash of one row.
 RowSetHash hash_of_row(std::size_t row);
 
-// Rows in column order. `sums` holds `n_sums` numbers a row: events, hazard and, where leaves are
-// limited, the rows and the rows with events that were merged into it.
+// Rows in column order. `sums` holds the sums of the objective for each row and, where leaves are limited,
+// what is counted of the rows that were merged into it.
 struct RowSet {
-    int n = 0;
+    int n = 0, n_columns = 0, width = 0;
     std::vector<std::uint16_t> bins;  // n_columns x n
-    std::vector<double> sums;         // n x n_sums
+    std::vector<double> sums;         // n x width
     std::vector<RowSetHash> hashes;
 
     const std::uint16_t* column(int c) const {
@@ -36,7 +38,7 @@ struct RowSet {
     }
 };
 
-// The distinct rows of a problem. Events and hazard become whole numbers of `grid`, so that every
+// The distinct rows of a problem. Sums become whole numbers of `grid`, so that every
 // sum and every difference of sums that the search takes is exact: the order of rows, of additions
 // and of threads cannot change a result, and a sibling by subtraction is as good as a sum of its own.
 //
@@ -45,20 +47,23 @@ struct RowSet {
 // its rounded gain plus `slack`, and a solution whose exact gain is as large is proven to be optimal.
 struct Rows {
     RowSet all;
-    int n_sums = 2;
-    double grid = 1;
+    LeafValue leaf;
+    double grid;
     double slack = 0;  // in units of the grid: what rows of less than a unit could gain
+    double scale = 0;  // of gains, as the objective has it
+    double tie = 0;    // gains this close are equal but for rounding
 };
 
-Rows merge_rows(const Problem& problem, bool limited, bool merge);
+Rows merge_rows(const Problem& problem, const Limits& limits, bool merge);
+
+// The sums of all rows of a set.
+std::vector<double> sum_rows(const RowSet& rows);
 
 // The rows of `parent` whose bin lies in the region.
-void take_rows(const RowSet& parent, int n_columns, int n_sums, int column, const ColumnRegions& axis,
-               int region, RowSet& out);
+void take_rows(const RowSet& parent, int column, const ColumnRegions& regions, int region, RowSet& out);
 
 // The same rows, without hashes, in the order of their bins in one column; those of bin b are begin[b] to
 // begin[b + 1] - 1.
-void sort_rows(const RowSet& rows, int n_columns, int n_sums, int column, int n_bins, std::vector<int>& begin,
-               RowSet& out);
+void sort_rows(const RowSet& rows, int column, int n_bins, std::vector<int>& begin, RowSet& out);
 
 }  // namespace surtree

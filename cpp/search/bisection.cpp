@@ -3,38 +3,31 @@
 #include <algorithm>
 #include <numeric>
 
-#include "search/table_solver.hpp"
-
 namespace surtree {
 namespace {
 
 // Columns of few bins are added up cell by cell where there are enough rows for it, else scanned in order.
 constexpr int rows_per_cell = 8;
 
-bool is_limited(const Limits& limits) { return limits.min_samples_leaf > 1 || limits.min_events_leaf > 0; }
-
 }  // namespace
 
 Bisection::Bisection(const Problem& problem, const Limits& limits, const Control& control)
     : problem_(problem),
       control_(control),
-      limits_(limits),
       chained_(split_into_chains(problem)),
-      rows_(merge_rows(chained_.problem, is_limited(limits), control.switches.merge)),
-      all_(order_rows(rows_, chained_, !is_limited(limits))),
+      rows_(merge_rows(chained_.problem, limits, control.switches.merge)),
+      all_(order_rows(rows_, chained_)),
       budget_(split_budgets(limits, rows_.all.n)),
       depth_(static_cast<int>(budget_.size()) - 1),
+      workers_(control),
       cache_(budget_.size()),
       memory_left_(control.memory_limit) {
-    double events = 0;
-    for (int r = 0; r < all_.n; ++r) events += all_.sums[at(r) * at(rows_.n_sums)];
-    tie_ = tie_tolerance * events;
     Worker worker = make_worker();
     // What trees are known to gain was added up elsewhere: a little less is certain, and the search finds
     // them again.
     Profile known;
     for (const double gain : control.known_gains)
-        known.push_back(gain / rows_.grid - 1e-9 * (events + std::abs(gain / rows_.grid)));
+        known.push_back(gain / rows_.grid - 1e-9 * (rows_.scale + std::abs(gain / rows_.grid)));
     Outcome whole = start(all_, depth_, worker);
     // The root may always be a leaf, whatever the limits say.
     for (double& gain : whole.best) gain = std::max(gain, whole.bound[0]);
@@ -44,42 +37,36 @@ Bisection::Bisection(const Problem& problem, const Limits& limits, const Control
 Bisection::Worker Bisection::make_worker() const {
     Worker worker;
     worker.levels.resize(at(depth_ + 1));
-    worker.scan.resize(scan_workspace(all_.n, rows_.n_sums));
+    worker.scan.resize(scan_workspace(all_.n, rows_.leaf.width()));
     return worker;
 }
 
 Frontier Bisection::frontier(const OrderedRows& rows, int depth, Outcome start, const Profile& known) const {
-    return Frontier(rows, chained_, rows_, limits_, std::move(start), known,
-                    depth > 0 ? budget_[at(depth - 1)] : 0);
+    return Frontier(rows, chained_, rows_, std::move(start), known, depth > 0 ? budget_[at(depth - 1)] : 0);
 }
 
 Status Bisection::run() {
     if (depth_ < 2) return Status::optimal;
-    const Status status = run_workers(
-        control_, Clock::now(), std::max(1, control_.n_threads), stop_, [this] { work(); },
-        [this] { return progress(); });
+    const Status status =
+        workers_.run(std::max(1, control_.n_threads), [this] { work(); }, [this] { return progress(); });
     count(*root_);
-    return status == Status::optimal && stopped() ? Status::interrupted : status;
+    return status;
 }
 
 // Threads share the frontier of the root.
 void Bisection::work() {
     Worker worker = make_worker();
     std::unique_lock lock(mutex_);
-    while (!stopped()) {
+    while (!workers_.stopped()) {
         Frontier::Place place;
         if (root_->next(place)) {
-            const int last = control_.switches.stop_after;
-            if (last >= 0 && n_begun_++ >= last) {
-                std::atomic_ref(stop_).store(true);
-                break;  // the place stays in work, so that its bound is among those that are open
-            }
+            if (!workers_.may_begin_task()) break;  // the place stays in work: its bound is an open one
             lock.unlock();
             const bool divides = evaluate(all_, *root_, place, depth_, worker);
             lock.lock();
             if (divides)
                 root_->add(place, worker.levels[at(depth_)].sides);
-            else if (!stopped())
+            else if (!workers_.stopped())
                 root_->skip();
         } else if (root_->in_work()) {
             changed_.wait_for(lock, std::chrono::milliseconds(20));
@@ -96,20 +83,20 @@ bool Bisection::solve(const OrderedRows& rows, int depth, Worker& worker, Outcom
     out = start(rows, depth, worker);
     if (out.best.size() <= 2 || out.best[0] < infeasible / 2) return true;
     const double saturated = std::accumulate(rows.saturated.begin(), rows.saturated.end(), 0.0);
-    if (saturated <= out.best[0] + tie_) return true;
+    if (saturated <= out.best[0] + rows_.tie) return true;
     Frontier open = frontier(rows, depth, std::move(out), {});
     Frontier::Place place;
     while (open.next(place)) {
         if (evaluate(rows, open, place, depth, worker))
             open.add(place, worker.levels[at(depth)].sides);
-        else if (stopped())
+        else if (workers_.stopped())
             return false;
         else
             open.skip();
     }
     count(open);
     out = open.outcome();
-    return !stopped();
+    return !workers_.stopped();
 }
 
 bool Bisection::find(const OrderedRows& rows, const RowSetHash& hash, int depth, Worker& worker,
@@ -129,13 +116,13 @@ bool Bisection::evaluate(const OrderedRows& rows, const Frontier& frontier, cons
     if (partition.n[0] == 0 || partition.n[1] == 0) return false;
     if (depth == 2) {
         solve_stumps(rows, partition, worker, level.sides);
-        return !stopped();
+        return !workers_.stopped();
     }
     for (const int side : {0, 1}) {
         Outcome& out = level.sides[side];
         if (control_.switches.memo && cache_[at(depth - 1)].find(partition.hash[side], out)) continue;
         OrderedRows& child = worker.levels[at(depth - 1)].rows;
-        take_side(rows, rows_.n_sums, chained_, partition, side, child);
+        take_side(rows, chained_, partition, side, child);
         if (!find(child, partition.hash[side], depth - 1, worker, out)) return false;
     }
     return true;
@@ -145,7 +132,7 @@ bool Bisection::evaluate(const OrderedRows& rows, const Frontier& frontier, cons
 Outcome Bisection::start(const OrderedRows& rows, int depth, Worker& worker) const {
     Partition whole;
     whole.side.assign(at(rows.n), 0);
-    add_up(rows, rows_.n_sums, whole);
+    add_up(rows, whole);
     Outcome sides[2];
     solve_stumps(rows, whole, worker, sides);
     Outcome& out = sides[0];
@@ -160,30 +147,22 @@ Outcome Bisection::start(const OrderedRows& rows, int depth, Worker& worker) con
     return out;
 }
 
-bool Bisection::allowed(const double* sums) const {
-    return rows_.n_sums == 2 || (sums[2] >= limits_.min_samples_leaf && sums[3] >= limits_.min_events_leaf);
-}
-
 void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition, Worker& worker,
                              Outcome (&sides)[2]) const {
     double best[4] = {infeasible, infeasible, infeasible, infeasible};
-    ScanInput in{rows.n,
-                 nullptr,
-                 nullptr,
-                 nullptr,
-                 rows_.n_sums,
-                 partition.side.data(),
-                 partition.totals.data(),
-                 static_cast<double>(limits_.min_samples_leaf),
-                 static_cast<double>(limits_.min_events_leaf),
-                 worker.scan.data(),
-                 best};
+    ScanInput in{};
+    in.n = rows.n;
+    in.leaf = rows_.leaf.spec();
+    in.side = partition.side.data();
+    in.totals = partition.totals.data();
+    in.workspace = worker.scan.data();
+    in.best = best;
     const auto scan = [&](int chain) {
         const OrderedRows::Order& order = rows.orders[at(chain)];
         in.row = order.row.data();
         in.code = order.code.data();
         in.sums = order.sums.data();
-        kernels().scan(in);
+        rows_.leaf.kernels().scan(in);
     };
     for (const int chain : chained_.long_chains) scan(chain);
     for (std::size_t j = 0; j < chained_.packed.size(); ++j) {
@@ -193,14 +172,16 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
             for (const PackedColumns::Part& part : packed.parts) scan(part.column);
             continue;
         }
-        sum_cells(rows, rows_.n_sums, static_cast<int>(j), partition, worker.cell_sums);
+        sum_cells(rows, static_cast<int>(j), partition, worker.cell_sums);
         for (const PackedColumns::Part& part : packed.parts) scan_part(part, in, worker);
     }
     for (const int side : {0, 1}) {
-        const double* sums = partition.totals.data() + side * rows_.n_sums;
-        const double leaf = TableSolver::gain(sums[0], sums[1]), limited = allowed(sums) ? leaf : infeasible;
+        const double* sums = partition.totals.data() + side * rows_.leaf.width();
+        const double leaf = rows_.leaf.gain(sums);
+        const bool allowed = rows_.leaf.allows(sums);
         sides[side].bound.assign({leaf, std::max(leaf, best[2 * side])});
-        sides[side].best.assign({limited, allowed(sums) ? std::max(leaf, best[2 * side + 1]) : infeasible});
+        sides[side].best.assign(2, infeasible);
+        if (allowed) sides[side].best = {leaf, std::max(leaf, best[2 * side + 1])};
         if (budget_.size() < 2) {
             sides[side].bound.resize(1);
             sides[side].best.resize(1);
@@ -210,7 +191,7 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
 
 // A column of few bins: from sums per cell to sums per bin, and of them to the sums on one side of each cut.
 void Bisection::scan_part(const PackedColumns::Part& part, const ScanInput& in, Worker& worker) const {
-    const std::size_t width = at(rows_.n_sums), n_bins = at(part.n_bins), stride = at(part.stride);
+    const std::size_t width = at(rows_.leaf.width()), n_bins = at(part.n_bins), stride = at(part.stride);
     const bool is_chain = part.column < chained_.n_chains();
     std::vector<double>&per_bin = worker.per_bin, &parts = worker.parts;
     for (const int side : {0, 1}) {
@@ -227,7 +208,7 @@ void Bisection::scan_part(const PackedColumns::Part& part, const ScanInput& in, 
             parts.assign((n_bins + max_lanes) * width, 0.0);
             std::copy_n(per_bin.begin(), (n_bins - 1) * width, parts.begin());
             for (std::size_t k = width; k < (n_bins - 1) * width; ++k) parts[k] += parts[k - width];
-            kernels().scan_cuts(in, side, parts.data(), part.n_bins - 1);
+            rows_.leaf.kernels().scan_cuts(in, side, parts.data(), part.n_bins - 1);
             continue;
         }
         const Unordered& column = chained_.others[at(part.column - chained_.n_chains())];
@@ -237,7 +218,7 @@ void Bisection::scan_part(const PackedColumns::Part& part, const ScanInput& in, 
                 for (int b = run.first; b < run.last; ++b)
                     for (std::size_t k = 0; k < width; ++k)
                         parts[c * width + k] += per_bin[at(b) * width + k];
-        kernels().scan_cuts(in, side, parts.data(), static_cast<int>(column.cut.size()));
+        rows_.leaf.kernels().scan_cuts(in, side, parts.data(), static_cast<int>(column.cut.size()));
     }
 }
 
@@ -260,10 +241,6 @@ Progress Bisection::progress() const {
     const std::lock_guard lock(mutex_);
     return {1 - root_->open_share(), root_->outcome().best.back() * rows_.grid,
             root_->bound().back() * rows_.grid};
-}
-
-bool Bisection::stopped() const {
-    return std::atomic_ref(const_cast<bool&>(stop_)).load(std::memory_order_relaxed);
 }
 
 }  // namespace surtree

@@ -49,18 +49,15 @@ class Bisection {
     Frontier frontier(const OrderedRows& rows, int depth, Outcome start, const Profile& known) const;
     Outcome start(const OrderedRows& rows, int depth, Worker& worker) const;
     Worker make_worker() const;
-    void go_on() { stop_ = false; }
+    void go_on() { workers_.go_on(); }
 
     const Problem& problem() const { return problem_; }
     const ChainedProblem& chained() const { return chained_; }
     const OrderedRows& all() const { return all_; }
-    const Limits& limits() const { return limits_; }
     const Rows& rows() const { return rows_; }
-    int n_sums() const { return rows_.n_sums; }
-    double tie() const { return tie_; }
+    double tie() const { return rows_.tie; }
     int depth() const { return depth_; }
     int n_splits() const { return budget_.back(); }
-    bool allowed(const double* sums) const;
 
     // Over all sets of rows: cuts that divide them, and those that were looked at.
     std::uint64_t n_cuts() const { return n_cuts_; }
@@ -73,20 +70,16 @@ class Bisection {
                       Outcome (&sides)[2]) const;
     void scan_part(const PackedColumns::Part& part, const ScanInput& in, Worker& worker) const;
     void count(const Frontier& frontier);
-    bool stopped() const;
     Progress progress() const;
 
     const Problem& problem_;
     const Control& control_;
-    const Limits limits_;
     const ChainedProblem chained_;
     const Rows rows_;
     const OrderedRows all_;
     std::vector<int> budget_;
     int depth_ = 0;
-    double tie_ = 0;
-    bool stop_ = false;
-    int n_begun_ = 0;  // cuts of the root, for Switches::stop_after
+    Workers workers_;
     std::optional<Frontier> root_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;

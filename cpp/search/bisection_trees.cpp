@@ -53,10 +53,10 @@ void BisectionTrees::build_node(const OrderedRows& rows, int depth, int k, const
         int position = 0;
         while (position < rows.n && rank_of(order, at(position)) <= place.cut) ++position;
         divide_chain(rows, place.column, position, partition);
-        add_up(rows, search_.n_sums(), partition);
+        add_up(rows, partition);
     } else {
-        divide_other(rows, search_.n_sums(), search_.chained(), place.column - search_.chained().n_chains(),
-                     place.cut, partition);
+        divide_other(rows, search_.chained(), place.column - search_.chained().n_chains(), place.cut,
+                     partition);
     }
     out.cut[at(node)] = original(choice.cut);
     const bool holds_on_one =
@@ -70,7 +70,7 @@ void BisectionTrees::build_node(const OrderedRows& rows, int depth, int k, const
             continue;
         }
         OrderedRows child;
-        take_side(rows, search_.n_sums(), search_.chained(), partition, side, child);
+        take_side(rows, search_.chained(), partition, side, child);
         Outcome found;
         search_.find(child, partition.hash[side], depth - 1, worker_, found);
         build_node(child, depth - 1, below, found, out);
@@ -125,7 +125,7 @@ Choice BisectionTrees::first_choice(const OrderedRows& rows, int depth, int spli
 }
 
 Choice BisectionTrees::first_stump(const OrderedRows& rows, double enough) const {
-    const std::size_t width = at(search_.n_sums());
+    const std::size_t width = at(rows.width);
     std::vector<double> total(width, 0.0);
     for (std::size_t r = 0; r < at(rows.n); ++r)
         for (std::size_t c = 0; c < width; ++c) total[c] += rows.sums[r * width + c];
@@ -148,29 +148,19 @@ Choice BisectionTrees::first_stump(const OrderedRows& rows, double enough) const
     Partition partition;
     for (std::size_t o = 0; o < chained.others.size(); ++o)
         for (std::size_t c = 0; c < chained.others[o].cut.size(); ++c) {
-            divide_other(rows, search_.n_sums(), chained, static_cast<int>(o), static_cast<int>(c),
-                         partition);
+            divide_other(rows, chained, static_cast<int>(o), static_cast<int>(c), partition);
             if (partition.n[0] == 0 || partition.n[1] == 0) continue;
             cuts.push_back(chained.others[o].cut[c]);
             parts.insert(parts.end(), partition.totals.begin(),
                          partition.totals.begin() + static_cast<std::ptrdiff_t>(width));
         }
-    const std::size_t padded = whole_vectors(static_cast<int>(cuts.size()));
-    std::vector<double> events(padded), hazard(padded), gains(padded), gain(padded);
-    for (const bool rest : {false, true}) {
-        const auto part = [&](std::size_t k, std::size_t c) {
-            return rest ? total[c] - parts[k * width + c] : parts[k * width + c];
-        };
-        for (std::size_t k = 0; k < cuts.size(); ++k) {
-            events[k] = part(k, 0);
-            hazard[k] = part(k, 1);
-            if (width == 4) {
-                const double sums[4] = {events[k], hazard[k], part(k, 2), part(k, 3)};
-                if (!search_.allowed(sums)) gains[k] += infeasible;
-            }
-        }
-        kernels().gains(events.data(), hazard.data(), gain.data(), static_cast<int>(padded));
-        for (std::size_t k = 0; k < cuts.size(); ++k) gains[k] += gain[k];
+    const LeafValue& leaf = search_.rows().leaf;
+    std::vector<double> gains(cuts.size());
+    for (std::size_t k = 0; k < cuts.size(); ++k) {
+        double* part = parts.data() + k * width;
+        gains[k] = leaf.limited_gain(part);
+        for (std::size_t c = 0; c < width; ++c) part[c] = total[c] - part[c];
+        gains[k] += leaf.limited_gain(part);
     }
     Choice chosen;
     for (std::size_t k = 0; k < cuts.size(); ++k)

@@ -34,13 +34,7 @@ Profile SweepSearch::root_profile(const std::vector<RootResult>& sides) const {
 
 // No tree gains more than a leaf for each distinct row.
 std::vector<double> SweepSearch::saturated_gains(const RowSet& rows) const {
-    std::vector<double> events(whole_vectors(rows.n)), hazard(events.size()), out(events.size());
-    for (int r = 0; r < rows.n; ++r) {
-        events[at(r)] = rows.sums[at(r) * at(rows_.n_sums)];
-        hazard[at(r)] = rows.sums[at(r) * at(rows_.n_sums) + 1];
-    }
-    kernels().gains(events.data(), hazard.data(), out.data(), static_cast<int>(out.size()));
-    return out;
+    return rows_.leaf.saturated(rows.sums.data(), rows.n);
 }
 
 // A side that is not solved to its full depth gains at most as much as one leaf for each distinct row.
@@ -83,7 +77,7 @@ Profile SweepSearch::gain_bounds() const {
             double whole = 0;
             for (int b = 0; b < column.n_bins; ++b) whole += inside(s, b) ? per_bin[at(b)].saturated : 0.0;
             Profile bound(at(budget_[at(depth_ - 1)] + 1), whole);
-            for (int t = 0; t < axis.n_sides && !limited_; ++t) {
+            for (int t = 0; t < axis.n_sides && !is_limited(); ++t) {
                 double beside = 0;
                 bool is_part = solved(t);
                 for (int b = 0; b < column.n_bins && is_part; ++b) {

@@ -1,54 +1,68 @@
-// Solved subproblems of one depth, shared by all threads.
+// Cache of solved subproblems, shared by all threads.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <unordered_map>
-#include <vector>
 
+#include "rows/flat_map.hpp"
 #include "rows/rows.hpp"
 #include "search/profile.hpp"
 
 namespace surtree {
 
-// What a value keeps outside of itself, and what the allocator adds.
-inline std::size_t bytes_beside(const Profile& profile) { return profile.size() * sizeof(double) + 16; }
+// Heap memory that a value owns, and what the allocator adds.
+inline std::size_t heap_bytes(const Profile& profile) { return profile.size() * sizeof(double) + 16; }
+template <std::size_t N>
+std::size_t heap_bytes(const std::array<double, N>&) {
+    return 0;
+}
 
 // A subproblem is a set of rows: it does not matter which cuts led to it.
 template <class Value>
 class Cache {
  public:
-    // Key, value, node of the table, bucket, and what the allocator adds.
-    static constexpr std::size_t bytes_per_entry = sizeof(RowSetHash) + sizeof(Value) + 64;
-
-    bool find(const RowSetHash& hash, Value& out) {
-        Shard& shard = shard_of(hash);
-        const std::lock_guard lock(shard.mutex);
-        const auto place = shard.solved.find(hash);
-        if (place == shard.solved.end()) return false;
-        out = place->second;
-        return true;
+    bool find(const RowSetHash& rows, Value& out) const {
+        const Shard& shard = shards_[shard_of(rows)];
+        std::unique_lock lock(shard.mutex, std::defer_lock);
+        if (!frozen_) lock.lock();
+        const Value* found = shard.solved.find(rows);
+        if (found) out = *found;
+        return found;
     }
 
-    // Once the budget is spent nothing more is kept: what is not found is solved again.
-    void store(const RowSetHash& hash, const Value& value, std::atomic<std::size_t>& bytes_left) {
-        const std::size_t bytes = bytes_per_entry + bytes_beside(value);
-        if (bytes_left.load(std::memory_order_relaxed) < bytes) return;
-        Shard& shard = shard_of(hash);
+    // Once the memory is spent nothing more is kept: what is not found is solved again.
+    void store(const RowSetHash& rows, const Value& value, std::atomic<std::size_t>& bytes_left) {
+        if (frozen_) return;
+        Shard& shard = shards_[shard_of(rows)];
         const std::lock_guard lock(shard.mutex);
-        if (shard.solved.emplace(hash, value).second) bytes_left.fetch_sub(bytes, std::memory_order_relaxed);
+        const bool grows = !shard.solved.has_room();
+        const std::size_t bytes = heap_bytes(value) + (grows ? shard.solved.bytes_of_growth() : 0);
+        if (bytes_left.load(std::memory_order_relaxed) < bytes || shard.solved.find(rows)) return;
+        bytes_left.fetch_sub(bytes, std::memory_order_relaxed);
+        if (grows) shard.solved.grow();
+        shard.solved.insert(rows, value);
     }
+
+    // From now on nothing is stored, and threads need no lock to find things. To be called while no other
+    // thread is at work.
+    void freeze() { frozen_ = true; }
+
+    void prefetch(const RowSetHash& rows) const {
+        if (frozen_) shards_[shard_of(rows)].solved.prefetch(rows);
+    }
+
+    // At most: a shard is three quarters full when it is made twice as large.
+    static constexpr std::size_t bytes_per_entry = sizeof(typename FlatMap<RowSetHash, Value>::Entry) * 8 / 3;
 
  private:
-    struct Hash {
-        std::size_t operator()(const RowSetHash& hash) const { return hash.low; }
-    };
     struct Shard {
-        std::mutex mutex;
-        std::unordered_map<RowSetHash, Value, Hash> solved;
+        mutable std::mutex mutex;
+        FlatMap<RowSetHash, Value> solved;
     };
-    Shard& shard_of(const RowSetHash& hash) { return shards_[hash.high % shards_.size()]; }
+    std::size_t shard_of(const RowSetHash& rows) const { return rows.high % shards_.size(); }
+
+    bool frozen_ = false;
     std::array<Shard, 64> shards_;
 };
 

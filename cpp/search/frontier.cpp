@@ -5,22 +5,23 @@
 
 namespace surtree {
 
-Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all,
-                   const Limits& limits, Outcome start, const Profile& known, int child_budget)
+Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all, Outcome start,
+                   const Profile& known, int child_budget)
     : chained_(chained),
-      n_sums_(all.n_sums),
-      limited_(all.n_sums == 4),
+      leaf_(all.leaf),
+      n_sums_(at(all.leaf.width())),
       width_(at(child_budget) + 1),
       outcome_(std::move(start)),
       known_(known),
       boundaries_(chained.chains.size()),
+      sums_(chained.chains.size()),
       first_allowed_(chained.chains.size(), 1),
       last_allowed_(chained.chains.size()) {
     known_.resize(outcome_.best.size(), infeasible);
     // No rows gain nothing: what stands for both ends of a chain.
     kept_.assign(2 * width_, 0.0);
     for (int v = 0; v < static_cast<int>(boundaries_.size()); ++v) {
-        find_boundaries(rows, v, limits);
+        find_boundaries(rows, v);
         n_cuts_ += at(n_boundaries(v));
         push(v, 0, n_boundaries(v) + 1);
     }
@@ -32,37 +33,49 @@ Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const
     n_open_ = static_cast<double>(n_cuts_);
 }
 
-void Frontier::find_boundaries(const OrderedRows& rows, int chain, const Limits& limits) {
+void Frontier::find_boundaries(const OrderedRows& rows, int chain) {
     const OrderedRows::Order& order = rows.orders[at(chain)];
     std::vector<Boundary>& out = boundaries_[at(chain)];
+    std::vector<double>& sums_of = sums_[at(chain)];
     const auto rank = [&](int k) { return static_cast<int>(order.code[at(k)] >> 1); };
     double saturated = 0;
-    std::array<double, 4> sums{};
+    double sums[LeafValue::max_width] = {};
     RowSetHash hash;
-    out.push_back({0, 0, 0, 0.0, sums, hash, 0});
+    const auto add = [&](const Boundary& boundary) {
+        out.push_back(boundary);
+        sums_of.insert(sums_of.end(), sums, sums + n_sums_);
+    };
+    add({0, 0, 0, 0.0, hash, 0});
     for (int k = 0; k < rows.n; ++k) {
-        if (k > 0 && rank(k) != rank(k - 1))
-            out.push_back({k, rank(k - 1), rank(k) - 1, saturated, sums, hash});
+        if (k > 0 && rank(k) != rank(k - 1)) add({k, rank(k - 1), rank(k) - 1, saturated, hash});
         saturated += rows.saturated[at(order.row[at(k)])];
         hash = hash + rows.hashes[at(order.row[at(k)])];
-        for (int c = 0; c < n_sums_; ++c) sums[at(c)] += order.sums[at(k) * at(n_sums_) + at(c)];
+        for (std::size_t c = 0; c < n_sums_; ++c) sums[c] += order.sums[at(k) * n_sums_ + c];
     }
-    out.push_back({rows.n, 0, 0, saturated, sums, hash, 0});
+    add({rows.n, 0, 0, saturated, hash, 0});
     first_allowed_[at(chain)] = 1;
-    last_allowed_[at(chain)] = static_cast<int>(out.size()) - 2;
-    if (!limited_) return;
-    // Both counts only grow along the chain, so the cuts that leave enough on either side are neighbours.
+    last_allowed_[at(chain)] = n_boundaries(chain);
+    if (!leaf_.is_limited()) return;
+    // Counts only grow along the chain, so the cuts that leave enough on either side are neighbours.
     int first = static_cast<int>(out.size()), last = 0;
-    for (int b = 1; b + 1 < static_cast<int>(out.size()); ++b) {
-        const double n = out[at(b)].sums[2], n_events = out[at(b)].sums[3];
-        if (n < limits.min_samples_leaf || sums[2] - n < limits.min_samples_leaf ||
-            n_events < limits.min_events_leaf || sums[3] - n_events < limits.min_events_leaf)
-            continue;
+    double below[LeafValue::max_width], above[LeafValue::max_width];
+    for (int b = 1; b <= n_boundaries(chain); ++b) {
+        divide_sums(chain, b, below, above);
+        if (!leaf_.allows(below) || !leaf_.allows(above)) continue;
         first = std::min(first, b);
         last = b;
     }
     first_allowed_[at(chain)] = first;
     last_allowed_[at(chain)] = last;
+}
+
+void Frontier::divide_sums(int chain, int boundary, double* below, double* above) const {
+    const std::vector<double>& sums = sums_[at(chain)];
+    const double *here = sums.data() + at(boundary) * n_sums_, *all = sums.data() + sums.size() - n_sums_;
+    for (std::size_t c = 0; c < n_sums_; ++c) {
+        below[c] = here[c];
+        above[c] = all[c] - here[c];
+    }
 }
 
 Frontier::SameCuts Frontier::cuts_at(int chain, int boundary) const {
@@ -107,7 +120,7 @@ void Frontier::push(int chain, int low, int high) {
 
 void Frontier::drop(const Interval& interval) {
     n_open_ -= interval.high - interval.low - 1;
-    if (!limited_) return;  // then the best is the bound
+    if (!leaf_.is_limited()) return;  // then the best is the bound
     bounds(interval, scratch_);
     for (std::size_t k = 2; k < scratch_.size(); ++k)
         outcome_.bound[k] = std::max(outcome_.bound[k], scratch_[k]);
@@ -163,7 +176,7 @@ bool Frontier::place(int chain, int low, int high, Place& out) const {
 
 void Frontier::divide(const OrderedRows& rows, const Place& place, Partition& out) const {
     if (place.column >= chained_.n_chains())
-        return divide_other(rows, n_sums_, chained_, place.column - chained_.n_chains(), place.cut, out);
+        return divide_other(rows, chained_, place.column - chained_.n_chains(), place.cut, out);
     const std::vector<Boundary>& boundaries = boundaries_[at(place.column)];
     const Boundary &boundary = boundaries[at(place.cut)], &end = boundaries.back();
     divide_chain(rows, place.column, boundary.position, out);
@@ -171,11 +184,8 @@ void Frontier::divide(const OrderedRows& rows, const Place& place, Partition& ou
     out.n[1] = rows.n - boundary.position;
     out.hash[0] = boundary.hash;
     out.hash[1] = end.hash - boundary.hash;
-    out.totals.resize(2 * at(n_sums_));
-    for (int c = 0; c < n_sums_; ++c) {
-        out.totals[at(c)] = boundary.sums[at(c)];
-        out.totals[at(n_sums_ + c)] = end.sums[at(c)] - boundary.sums[at(c)];
-    }
+    out.totals.resize(2 * n_sums_);
+    divide_sums(place.column, place.cut, out.totals.data(), out.totals.data() + n_sums_);
 }
 
 void Frontier::keep_bounds(const Place& place, const Outcome (&sides)[2]) {

@@ -12,7 +12,6 @@
 // without limits, which are no less: bounds are always of the latter.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "search/ordered_rows.hpp"
@@ -33,7 +32,7 @@ struct Outcome {
     std::vector<Choice> choices;  // how the best was reached
 };
 
-inline std::size_t bytes_beside(const Outcome& outcome) {
+inline std::size_t heap_bytes(const Outcome& outcome) {
     return 2 * outcome.best.size() * sizeof(double) + outcome.choices.size() * sizeof(Choice);
 }
 
@@ -48,8 +47,8 @@ class Frontier {
 
     // `best` and `bound` as leaf and with one split are known already; splits beyond are open. Trees that
     // gain `known` exist.
-    Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all, const Limits& limits,
-             Outcome start, const Profile& known, int child_budget);
+    Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all, Outcome start,
+             const Profile& known, int child_budget);
 
     // The next place, or false if none is open. Whoever takes a place adds its sides later.
     bool next(Place& out);
@@ -84,8 +83,7 @@ class Frontier {
     struct Boundary {
         int position;
         int first_cut, last_cut;
-        double saturated;  // of all rows below, and their sums and hash
-        std::array<double, 4> sums;
+        double saturated;  // of all rows below, and their hash
         RowSetHash hash;
         int solved = -1;  // where its bounds are kept
     };
@@ -96,19 +94,22 @@ class Frontier {
         bool operator<(const Interval& other) const { return promise < other.promise; }
     };
 
-    void find_boundaries(const OrderedRows& rows, int chain, const Limits& limits);
+    void find_boundaries(const OrderedRows& rows, int chain);
+    // The sums of all rows below a boundary of a chain, and of those above it.
+    void divide_sums(int chain, int boundary, double* below, double* above) const;
     double promise(const Interval& interval) const;
     void bounds(const Interval& interval, Profile& out) const;
     void push(int chain, int low, int high);
     void drop(const Interval& interval);
 
     const ChainedProblem& chained_;
-    int n_sums_;
-    bool limited_;
-    std::size_t width_;  // of a side's profile
+    const LeafValue& leaf_;
+    const std::size_t n_sums_;  // and counts: numbers a row
+    std::size_t width_;         // of a side's profile
     Outcome outcome_;
     Profile known_;
     std::vector<std::vector<Boundary>> boundaries_;  // by chain
+    std::vector<std::vector<double>> sums_;          // of all rows below each boundary
     std::vector<int> first_allowed_, last_allowed_;
     std::vector<double> kept_;  // bounds of solved boundaries: below, then above
     std::vector<Interval> heap_;

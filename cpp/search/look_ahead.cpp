@@ -9,7 +9,7 @@ std::unique_ptr<SweepSearch::LookAhead> SweepSearch::look_ahead(const RowSet& ro
                                                                 Worker& worker) {
     auto out = std::make_unique<LookAhead>();
     out->depth = std::min(depth, table_solver_->depth());
-    start_profile(table_solver_->leaf_gain(rows, limited_ && &rows != &rows_.all), rows.n, depth,
+    start_profile(table_solver_->leaf_gain(rows, is_limited() && &rows != &rows_.all), rows.n, depth,
                   out->profile);
     start_profile(out->profile[0], rows.n, out->depth, out->exact);
     if (out->profile[0] < infeasible / 2 || out->profile.size() == 1) return out;
@@ -36,8 +36,7 @@ std::unique_ptr<SweepSearch::LookAhead> SweepSearch::look_ahead(const RowSet& ro
     const Column& column = columns_[at(out->column)];
     for (const bool holds : {false, true}) {
         RowSet child;
-        take_rows(rows, static_cast<int>(columns_.size()), rows_.n_sums, out->column, column.whole(),
-                  holds ? out->cut : out->cut + column.n_cuts, child);
+        take_rows(rows, out->column, column.whole(), holds ? out->cut : out->cut + column.n_cuts, child);
         std::unique_ptr<LookAhead>& part = holds ? out->yes : out->no;
         part = look_ahead(child, depth - 1, worker);
         if (!part) return nullptr;

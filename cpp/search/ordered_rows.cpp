@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernel/kernels.hpp"
-
 namespace surtree {
 namespace {
 
-void sum_all_cells(const ChainedProblem& chained, int n_sums, OrderedRows& rows) {
-    const std::size_t n = at(rows.n), width = at(n_sums);
+void sum_all_cells(const ChainedProblem& chained, OrderedRows& rows) {
+    const std::size_t n = at(rows.n), width = at(rows.width);
     rows.cell_sums.resize(chained.packed.size());
     for (std::size_t j = 0; j < chained.packed.size(); ++j) {
         std::vector<double>& sums = rows.cell_sums[j];
@@ -22,8 +20,8 @@ void sum_all_cells(const ChainedProblem& chained, int n_sums, OrderedRows& rows)
 
 }  // namespace
 
-void add_up(const OrderedRows& rows, int n_sums, Partition& out) {
-    const std::size_t width = at(n_sums);
+void add_up(const OrderedRows& rows, Partition& out) {
+    const std::size_t width = at(rows.width);
     out.totals.assign(2 * width, 0.0);
     out.n[0] = out.n[1] = 0;
     out.hash[0] = out.hash[1] = {};
@@ -35,20 +33,18 @@ void add_up(const OrderedRows& rows, int n_sums, Partition& out) {
     }
 }
 
-OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained, bool may_skip) {
+OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained) {
     OrderedRows out;
     const RowSet& all = rows.all;
-    const std::size_t n = at(all.n), width = at(rows.n_sums);
+    const std::size_t n = at(all.n), width = at(all.width);
     out.n = all.n;
+    out.width = all.width;
     out.sums = all.sums;
     out.hashes = all.hashes;
-    std::vector<double> events(whole_vectors(all.n)), hazard(events.size()), gains(events.size());
-    for (std::size_t r = 0; r < n; ++r) {
-        events[r] = all.sums[r * width];
-        hazard[r] = all.sums[r * width + 1];
-    }
-    kernels().gains(events.data(), hazard.data(), gains.data(), static_cast<int>(gains.size()));
-    out.saturated.assign(gains.begin(), gains.begin() + all.n);
+    out.saturated = rows.leaf.saturated(all.sums.data(), all.n);
+    const Kernels& objective = rows.leaf.kernels();
+    const bool may_skip = objective.is_convex && objective.n_sums == 2 && !rows.leaf.is_limited();
+    const std::size_t other_sum = at(1 - objective.exposure);
     for (std::size_t v = 0; v < chained.chains.size(); ++v) {
         const std::uint16_t* rank = all.column(static_cast<int>(v));
         OrderedRows::Order order;
@@ -57,7 +53,7 @@ OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained, bool may
         std::stable_sort(order.row.begin(), order.row.end(), [&](int a, int b) { return rank[a] < rank[b]; });
         std::vector<std::uint8_t> with_events(chained.chains[v].cut.size() + 1, !may_skip);
         for (std::size_t r = 0; r < n; ++r)
-            if (events[r] > 0) with_events[rank[r]] = 1;
+            if (may_skip && all.sums[r * width + other_sum] != 0) with_events[rank[r]] = 1;
         for (const int r : order.row) {
             order.code.push_back(2u * rank[r] + with_events[rank[r]]);
             const double* sums = all.sums.data() + at(r) * width;
@@ -73,7 +69,7 @@ OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained, bool may
                 out.cells[j * n + r] =
                     static_cast<std::uint16_t>(out.cells[j * n + r] + bins[r] * part.stride);
         }
-    sum_all_cells(chained, rows.n_sums, out);
+    sum_all_cells(chained, out);
     return out;
 }
 
@@ -85,7 +81,7 @@ void divide_chain(const OrderedRows& rows, int chain, int position, Partition& o
     out.position = position;
 }
 
-void divide_other(const OrderedRows& rows, int n_sums, const ChainedProblem& chained, int other, int cut,
+void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int other, int cut,
                   Partition& out) {
     const Unordered& column = chained.others[at(other)];
     std::vector<std::uint8_t> holds(at(column.n_bins), 0);
@@ -99,12 +95,12 @@ void divide_other(const OrderedRows& rows, int n_sums, const ChainedProblem& cha
             const std::uint16_t* cell = rows.cells.data() + j * at(rows.n);
             for (int r = 0; r < rows.n; ++r) out.side[at(r)] = holds[at(cell[r] / part.stride % part.n_bins)];
         }
-    add_up(rows, n_sums, out);
+    add_up(rows, out);
 }
 
-void sum_cells(const OrderedRows& rows, int n_sums, int packed, const Partition& partition,
+void sum_cells(const OrderedRows& rows, int packed, const Partition& partition,
                std::vector<double> (&out)[2]) {
-    const std::size_t n = at(rows.n), width = at(n_sums);
+    const std::size_t n = at(rows.n), width = at(rows.width);
     const std::vector<double>& all = rows.cell_sums[at(packed)];
     const std::uint16_t* cell = rows.cells.data() + at(packed) * n;
     // The rows of the smaller side are added up; the other side is the rest.
@@ -129,12 +125,13 @@ void sum_cells(const OrderedRows& rows, int n_sums, int packed, const Partition&
     for (std::size_t k = 0; k < all.size(); ++k) rest[k] = all[k] - sums[k];
 }
 
-void take_side(const OrderedRows& rows, int n_sums, const ChainedProblem& chained, const Partition& partition,
-               int side, OrderedRows& out) {
-    const std::size_t n = at(rows.n), n_out = at(partition.n[side]), width = at(n_sums);
+void take_side(const OrderedRows& rows, const ChainedProblem& chained, const Partition& partition, int side,
+               OrderedRows& out) {
+    const std::size_t n = at(rows.n), n_out = at(partition.n[side]), width = at(rows.width);
     thread_local std::vector<std::int32_t> number;
     number.resize(n);
     out.n = static_cast<int>(n_out);
+    out.width = rows.width;
     out.sums.resize(n_out * width);
     out.saturated.resize(n_out);
     out.hashes.resize(n_out);
@@ -153,7 +150,7 @@ void take_side(const OrderedRows& rows, int n_sums, const ChainedProblem& chaine
         for (std::size_t r = 0; r < n; ++r)
             if (partition.side[r] == side) *to++ = rows.cells[j * n + r];
     }
-    sum_all_cells(chained, n_sums, out);
+    sum_all_cells(chained, out);
     out.orders.resize(rows.orders.size());
     for (std::size_t v = 0; v < rows.orders.size(); ++v) {
         const OrderedRows::Order& from = rows.orders[v];

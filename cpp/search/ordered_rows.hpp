@@ -10,14 +10,14 @@ struct OrderedRows {
     struct Order {
         std::vector<std::int32_t> row;    // numbers of the rows, by rank
         std::vector<std::uint32_t> code;  // as ScanInput has them
-        std::vector<double> sums;         // n x n_sums, in this order
+        std::vector<double> sums;         // n x width, in this order
     };
 
-    int n = 0;
+    int n = 0, width = 0;
     std::vector<Order> orders;                   // by chain
     std::vector<std::uint16_t> cells;            // joint columns x n
-    std::vector<std::vector<double>> cell_sums;  // by joint column: n_cells x n_sums
-    std::vector<double> sums;                    // n x n_sums
+    std::vector<std::vector<double>> cell_sums;  // by joint column: n_cells x width
+    std::vector<double> sums;                    // n x width
     std::vector<double> saturated;               // the gain of each row as a leaf of its own
     std::vector<RowSetHash> hashes;
 };
@@ -28,28 +28,27 @@ struct Partition {
     int chain = -1, position = 0;  // rows before this position of a chain are on side 0; or no chain
     int n[2] = {};
     RowSetHash hash[2];
-    std::vector<double> totals;  // 2 x n_sums
+    std::vector<double> totals;  // 2 x width
 };
 
-// `may_skip`: codes tell where bins hold no events, so that a scan may pass over cuts between them.
-// Rows, with sums, in the order of each chain.
-OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained, bool may_skip);
+// Rows, with sums, in the order of each chain. Codes tell in which bins rows have nothing but exposure: where
+// the gain is convex, a scan may pass over cuts between such bins.
+OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained);
 
 // Rows before a position of a chain's order are on side 0. Only sides are filled in.
 void divide_chain(const OrderedRows& rows, int chain, int position, Partition& out);
 
 // Rows for which a cut of another column holds are on side 1.
-void divide_other(const OrderedRows& rows, int n_sums, const ChainedProblem& chained, int other, int cut,
-                  Partition& out);
+void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int other, int cut, Partition& out);
 
 // Counts, hashes and totals.
-void add_up(const OrderedRows& rows, int n_sums, Partition& out);
+void add_up(const OrderedRows& rows, Partition& out);
 
 // Sums per cell of a joint column on both sides.
-void sum_cells(const OrderedRows& rows, int n_sums, int packed, const Partition& partition,
+void sum_cells(const OrderedRows& rows, int packed, const Partition& partition,
                std::vector<double> (&out)[2]);
 
-void take_side(const OrderedRows& rows, int n_sums, const ChainedProblem& chained, const Partition& partition,
-               int side, OrderedRows& out);
+void take_side(const OrderedRows& rows, const ChainedProblem& chained, const Partition& partition, int side,
+               OrderedRows& out);
 
 }  // namespace surtree

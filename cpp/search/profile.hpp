@@ -11,10 +11,6 @@ namespace surtree {
 // Best gains with at most 0, 1, 2, ... splits. Never falls.
 using Profile = std::vector<double>;
 
-constexpr double infeasible = -1e300;  // the gain of a leaf that breaks a limit
-
-constexpr double tie_tolerance = 1e-12;  // of all events: gains this close are equal but for rounding
-
 // Every way to share splits: one for the cut, the others left and right.
 void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_no, Profile& out);
 

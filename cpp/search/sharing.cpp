@@ -7,17 +7,15 @@ namespace surtree {
 
 // No side of the root is solved before all are prepared. Where time may end before, the most promising ones
 // are solved first instead.
-bool SweepSearch::worth_grouping(Clock::time_point start) const {
+bool SweepSearch::worth_grouping() const {
     if (column_group_.empty()) return false;
-    const std::chrono::duration<double> taken = Clock::now() - start;
-    return !is_timed(control_) || taken.count() * n_sides_ < control_.time_limit;
+    return !is_timed(control_) || workers_.seconds() * n_sides_ < control_.time_limit;
 }
 
 void SweepSearch::solve_within_groups(int side, Worker& worker) {
     const Column& column = column_of_side(side);
     RowSet child;
-    take_rows(rows_.all, static_cast<int>(columns_.size()), rows_.n_sums, index_of(column), column.whole(),
-              side - first_side(column), child);
+    take_rows(rows_.all, index_of(column), column.whole(), side - first_side(column), child);
     const SideCounts sides = sides_of(child);
     std::vector<Profile> profiles;
     for (const Column& other : columns_)
@@ -67,7 +65,7 @@ bool SweepSearch::load_sides(const RowSet& rows, SideProfiles& out) const {
         if (axis.n_cuts == 0) continue;
         out.axes.push_back(&axis);
         for (int s = 0; s < axis.n_sides; ++s) {
-            GainTable::Gains gains;
+            SideCache::Gains gains;
             if (!side_cache_.find(hashes[at(side_of(axis, s))], gains)) return false;
             out.gains.insert(out.gains.end(), gains.begin(), gains.end());
         }

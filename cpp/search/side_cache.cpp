@@ -57,7 +57,7 @@ void SideCache::store(const RowSetHash& rows, const double* gains) {
 
 bool SideCache::join_sides(const RowSetHash& rows, const std::vector<RowSetHash>& sides, Profile& out) const {
     for (const RowSetHash& side : sides) solved_.prefetch(side);
-    GainTable::Gains yes, no;
+    Gains yes, no;
     const RowSetHash* side = sides.data();
     for (const Column& column : columns_) {
         for (int c = 0; c < column.n_cuts; ++c, ++side) {
@@ -74,7 +74,7 @@ bool SideCache::join_sides(const RowSetHash& rows, const std::vector<RowSetHash>
 
 double SideCache::bytes_of_all(int n_sides) {
     const double n = n_sides;
-    return n * n * n / 6 * static_cast<double>(GainTable::bytes_per_entry);
+    return n * n * n / 6 * static_cast<double>(Cache<Gains>::bytes_per_entry);
 }
 
 std::vector<int> two_groups(const std::vector<Column>& columns) {

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <vector>
 
-#include "search/gain_table.hpp"
+#include "search/cache.hpp"
 #include "search/profile.hpp"
 
 namespace surtree {
@@ -35,11 +35,13 @@ class SideHashes {
 // Gains with at most 0 to 3 splits, of sets of rows at depth two.
 class SideCache {
  public:
+    using Gains = std::array<double, 4>;
+
     SideCache(const std::vector<Column>& columns, std::atomic<std::size_t>& bytes_left)
         : columns_(columns), bytes_left_(bytes_left) {}
 
     void store(const RowSetHash& rows, const double* gains);
-    bool find(const RowSetHash& rows, GainTable::Gains& out) const { return solved_.find(rows, out); }
+    bool find(const RowSetHash& rows, Gains& out) const { return solved_.find(rows, out); }
 
     // All sides that others need are stored.
     void freeze() { solved_.freeze(); }
@@ -53,7 +55,7 @@ class SideCache {
  private:
     const std::vector<Column>& columns_;
     std::atomic<std::size_t>& bytes_left_;
-    GainTable solved_;
+    Cache<Gains> solved_;
 };
 
 // 0 or 1 for each column, with about as many cuts in either group.

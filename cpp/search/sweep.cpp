@@ -14,19 +14,16 @@ SweepSearch::SweepSearch(const Problem& problem, const Limits& limits, const Con
     : problem_(problem),
       control_(control),
       limits_(limits),
-      limited_(limits.min_samples_leaf > 1 || limits.min_events_leaf > 0),
-      rows_(merge_rows(problem, limited_, control.switches.merge)),
+      rows_(merge_rows(problem, limits, control.switches.merge)),
+      workers_(control),
       memory_left_(control.memory_limit) {
     budget_ = split_budgets(limits, rows_.all.n);
     depth_ = static_cast<int>(budget_.size()) - 1;
-    double events = 0;
-    for (int r = 0; r < rows_.all.n; ++r) events += rows_.all.sums[at(r) * at(rows_.n_sums)];
-    tie_ = tie_tolerance * events;
     const int kernel_depth = TableSolver::deepest(problem, std::min(depth_, control.switches.kernel_depth));
     for (std::size_t c = 0; c < problem.n_columns; ++c)
         columns_.emplace_back(problem, static_cast<int>(c), kernel_depth);
     n_sides_ = 2 * static_cast<int>(problem.cuts.size());
-    table_solver_.emplace(columns_, limits_, rows_, kernel_depth, &stop_);
+    table_solver_.emplace(columns_, rows_.leaf, kernel_depth, workers_.stop_flag());
     cache_ = std::vector<Cache<Profile>>(at(depth_ + 1));
     const Switches& use = control.switches;
     if (use.share && kernel_depth == 3 && depth_ > 3) stumps_.emplace(columns_);
@@ -37,7 +34,6 @@ SweepSearch::SweepSearch(const Problem& problem, const Limits& limits, const Con
 
 Status SweepSearch::run() {
     if (depth_ == 0 || n_sides_ == 0) return Status::optimal;
-    const auto start = Clock::now();
     root_sides_.assign(at(n_sides_), {});
     root_gains_.assign(at(n_sides_), {});
     root_rows_ = sides_of(rows_.all);
@@ -48,17 +44,17 @@ Status SweepSearch::run() {
         // What is shared needs no stage before. A tree in between is for those who may end the search early.
         const bool may_end_early = is_timed(control_) || control_.wants_progress;
         if (stage_depth_ == shared_depth - 1 && !column_group_.empty() && !may_end_early) continue;
-        if (stage_depth_ == shared_depth && worth_grouping(start)) {
+        if (stage_depth_ == shared_depth && worth_grouping()) {
             std::vector<Task> preparations = tasks();
             for (Task& task : preparations) task.prepares = true;
-            status = run_tasks(preparations, start);
+            status = run_tasks(preparations);
             if (status != Status::optimal) break;
             prepared_ = true;
             side_cache_.freeze();
         }
-        status = run_tasks(tasks(), start);
+        status = run_tasks(tasks());
         const bool worth_a_look = stage_depth_ == table_solver_->depth() && stage_depth_ + 1 < depth_;
-        if (worth_a_look && status == Status::optimal) status = run_tasks({{0, 0}}, start);
+        if (worth_a_look && status == Status::optimal) status = run_tasks({{0, 0}});
     }
     return status;
 }
@@ -99,29 +95,24 @@ std::vector<int> SweepSearch::promising_sides() const {
 }
 
 // Threads take tasks from a shared counter.
-Status SweepSearch::run_tasks(const std::vector<Task>& tasks, Clock::time_point start) {
-    if (is_quick()) {
-        Worker worker;
-        for (std::size_t k = 0; k < tasks.size() && may_begin_task(); ++k) run_task(tasks[k], worker);
-        return stopped() ? Status::interrupted : Status::optimal;
-    }
+Status SweepSearch::run_tasks(const std::vector<Task>& tasks) {
     std::atomic<std::size_t> next{0}, n_done{0};
     const auto work = [&] {
         Worker worker;
-        for (std::size_t k = next++; k < tasks.size() && may_begin_task(); k = next++) {
+        for (std::size_t k = next++; k < tasks.size() && workers_.may_begin_task(); k = next++) {
             run_task(tasks[k], worker);
             ++n_done;
         }
     };
+    if (is_quick()) return workers_.run_here(work);
     const int n_threads = std::max(1, std::min(control_.n_threads, static_cast<int>(tasks.size())));
-    const Status status = run_workers(control_, start, n_threads, stop_, work, [&] {
+    return workers_.run(n_threads, work, [&] {
         if (stage_depth_ < depth_) return progress(0);
         const double done = static_cast<double>(n_done) / static_cast<double>(tasks.size());
         // To prepare takes about twice as long as what it prepares.
         if (tasks.front().prepares) return progress(done * 2 / 3);
         return progress(prepared_ && stage_depth_ == shared_depth ? (2 + done) / 3 : done);
     });
-    return status == Status::optimal && stopped() ? Status::interrupted : status;
 }
 
 // Whether a stage takes a few milliseconds at most: then threads cost more than they bring, and nobody can
@@ -172,19 +163,9 @@ Progress SweepSearch::progress(double fraction) const {
     return {fraction, gains().back() * rows_.grid, gain_bounds().back() * rows_.grid};
 }
 
-bool SweepSearch::may_begin_task() {
-    const int last = control_.switches.stop_after;
-    if (last >= 0 && n_begun_++ >= last) std::atomic_ref(stop_).store(true);
-    return !stopped();
-}
-
-bool SweepSearch::stopped() const {
-    return std::atomic_ref(const_cast<bool&>(stop_)).load(std::memory_order_relaxed);
-}
-
 // The profile of a set of rows, for trees of at most this depth; false if stopped.
 bool SweepSearch::solve(const RowSet& rows, int depth, Worker& worker, Profile& out) {
-    const double leaf = table_solver_->leaf_gain(rows, limited_);
+    const double leaf = table_solver_->leaf_gain(rows, is_limited());
     start_profile(leaf, rows.n, depth, out);
     const bool stores_sides = depth == 3 && caches_sides();
     if (leaf < infeasible / 2 || out.size() == 1) {
@@ -193,7 +174,7 @@ bool SweepSearch::solve(const RowSet& rows, int depth, Worker& worker, Profile& 
     }
     if (control_.switches.bounds && !stores_sides) {
         const std::vector<double> apart = saturated_gains(rows);
-        if (std::accumulate(apart.begin(), apart.end(), 0.0) <= leaf + tie_) return true;
+        if (std::accumulate(apart.begin(), apart.end(), 0.0) <= leaf + rows_.tie) return true;
     }
     if (depth <= table_solver_->depth()) {
         if (!table_solver_->solve(rows, depth, worker.scratch, worker.side_gains)) return false;
@@ -211,7 +192,7 @@ bool SweepSearch::solve(const RowSet& rows, int depth, Worker& worker, Profile& 
         }
     }
     make_monotone(out);
-    return !stopped();
+    return !workers_.stopped();
 }
 
 // Profiles of all sides of one column; empty where a side or its opposite has no rows.
@@ -242,8 +223,7 @@ bool SweepSearch::solve_side(const RowSet& rows, const Column& column, int side,
     if (find(depth, hash, out)) return true;
     if (worker.rows.size() < at(depth_)) worker.rows.resize(at(depth_));
     RowSet& child = worker.rows[at(depth)];
-    take_rows(rows, static_cast<int>(columns_.size()), rows_.n_sums, index_of(column), column.whole(),
-              side - first_side(column), child);
+    take_rows(rows, index_of(column), column.whole(), side - first_side(column), child);
     if (!solve(child, depth, worker, out)) return false;
     store(depth, hash, out);
     return true;
@@ -272,8 +252,7 @@ bool SweepSearch::sweep(const RowSet& rows, const Column& column, const SideCoun
     const auto skipped = stumps ? table_solver.skipped_tables(swept) : nullptr;
     int n_solved = 0;
     std::vector<int> begin;
-    sort_rows(rows, static_cast<int>(columns_.size()), rows_.n_sums, index_of(column), column.n_bins, begin,
-              worker.sorted);
+    sort_rows(rows, index_of(column), column.n_bins, begin, worker.sorted);
     worker.running_tables.resize(size * at(column.n_bins + 1));
     worker.side_tables.resize(size);
     std::fill_n(worker.running_tables.begin(), size, 0.0);
@@ -282,7 +261,7 @@ bool SweepSearch::sweep(const RowSet& rows, const Column& column, const SideCoun
         std::copy_n(here - size, size, here);
         table_solver.add_rows(worker.sorted, begin[at(b)], begin[at(b + 1)], here, worker.scratch,
                               skipped.get());
-        if (stopped()) return false;
+        if (workers_.stopped()) return false;
     }
     for (const int s : unsolved) {
         const std::size_t side = at(first_side(column) + s);
@@ -380,9 +359,9 @@ const SideProfiles* SweepSearch::kept_gains(const RowSet& rows) const {
 }
 
 SweepSearch::Solved SweepSearch::solve_again(const RowSet& rows, int depth, Worker& worker) {
-    std::atomic_ref(stop_).store(false);
+    workers_.go_on();
     Solved solved;
-    start_profile(table_solver_->leaf_gain(rows, limited_), rows.n, depth, solved.profile);
+    start_profile(table_solver_->leaf_gain(rows, is_limited()), rows.n, depth, solved.profile);
     if (depth <= table_solver_->depth()) {
         // A side that only the kernels have solved may have spent more splits than the budget of its depth,
         // which is that of a search to the end.

@@ -79,7 +79,7 @@ class SweepSearch {
     int opposite(int side) const;
 
     // Gains this close are equal but for rounding.
-    double tie() const { return tie_; }
+    double tie() const { return rows_.tie; }
 
  private:
     // Sides of the root that a thread solves in one go; none for the look ahead. To prepare a side is to
@@ -95,15 +95,13 @@ class SweepSearch {
     std::vector<Task> tasks() const;
     std::vector<int> promising_sides() const;
     bool is_quick() const;
-    bool worth_grouping(Clock::time_point start) const;
-    Status run_tasks(const std::vector<Task>& tasks, Clock::time_point start);
+    bool worth_grouping() const;
+    Status run_tasks(const std::vector<Task>& tasks);
     void run_task(const Task& task, Worker& worker);
     void solve_within_groups(int side, Worker& worker);
     std::unique_ptr<LookAhead> look_ahead(const RowSet& rows, int depth, Worker& worker);
     void keep(int side, int depth, Profile profile);
     Progress progress(double fraction) const;
-    bool stopped() const;
-    bool may_begin_task();
 
     bool solve(const RowSet& rows, int depth, Worker& worker, Profile& out);
     bool solve_sides(const RowSet& rows, const Column& column, const SideCounts& sides, int depth,
@@ -137,20 +135,18 @@ class SweepSearch {
     SideCounts sides_of(const RowSet& rows) const;
     int side_of(const ColumnRegions& axis, int side) const;  // of the whole column
     const Column& column_of_side(int side) const;
+    bool is_limited() const { return rows_.leaf.is_limited(); }
     int index_of(const Column& column) const { return static_cast<int>(&column - columns_.data()); }
 
     const Problem& problem_;
     const Control& control_;
     const Limits limits_;
-    const bool limited_;
     const Rows rows_;
     int depth_ = 0;
     std::vector<int> budget_;  // by depth: the most splits that a tree of this depth may have
     std::vector<Column> columns_;
     int n_sides_ = 0;
-    double tie_ = 0;
-    bool stop_ = false;
-    std::atomic<int> n_begun_{0};              // tasks, for Switches::stop_after
+    Workers workers_;
     std::optional<TableSolver> table_solver_;  // made when the columns are
     std::vector<Cache<Profile>> cache_;        // by depth
     std::atomic<std::size_t> memory_left_;

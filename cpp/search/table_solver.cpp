@@ -1,8 +1,6 @@
 #include "search/table_solver.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 
 namespace surtree {
 
@@ -17,9 +15,9 @@ int TableSolver::deepest(const Problem& problem, int depth) {
     return depth >= 2 && bins[0] <= max_kernel_bins ? 2 : std::min(depth, 1);
 }
 
-TableSolver::TableSolver(const std::vector<Column>& columns, const Limits& limits, const Rows& rows,
-                         int depth, const bool* stop)
-    : columns_(columns), limits_(limits), n_sums_(rows.n_sums), depth_(depth), stop_(stop) {
+TableSolver::TableSolver(const std::vector<Column>& columns, const LeafValue& leaf, int depth,
+                         const bool* stop)
+    : columns_(columns), leaf_(leaf), width_(leaf.width()), depth_(depth), stop_(stop) {
     for (std::size_t c = 0; c < columns.size(); ++c)
         if (columns[c].n_cuts > 0) order_.push_back(static_cast<int>(c));
     std::stable_sort(order_.begin(), order_.end(),
@@ -34,7 +32,7 @@ TableSolver::TableSolver(const std::vector<Column>& columns, const Limits& limit
     const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
     std::size_t size = 0;
     if (n < 3) {
-        size = at(n_sums_);
+        size = at(width_);
         for (std::size_t a = 0; a < n; ++a) size *= bins(a);
         n_tables_ = 1;
     }
@@ -43,7 +41,7 @@ TableSolver::TableSolver(const std::vector<Column>& columns, const Limits& limit
         for (std::size_t j = i + 1; j < n; ++j)
             for (std::size_t k = j + 1; k < n; ++k) {
                 triples_[(i * n + j) * n + k] = size;
-                size += bins(i) * bins(j) * bins(k) * at(n_sums_);
+                size += bins(i) * bins(j) * bins(k) * at(width_);
                 ++n_tables_;
             }
     layout_ = {static_cast<int>(n), table_bins_.data(), triples_.data(), size};
@@ -69,23 +67,16 @@ KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, co
     out.gains.resize(at(n_sides) * out.width);
     std::stable_sort(scratch.views.begin(), scratch.views.end(),
                      [](const KernelAxis& a, const KernelAxis& b) { return a.n_cuts < b.n_cuts; });
-    KernelInput in{scratch.views.data(),
-                   static_cast<int>(scratch.views.size()),
-                   rows ? rows->n : 0,
-                   rows ? rows->sums.data() : nullptr,
-                   n_sums_,
-                   static_cast<double>(limits_.min_samples_leaf),
-                   static_cast<double>(limits_.min_events_leaf),
-                   &layout_,
-                   nullptr,
-                   stop_,
-                   nullptr,
-                   out.gains.data(),
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   nullptr};
-    const std::size_t need = kernels().workspace(in, depth);
+    KernelInput in{};
+    in.axes = scratch.views.data();
+    in.n_axes = static_cast<int>(scratch.views.size());
+    in.n_rows = rows ? rows->n : 0;
+    in.sums = rows ? rows->sums.data() : nullptr;
+    in.leaf = leaf_.spec();
+    in.layout = &layout_;
+    in.stop = stop_;
+    in.side_gains = out.gains.data();
+    const std::size_t need = leaf_.kernels().workspace(in, depth);
     if (scratch.workspace.size() < need) scratch.workspace.resize(need);
     in.workspace = scratch.workspace.data();
     return in;
@@ -97,13 +88,13 @@ bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SidePro
         constexpr int chunk = 1 << 16;  // so that a stop is seen soon
         for (int first = 0; first < rows.n; first += chunk) {
             add_rows(rows, first, std::min(first + chunk, rows.n), scratch.tables.data(), scratch);
-            if (std::atomic_ref(const_cast<bool&>(*stop_)).load(std::memory_order_relaxed)) return false;
+            if (__atomic_load_n(stop_, __ATOMIC_RELAXED)) return false;
         }
         return solve_tables(scratch.tables.data(), scratch, out);
     }
     std::vector<const ColumnRegions*> axes;
     for (const int column : order_) axes.push_back(&columns_[at(column)].whole());
-    return kernels().depth[depth - 1](input(axes, &rows, depth, scratch, out));
+    return leaf_.kernels().depth[depth - 1](input(axes, &rows, depth, scratch, out));
 }
 
 void TableSolver::add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
@@ -122,11 +113,11 @@ void TableSolver::add_rows(const RowSet& rows, int first, int last, double* tabl
     in.n_axes = static_cast<int>(scratch.views.size());
     in.n_rows = rows.n;
     in.sums = rows.sums.data();
-    in.n_sums = n_sums_;
+    in.leaf = leaf_.spec();
     in.layout = &layout_;
     in.workspace = scratch.workspace.data();
     in.skipped = skipped;
-    kernels().add_rows(in, first, last, tables);
+    leaf_.kernels().add_rows(in, first, last, tables);
 }
 
 bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfiles& out,
@@ -136,7 +127,7 @@ bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfi
         axes.push_back(&columns_[at(order_[a])].within(occupied(tables, static_cast<int>(a))));
     KernelInput in = input(axes, nullptr, 3, scratch, out);
     in.tables = tables;
-    if (!side) return in.n_axes == 0 || kernels().depth[2](in);
+    if (!side) return in.n_axes == 0 || leaf_.kernels().depth[2](in);
 
     std::vector<StumpStore::View> views;
     for (std::size_t a = 0; a < order_.size(); ++a) views.push_back({order_[a], axes[a], -1});
@@ -146,7 +137,7 @@ bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfi
     in.known = scratch.known_of_pair.data();
     in.known_regions = scratch.known_of_axis.data();
     in.found = &found;
-    if (in.n_axes > 0 && !kernels().depth[2](in)) return false;
+    if (in.n_axes > 0 && !leaf_.kernels().depth[2](in)) return false;
     StumpStore::save(*side, views, found);
     return true;
 }
@@ -196,7 +187,7 @@ std::unique_ptr<bool[]> TableSolver::skipped_tables(const std::vector<bool>& swe
     return out;
 }
 
-// The bins of an axis that hold rows. Rows without hazard matter only to limits, where rows are counted.
+// The bins of an axis that hold rows. Rows too light for the grid have no exposure, but count for limits.
 std::uint64_t TableSolver::occupied(const double* tables, int table_axis) const {
     const std::size_t n = order_.size(), axis = at(table_axis), n_bins = at(table_bins_[axis]);
     const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
@@ -214,62 +205,50 @@ std::uint64_t TableSolver::occupied(const double* tables, int table_axis) const 
         (axis == 0 ? inner : outer) = bins(1 - axis);
     }
     std::uint64_t mask = 0;
-    const double* held = table + (n_sums_ == 4 ? 2 : 1);
+    const int exposure = leaf_.kernels().exposure, first_count = leaf_.kernels().n_sums;
+    const double* cell = table;
     for (std::size_t o = 0; o < outer; ++o)
         for (std::size_t b = 0; b < n_bins; ++b) {
             bool any = false;
-            for (std::size_t k = 0; k < inner; ++k, held += n_sums_) any |= *held > 0;
+            for (std::size_t k = 0; k < inner; ++k, cell += width_) {
+                any |= cell[exposure] > 0;
+                for (int c = first_count; c < width_; ++c) any |= cell[c] > 0;
+            }
             mask |= static_cast<std::uint64_t>(any) << b;
         }
     return mask;
 }
 
 double TableSolver::leaf_gain(const RowSet& rows, bool limited) const {
-    double sums[4] = {};
-    for (int r = 0; r < rows.n; ++r)
-        for (int c = 0; c < n_sums_; ++c) sums[c] += rows.sums[at(r) * at(n_sums_) + at(c)];
-    return leaf_gain(sums, limited);
+    const std::vector<double> sums = sum_rows(rows);
+    return limited ? leaf_.limited_gain(sums.data()) : leaf_.gain(sums.data());
 }
 
 std::vector<double> TableSolver::leaf_gains(const RowSet& rows, int column,
                                             const std::vector<int>& sides) const {
-    const ColumnRegions& axis = columns_[at(column)].whole();
-    const std::size_t n_sums = at(n_sums_);
-    std::vector<double> per_bin(at(columns_[at(column)].n_bins) * n_sums), out;
+    const ColumnRegions& regions = columns_[at(column)].whole();
+    const std::size_t width = at(width_);
+    std::vector<double> per_bin(at(columns_[at(column)].n_bins) * width), out;
     const std::uint16_t* bins = rows.column(column);
     for (std::size_t r = 0; r < at(rows.n); ++r)
-        for (std::size_t c = 0; c < n_sums; ++c) per_bin[bins[r] * n_sums + c] += rows.sums[r * n_sums + c];
+        for (std::size_t c = 0; c < width; ++c) per_bin[bins[r] * width + c] += rows.sums[r * width + c];
     for (const int s : sides) {
-        double sums[4] = {};
-        for (int u = axis.run_begin[at(s)]; u < axis.run_begin[at(s + 1)]; ++u)
-            for (int b = axis.runs[at(u)].first; b < axis.runs[at(u)].last; ++b)
-                for (std::size_t c = 0; c < n_sums; ++c) sums[c] += per_bin[at(b) * n_sums + c];
-        out.push_back(leaf_gain(sums, n_sums_ == 4));
+        double sums[LeafValue::max_width] = {};
+        for (const Run& run : regions.runs_of(s))
+            for (int b = run.first; b < run.last; ++b)
+                for (std::size_t c = 0; c < width; ++c) sums[c] += per_bin[at(b) * width + c];
+        out.push_back(leaf_.limited_gain(sums));
     }
     return out;
 }
 
 double TableSolver::leaf_gain_of_tables(const double* tables) const {
-    double sums[4] = {};
+    double sums[LeafValue::max_width] = {};
     std::size_t n_cells = 1;  // of the first table: it holds all rows
     for (std::size_t a = 0; a < std::min<std::size_t>(3, order_.size()); ++a) n_cells *= at(table_bins_[a]);
     for (std::size_t k = 0; k < n_cells; ++k)
-        for (int c = 0; c < n_sums_; ++c) sums[c] += tables[k * at(n_sums_) + at(c)];
-    return leaf_gain(sums, n_sums_ == 4);
-}
-
-double TableSolver::leaf_gain(const double (&sums)[4], bool limited) const {
-    if (limited && (sums[2] < limits_.min_samples_leaf || sums[3] < limits_.min_events_leaf))
-        return infeasible;
-    return gain(sums[0], sums[1]);
-}
-
-// Through the kernel's own formula, so that equal sums have equal gains to the last bit.
-double TableSolver::gain(double events, double hazard) {
-    const std::array<double, max_lanes> e{events}, h{hazard};
-    std::array<double, max_lanes> out{};
-    kernels().gains(e.data(), h.data(), out.data(), max_lanes);
-    return out[0];
+        for (int c = 0; c < width_; ++c) sums[c] += tables[k * at(width_) + at(c)];
+    return leaf_.limited_gain(sums);
 }
 
 }  // namespace surtree

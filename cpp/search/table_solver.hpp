@@ -32,8 +32,7 @@ class TableSolver {
     // The deepest level that kernels can solve at once without tables that are too large.
     static int deepest(const Problem& problem, int depth);
 
-    TableSolver(const std::vector<Column>& columns, const Limits& limits, const Rows& rows, int depth,
-                const bool* stop);
+    TableSolver(const std::vector<Column>& columns, const LeafValue& leaf, int depth, const bool* stop);
 
     int depth() const { return depth_; }
 
@@ -58,7 +57,6 @@ class TableSolver {
 
     // Those of the rows on some sides of a column.
     std::vector<double> leaf_gains(const RowSet& rows, int column, const std::vector<int>& sides) const;
-    static double gain(double events, double hazard);
 
  private:
     KernelInput input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, int depth,
@@ -66,11 +64,10 @@ class TableSolver {
     void load_known(const StumpStore::Side& side, const std::vector<StumpStore::View>& views,
                     const KernelInput& in, Scratch& scratch) const;
     std::uint64_t occupied(const double* tables, int table_axis) const;
-    double leaf_gain(const double (&sums)[4], bool limited) const;
 
     const std::vector<Column>& columns_;
-    const Limits& limits_;
-    const int n_sums_;
+    const LeafValue& leaf_;
+    const int width_;
     const int depth_;
     const bool* stop_;
     std::vector<int> order_;  // the axes of the tables: columns with cuts, by number of cuts

@@ -19,8 +19,19 @@ constexpr double no_limit = 100 * 365.25 * 86400;
 
 bool is_timed(const Control& control) { return control.time_limit > 0 && control.time_limit < no_limit; }
 
-Status run_workers(const Control& control, Clock::time_point start, int n_threads, bool& stop,
-                   const std::function<void()>& work, const std::function<Progress()>& progress) {
+bool Workers::may_begin_task() {
+    const int last = control_.switches.stop_after;
+    if (last >= 0 && n_begun_++ >= last) stop();
+    return !stopped();
+}
+
+Status Workers::run_here(const std::function<void()>& work) {
+    work();
+    return stopped() ? Status::interrupted : Status::optimal;
+}
+
+Status Workers::run(int n_threads, const std::function<void()>& work,
+                    const std::function<Progress()>& progress) {
     std::mutex mutex;
     std::condition_variable done;
     int running = n_threads;
@@ -28,7 +39,7 @@ Status run_workers(const Control& control, Clock::time_point start, int n_thread
     const auto end = [&](Status how) {
         if (status != Status::optimal) return;
         status = how;
-        std::atomic_ref(stop).store(true);
+        stop();
     };
     std::vector<std::thread> threads;
     for (int t = 0; t < n_threads; ++t)
@@ -39,25 +50,25 @@ Status run_workers(const Control& control, Clock::time_point start, int n_thread
             done.notify_all();
         });
     // The clock has a thread of its own: the user's hook may take its time.
-    if (is_timed(control))
+    if (is_timed(control_))
         threads.emplace_back([&] {
-            const auto deadline = start + std::chrono::duration_cast<Clock::duration>(
-                                              std::chrono::duration<double>(control.time_limit));
+            const auto deadline = start_ + std::chrono::duration_cast<Clock::duration>(
+                                               std::chrono::duration<double>(control_.time_limit));
             std::unique_lock lock(mutex);
             if (!done.wait_until(lock, deadline, [&] { return running == 0; })) end(Status::time_limit);
         });
 
     std::unique_lock lock(mutex);
     while (!done.wait_for(lock, poll, [&] { return running == 0; })) {
-        if (status != Status::optimal || !control.should_stop) continue;
+        if (status != Status::optimal || !control_.should_stop) continue;
         lock.unlock();
-        const bool wanted = control.should_stop(control.wants_progress ? progress() : Progress{});
+        const bool wanted = control_.should_stop(control_.wants_progress ? progress() : Progress{});
         lock.lock();
         if (wanted) end(Status::interrupted);
     }
     lock.unlock();
     for (std::thread& thread : threads) thread.join();
-    return status;
+    return status == Status::optimal && stopped() ? Status::interrupted : status;
 }
 
 }  // namespace surtree

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "check.hpp"
+#include "kernel/kernels.hpp"
 #include "problem.hpp"
 
 namespace surtree::testing {
@@ -20,8 +21,10 @@ struct Shape {
 
 struct Example {
     std::vector<std::uint16_t> bins;
-    std::vector<double> events, hazard;
+    std::vector<double> sums;    // events of all rows, then their hazards
+    std::vector<double> counts;  // what is limited
     std::vector<std::uint8_t> has_event;
+    int min_samples = 1, min_events = 0;
     Problem problem;
     Limits limits;
 
@@ -43,6 +46,7 @@ struct Example {
             if (missing) problem.cuts.push_back({c, q, q, true});
             for (int r = 0; r < n; ++r) bins.push_back(static_cast<std::uint16_t>(below(q + missing)));
         }
+        std::vector<double> events, hazard;
         for (int r = 0; r < n; ++r) {
             const double weight = shape.weighted ? 1 + below(3) : 1;
             has_event.push_back(below(2) == 0);
@@ -50,17 +54,39 @@ struct Example {
             // Not whole numbers of any power of two: sums are not exact by accident.
             hazard.push_back(weight * (1 + below(20)) / 7.0);
         }
-        limits.max_depth = below(problem.cuts.size() < 8 ? 5 : 4);
-        limits.max_splits = below(1 << limits.max_depth);
-        if (below(2) == 0) limits.min_samples_leaf = 1 + below(4);
-        if (below(2) == 0) limits.min_events_leaf = below(3);
+        sums = events;
+        sums.insert(sums.end(), hazard.begin(), hazard.end());
         problem.n_rows = static_cast<std::size_t>(n);
         problem.n_columns = static_cast<std::size_t>(p);
         problem.bins = bins.data();
-        problem.events = events.data();
-        problem.hazard = hazard.data();
-        problem.has_event = has_event.data();
+        problem.objective = find_kernels("relative_risk");
+        problem.sums = sums.data();
+        const int depth = below(problem.cuts.size() < 8 ? 5 : 4), splits = below(1 << depth);
+        const int samples = below(2) == 0 ? 1 + below(4) : 1;
+        set_limits(depth, splits, samples, below(2) == 0 ? below(3) : 0);
     }
+
+    Example(const Example&) = delete;  // the problem points to the vectors
+
+    // Limits on leaves that every leaf keeps are left out.
+    void set_limits(int depth, int splits, int samples = 1, int events = 0) {
+        limits = {depth, splits, {}};
+        min_samples = samples;
+        min_events = events;
+        counts.clear();
+        if (samples > 1) {
+            limits.least.push_back(samples);
+            counts.insert(counts.end(), problem.n_rows, 1.0);
+        }
+        if (events > 0) {
+            limits.least.push_back(events);
+            counts.insert(counts.end(), has_event.begin(), has_event.end());
+        }
+        problem.counts = counts.data();
+    }
+
+    double& events(std::size_t row) { return sums[row]; }
+    double& hazard(std::size_t row) { return sums[problem.n_rows + row]; }
 
     using Rows = std::vector<std::size_t>;
 
@@ -87,12 +113,11 @@ struct Example {
         double e = 0, h = 0;
         int n_events = 0;
         for (const std::size_t r : rows) {
-            e += events[r];
-            h += hazard[r];
+            e += sums[r];
+            h += sums[problem.n_rows + r];
             n_events += has_event[r];
         }
-        const bool allowed =
-            static_cast<int>(rows.size()) >= limits.min_samples_leaf && n_events >= limits.min_events_leaf;
+        const bool allowed = static_cast<int>(rows.size()) >= min_samples && n_events >= min_events;
         if (!allowed && !is_root) return -INFINITY;
         return e > 0 ? e * std::log(e / h) : 0;
     }

@@ -44,7 +44,7 @@ std::vector<double> all_sizes(const Example& example) {
 
 void set_limits(Example& example, int depth, unsigned seed) {
     const bool limited = seed % 2 == 1;
-    example.limits = {depth, (1 << depth) - 1, limited ? 2 : 1, limited ? 1 : 0};
+    example.set_limits(depth, (1 << depth) - 1, limited ? 2 : 1, limited ? 1 : 0);
 }
 
 // Against all trees. Kernels of one or two levels leave the sides of the root to tasks of their own.
@@ -92,7 +92,7 @@ TEST(a_stop_leaves_a_tree_and_a_bound) {
     for (const int bisect : {0, 100})
         for (const bool limited : {false, true}) {
             Example example(7, {.n_rows = 150, .n_columns = 4, .n_bins = 5});
-            example.limits = {5, 31, limited ? 9 : 1, limited ? 4 : 0};
+            example.set_limits(5, 31, limited ? 9 : 1, limited ? 4 : 0);
             const Solution whole = solve(example.problem, example.limits, {});
             CHECK(whole.status == Status::optimal, "%d", static_cast<int>(whole.status));
             for (const double seconds : {1e-9, 0.002, 0.01}) {
@@ -114,7 +114,7 @@ TEST(a_stop_leaves_a_tree_and_a_bound) {
 // Longer than a clock can count is no limit.
 TEST(a_limit_of_ages_is_none) {
     Example example(7, {.n_rows = 150, .n_columns = 4, .n_bins = 5});
-    example.limits = {5, 31, 1, 0};
+    example.set_limits(5, 31, 1, 0);
     for (const double seconds : {1e10, 1e300, static_cast<double>(INFINITY)}) {
         Control control;
         control.time_limit = seconds;

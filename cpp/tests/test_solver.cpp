@@ -1,6 +1,6 @@
 // The core without Python: against a recursion that looks at every tree, on random small problems.
 #include "example.hpp"
-#include "search/gain_table.hpp"
+#include "search/side_cache.hpp"
 
 using namespace surtree;
 using namespace surtree::testing;
@@ -39,7 +39,7 @@ TEST(bisection_finds_the_best_of_all_trees) { require_optimum(bisecting()); }
 void require_fewest_splits(const Control& control) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         Example example(seed, {.n_rows = 8, .most_bins = 3});
-        example.limits = {3, 7, 1, 0};
+        example.set_limits(3, 7, 1, 0);
         const Solution solution = solve(example.problem, example.limits, control);
         for (std::size_t k = 0; k < solution.gains.size(); ++k) {
             int splits = 0;
@@ -56,7 +56,7 @@ TEST(bisection_takes_the_fewest_splits) { require_fewest_splits(bisecting()); }
 void require_same_with_threads(const Control& control) {
     for (unsigned seed = 0; seed < 100; ++seed) {
         Example example(seed);
-        example.limits = {4, 15, 1, 0};
+        example.set_limits(4, 15, 1, 0);
         Control two = control;
         two.n_threads = 2;
         const Solution a = solve(example.problem, example.limits, {});
@@ -79,7 +79,7 @@ TEST(sharing_changes_nothing) {
         for (const int depth : {4, 5}) {
             Example example(seed, {.n_rows = seed < 8 ? 150 : 30, .n_columns = 5, .n_bins = 5});
             const bool limited = seed % 2 == 1;
-            example.limits = {depth, (1 << depth) - 1, limited ? 6 : 1, limited ? 2 : 0};
+            example.set_limits(depth, (1 << depth) - 1, limited ? 6 : 1, limited ? 2 : 0);
             Control together;
             together.n_threads = 1 + static_cast<int>(seed / 2 % 2);
             const Solution a = solve(example.problem, example.limits, alone);
@@ -93,14 +93,18 @@ TEST(sharing_changes_nothing) {
 TEST(gain_is_the_formula) {
     std::mt19937_64 random(1);
     for (int round = 0; round < 20000; ++round) {
-        double e[max_lanes], h[max_lanes], out[max_lanes];
+        double sums[2 * max_lanes], e[max_lanes], h[max_lanes], out[max_lanes];
         for (int l = 0; l < max_lanes; ++l) {
             e[l] = static_cast<double>(random() >> (12 + random() % 52));
             h[l] = 1 + static_cast<double>(random() >> (13 + random() % 51));
         }
         e[0] = 0;
         h[1] = std::max(e[1], 1.0);
-        kernels().gains(e, h, out, max_lanes);
+        for (int l = 0; l < max_lanes; ++l) {
+            sums[2 * l] = e[l];
+            sums[2 * l + 1] = h[l];
+        }
+        find_kernels("relative_risk")->gains({nullptr, nullptr, 0}, sums, max_lanes, out);
         for (int l = 0; l < max_lanes; ++l) {
             const double expected = e[l] > 0 ? e[l] * std::log(e[l] / h[l]) : 0;
             CHECK(std::abs(out[l] - expected) <=
@@ -118,13 +122,15 @@ TEST(rounding_down_hides_no_better_tree) {
         std::mt19937 random(seed);
         std::uniform_real_distribution<double> exponent(-12, 12);
         for (std::size_t r = 0; r < example.problem.n_rows; ++r) {
-            example.events[r] *= std::pow(10.0, exponent(random));
-            example.hazard[r] *= std::pow(10.0, exponent(random));
+            example.events(r) *= std::pow(10.0, exponent(random));
+            example.hazard(r) *= std::pow(10.0, exponent(random));
         }
-        const double events = std::accumulate(example.events.begin(), example.events.end(), 0.0),
-                     hazard = std::accumulate(example.hazard.begin(), example.hazard.end(), 0.0);
+        const auto middle = example.sums.begin() + static_cast<std::ptrdiff_t>(example.problem.n_rows);
+        const double events = std::accumulate(example.sums.begin(), middle, 0.0),
+                     hazard = std::accumulate(middle, example.sums.end(), 0.0);
         // As Nelson and Aalen have it, all hazards add up to all events.
-        for (double& each : example.hazard) each *= events > 0 ? events / hazard : 1;
+        for (std::size_t r = 0; r < example.problem.n_rows; ++r)
+            example.hazard(r) *= events > 0 ? events / hazard : 1;
         example.problem.round_down = true;
         example.limits.max_depth = std::min(example.limits.max_depth, 3);
         example.limits.max_splits = std::min(example.limits.max_splits, 4);
@@ -141,10 +147,10 @@ TEST(rounding_down_hides_no_better_tree) {
 }
 
 TEST(a_table_of_gains_finds_what_it_has_room_for) {
-    GainTable table;
+    Cache<SideCache::Gains> table;
     const std::size_t room = 1 << 20;
     std::atomic<std::size_t> bytes_left = room;
-    GainTable::Gains out;
+    SideCache::Gains out;
     const auto number = [](std::size_t k) { return static_cast<double>(k); };
     std::size_t n_found = 0;
     for (std::size_t k = 0; k < 40000; ++k) table.store(hash_of_row(k), {number(k), 1, 2, 3}, bytes_left);
@@ -153,7 +159,7 @@ TEST(a_table_of_gains_finds_what_it_has_room_for) {
             CHECK(out[0] == number(k) && out[3] == 3, "hash %zu", k);
             ++n_found;
         }
-    CHECK(n_found > room / GainTable::bytes_per_entry, "found %zu", n_found);
+    CHECK(n_found > room / Cache<SideCache::Gains>::bytes_per_entry, "found %zu", n_found);
     CHECK(n_found * sizeof(out) < room - bytes_left && bytes_left <= room, "found %zu", n_found);
     CHECK(!table.find(hash_of_row(40000), out), "nobody stored it");
 

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -133,8 +132,7 @@ def sum_nodes(
     values : array of shape (n_values, n_rows)
         What to add up.
     """
-    sums = _core.sum_nodes(
-        **_rows(encoded),
+    sums = _problem(encoded).sum_nodes(
         tree_begin=structures.begin,
         cut=structures.cut,
         left=structures.left,
@@ -146,23 +144,53 @@ def sum_nodes(
 
 def find_leaves(encoded: Encoded, structure: Structure) -> NDArray[np.int32]:
     """Return the leaf of each row in a tree."""
-    return _core.find_leaves(
-        **_rows(encoded), cut=structure.cut, left=structure.left, right=structure.right
+    return _problem(encoded).find_leaves(
+        cut=structure.cut, left=structure.left, right=structure.right
     )
 
 
-def _rows(encoded: Encoded) -> dict[str, Any]:
-    return vars(encoded)
+def _problem(
+    encoded: Encoded, sums: RowSums | None = None, limits: Limits | None = None
+) -> _core.Problem:
+    n_rows = encoded.bins.shape[1]
+    counts = np.empty((0, n_rows))
+    if sums is not None and limits is not None:
+        counts = np.array(
+            [
+                count
+                for count, least in (
+                    (np.ones(n_rows), limits.min_samples_leaf if limits.min_samples_leaf > 1 else 0),
+                    (sums.n_events.astype(np.float64), limits.min_events_leaf),
+                )
+                if least > 0
+            ]
+        ).reshape(-1, n_rows)
+    return _core.Problem(
+        **vars(encoded),
+        objective="relative_risk",
+        parameters=np.empty(0),
+        sums=np.zeros((2, n_rows)) if sums is None else np.stack([sums.events, sums.hazard]),
+        counts=counts,
+        round_down=sums is not None and sums.is_uneven,
+    )
 
 
-def _sums(sums: RowSums) -> dict[str, Any]:
-    return {"events": sums.events, "hazard": sums.hazard, "has_event": sums.n_events}
+def _least(limits: Limits) -> NDArray[np.float64]:
+    least = [
+        limits.min_samples_leaf if limits.min_samples_leaf > 1 else 0,
+        limits.min_events_leaf,
+    ]
+    return np.array([float(value) for value in least if value > 0])
 
 
 def _limits(limits: Limits) -> dict[str, Any]:
     most_splits = 2 ** min(limits.max_depth, 30) - 1
     max_splits = most_splits if limits.max_splits is None else min(limits.max_splits, most_splits)
-    return vars(limits) | {"max_splits": max_splits}
+    return {
+        "max_depth": limits.max_depth,
+        "max_splits": max_splits,
+        "least": _least(limits),
+    }
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -196,28 +224,33 @@ def solve(
     ends as "interrupted" with its best tree so far.
     """
 
-    def show(fraction: float, gain: float, gain_bound: float) -> bool:
+    def show(now: _core.Progress) -> bool:
         assert progress is not None
         total = sums.negative_log_hazard
-        return bool(progress(Progress(fraction, total - gain, max(0.0, total - gain_bound))))
+        return bool(
+            progress(Progress(now.fraction, total - now.gain, max(0.0, total - now.gain_bound)))
+        )
 
-    status, gains, bounds, begin, cut, left, right, n_cuts, n_evaluated = _core.solve(
-        **_rows(encoded),
-        **_sums(sums),
-        round_down=sums.is_uneven,
+    core_switches = _core.Switches()
+    for name, value in vars(switches or Switches()).items():
+        setattr(core_switches, name, value)
+    solution = _problem(encoded, sums, limits).solve(
         **_limits(limits),
         time_limit=0.0 if time_limit is None else time_limit,
         n_threads=n_threads(n_jobs),
         memory_limit=_bytes(memory_limit),
         progress=None if progress is None else show,
-        **vars(switches or Switches()),
         known_gains=np.empty(0) if known_gains is None else known_gains,
+        switches=core_switches,
     )
-    structures = tuple(
-        Structure(cut[start:stop], left[start:stop], right[start:stop])
-        for start, stop in pairwise(begin)
+    return Solution(
+        solution.status,
+        solution.gains,
+        solution.gain_bounds,
+        tuple(Structure(tree.cut, tree.left, tree.right) for tree in solution.trees),
+        solution.n_cuts,
+        solution.n_evaluated,
     )
-    return Solution(status, gains, bounds, structures, n_cuts, n_evaluated)
 
 
 @dataclass(frozen=True)
@@ -245,13 +278,12 @@ def local_search(
     # No split gains more than a tree can: a higher price changes nothing, and would overflow.
     events, hazard = float(sums.events.sum()), float(sums.hazard.sum())
     most = sums.negative_log_hazard - float(gain(events, hazard)) + events
-    worth, cut, left, right = _core.local_search(
-        **_rows(encoded),
-        **_sums(sums),
+    best = _problem(encoded, sums, limits).local_search(
         **_limits(limits),
         n_restarts=n_restarts,
         seed=seed,
         price=min(price, most),
+        time_limit=0.0,
         n_threads=n_threads(n_jobs),
     )
-    return LocalOptimum(Structure(cut, left, right), worth)
+    return LocalOptimum(Structure(best.tree.cut, best.tree.left, best.tree.right), best.worth)

@@ -1,0 +1,40 @@
+// What a set of rows is worth as a leaf, from its sums.
+#pragma once
+
+#include <vector>
+
+#include "kernel/kernels.hpp"
+#include "problem.hpp"
+
+namespace surtree {
+
+// Sums are in units of the grid (see rows.hpp), and so are gains. All numbers come from the kernels, so that
+// equal sums have equal gains to the last bit.
+class LeafValue {
+ public:
+    // More sums and counts than this no kernel has.
+    static constexpr int max_width = 16;
+
+    LeafValue(const Problem& problem, const Limits& limits, double grid);
+
+    const Kernels& kernels() const { return *kernels_; }
+    LeafSpec spec() const { return {parameters_.data(), least_.data(), n_counts_}; }
+
+    // Numbers a row: the sums of the objective, then counts.
+    int width() const { return kernels_->n_sums + n_counts_; }
+    bool is_limited() const { return n_counts_ > 0; }
+
+    double gain(const double* sums) const;
+    bool allows(const double* sums) const { return !is_limited() || kernels_->allows(spec(), sums); }
+    double limited_gain(const double* sums) const { return allows(sums) ? gain(sums) : infeasible; }
+
+    // Of n rows, what each adds to the saturated gain: no tree gains more than their sum.
+    std::vector<double> saturated(const double* sums, int n) const;
+
+ private:
+    const Kernels* kernels_;
+    int n_counts_;
+    std::vector<double> parameters_, least_;
+};
+
+}  // namespace surtree
