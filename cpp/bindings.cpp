@@ -6,6 +6,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
 #include "problem.hpp"
@@ -59,7 +61,6 @@ struct BoundProblem {
         problem.objective = find_kernels(objective.c_str());
         if (!problem.objective) throw nb::value_error(("unknown objective: " + objective).c_str());
         if (at(problem.objective->n_sums) != sums.shape(0)) throw nb::value_error("wrong number of sums");
-        if (counts.shape(0) > at(max_counts)) throw nb::value_error("too many limits on leaves");
         problem.parameters = to_vector(parameters);
         problem.sums = sums.data();
         problem.counts = counts.data();
@@ -68,7 +69,10 @@ struct BoundProblem {
 
     Limits limits(int max_depth, int max_splits, const Input<double, 1>& least) const {
         if (least.shape(0) != counts.shape(0)) throw nb::value_error("a limit for each count");
-        return {max_depth, max_splits, to_vector(least)};
+        std::vector<double> values = to_vector(least);
+        if (std::count_if(values.begin(), values.end(), [](double value) { return value > 0; }) > max_counts)
+            throw nb::value_error("too many limits on leaves at once");
+        return {max_depth, max_splits, std::move(values)};
     }
 };
 

@@ -35,7 +35,7 @@ struct Problem {
     const Kernels* objective = nullptr;   // what a leaf gains
     std::vector<double> parameters;       // of the objective
     const double* sums = nullptr;         // n_sums of the objective x n_rows
-    const double* counts = nullptr;       // what `Limits::least` limits x n_rows: whole numbers
+    const double* counts = nullptr;       // what `Limits::least` limits x n_rows
     bool round_down = false;              // exposures to the grid (see rows.hpp), instead of to the nearest
 
     // The same rows and objective, as yet without columns and cuts.
@@ -53,7 +53,7 @@ struct Problem {
 struct Limits {
     int max_depth = 3;
     int max_splits = 7;
-    std::vector<double> least{};  // in a leaf, of each count of the problem; empty where nothing is limited
+    std::vector<double> least{};  // in a leaf, of each count of the problem; zero where nothing is limited
 };
 
 // Shown while a search runs. Bounds and gains are of the largest size asked for.

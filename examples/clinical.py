@@ -9,12 +9,12 @@
 # %%
 from pathlib import Path
 
-from surtree import SurTreeCV, audit
+from surtree import SurTreeCV, audit_tree
 from surtree.datasets import load_gbsg2
 from surtree.export import export_text
 from surtree.heuristics import GreedyTree
 from surtree.plot import plot_curves, plot_path, plot_tree
-from surtree.report import report
+from surtree.report import write_report
 
 X, y = load_gbsg2()
 X.head()
@@ -62,7 +62,7 @@ plot_curves(model.tree_, time_unit="days").figure.savefig("clinical-curves.png",
 # same three levels of questions?
 
 # %%
-comparison = audit(GreedyTree(max_depth=3).fit(X, y), X, y)
+comparison = audit_tree(GreedyTree(max_depth=3).fit(X, y), X, y)
 costliest = comparison.split_costs[0]
 print(f"The greedy tree misses {comparison.gap:.1f} % of what the best tree explains.")
 print(f"The costliest of its questions is {costliest.rule!r}.")
@@ -89,5 +89,5 @@ print(f"five years without an event: {survival(five_years):.0%}")
 # %%
 print(export_text(model.tree_))
 model.save("clinical-model.json")
-report(model, "clinical-report.html", title="Breast cancer", time_unit="days")
+write_report(model, "clinical-report.html", title="Breast cancer", time_unit="days")
 print(*sorted(path.name for path in Path().glob("clinical-*")), sep="\n")

@@ -11,7 +11,7 @@ from time import perf_counter
 
 import matplotlib as mpl
 
-from surtree import SurTree, report
+from surtree import SurTree, write_report
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_curves, plot_tree
 
@@ -59,7 +59,7 @@ def main(directory: Path) -> None:
     pictures = {"tree": plot_tree, "curves": plot_curves}
     for name, plot in pictures.items():
         plot(model.tree_, time_unit="days").figure.savefig(directory / f"{name}.png", dpi=120)
-    page = report(
+    page = write_report(
         model,
         directory / "report.html",
         title="German breast cancer study: recurrence-free survival",

@@ -21,8 +21,9 @@ from experiments.scores import training_loss
 from experiments.tables import binary, synthetic_table
 from experiments.task import Status
 from surtree import Encoder
-from surtree._solver import Limits, Switches, solve
-from surtree.training import read_training_rows
+from surtree.fitting.training import read_training_data
+from surtree.solver.core import Problem
+from surtree.solver.problem import Limits, Switches
 
 # Processor seconds for one search; the paper allows 600 s.
 LIMIT = 60.0
@@ -90,12 +91,10 @@ def measure(case: AblationCase) -> Measures:
 
 
 def _ours(X: np.ndarray, y: np.ndarray, case: AblationCase) -> Measures:
-    rows = read_training_rows(BaseEstimator(), X, y)
-    encoded = Encoder(min_support=0.0).fit_encode(rows.table, rows.table_weight)
+    rows = read_training_data(BaseEstimator(), X, y)
+    binned = Encoder(min_support=0.0).fit_encode(rows.table, rows.table_weight)
     start = processor_seconds()
-    found = solve(
-        encoded,
-        rows.sums,
+    found = Problem(binned, rows.sums).solve(
         Limits(case.depth),
         progress=lambda _: processor_seconds() - start > LIMIT,
         switches=SOLVERS[case.solver],

@@ -13,9 +13,9 @@ from experiments.scores import Labels, Partition, Target, concordance, negative_
 from experiments.task import Task
 from experiments.tuning import choose, inner_folds
 from surtree import SurTree, SurTreeCV, Tree
+from surtree.base import TreeEstimator
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 from surtree.heuristics.pruning import best_pruning, prunings
-from surtree.prediction import TreeEstimator
 
 # One less the confidence that the authors tuned CTree over, the strictest first.
 CTREE_ALPHAS = (0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1)

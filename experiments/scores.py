@@ -7,17 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree.data.target import read_target
 from surtree.metrics import concordance_index, normalized_integrated_brier_score
 from surtree.metrics._kaplan_meier import kaplan_meier
-from surtree.statistics import (
-    gain,
-    leaf_theta,
-    likelihood_loss,
-    nelson_aalen,
-    row_sums,
-    total_by,
-)
-from surtree.target import read_target
+from surtree.survival.baseline import nelson_aalen
+from surtree.survival.objective import gain, leaf_theta, likelihood_loss, row_sums, total_by
 
 Labels = NDArray[np.intp]
 Target = NDArray[np.void]

@@ -12,9 +12,10 @@ import pandas as pd
 from experiments.experiment import Measures
 from experiments.figures import figure
 from experiments.page import table
+from surtree.data.target import read_target
 from surtree.datasets import load_gbsg2
-from surtree.statistics import Baseline, median_time, nelson_aalen
-from surtree.target import read_target
+from surtree.survival.baseline import Baseline, nelson_aalen
+from surtree.survival.kaplan_meier import median_time
 
 THETAS = (0.5, 1.0, 2.0)
 _DAYS_A_YEAR = 365.25

@@ -13,9 +13,11 @@ import pandas as pd
 
 from fuzz.family import Wrong
 from fuzz.tables import CUTS, counted
-from surtree import SurTree, Tree, reference
-from surtree.path import LOSS_TOLERANCE, UNEVEN_TOLERANCE
-from surtree.statistics import EVEN_WEIGHTS
+from surtree import SurTree, Tree
+from surtree.fitting.size_path import UNEVEN_TOLERANCE
+from surtree.solver import reference
+from surtree.survival.objective import EVEN_WEIGHTS
+from surtree.tree.size import LOSS_TOLERANCE
 from tests.problems import Case, leaf_loss, row_hazard
 from tests.rules import leaf_by_rules
 

@@ -36,10 +36,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surtree import SurTree, Tree, report
+from surtree import SurTree, Tree, write_report
 from surtree.cli._summary import certificate, model_json, path_json, path_text
-from surtree.curves import confidence_band, leaf_curves
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
 from surtree.export import (
     export_dot,
     export_json,
@@ -48,6 +47,7 @@ from surtree.export import (
     export_sql,
     export_text,
 )
+from surtree.tree.curves import confidence_band, leaf_curves
 
 Rng = np.random.Generator
 
@@ -409,7 +409,7 @@ def _show(model: SurTree) -> None:
     for text in texts:
         text.encode("utf-8")
     with tempfile.TemporaryDirectory() as directory:
-        page = report(model, Path(directory) / "report.html")
+        page = write_report(model, Path(directory) / "report.html")
         assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 

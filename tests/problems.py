@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from surtree import reference
+from surtree.solver import reference
 
 LEVELS = ("a", "b", "c", "d")
 # Where the midpoint of adjacent floats rounds up or down, underflows or overflows.

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from problems import Case, cases, leaf_loss, row_hazard
-from surtree import Encoder, SurTree, audit
+from surtree import Encoder, SurTree, audit_tree
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
@@ -26,7 +26,7 @@ def test_costs_of_splits_add_up_to_the_distance_from_the_optimum(case: Case):
     limits = {name: value for name, value in case.limits.items() if name != "max_splits"}
     limits["max_depth"] = min(limits["max_depth"], 3)
     model = GreedyTree(**limits).fit(case.X, case.y, case.weight, case.entry)
-    found = audit(model, case.X, case.y, case.weight, case.entry)
+    found = audit_tree(model, case.X, case.y, case.weight, case.entry)
     weight = np.ones(len(case.y)) if case.weight is None else case.weight
     hazard = row_hazard(case.y, weight, case.entry)
     slack = 1e-9 * max(1.0, float(weight @ case.y["event"]))
@@ -46,7 +46,7 @@ def test_costs_of_splits_add_up_to_the_distance_from_the_optimum(case: Case):
 def test_optimal_tree_misses_nothing():
     X, y = load_gbsg2(backend="pandas")
     model = SurTree(3, min_samples_leaf=20).fit(X, y)
-    found = audit(model, X, y)
+    found = audit_tree(model, X, y)
     assert found.gap == pytest.approx(0, abs=1e-9)
     assert found.same_depth.loss == pytest.approx(model.loss_)
     assert found.same_depth.lower_bound == found.same_depth.loss
@@ -56,7 +56,7 @@ def test_optimal_tree_misses_nothing():
 def test_optimum_is_that_of_the_same_depth_and_splits():
     X, y = load_gbsg2(backend="pandas")
     model = GreedyTree(4, ccp_alpha=6.0).fit(X, y)
-    found = audit(model, X, y, max_depth=5)
+    found = audit_tree(model, X, y, max_depth=5)
     splits, depth = model.tree_.n_splits, model.tree_.depth
     assert splits < 2**depth - 1
     assert found.same_depth.loss == pytest.approx(SurTree(depth, splits).fit(X, y).loss_)
@@ -71,16 +71,16 @@ def test_the_blame_is_on_the_split_that_can_be_bettered():
     X, y = load_gbsg2(backend="pandas")
     stump = GreedyTree(1).fit(X[["age", "estrogen_receptor"]], y)
     leaves = stump.apply(X[["age", "estrogen_receptor"]])
-    found = audit(leaves, X, y)
+    found = audit_tree(leaves, X, y)
     assert found.loss == pytest.approx(stump.loss_)
     assert found.gap > 50
-    of_two = audit(stump, X[["age", "estrogen_receptor"]], y)
+    of_two = audit_tree(stump, X[["age", "estrogen_receptor"]], y)
     assert of_two.gap == pytest.approx(0, abs=1e-9)
 
 
 def test_a_cost_is_that_of_one_question():
     X, y = load_gbsg2(backend="pandas")
-    found = audit(GreedyTree(3).fit(X, y), X, y)
+    found = audit_tree(GreedyTree(3).fit(X, y), X, y)
     # The optimum differs below node 1 only, and has the rest in common with the greedy tree.
     same = found.same_depth.tree
     assert same._cut_of(0) == found.tree._cut_of(0)
@@ -94,7 +94,7 @@ def test_a_cost_is_that_of_one_question():
 def test_a_search_over_hyperparameters():
     X, y = load_gbsg2(backend="pandas")
     search = GridSearchCV(GreedyTree(), {"max_depth": [1, 2]}, cv=3).fit(X, y)
-    assert audit(search, X, y).loss == pytest.approx(search.best_estimator_.loss_)
+    assert audit_tree(search, X, y).loss == pytest.approx(search.best_estimator_.loss_)
 
 
 def test_own_cuts_of_the_model_are_allowed():
@@ -103,7 +103,7 @@ def test_own_cuts_of_the_model_are_allowed():
         ConditionalInferenceTree(),
         LocalSearchTree(2, n_thresholds=None, min_support=0.0, n_restarts=5),
     ):
-        found = audit(clone(model).fit(X, y), X, y, encoder=Encoder(n_thresholds=2))
+        found = audit_tree(clone(model).fit(X, y), X, y, encoder=Encoder(n_thresholds=2))
         assert found.same_depth.loss <= found.loss * (1 + 1e-12)
         assert 0 <= found.gap < 100
 
@@ -111,7 +111,7 @@ def test_own_cuts_of_the_model_are_allowed():
 def test_min_bucket_counts_for_the_optimum():
     X, y = load_gbsg2(backend="pandas")
     model = ConditionalInferenceTree(max_depth=2, min_bucket=60).fit(X, y)
-    best = audit(model, X, y).same_depth.tree
+    best = audit_tree(model, X, y).same_depth.tree
     assert best.n_samples[best.leaves].min() >= 60
 
 
@@ -120,7 +120,7 @@ def test_on_fewer_rows_the_optimum_may_have_leaves_as_small_as_those_of_the_mode
     X, y = load_gbsg2(backend="pandas")
     model = GreedyTree(3, **limit).fit(X, y)
     rows = np.arange(len(y)) % 6 == 0
-    found = audit(model, X[rows], y[rows])
+    found = audit_tree(model, X[rows], y[rows])
     counts = found.tree.n_samples if "min_samples_leaf" in limit else found.tree.n_events
     assert counts[found.tree.leaves].min() < next(iter(limit.values()))
     assert found.same_depth.loss <= found.loss
@@ -134,18 +134,18 @@ def test_a_table_of_other_columns_is_refused_by_their_names():
     model = GreedyTree(2).fit(X, y)
     other = numbers()[0]
     with pytest.raises(ValueError, match="unseen at fit time:\n- hormone_therapy_yes"):
-        audit(model, other, y)
+        audit_tree(model, other, y)
     with pytest.raises(ValueError, match="must be in the same order"):
-        audit(model, X[X.columns[::-1]], y)
+        audit_tree(model, X[X.columns[::-1]], y)
     with pytest.raises(ValueError, match="X has 3 features, but GreedyTree is expecting 2"):
-        audit(GreedyTree(2).fit(other.to_numpy()[:, :2], y), other.to_numpy()[:, :3], y)
+        audit_tree(GreedyTree(2).fit(other.to_numpy()[:, :2], y), other.to_numpy()[:, :3], y)
 
 
 def test_missing_values_and_weights():
     X, y = load_lung(backend="pandas")
     weight = np.arange(228) % 3
     model = ConditionalInferenceTree(alpha=0.5, max_depth=3).fit(X, y, sample_weight=weight)
-    found = audit(model, X, y, sample_weight=weight)
+    found = audit_tree(model, X, y, sample_weight=weight)
     assert found.loss == pytest.approx(model.loss_)
     assert found.tree.weight[0] == weight.sum()
     assert found.same_depth.loss <= found.loss
@@ -156,7 +156,7 @@ class TestForeignTrees:
         tree = pytest.importorskip("sksurv.tree")
         X, y = numbers()
         model = tree.SurvivalTree(max_depth=3, min_samples_leaf=7).fit(X, y)
-        found = audit(model, X, y)
+        found = audit_tree(model, X, y)
         hazard = row_hazard(y, np.ones(len(y)), None)
         leaves = model.tree_.apply(X.to_numpy().astype(np.float32))
         assert found.loss == pytest.approx(leaf_loss(y, np.ones(len(y)), hazard, leaves))
@@ -166,7 +166,7 @@ class TestForeignTrees:
         assert found.name == "SurvivalTree"
         best = found.same_depth.tree
         assert best.n_samples[best.leaves].min() >= 7
-        labelled = audit(leaves, X, y)
+        labelled = audit_tree(leaves, X, y)
         assert labelled.loss == pytest.approx(found.loss)
         assert labelled.depth is None
         assert labelled.split_costs == ()
@@ -176,7 +176,7 @@ class TestForeignTrees:
         X, y = load_lung(backend="pandas")
         X = X.drop(columns="sex")
         model = tree.SurvivalTree(max_depth=3).fit(X, y)
-        found = audit(model, X, y)
+        found = audit_tree(model, X, y)
         hazard = row_hazard(y, np.ones(len(y)), None)
         leaves = model.tree_.apply(X.to_numpy().astype(np.float32))
         assert found.loss == pytest.approx(leaf_loss(y, np.ones(len(y)), hazard, leaves))
@@ -186,18 +186,18 @@ class TestForeignTrees:
 
         X, y = numbers()
         with pytest.raises(TypeError, match="LinearRegression has no tree"):
-            audit(LinearRegression().fit(X, y["time"]), X, y)
+            audit_tree(LinearRegression().fit(X, y["time"]), X, y)
 
     def test_wrong_number_of_labels(self):
         X, y = numbers()
         with pytest.raises(ValueError, match="one label for each row"):
-            audit(np.zeros(10), X, y)
+            audit_tree(np.zeros(10), X, y)
 
 
 class TestText:
     def test_says_it_all(self):
         X, y = load_gbsg2(backend="pandas")
-        text = str(audit(GreedyTree(3).fit(X, y), X, y))
+        text = str(audit_tree(GreedyTree(3).fit(X, y), X, y))
         assert "GreedyTree, 7 splits, depth 3     409.807     14.2 %" in text
         assert "optimum, 7 splits, depth up to 3  403.583     15.5 %   8.4 %" in text
         assert "'tumor_size > 12' at node 1" in text
@@ -205,14 +205,14 @@ class TestText:
 
     def test_a_single_leaf(self):
         X, y = load_gbsg2(backend="pandas")
-        found = audit(GreedyTree(0).fit(X, y), X, y)
+        found = audit_tree(GreedyTree(0).fit(X, y), X, y)
         assert found.gap == 0
         assert "GreedyTree, 0 splits, depth 0" in str(found)
 
     def test_time_limit_says_what_is_proven(self):
         X, y = load_gbsg2(backend="pandas")
         model = GreedyTree(5).fit(X, y)
-        found = audit(model, X, y, time_limit=1e-6)
+        found = audit_tree(model, X, y, time_limit=1e-6)
         assert found.same_depth.lower_bound < found.same_depth.loss
         assert found.split_costs == ()
         assert "best found (none below" in str(found)
@@ -224,7 +224,7 @@ class TestPicture:
         from surtree.plot import plot_audit
 
         X, y = load_gbsg2(backend="pandas")
-        axes = plot_audit(audit(GreedyTree(3).fit(X, y), X, y))
+        axes = plot_audit(audit_tree(GreedyTree(3).fit(X, y), X, y))
         assert [len(ax.child_axes) for ax in axes] == [8, 8]
         assert axes[0].get_title(loc="left").startswith("GreedyTree, 7 splits, depth 3")
         assert "misses 8.4 %" in axes[1].get_title(loc="left")
@@ -235,7 +235,7 @@ class TestPicture:
         from surtree.plot import plot_audit
 
         X, y = load_gbsg2(backend="pandas")
-        found = audit(GreedyTree(1).fit(X, y).apply(X), X, y)
+        found = audit_tree(GreedyTree(1).fit(X, y).apply(X), X, y)
         axes = plot_audit(found)
         assert len(axes) == 1
         with pytest.raises(ValueError, match="axes must be 1"):

@@ -5,13 +5,14 @@ import pickle
 import numpy as np
 import pytest
 
-from surtree._solver import Structure
-from surtree.building import build_tree
-from surtree.curves import StepFunction, confidence_band, leaf_curves
-from surtree.cut import Cut
-from surtree.encoding import Encoded
-from surtree.statistics import nelson_aalen, row_sums
-from surtree.target import Target
+from surtree.cuts.cut import Cut
+from surtree.data.target import Target
+from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.survival.baseline import nelson_aalen
+from surtree.survival.objective import row_sums
+from surtree.survival.step_function import StepFunction
+from surtree.tree.build import build_tree
+from surtree.tree.curves import confidence_band, leaf_curves
 
 # The left leaf has rows 0 to 3, the right one the others; row 4 is all that dies on the right.
 EVENT = np.array([True, True, False, True, True, False])
@@ -21,7 +22,7 @@ TIME = np.array([1.0, 2.0, 3.0, 4.0, 2.0, 5.0])
 def one_split(event=EVENT, time=TIME, weight=None, entry=None, keep_risk=True):
     weight = np.ones(time.size) if weight is None else np.asarray(weight, dtype=float)
     target = Target(np.asarray(event), np.asarray(time), entry)
-    encoded = Encoded(
+    binned = BinnedRows(
         bins=(np.arange(time.size) >= 4).astype(np.uint16)[None, :],
         n_bins=np.array([2], dtype=np.int32),
         missing_bin=np.array([-1], dtype=np.int32),
@@ -30,7 +31,7 @@ def one_split(event=EVENT, time=TIME, weight=None, entry=None, keep_risk=True):
         cut_last=np.array([1], dtype=np.int32),
         cut_missing=np.array([False]),
     )
-    structure = Structure(
+    topology = TreeTopology(
         cut=np.array([0, -1, -1], dtype=np.int32),
         left=np.array([1, -1, -1], dtype=np.int32),
         right=np.array([2, -1, -1], dtype=np.int32),
@@ -38,7 +39,7 @@ def one_split(event=EVENT, time=TIME, weight=None, entry=None, keep_risk=True):
     baseline = nelson_aalen(target, weight)
     sums = row_sums(target, weight, baseline)
     cuts = (Cut(0, "group", threshold=0.5),)
-    return build_tree(structure, encoded, cuts, sums, baseline, target if keep_risk else None)
+    return build_tree(topology, binned, cuts, sums, baseline, target if keep_risk else None)
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 from surtree import SurTree
-from surtree.cut import Cut
-from surtree.table import read_table
+from surtree.cuts.cut import Cut
+from surtree.data.table import read_table
 
 AGE = Cut(0, "age", threshold=55.5)
 SEX = Cut(0, "sex", categories=("F",))

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from surtree import UnseenCategoryWarning
-from surtree.encoding import Encoder
-from surtree.table import read_table
+from surtree.cuts.encoder import Encoder
+from surtree.data.table import read_table
 
 # A table in these tests is a dictionary of lists, with None where a value is missing.
 
@@ -170,17 +170,15 @@ def test_cuts_are_those_of_the_specification(both, parameters):
 def test_bins_say_what_cuts_and_transform_say(both, parameters):
     frame = to_pandas(both[0])
     encoder = Encoder(**parameters)
-    encoded = fit_encode(encoder, frame)
-    assert encoded.bins.dtype == np.uint16
-    assert encoded.bins.flags.c_contiguous
-    assert encoded.bins.shape == (len(encoded.n_bins), len(frame))
-    assert (np.diff(encoded.cut_column) >= 0).all()
-    assert (encoded.cut_first <= encoded.cut_last).all()
-    line = encoded.bins[encoded.cut_column]
-    first, last = encoded.cut_first[:, None], encoded.cut_last[:, None]
-    missing = (line == encoded.missing_bin[encoded.cut_column][:, None]) & encoded.cut_missing[
-        :, None
-    ]
+    binned = fit_encode(encoder, frame)
+    assert binned.bins.dtype == np.uint16
+    assert binned.bins.flags.c_contiguous
+    assert binned.bins.shape == (len(binned.n_bins), len(frame))
+    assert (np.diff(binned.cut_column) >= 0).all()
+    assert (binned.cut_first <= binned.cut_last).all()
+    line = binned.bins[binned.cut_column]
+    first, last = binned.cut_first[:, None], binned.cut_last[:, None]
+    missing = (line == binned.missing_bin[binned.cut_column][:, None]) & binned.cut_missing[:, None]
     from_bins = (first <= line) & (line <= last) | missing
     table = read(frame)
     by_cut = [cut.holds(table.column(cut.column)) for cut in encoder.cuts_]
@@ -190,12 +188,12 @@ def test_bins_say_what_cuts_and_transform_say(both, parameters):
     lines = {cut.column: cut.missing is not None for cut in encoder.cuts_}
     assert list(lines) == sorted(lines)
     for position, (column, has_missing) in enumerate(lines.items()):
-        bins = encoded.bins[position]
-        n_bins, missing_bin = encoded.n_bins[position], encoded.missing_bin[position]
+        bins = binned.bins[position]
+        n_bins, missing_bin = binned.n_bins[position], binned.missing_bin[position]
         assert set(bins) == set(range(n_bins))
         assert missing_bin == (n_bins - 1 if has_missing else -1)
         assert (bins == missing_bin).tolist() == table.column(column).missing.tolist()
-        answers = from_bins[encoded.cut_column == position]
+        answers = from_bins[binned.cut_column == position]
         profiles = {tuple(answers[:, row]) for row in np.flatnonzero(bins != missing_bin)}
         assert len(profiles) == n_bins - has_missing
 
@@ -288,13 +286,13 @@ def test_a_whole_weight_is_as_many_rows(both, parameters, data):
     weight = np.array(data.draw(sizes.filter(any)), dtype=float)
     repeated = frame.loc[frame.index.repeat(weight.astype(int))].reset_index(drop=True)
     by_weight, by_row = Encoder(**parameters), Encoder(**parameters)
-    encoded = fit_encode(by_weight, frame, weight)
-    assert encoded.bins.shape[1] == (weight > 0).sum()
+    binned = fit_encode(by_weight, frame, weight)
+    assert binned.bins.shape[1] == (weight > 0).sum()
     counts = weight[weight > 0].astype(int)
     written_out = fit_encode(by_row, repeated)
     assert by_weight.cuts_ == by_row.cuts_
     assert by_weight.heavier_side_.tolist() == by_row.heavier_side_.tolist()
-    assert encoded.bins.repeat(counts, axis=1).tolist() == written_out.bins.tolist()
+    assert binned.bins.repeat(counts, axis=1).tolist() == written_out.bins.tolist()
     assert by_weight.transform(frame).tolist() == by_row.transform(frame).tolist()
 
 
@@ -419,11 +417,11 @@ def test_support_must_be_exceeded(n_rows, n_cuts):
 def test_no_cut_at_all(table):
     frame = to_pandas(table)
     encoder = Encoder()
-    encoded = fit_encode(encoder, frame)
+    binned = fit_encode(encoder, frame)
     assert encoder.cuts_ == ()
-    assert encoded.bins.shape == (0, len(frame))
-    assert encoded.cut_column.dtype == encoded.cut_first.dtype == np.int32
-    assert encoded.cut_missing.shape == (0,)
+    assert binned.bins.shape == (0, len(frame))
+    assert binned.cut_column.dtype == binned.cut_first.dtype == np.int32
+    assert binned.cut_missing.shape == (0,)
     assert encoder.transform(frame).shape == (len(frame), 0)
 
 
@@ -441,8 +439,8 @@ def test_too_many_bins():
     with pytest.raises(ValueError, match=message):
         Encoder(n_thresholds=None, min_support=0).fit(frame)
     encoder = Encoder(n_thresholds=None, min_support=0)
-    encoded = fit_encode(encoder, frame[:-1])
-    assert encoded.bins[0].tolist() == list(range(65_534))
+    binned = fit_encode(encoder, frame[:-1])
+    assert binned.bins[0].tolist() == list(range(65_534))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-import surtree.strategy
+import surtree.solver.search
 from fuzz.families import FAMILIES
 from fuzz.family import Family, run_case
 from fuzz.runner import run
@@ -14,7 +14,7 @@ from victims import dies, hangs, passes
 
 
 def test_a_planted_bug_is_found_and_the_same_case_repeats_it(monkeypatch):
-    original = surtree.strategy.solve
+    original = surtree.solver.search.solve
 
     def forgetful(*arguments, **options):
         """Take the best tree of one split for that of every larger size."""
@@ -24,11 +24,11 @@ def test_a_planted_bug_is_found_and_the_same_case_repeats_it(monkeypatch):
             found,
             gains=found.gains[places],
             gain_bounds=found.gains[places],
-            structures=tuple(found.structures[place] for place in places),
+            topologies=tuple(found.topologies[place] for place in places),
         )
 
     with monkeypatch.context() as planted:
-        planted.setattr(surtree.strategy, "solve", forgetful)
+        planted.setattr(surtree.solver.search, "solve", forgetful)
         number, found = next(
             (number, outcome)
             for number in range(40)

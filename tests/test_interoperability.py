@@ -5,9 +5,9 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from surtree import SurTree
-from surtree.curves import confidence_band, leaf_curves
-from surtree.statistics import nelson_aalen
-from surtree.target import Target
+from surtree.data.target import Target
+from surtree.survival.baseline import nelson_aalen
+from surtree.tree.curves import confidence_band, leaf_curves
 
 pytest.importorskip("sksurv", reason="compares with scikit-survival, which is not installed")
 

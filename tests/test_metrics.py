@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 
-from surtree.curves import StepFunction
+from surtree.data.target import Target
 from surtree.metrics import (
     brier_score,
     calibration,
@@ -19,7 +19,7 @@ from surtree.metrics import (
     normalized_integrated_brier_score,
 )
 from surtree.metrics._kaplan_meier import kaplan_meier
-from surtree.target import Target
+from surtree.survival.step_function import StepFunction
 
 SEEDS = st.integers(0, 2**32 - 1)
 

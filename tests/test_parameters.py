@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surtree import EventStratifiedKFold, SurTree, SurTreeCV, audit, cost_complexity_path
-from surtree._solver import n_threads
+from surtree import EventStratifiedKFold, SurTree, SurTreeCV, audit_tree, cost_complexity_path
+from surtree.cuts.encoder import Encoder
 from surtree.datasets import make_survival_tree_data
-from surtree.encoding import Encoder
 from surtree.export import export_text
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
+from surtree.solver.core import n_threads
 
 NASTY = (
     0, -1, 2**31, 2**63, 2**70, 10**400, -(10**400), math.nan, math.inf, -math.inf, 1e300, 5e-324,
@@ -59,7 +59,7 @@ def test_an_estimator_works_or_says_which_parameter_it_cannot_use(estimator, oth
 @pytest.mark.parametrize(
     ("function", "names"),
     [
-        (lambda **p: audit(MODEL, X, Y, **p), ("max_depth", "time_limit", "n_jobs")),
+        (lambda **p: audit_tree(MODEL, X, Y, **p), ("max_depth", "time_limit", "n_jobs")),
         (lambda **p: cost_complexity_path(X, Y, estimator=SurTree(1, **p)), ("min_samples_leaf",)),
         (lambda **p: PATH.tree(**p), ("ccp_alpha",)),
         (lambda **p: list(EventStratifiedKFold(**p).split(X, Y)), ("n_splits", "random_state")),

@@ -12,20 +12,20 @@ from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
 from surtree import SurTree
-from surtree._solver import Structure
-from surtree.building import build_tree
-from surtree.curves import leaf_curves
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
+from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
 from surtree.display.colour import risk_colours
 from surtree.display.leaves import at_risk
 from surtree.display.wording import leaf_texts, median_text, number, rule_texts, wrap
-from surtree.encoding import Encoded
 from surtree.plot import plot_curves, plot_tree
 from surtree.plot._colour import mapped_colours
 from surtree.plot._spread import spread
-from surtree.statistics import nelson_aalen, row_sums
-from surtree.target import Target
+from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.survival.baseline import nelson_aalen
+from surtree.survival.objective import row_sums
+from surtree.tree.build import build_tree
+from surtree.tree.curves import leaf_curves
 
 PLOTS = (plot_tree, plot_curves)
 REGIONS = tuple(f"Region number {place} of the whole wide world" for place in range(12))
@@ -83,7 +83,7 @@ def grow(depth, cut=short, chain=False):
     target = Target(event, time, None)
     weight = np.ones(bins.size)
     baseline = nelson_aalen(target, weight)
-    encoded = Encoded(
+    binned = BinnedRows(
         bins=bins[None].astype(np.uint16),
         n_bins=np.array([n_leaves], dtype=np.int32),
         missing_bin=np.array([-1], dtype=np.int32),
@@ -93,8 +93,8 @@ def grow(depth, cut=short, chain=False):
         cut_missing=np.zeros(n_leaves - 1, dtype=bool),
     )
     return build_tree(
-        Structure(*(np.array(values, dtype=np.int32) for values in (cuts, left, right))),
-        encoded,
+        TreeTopology(*(np.array(values, dtype=np.int32) for values in (cuts, left, right))),
+        binned,
         tuple(map(cut, range(n_leaves - 1))),
         row_sums(target, weight, baseline),
         baseline,
@@ -350,7 +350,7 @@ def test_rows_that_enter_late_are_not_at_risk_before():
 def test_a_tree_without_risk_counts_has_baseline_curves_and_no_table():
     tree = replace(grow(1), risk=())
     for plot in PLOTS:
-        with pytest.raises(ValueError, match="keeps no risk counts"):
+        with pytest.raises(ValueError, match="keeps no at-risk counts"):
             plot(tree)
         assert_legible(plot(tree, kind="baseline"))
     assert "at risk" not in words(plot_curves(tree, kind="baseline"))

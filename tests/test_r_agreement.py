@@ -13,15 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surtree._solver import Limits
-from surtree.building import build_tree
-from surtree.encoding import Encoder
+from surtree.cuts.encoder import Encoder
+from surtree.data.table import read_table
+from surtree.data.target import read_target
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 from surtree.heuristics.greedy import grow
 from surtree.heuristics.pruning import prunings
-from surtree.statistics import RowSums, gain, nelson_aalen
-from surtree.table import read_table
-from surtree.target import read_target
+from surtree.solver.problem import Limits
+from surtree.survival.baseline import nelson_aalen
+from surtree.survival.objective import RowSums, gain
+from surtree.tree.build import build_tree
 
 pytest.importorskip("sksurv", reason="pip install scikit-survival for its data sets")
 FOLDER = Path(__file__).parent / "r"
@@ -135,10 +136,10 @@ class TestRpart:
         weight = np.ones(len(y))
         sums = RowSums(weight, 1.0 * y["event"], hazard, y["event"], 0.0)
         encoder = Encoder(n_thresholds=None, min_support=0.0)
-        encoded = encoder.fit_encode(read_table(encoder, numbers(X), reset=True), weight)
-        structure = grow(encoded, sums, LIMITS, min_samples_split=20)
+        binned = encoder.fit_encode(read_table(encoder, numbers(X), reset=True), weight)
+        topology = grow(binned, sums, LIMITS, min_samples_split=20)
         baseline = nelson_aalen(read_target(y, len(y)), weight)
-        tree = build_tree(structure, encoded, encoder.cuts_, sums, baseline)
+        tree = build_tree(topology, binned, encoder.cuts_, sums, baseline)
         ours = our_nodes(tree, tree.decision_path(read_table(encoder, numbers(X), reset=False)))
         assert set(ours) == set(by_rows(theirs["nodes"]))
         own_loss = -np.log(hazard)[y["event"]].sum() - gain(y["event"].sum(), hazard.sum())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surtree.reference import Node, gain, solve
+from surtree.solver.reference import Node, gain, solve
 
 
 def problem(seed, n_rows=12, n_cuts=3):

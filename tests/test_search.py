@@ -13,16 +13,19 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import surtree.strategy
+import surtree.solver.search
 from problems import Case, cases
-from surtree import SurTree, _core, reference
-from surtree._solver import Limits, Switches, solve
+from surtree import SurTree, _core
+from surtree.cuts.encoder import Encoder, join_binned
+from surtree.data.table import read_table
+from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
-from surtree.encoding import Encoder, join_encoded
 from surtree.heuristics import LocalSearchTree
-from surtree.statistics import nelson_aalen, row_sums
-from surtree.table import read_table
-from surtree.target import read_target
+from surtree.solver import reference
+from surtree.solver.core import Problem
+from surtree.solver.problem import Limits, Switches
+from surtree.survival.baseline import nelson_aalen
+from surtree.survival.objective import row_sums
 
 LEFT_OUT = {
     "memo": False,
@@ -37,9 +40,9 @@ LEFT_OUT = {
 def encode(X, y, **parameters):
     encoder = Encoder(**parameters)
     weight = np.ones(len(y))
-    encoded = encoder.fit_encode(read_table(encoder, X, reset=True), weight)
+    binned = encoder.fit_encode(read_table(encoder, X, reset=True), weight)
     target = read_target(y, len(y))
-    return encoded, row_sums(target, weight, nelson_aalen(target, weight))
+    return binned, row_sums(target, weight, nelson_aalen(target, weight))
 
 
 def test_every_switch_is_tried():
@@ -58,16 +61,16 @@ def test_speed_ups_change_no_answer(case: Case):
     case.limits.pop("min_support")
     limits = Limits(**case.limits)
     problem = encode(case.X, case.y, n_thresholds=4, min_support=0.0)
-    expected = solve(*problem, limits)
+    expected = Problem(*problem).solve(limits)
     others = [Switches(**{name: False}) for name in LEFT_OUT]
     others += [Switches(kernel_depth=1), Switches(kernel_depth=2)]
     others += [Switches(bisect=0), Switches(bisect=0, memo=False, regroup=False)]
     for switches in others:
-        found = solve(*problem, limits, switches=switches)
+        found = Problem(*problem).solve(limits, switches=switches)
         # Without merging there are more rows, and so more sizes that bring nothing.
         n = min(len(expected.gains), len(found.gains))
         np.testing.assert_allclose(found.gains[:n], expected.gains[:n], rtol=1e-12, atol=1e-12)
-    no_memory = solve(*problem, limits, memory_limit=0)
+    no_memory = Problem(*problem).solve(limits, memory_limit=0)
     np.testing.assert_array_equal(no_memory.gains, expected.gains)
 
 
@@ -86,7 +89,7 @@ def test_bounds_hold_after_every_task_of_a_search(case: Case):
         status, n_tasks = "", 0
         while status != "optimal":
             early = replace(switches, stop_after=n_tasks)
-            found = solve(*problem, Limits(**limits), switches=early)
+            found = Problem(*problem).solve(Limits(**limits), switches=early)
             expected = best[np.minimum(np.arange(found.gains.size), best.size - 1)]
             assert (found.gains <= expected + 1e-9).all()
             assert (found.gain_bounds >= expected - 1e-9).all()
@@ -121,12 +124,12 @@ def test_shared_sides_change_no_answer(depth, case: Case):
     leaf_limits = ("min_samples_leaf", "min_events_leaf")
     limits = Limits(depth, **{k: v for k, v in case.limits.items() if k in leaf_limits})
     problem = encode(case.X, case.y, n_thresholds=4, min_support=0.0)
-    expected = solve(*problem, limits, switches=Switches(share=False))
+    expected = Problem(*problem).solve(limits, switches=Switches(share=False))
     # By two threads, with too little memory for all sides, and with a clock at hand.
     for options in ({}, {"n_jobs": 2}, {"memory_limit": 100_000}, {"time_limit": 100.0}):
-        found = solve(*problem, limits, **options)
+        found = Problem(*problem).solve(limits, **options)
         np.testing.assert_array_equal(found.gains, expected.gains)
-        for ours, theirs in zip(found.structures, expected.structures, strict=True):
+        for ours, theirs in zip(found.topologies, expected.topologies, strict=True):
             np.testing.assert_array_equal(ours.cut, theirs.cut)
 
 
@@ -162,13 +165,13 @@ def test_what_columns_share_changes_no_answer(seed):
     rng = np.random.default_rng(seed)
     problem = encode(*entangled_table(rng), n_thresholds=int(rng.integers(2, 8)), min_support=0.0)
     if seed % 5 == 0:  # every column twice
-        problem = join_encoded(problem[0], problem[0]), problem[1]
+        problem = join_binned(problem[0], problem[0]), problem[1]
     leaf_limits = rng.choice([(1, 0), (1, 0), (5, 0), (2, 2)]).tolist()
     limits = Limits(int(rng.choice([4, 4, 5])), None, *leaf_limits)
-    expected = solve(*problem, limits, switches=Switches(share=False))
-    found = solve(*problem, limits, n_jobs=1 + seed % 2)
+    expected = Problem(*problem).solve(limits, switches=Switches(share=False))
+    found = Problem(*problem).solve(limits, n_jobs=1 + seed % 2)
     np.testing.assert_array_equal(found.gains, expected.gains)
-    for ours, theirs in zip(found.structures, expected.structures, strict=True):
+    for ours, theirs in zip(found.topologies, expected.topologies, strict=True):
         np.testing.assert_array_equal(ours.cut, theirs.cut)
 
 
@@ -199,7 +202,7 @@ def test_a_time_limit_ends_the_search_with_a_good_tree(slow, n_jobs, time_limit)
 
 def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monkeypatch):
     X, y = slow
-    original = surtree.strategy.solve
+    original = surtree.solver.search.solve
 
     def find_nothing(*arguments, **options):
         found = original(*arguments, **options | {"time_limit": 1e-9})
@@ -207,10 +210,10 @@ def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monk
             found,
             status="time_limit",
             gains=np.full_like(found.gains, found.gains[0]),
-            structures=found.structures[:1] * found.gains.size,
+            topologies=found.topologies[:1] * found.gains.size,
         )
 
-    monkeypatch.setattr(surtree.strategy, "solve", find_nothing)
+    monkeypatch.setattr(surtree.solver.search, "solve", find_nothing)
     model = SurTree(max_depth=5, time_limit=30).fit(X, y)
     local = LocalSearchTree(max_depth=5, n_restarts=1).fit(X, y)
     assert model.loss_ == pytest.approx(local.loss_, rel=1e-12)
@@ -322,8 +325,8 @@ def test_many_identical_rows():
     X = pd.DataFrame(rng.integers(0, 3, size=(50_000, 4)), columns=list("abcd"))
     y = rng.exponential(1.0 + X["a"] * (X["b"] > 1)) + 0.01
     together = SurTree(max_depth=3).fit(X, y)
-    encoded, sums = encode(X, pd.Series(y).to_numpy())
-    apart = solve(encoded, sums, Limits(3), switches=Switches(merge=False))
+    binned, sums = encode(X, pd.Series(y).to_numpy())
+    apart = Problem(binned, sums).solve(Limits(3), switches=Switches(merge=False))
     assert sums.negative_log_hazard - apart.gains[-1] == pytest.approx(together.loss_, rel=1e-10)
 
 

@@ -17,17 +17,17 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import surtree.strategy
+import surtree.solver.search
 from surtree import EventStratifiedKFold, SurTree, SurTreeCV
+from surtree.data.table import read_table
+from surtree.data.target import Target
 from surtree.metrics import (
     concordance_index,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
-from surtree.scoring import HeldOut
-from surtree.sizes import candidate_sizes
-from surtree.table import read_table
-from surtree.target import Target
+from surtree.model_selection.scoring import HeldOut
+from surtree.model_selection.sizes import candidate_sizes
 
 
 def make_rows(n=240, seed=0):
@@ -532,8 +532,8 @@ def ends_as(status, monkeypatch):
         assert options["n_jobs"] is None
         return replace(original(*arguments, **options), status=status)
 
-    original = surtree.strategy.solve
-    monkeypatch.setattr(surtree.strategy, "solve", solve)
+    original = surtree.solver.search.solve
+    monkeypatch.setattr(surtree.solver.search, "solve", solve)
 
 
 def test_a_search_that_ran_out_of_time_is_not_called_optimal(monkeypatch):

@@ -7,17 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surtree.statistics import (
-    Baseline,
-    gain,
-    leaf_theta,
-    likelihood_loss,
-    median_time,
-    nelson_aalen,
-    risk_table,
-    row_sums,
-)
-from surtree.target import Target
+from surtree.data.target import Target
+from surtree.survival.baseline import Baseline, nelson_aalen, risk_table
+from surtree.survival.kaplan_meier import median_time
+from surtree.survival.objective import gain, leaf_theta, likelihood_loss, row_sums
 
 
 def make_target(events, times, entries=None):
@@ -133,7 +126,7 @@ def test_row_sums_are_weighted(rows):
     hazard = baseline.row_hazard(target)
     assert sums.events.tolist() == (weight * target.event).tolist()
     np.testing.assert_allclose(sums.hazard, weight * hazard)
-    assert sums.n_events.tolist() == target.event.tolist()
+    assert sums.has_event.tolist() == target.event.tolist()
     expected = -sum(
         w * np.log(h) for w, d, h in zip(weight, target.event, hazard, strict=True) if d
     )

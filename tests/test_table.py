@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
-from surtree.table import read_table
+from surtree.data.table import read_table
 
 
 def table(X):

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from surtree.target import Target, read_target, read_weights, require_events
+from surtree.data.target import Target, read_target, read_weights, require_events
 
 EVENT = [True, False, True]
 TIME = [3.0, 1.0, 2.0]

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from problems import neighbouring_floats
-from surtree.encoding import Encoder
-from surtree.thresholds import distinct_values, quantile_thresholds, readable
+from surtree.cuts.encoder import Encoder
+from surtree.cuts.thresholds import distinct_values, quantile_thresholds, readable
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 # Short lists of few numbers have repeats; numbers of any size overflow and underflow.

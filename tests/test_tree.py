@@ -1,4 +1,4 @@
-"""The tree on its own: built by hand from a structure, so that every number can be checked."""
+"""The tree on its own: built by hand from a topology, so that every number can be checked."""
 
 import copy
 import json
@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from surtree import SurTree
-from surtree._solver import Structure
-from surtree.building import build_tree, draft_trees
-from surtree.curves import leaf_curves
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
+from surtree.data.table import Column
+from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
 from surtree.display.wording import leaf_texts
-from surtree.encoding import Encoded
 from surtree.export import export_dot, export_mermaid, export_text
-from surtree.statistics import gain, nelson_aalen, row_sums
-from surtree.table import Column
-from surtree.target import Target
-from surtree.tree import Tree
+from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.survival.baseline import nelson_aalen
+from surtree.survival.objective import gain, row_sums
+from surtree.tree.build import build_tree, lazy_trees
+from surtree.tree.curves import leaf_curves
+from surtree.tree.tree import Tree
 
 AGE = np.array([30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 35.0, 65.0])
 DOSE = np.array([1.0, 3.0, 1.0, 3.0, 1.0, 3.0, np.nan, np.nan])
@@ -35,7 +35,7 @@ CUTS = (
     Cut(2, "dose", threshold=2.0, missing=False),
     Cut(2, "dose", threshold=2.0, missing=True),
 )
-ENCODED = Encoded(
+BINNED = BinnedRows(
     bins=np.array([[0, 0, 1, 2, 2, 2, 0, 2], [0, 1, 0, 1, 0, 1, 2, 2]], dtype=np.uint16),
     n_bins=np.array([3, 3], dtype=np.int32),
     missing_bin=np.array([-1, 2], dtype=np.int32),
@@ -49,7 +49,7 @@ ENCODED = Encoded(
 #  leaf 1     dose > 2 or missing
 #              no /    \ yes
 #           leaf 3    leaf 4
-STRUCTURE = Structure(
+TOPOLOGY = TreeTopology(
     cut=np.array([1, -1, 3, -1, -1], dtype=np.int32),
     left=np.array([1, -1, 3, -1, -1], dtype=np.int32),
     right=np.array([2, -1, 4, -1, -1], dtype=np.int32),
@@ -75,11 +75,11 @@ class Rows:
         return self.columns[index]
 
 
-def make_tree(target=None, weight=WEIGHT, structure=STRUCTURE, entry=None):
+def make_tree(target=None, weight=WEIGHT, topology=TOPOLOGY, entry=None):
     fitted = Target(EVENT, TIME, entry)
     baseline = nelson_aalen(fitted, weight)
     sums = row_sums(fitted, weight, baseline)
-    return build_tree(structure, ENCODED, CUTS, sums, baseline, target)
+    return build_tree(topology, BINNED, CUTS, sums, baseline, target)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_node_sums_are_added_up_from_the_rows(tree):
 
 
 def test_a_leaf_without_an_event_costs_nothing_and_is_not_flat():
-    structure = Structure(
+    topology = TreeTopology(
         cut=np.array([0, 2, -1, -1, -1], dtype=np.int32),
         left=np.array([1, 2, -1, -1, -1], dtype=np.int32),
         right=np.array([4, 3, -1, -1, -1], dtype=np.int32),
@@ -123,7 +123,7 @@ def test_a_leaf_without_an_event_costs_nothing_and_is_not_flat():
     event[[0, 6]] = False
     target = Target(event, TIME, None)
     baseline = nelson_aalen(target, WEIGHT)
-    tree = build_tree(structure, ENCODED, CUTS, row_sums(target, WEIGHT, baseline), baseline)
+    tree = build_tree(topology, BINNED, CUTS, row_sums(target, WEIGHT, baseline), baseline)
     assert tree.n_events[2] == 0
     assert tree.loss[2] == 0
     assert tree.theta[2] == pytest.approx(0.5 / tree.hazard[2])
@@ -182,8 +182,8 @@ def test_importances_are_shares_of_the_reduction(tree):
 
 
 def test_a_single_leaf():
-    no_split = Structure(*(np.array([-1], dtype=np.int32) for _ in range(3)))
-    tree = make_tree(structure=no_split)
+    no_split = TreeTopology(*(np.array([-1], dtype=np.int32) for _ in range(3)))
+    tree = make_tree(topology=no_split)
     assert (tree.n_splits, tree.n_leaves, tree.depth) == (0, 1, 0)
     assert tree.apply(Rows(AGE, DOSE)).tolist() == [0] * 8
     assert tree.decision_path(Rows(AGE, DOSE)).toarray().tolist() == [[1]] * 8
@@ -339,13 +339,13 @@ def test_many_trees_at_once_are_what_each_is():
     target = Target(EVENT, TIME, None)
     for weight in (WEIGHT, np.ones(len(WEIGHT))):
         baseline = nelson_aalen(target, weight)
-        given = ENCODED, CUTS, row_sums(target, weight, baseline), baseline
-        leaf = Structure(*(np.array([-1], dtype=np.int32) for _ in range(3)))
-        structures = [leaf, STRUCTURE, leaf]
-        drafts = draft_trees(structures, *given)
-        trees = [draft.tree for draft in drafts]
-        assert [draft.loss for draft in drafts] == [tree.total_loss for tree in trees]
-        assert trees == [build_tree(structure, *given) for structure in structures]
+        given = BINNED, CUTS, row_sums(target, weight, baseline), baseline
+        leaf = TreeTopology(*(np.array([-1], dtype=np.int32) for _ in range(3)))
+        topologies = [leaf, TOPOLOGY, leaf]
+        lazies = lazy_trees(topologies, *given)
+        trees = [lazy.tree for lazy in lazies]
+        assert [lazy.loss for lazy in lazies] == [tree.total_loss for tree in trees]
+        assert trees == [build_tree(topology, *given) for topology in topologies]
         assert not any(tree.theta.flags.writeable for tree in trees)
-        assert drafts[1].tree is trees[1]
-    assert draft_trees([], *given) == []
+        assert lazies[1].tree is trees[1]
+    assert lazy_trees([], *given) == []

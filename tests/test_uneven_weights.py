@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from problems import Case, expected_losses
 from surtree import SurTree
-from surtree.intervals import weight_over
-from surtree.reference import solve as solve_slowly
-from surtree.statistics import risk_table
-from surtree.target import Target
+from surtree.data.target import Target
+from surtree.solver.reference import solve as solve_slowly
+from surtree.survival.baseline import risk_table
+from surtree.survival.intervals import weight_over
 
 
 def target(event, time) -> np.ndarray:

@@ -23,7 +23,7 @@ from surtree import (
     SurTreeCV,
     Tree,
     UnseenCategoryWarning,
-    audit,
+    audit_tree,
 )
 from surtree.datasets import load_gbsg2
 from surtree.export import export_json, export_python, export_sql
@@ -193,7 +193,7 @@ def test_scores_losses_and_audits_warn_once(gbsg2):
     typed = (X["tumor_grade"] == "I") & (X["age"] < 50)
     X, n_rows = X.assign(tumor_grade=X["tumor_grade"].astype(object).mask(typed, "one")), sum(typed)
     without = X.assign(tumor_grade=X["tumor_grade"].where(X["tumor_grade"] != "one", None))
-    for call in (model.score, model.loss, lambda X, y: audit(model, X, y).loss):
+    for call in (model.score, model.loss, lambda X, y: audit_tree(model, X, y).loss):
         with pytest.warns(UnseenCategoryWarning, match=f"'one' in {n_rows} rows of") as caught:
             value = call(X, y)
         assert len(caught) == 1
@@ -209,7 +209,7 @@ def test_an_audit_of_rows_with_unseen_categories_never_finds_a_worse_optimum(gbs
     )
     for depth in (1, 2, 3):
         small = SurTree(max_depth=depth).fit(X, y)
-        found = quietly(audit, small, odd, y)
+        found = quietly(audit_tree, small, odd, y)
         assert found.loss >= found.same_depth.loss - 1e-9
         assert found.loss == pytest.approx(found.tree.total_loss)
 

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surtree import SurTree, report
+from surtree import SurTree, write_report
 from surtree.datasets import load_lung
-from surtree.writing import write_bytes, write_text
+from surtree.files.writing import write_bytes, write_text
 
 OLD = b"what was there\n"
 
@@ -29,7 +29,7 @@ def save(model, path):
     model.save(path)
 
 
-WRITERS = {"model": save, "report": report}
+WRITERS = {"model": save, "report": write_report}
 
 
 def require_untouched(path):
@@ -117,7 +117,7 @@ def test_half_a_character_is_refused_before_anything_is_lost(old, write, place):
 
 def test_half_a_character_in_a_title(fitted, old):
     with pytest.raises(ValueError, match="half of a character"):
-        report(fitted, old, title="\udcff")
+        write_report(fitted, old, title="\udcff")
     require_untouched(old)
 
 
@@ -189,7 +189,7 @@ def test_a_device_is_written_directly():
 @pytest.mark.parametrize("through", ["a pipe", "a file"])
 def test_standard_output_keeps_the_order_of_what_is_written(tmp_path, through):
     code = (
-        "from pathlib import Path; from surtree.writing import write_text; print('first'); "
+        "from pathlib import Path; from surtree.files.writing import write_text; print('first'); "
         "write_text(Path('/dev/stdout'), 'second\\n'); print('third')"
     )
     command = [sys.executable, "-c", code]

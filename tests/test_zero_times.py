@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surtree import SurTree, SurTreeCV, audit, cost_complexity_path
-from surtree.curves import confidence_band, leaf_curves
+from surtree import SurTree, SurTreeCV, audit_tree, cost_complexity_path
+from surtree.data.target import read_target
 from surtree.export import export_python, export_sql
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 from surtree.metrics import (
@@ -22,8 +22,8 @@ from surtree.metrics import (
     integrated_brier_score,
 )
 from surtree.plot import plot_curves, plot_tree
-from surtree.report import report
-from surtree.target import read_target
+from surtree.report import write_report
+from surtree.tree.curves import confidence_band, leaf_curves
 
 mpl.use("Agg")
 
@@ -79,7 +79,7 @@ def test_an_audit_and_a_path_leave_them_out_too():
     X, y = draw(1)
     model = SurTree(max_depth=2).fit(*_without(X, y))
     with pytest.warns(UserWarning, match="rows are censored at time zero") as caught:
-        found = audit(model, X, y)
+        found = audit_tree(model, X, y)
     assert len(caught) == 1
     assert found.loss == pytest.approx(model.loss_)
     assert found.gap == pytest.approx(0)
@@ -202,7 +202,7 @@ def test_a_median_of_zero_is_shown_and_exported(early, tmp_path):
     assert " THEN 0" in export_sql(model.tree_, value="median", leaf_curve="kaplan-meier") or (
         " ELSE 0" in export_sql(model.tree_, value="median", leaf_curve="kaplan-meier")
     )
-    page = report(model, tmp_path / "zero.html").read_text(encoding="utf-8")
+    page = write_report(model, tmp_path / "zero.html").read_text(encoding="utf-8")
     assert "median survival 0" in page
 
 
@@ -231,7 +231,7 @@ def test_very_small_and_very_large_times_are_times(unit, tmp_path):
     assert [c.at_risk.tolist() for c in model.tree_.risk] == [
         c.at_risk.tolist() for c in plain.tree_.risk
     ]
-    assert report(model, tmp_path / "r.html").stat().st_size > 10_000
+    assert write_report(model, tmp_path / "r.html").stat().st_size > 10_000
     ax = plot_curves(model.tree_)
     ax.figure.canvas.draw()
     mpl.pyplot.close(ax.figure)

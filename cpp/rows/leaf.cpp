@@ -3,12 +3,14 @@
 namespace surtree {
 
 LeafValue::LeafValue(const Problem& problem, const Limits& limits, double grid)
-    : kernels_(problem.objective),
-      n_counts_(padded_counts(static_cast<int>(limits.least.size()))),
-      parameters_(problem.parameters),
-      least_(limits.least) {
+    : kernels_(problem.objective), parameters_(problem.parameters) {
     for (double& parameter : parameters_) parameter /= grid;
-    least_.resize(at(n_counts_), 0.0);
+    for (std::size_t c = 0; c < limits.least.size(); ++c) {
+        if (limits.least[c] <= 0) continue;
+        counted_.push_back(c);
+        least_.push_back(limits.least[c]);
+    }
+    least_.resize(at(padded_counts(static_cast<int>(least_.size()))), 0.0);
 }
 
 double LeafValue::gain(const double* sums) const {

@@ -18,11 +18,14 @@ class LeafValue {
     LeafValue(const Problem& problem, const Limits& limits, double grid);
 
     const Kernels& kernels() const { return *kernels_; }
-    LeafSpec spec() const { return {parameters_.data(), least_.data(), n_counts_}; }
+    LeafSpec spec() const { return {parameters_.data(), least_.data(), static_cast<int>(least_.size())}; }
 
     // Numbers a row: the sums of the objective, then counts.
-    int width() const { return kernels_->n_sums + n_counts_; }
-    bool is_limited() const { return n_counts_ > 0; }
+    int width() const { return kernels_->n_sums + static_cast<int>(least_.size()); }
+    bool is_limited() const { return !counted_.empty(); }
+
+    // The counts of the problem that limit something, in the order of a row.
+    const std::vector<std::size_t>& counted() const { return counted_; }
 
     double gain(const double* sums) const;
     bool allows(const double* sums) const { return !is_limited() || kernels_->allows(spec(), sums); }
@@ -33,8 +36,8 @@ class LeafValue {
 
  private:
     const Kernels* kernels_;
-    int n_counts_;
-    std::vector<double> parameters_, least_;
+    std::vector<double> parameters_, least_;  // the latter padded as kernels need it
+    std::vector<std::size_t> counted_;
 };
 
 }  // namespace surtree

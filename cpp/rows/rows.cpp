@@ -116,8 +116,8 @@ Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
     for (std::size_t r = 0; r < problem.n_rows; ++r) {
         double* to = all.sums.data() + at(class_of[r]) * width;
         rows.slack += add_row(problem, r, grid, to);
-        for (std::size_t c = 0; c < limits.least.size(); ++c)
-            to[n_sums + c] += problem.counts[c * problem.n_rows + r];
+        for (std::size_t c = 0; c < rows.leaf.counted().size(); ++c)
+            to[n_sums + c] += problem.counts[rows.leaf.counted()[c] * problem.n_rows + r];
     }
     const std::vector<double> totals = sum_rows(all);
     rows.scale = problem.objective->scale(totals.data());

@@ -22,7 +22,7 @@ struct Shape {
 struct Example {
     std::vector<std::uint16_t> bins;
     std::vector<double> sums;    // events of all rows, then their hazards
-    std::vector<double> counts;  // what is limited
+    std::vector<double> counts;  // ones, then events
     std::vector<std::uint8_t> has_event;
     int min_samples = 1, min_events = 0;
     Problem problem;
@@ -61,6 +61,9 @@ struct Example {
         problem.bins = bins.data();
         problem.objective = find_kernels("relative_risk");
         problem.sums = sums.data();
+        counts.assign(problem.n_rows, 1.0);
+        counts.insert(counts.end(), has_event.begin(), has_event.end());
+        problem.counts = counts.data();
         const int depth = below(problem.cuts.size() < 8 ? 5 : 4), splits = below(1 << depth);
         const int samples = below(2) == 0 ? 1 + below(4) : 1;
         set_limits(depth, splits, samples, below(2) == 0 ? below(3) : 0);
@@ -68,21 +71,10 @@ struct Example {
 
     Example(const Example&) = delete;  // the problem points to the vectors
 
-    // Limits on leaves that every leaf keeps are left out.
     void set_limits(int depth, int splits, int samples = 1, int events = 0) {
-        limits = {depth, splits, {}};
         min_samples = samples;
         min_events = events;
-        counts.clear();
-        if (samples > 1) {
-            limits.least.push_back(samples);
-            counts.insert(counts.end(), problem.n_rows, 1.0);
-        }
-        if (events > 0) {
-            limits.least.push_back(events);
-            counts.insert(counts.end(), has_event.begin(), has_event.end());
-        }
-        problem.counts = counts.data();
+        limits = {depth, splits, {samples > 1 ? samples : 0.0, static_cast<double>(events)}};
     }
 
     double& events(std::size_t row) { return sums[row]; }

@@ -23,8 +23,10 @@ from fuzz.checks import (
 )
 from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import SurTree, SurTreeCV
-from surtree._solver import Progress, Switches, solve
-from surtree.training import read_training_rows
+from surtree.estimator import check_parameters, make_problem
+from surtree.fitting.training import read_training_data
+from surtree.solver.core import Problem
+from surtree.solver.problem import Progress, Switches
 from tests.problems import Case
 
 
@@ -145,17 +147,17 @@ def unfinished(rng: Rng) -> None:
     case.limits["max_depth"] = pick(rng, [2, 3, 4, 4, 5])
     with shown(case):
         model = SurTree(**case.limits)
-        rows = read_training_rows(model, case.X, case.y, case.weight, case.entry)
-        problem, limits = model._encode(rows), model._check_parameters()
-        best = solve(problem.encoded, rows.sums, limits).gains
+        rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
+        problem, limits = make_problem(model, rows), check_parameters(model)
+        best = Problem(problem.binned, rows.sums).solve(limits).gains
     slack = tolerance(counted(case), float(np.abs(best).max()))
     for _ in range(4):
         switches = Switches(
             stop_after=int(rng.integers(0, 30)), bisect=pick(rng, [0, 100]), share=chance(rng, 0.5)
         )
         with shown(case, switches=switches):
-            early = solve(
-                problem.encoded, rows.sums, limits, switches=switches, n_jobs=pick(rng, [1, 2])
+            early = Problem(problem.binned, rows.sums).solve(
+                limits, switches=switches, n_jobs=pick(rng, [1, 2])
             )
             require(early.gains.size == best.size, early.gains.size, "sizes of", best.size)
             require(bool((early.gain_bounds >= best - slack).all()), early.gain_bounds, best)
@@ -163,7 +165,7 @@ def unfinished(rng: Rng) -> None:
             done = bool((early.gains >= best - slack).all())
             require(done or early.status == "interrupted", "status", early.status)
             claimed = rows.sums.negative_log_hazard - early.gains
-            built = np.array([draft.loss for draft in problem.build(early.structures)])
+            built = np.array([lazy.loss for lazy in problem.build(early.topologies)])
             require(bool((np.abs(built - claimed) <= slack).all()), "claimed", claimed, built)
 
 

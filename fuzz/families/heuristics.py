@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from fuzz.checks import check_leaves, fit, require, shown, tolerance
 from fuzz.tables import Rng, counted, draw_case, pick
-from surtree import audit
+from surtree import audit_tree
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
 
@@ -45,7 +45,7 @@ def _fit(model, case):
 def _check_audit(model, case) -> None:
     rows = counted(case)  # of the others, some may hold categories that training never had
     slack = tolerance(rows)
-    found = audit(model, rows.X, rows.y, rows.weight, rows.entry, time_limit=None)
+    found = audit_tree(model, rows.X, rows.y, rows.weight, rows.entry, time_limit=None)
     loss = model.tree_.total_loss
     require(abs(found.loss - loss) <= slack, "audited loss", found.loss, "of", loss)
     require(found.same_depth.loss <= found.loss + slack, "same depth", found.same_depth.loss)

@@ -20,8 +20,10 @@ from fuzz.checks import (
 )
 from fuzz.tables import Rng, chance, draw_limits, draw_target, draw_weight, pick
 from surtree import SurTree
-from surtree._solver import Solution, Switches, solve
-from surtree.training import read_training_rows
+from surtree.estimator import check_parameters, make_problem
+from surtree.fitting.training import read_training_data
+from surtree.solver.core import Problem
+from surtree.solver.problem import Solution, Switches
 from tests.problems import Case
 
 EVERY: dict[str, Any] = {"n_thresholds": None, "min_support": 0.0}
@@ -70,11 +72,11 @@ def bisection(rng: Rng) -> None:
         expected = None
     with shown(case):
         model = SurTree(**case.limits)
-        rows = read_training_rows(model, case.X, case.y, case.weight, case.entry)
-        problem, limits = model._encode(rows), model._check_parameters()
+        rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
+        problem, limits = make_problem(model, rows), check_parameters(model)
 
         def solved(switches: Switches, **options: Any) -> Solution:
-            return solve(problem.encoded, rows.sums, limits, switches=switches, **options)
+            return Problem(problem.binned, rows.sums).solve(limits, switches=switches, **options)
 
         swept = solved(Switches(bisect=10**6))
         for switches in (Switches(bisect=0), Switches()):
@@ -103,7 +105,7 @@ def _same_trees(one: Solution, other: Solution, what: object) -> None:
         and np.allclose(one.gains, other.gains, rtol=1e-12, atol=1e-12),
         f"gains {one.gains} and {other.gains}, {what}",
     )
-    for mine, theirs in zip(one.structures, other.structures, strict=True):
+    for mine, theirs in zip(one.topologies, other.topologies, strict=True):
         require(np.array_equal(mine.cut, theirs.cut), f"cuts {mine.cut}, {theirs.cut}, {what}")
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 from fuzz.checks import require
 from fuzz.family import is_refusal
 from fuzz.tables import Rng, chance, draw_target, pick
-from surtree import SurTree, Tree, report
+from surtree import SurTree, Tree, write_report
 from surtree.export import (
     export_dot,
     export_json,
@@ -251,7 +251,7 @@ def _check_page(words: Words, title: str, path: Path) -> None:
     refusals = [_SURROGATE] * any(map(_has_surrogate, texts))
 
     def write() -> Path:
-        return report(words.model, path, title=title, time_unit=title[:20])
+        return write_report(words.model, path, title=title, time_unit=title[:20])
 
     if _unless_refused(write, refusals) is None:
         return

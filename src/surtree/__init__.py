@@ -12,27 +12,58 @@ Examples
 
 from importlib.metadata import version
 
-from surtree.audit import Audit, audit
-from surtree.cost_complexity import cost_complexity_path
-from surtree.encoding import Encoder
+from surtree.audit import Audit, Optimum, SplitCost, audit_tree
+from surtree.base import TreeEstimator
+from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
 from surtree.estimator import SurTree
-from surtree.report import report
-from surtree.selection import SurTreeCV
-from surtree.splitter import EventStratifiedKFold
-from surtree.tree import Tree
-from surtree.unseen import UnseenCategoryWarning
+from surtree.model_selection import (
+    CostComplexityPath,
+    EventStratifiedKFold,
+    FoldProgress,
+    SizeScores,
+    SurTreeCV,
+    cost_complexity_path,
+)
+from surtree.report import write_report
+from surtree.solver import Progress
+from surtree.survival import Baseline, StepFunction
+from surtree.tree import (
+    AtRiskCounts,
+    LeafCurve,
+    Rule,
+    Size,
+    Tree,
+    confidence_band,
+    leaf_curves,
+)
 
 __all__ = [
+    "AtRiskCounts",
     "Audit",
+    "Baseline",
+    "CostComplexityPath",
+    "Cut",
     "Encoder",
     "EventStratifiedKFold",
+    "FoldProgress",
+    "LeafCurve",
+    "Optimum",
+    "Progress",
+    "Rule",
+    "Size",
+    "SizeScores",
+    "SplitCost",
+    "StepFunction",
     "SurTree",
     "SurTreeCV",
     "Tree",
+    "TreeEstimator",
     "UnseenCategoryWarning",
-    "audit",
+    "audit_tree",
+    "confidence_band",
     "cost_complexity_path",
-    "report",
+    "leaf_curves",
+    "write_report",
 ]
 
 __version__ = version("surtree")

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from surtree._solver import Limits, ProgressHook
-from surtree.curves import LeafCurveKind
-from surtree.encoding import Encoder
-from surtree.model_file import damaged, read_model, write_model
+from surtree.base import TreeEstimator
+from surtree.cuts.encoder import Encoder
+from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
+from surtree.fitting.training import TrainingData, read_training_data
 from surtree.parameters import (
     MAX_DEPTH,
+    LeafCurveKind,
     read_time_limit,
     require_flag,
     require_hook,
@@ -24,10 +26,12 @@ from surtree.parameters import (
     require_not_negative,
     require_whole,
 )
-from surtree.path import SPLIT_TOLERANCE, EncodedRows, Size, SizePath, find_path
-from surtree.prediction import TreeEstimator
-from surtree.strategy import Search
-from surtree.training import TrainingRows, read_training_rows
+from surtree.solver.problem import Limits, ProgressHook
+from surtree.solver.search import SearchSettings
+from surtree.tree.model_file import damaged, read_model, write_model
+from surtree.tree.size import Size
+
+Model = TypeVar("Model", bound="SurTree")
 
 # Seconds of a time limit that are kept for building the trees.
 AFTERWARDS = 0.03
@@ -141,6 +145,16 @@ class SurTree(TreeEstimator):
     [0.682, 1.065, 1.065]
     """
 
+    path_: tuple[Size, ...]
+    encoder_: Encoder
+    time_unit_: str | None
+    n_cuts_: int
+    n_evaluated_: int
+    loss_: float
+    lower_bound_: float
+    gap_: float
+    status_: str
+
     def __init__(
         self,
         max_depth: int = 3,
@@ -201,23 +215,24 @@ class SurTree(TreeEstimator):
             The estimator itself.
         """
         start = perf_counter()
-        limits = self._check_parameters()
-        encoded = self._encode(read_training_rows(self, X, y, sample_weight, entry))
+        limits = check_parameters(self)
+        problem = make_problem(self, read_training_data(self, X, y, sample_weight, entry))
         time_left = read_time_limit(self.time_limit)
         if time_left is not None:
             # What comes before and after the search is on the clock as well. Without any time left
             # it ends at once.
             time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
             time_left = max(time_left, 1e-9)
-        path = self._find_path(
-            encoded,
-            Search(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
+        path = find_sizes(
+            self,
+            problem,
+            SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
         )
         best = min(
             path.sizes,
             key=lambda size: (size.loss + float(self.ccp_alpha) * size.splits, size.splits),
         )
-        return self._adopt(encoded, path, best)
+        return adopt_size(self, problem, path, best)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, as JSON and without code.
@@ -262,62 +277,102 @@ class SurTree(TreeEstimator):
         parameters, attributes = read_model(Path(path))
         try:
             model = cls(**parameters)
-            model._check_parameters()
+            check_parameters(model)
         except (TypeError, ValueError) as error:
             raise damaged(Path(path), error) from None
         for name, value in attributes.items():
             setattr(model, name, value)
         return model
 
-    def _find_path(self, encoded: EncodedRows, how: Search) -> SizePath:
-        return find_path(encoded, how, refines=self.refine, refined_from=self.n_thresholds)
 
-    def _encode(self, rows: TrainingRows) -> EncodedRows:
-        n_thresholds = None if self.refine else self.n_thresholds
-        encoder = Encoder(n_thresholds, self.max_categories, self.min_support)
-        return EncodedRows(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
+def check_parameters(model: SurTree) -> Limits:
+    """Return the limits of the search, or raise an error that names the parameter at fault.
 
-    def _adopt(self, encoded: EncodedRows, path: SizePath, best: Size) -> Self:
-        """Become the model whose tree is one of those that were found."""
-        chosen = encoded.build_with_risk(path.structures[best.splits])
-        self.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
-        self.tree_ = chosen
-        self.encoder_ = encoded.encoder
-        self.time_unit_: str | None = None
-        self.n_cuts_, self.n_evaluated_ = path.n_cuts, path.n_evaluated
-        self.loss_ = best.loss
-        # Any size could have been chosen, had its tree been found.
-        lower_bound = min(
-            size.lower_bound + float(self.ccp_alpha) * (size.splits - best.splits)
-            for size in path.sizes
-        )
-        # A gap that is rounding is none, and the tree is proven, whatever its path lacks.
-        scale = float(encoded.rows.sums.events.sum()) + best.loss
-        is_proven = best.loss - lower_bound <= SPLIT_TOLERANCE * scale
-        self.lower_bound_ = best.loss if is_proven else lower_bound
-        self.gap_ = (best.loss - self.lower_bound_) / best.loss if best.loss > 0 else 0.0
-        self.status_ = "optimal" if is_proven and path.status == "time_limit" else path.status
-        return self
+    Parameters
+    ----------
+    model : SurTree
+        An estimator, fitted or not.
+    """
+    require_whole("max_depth", model.max_depth, 0, MAX_DEPTH)
+    if model.max_splits is not None:
+        require_whole("max_splits", model.max_splits, 0)
+    require_whole("min_samples_leaf", model.min_samples_leaf, 1)
+    require_whole("min_events_leaf", model.min_events_leaf, 0)
+    require_not_negative("ccp_alpha", model.ccp_alpha)
+    Encoder(model.n_thresholds, model.max_categories, model.min_support)._check_parameters()
+    require_flag("refine", model.refine)
+    require_jobs(model.n_jobs)
+    if model.memory_limit is not None:
+        require_whole("memory_limit", model.memory_limit, 0)
+    require_hook(model.progress)
+    require_leaf_curve(model.leaf_curve)
+    read_time_limit(model.time_limit)
+    return Limits(
+        max_depth=model.max_depth,
+        max_splits=model.max_splits,
+        min_samples_leaf=model.min_samples_leaf,
+        min_events_leaf=model.min_events_leaf,
+    )
 
-    def _check_parameters(self) -> Limits:
-        """Return the limits of the search, or say which parameter cannot be used."""
-        require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
-        if self.max_splits is not None:
-            require_whole("max_splits", self.max_splits, 0)
-        require_whole("min_samples_leaf", self.min_samples_leaf, 1)
-        require_whole("min_events_leaf", self.min_events_leaf, 0)
-        require_not_negative("ccp_alpha", self.ccp_alpha)
-        Encoder(self.n_thresholds, self.max_categories, self.min_support)._check_parameters()
-        require_flag("refine", self.refine)
-        require_jobs(self.n_jobs)
-        if self.memory_limit is not None:
-            require_whole("memory_limit", self.memory_limit, 0)
-        require_hook(self.progress)
-        require_leaf_curve(self.leaf_curve)
-        read_time_limit(self.time_limit)
-        return Limits(
-            max_depth=self.max_depth,
-            max_splits=self.max_splits,
-            min_samples_leaf=self.min_samples_leaf,
-            min_events_leaf=self.min_events_leaf,
-        )
+
+def make_problem(model: SurTree, data: TrainingData) -> FitProblem:
+    """Find the cuts of the training data and bin its rows.
+
+    Parameters
+    ----------
+    model : SurTree
+        Its parameters say which cuts to look for.
+    data : TrainingData
+        The rows.
+    """
+    n_thresholds = None if model.refine else model.n_thresholds
+    encoder = Encoder(n_thresholds, model.max_categories, model.min_support)
+    return FitProblem(data, encoder, encoder.fit_encode(data.table, data.table_weight))
+
+
+def find_sizes(model: SurTree, problem: FitProblem, how: SearchSettings) -> SizePath:
+    """Find the best tree of every size, over all cuts or by refinement as the model says.
+
+    Parameters
+    ----------
+    model : SurTree
+        Its parameters say whether to refine.
+    problem : FitProblem
+        What `make_problem` returned.
+    how : SearchSettings
+        Limits of the trees and of the search.
+    """
+    return find_path(problem, how, refines=model.refine, refined_from=model.n_thresholds)
+
+
+def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) -> Model:
+    """Set the fitted attributes of a model to one of the sizes that were found.
+
+    Parameters
+    ----------
+    model : SurTree
+        The estimator; it is changed and returned.
+    problem, path : FitProblem, SizePath
+        What was searched, and what was found.
+    best : Size
+        One of the sizes of the path.
+    """
+    chosen = problem.build_with_at_risk(path.topologies[best.splits])
+    model.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
+    model.tree_ = chosen
+    model.encoder_ = problem.encoder
+    model.time_unit_ = None
+    model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
+    model.loss_ = best.loss
+    # Any size could have been chosen, had its tree been found.
+    lower_bound = min(
+        size.lower_bound + float(model.ccp_alpha) * (size.splits - best.splits)
+        for size in path.sizes
+    )
+    # A gap that is rounding is none, and the tree is proven, whatever its path lacks.
+    scale = float(problem.data.sums.events.sum()) + best.loss
+    is_proven = best.loss - lower_bound <= SPLIT_TOLERANCE * scale
+    model.lower_bound_ = best.loss if is_proven else lower_bound
+    model.gap_ = (best.loss - model.lower_bound_) / best.loss if best.loss > 0 else 0.0
+    model.status_ = "optimal" if is_proven and path.status == "time_limit" else path.status
+    return model

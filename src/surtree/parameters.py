@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from surtree.curves import KINDS
+LeafCurveKind = Literal["baseline", "kaplan-meier"]
+LEAF_CURVES: tuple[LeafCurveKind, ...] = ("baseline", "kaplan-meier")
 
 MAX_DEPTH = 20
 # Seconds; whoever waits longer than thirty years has no time limit.
@@ -98,5 +99,5 @@ def require_hook(progress: Any) -> None:
 
 def require_leaf_curve(leaf_curve: Any) -> None:
     """Raise an error unless ``leaf_curve`` names a kind of curve."""
-    if leaf_curve not in KINDS:
-        raise ValueError(f"leaf_curve must be one of {KINDS}; got {leaf_curve!r}.")
+    if leaf_curve not in LEAF_CURVES:
+        raise ValueError(f"leaf_curve must be one of {LEAF_CURVES}; got {leaf_curve!r}.")

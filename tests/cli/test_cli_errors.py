@@ -219,7 +219,7 @@ def test_what_an_export_cannot_write(surtree, files):
     X, y = load_lung()
     SurTree(max_depth=2, leaf_curve="kaplan-meier").fit(X, y).save(files / "k.json")
     options = ("--splits", 1, "--format", "sql", "--value", "median")
-    require_line(surtree("show", files / "k.json", *options, code=1), "keeps no risk counts")
+    require_line(surtree("show", files / "k.json", *options, code=1), "keeps no at-risk counts")
 
 
 class TestPredict:

@@ -10,7 +10,7 @@ import pytest
 from target import TARGET
 
 import surtree as package
-from surtree import SurTree, audit
+from surtree import SurTree, audit_tree
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.export import (
     export_dot,
@@ -198,7 +198,7 @@ class TestAudit:
         X, y = load_lung()
         fitted = SurTree(max_depth=2, max_splits=2).fit(X, y)
         fitted.save(files / "m.json")
-        expected = audit(fitted, X, y)
+        expected = audit_tree(fitted, X, y)
         options = (files.csv, *TARGET, "--model", files / "m.json")
         assert surtree("audit", *options).stdout == f"{expected}\n"
         found = json.loads(surtree("audit", *options, "--json").stdout)
@@ -212,7 +212,7 @@ class TestAudit:
         X, y = load_lung()
         options = (files.csv, *TARGET, "--leaf", "sex", "--max-depth", 2, "--json")
         found = json.loads(surtree("audit", *options).stdout)
-        expected = audit(X["sex"].to_numpy(), X.drop(columns="sex"), y, max_depth=2)
+        expected = audit_tree(X["sex"].to_numpy(), X.drop(columns="sex"), y, max_depth=2)
         assert found["gap_percent"] == pytest.approx(expected.gap)
         assert found["depth"] is None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from surtree import SurTree, Tree
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
 from surtree.export import (
     export_dot,
     export_json,
@@ -20,8 +20,9 @@ from surtree.export import (
     export_sql,
     export_text,
 )
-from surtree.risk import risk_counts
-from surtree.statistics import Baseline, round_times
+from surtree.survival.baseline import Baseline
+from surtree.survival.time_axis import round_times
+from surtree.tree.at_risk import at_risk_counts
 
 DIRECTORY = Path(__file__).parent / "golden"
 
@@ -74,7 +75,7 @@ def golden_tree() -> Tree:
         loss=events / 4,
         cuts=CUTS,
         baseline=Baseline(np.array([1.0, 2.5, 4.0]), np.array([0.25, 0.5, 1.0]), 0.015625),
-        risk=risk_counts(_risk(N_SAMPLES[leaf], N_EVENTS[leaf]) for leaf in LEAVES),
+        risk=at_risk_counts(_risk(N_SAMPLES[leaf], N_EVENTS[leaf]) for leaf in LEAVES),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from damage import damaged, outcome, rows_for, sample_models, use_everywhere, write_damaged
 from problems import cases
 from surtree import SurTree, Tree, UnseenCategoryWarning
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
 
@@ -117,11 +117,11 @@ CHANGES = [
     (first("events"), 1e9, "do not add up"),
     (first("hazard"), 1e9, "do not add up"),
     (in_risk("deaths"), -1, "deaths[0] is -1, not a weight above zero"),
-    (in_risk("deaths"), 999, "its risk counts are not those of its leaves"),
+    (in_risk("deaths"), 999, "its at-risk counts are not those of its leaves"),
     (in_risk("at_risk"), 0, "at_risk[0] is 0, not a weight above zero"),
     (in_risk("step"), -1, "step[0] is -1, not a whole number"),
     (in_risk("step"), 0.5, "step[0] is 0.5, not a whole number"),
-    (in_risk("step"), 30, "its risk counts are not those of its leaves"),
+    (in_risk("step"), 30, "its at-risk counts are not those of its leaves"),
     (in_risk("round_at_risk"), -1, "round_at_risk[0] is -1, not a weight, zero or more"),
     (in_cuts("categories", "site"), [], "a question has no category in its list"),
     (in_cuts("categories", "site"), ["a", 1], "a question has categories of different kinds"),
@@ -169,7 +169,7 @@ CHANGES = [
     (lambda m, v: m["baseline"]["times"].__setitem__(-1, v), 1e300, "not a time from 0 to 1e100"),
     (in_risk("at_risk"), 1e-300, "not a weight above zero"),
     (lambda m, v: m["trees"][0].update(risk=m["trees"][0]["risk"][::-1]), None, "risk counts"),
-    (lambda m, v: m["trees"][0].update(risk=v), [], "the risk counts of its tree are not there"),
+    (lambda m, v: m["trees"][0].update(risk=v), [], "the at-risk counts of its tree are not there"),
 ]
 
 

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from real_tables import TABLES, numbers
 
-from surtree.statistics import nelson_aalen
-from surtree.target import read_target
+from surtree.data.target import read_target
+from surtree.survival.baseline import nelson_aalen
 
 HERE = Path(__file__).parent
 

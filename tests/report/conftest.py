@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 from surtree import SurTree
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import GreedyTree
-from surtree.report import report
+from surtree.report import write_report
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +59,7 @@ def gbsg2():
 @pytest.fixture(scope="session")
 def page_of_gbsg2(gbsg2, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "gbsg2.html"
-    return report(gbsg2[0], path, time_unit="days", title="Breast cancer")
+    return write_report(gbsg2[0], path, time_unit="days", title="Breast cancer")
 
 
 def mixed_table(n_rows=400, seed=5):
@@ -90,7 +90,7 @@ def mixed(tmp_path_factory):
     """A model with every kind of question, its table, and its page."""
     X, y = mixed_table()
     model = SurTree(max_depth=4, min_samples_leaf=5).fit(X, y)
-    return model, X, report(model, tmp_path_factory.mktemp("report") / "mixed.html")
+    return model, X, write_report(model, tmp_path_factory.mktemp("report") / "mixed.html")
 
 
 @pytest.fixture(scope="session")
@@ -104,4 +104,4 @@ def deep(tmp_path_factory):
     model = GreedyTree(max_depth=5, n_thresholds=8, min_samples_leaf=5).fit(X, time)
     assert model.get_depth() == 5
     assert model.get_n_leaves() >= 28
-    return report(model, tmp_path_factory.mktemp("report") / "deep.html")
+    return write_report(model, tmp_path_factory.mktemp("report") / "deep.html")

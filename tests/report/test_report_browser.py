@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from surtree import SurTree, SurTreeCV
-from surtree.curves import confidence_band, leaf_curves
 from surtree.datasets import load_gbsg2
 from surtree.display.wording import median_text, number, rule_texts
-from surtree.report import report
+from surtree.report import write_report
 from surtree.report._questionnaire import UNKNOWN
+from surtree.tree.curves import confidence_band, leaf_curves
 
 NODES = "items => items.map(item => Number(item.dataset.node))"
 WIDTHS = {"phone": 360, "tablet": 820, "laptop": 1280, "wide": 1920}
@@ -278,7 +278,7 @@ def test_names_that_are_code_are_harmless_everywhere(visit, tmp_path):
     model = SurTree(max_depth=4).fit(X, np.exp(-score.to_numpy()) * rng.exponential(size=size))
     assert {cut.name for cut in model.tree_.cuts} == set(HOSTILE)
     for name, made in (("model", model), ("tree", model.tree_)):
-        path = report(made, tmp_path / f"{name}.html", title=HOSTILE[0], time_unit=HOSTILE[1])
+        path = write_report(made, tmp_path / f"{name}.html", title=HOSTILE[0], time_unit=HOSTILE[1])
         page = visit(path)
         assert page.title() == HOSTILE[0]
         assert page.locator("h1").inner_text() == HOSTILE[0]
@@ -422,7 +422,7 @@ def test_paper_has_the_tree_and_the_certificate_but_no_controls(visit, page_of_g
 
 def test_a_single_leaf_has_no_questionnaire(visit, tmp_path):
     X, y = load_gbsg2(backend="pandas")
-    page = visit(report(SurTree(max_depth=0).fit(X, y), tmp_path / "leaf.html"))
+    page = visit(write_report(SurTree(max_depth=0).fit(X, y), tmp_path / "leaf.html"))
     assert not page.locator("#questions").is_visible()
     assert detail(page, "heading").strip() == "Leaf 0"
     assert "asks nothing" in page.locator("#tree-section").inner_text()
@@ -432,7 +432,7 @@ def test_a_single_leaf_has_no_questionnaire(visit, tmp_path):
 def test_sizes_and_scores_of_a_cross_validation_are_drawn(visit, tmp_path):
     X, y = load_gbsg2(backend="pandas")
     search = SurTreeCV(max_depth=2, cv=3).fit(X, y)
-    page = visit(report(search, tmp_path / "cv.html"))
+    page = visit(write_report(search, tmp_path / "cv.html"))
     drawn = search.sizes_.of_depth(search.best_params_["max_depth"])
     assert page.locator("#scores circle.dot").count() == len(drawn)
     assert page.locator("#sizes circle.dot").count() == len(search.best_estimator_.path_)

@@ -11,11 +11,11 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from surtree import SurTree, SurTreeCV, audit
-from surtree.cut import Cut
+from surtree import SurTree, SurTreeCV, audit_tree
+from surtree.cuts.cut import Cut
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
-from surtree.report import report
+from surtree.report import write_report
 from surtree.report._certificate import percent, verdict
 from surtree.report._findings import Certificate
 from surtree.report._questionnaire import read_fields
@@ -27,13 +27,13 @@ def table():
 
 
 def text_of(model, tmp_path, **options):
-    page = report(model, tmp_path / "page.html", **options).read_text(encoding="utf-8")
+    page = write_report(model, tmp_path / "page.html", **options).read_text(encoding="utf-8")
     page = page.split("<body>")[1].split('<script type="application/json"')[0]
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 def data_of(model, tmp_path, **options):
-    page = report(model, tmp_path / "page.html", **options).read_text(encoding="utf-8")
+    page = write_report(model, tmp_path / "page.html", **options).read_text(encoding="utf-8")
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     return json.loads(found.group(1))
 
@@ -94,18 +94,18 @@ def test_a_heuristic_has_no_proof(table, tmp_path, heuristic):
 
 def test_an_audited_tree_says_what_its_questions_cost(table, tmp_path):
     X, y = table
-    found = audit(GreedyTree(max_depth=3).fit(X, y), X, y)
+    found = audit_tree(GreedyTree(max_depth=3).fit(X, y), X, y)
     said = text_of(found, tmp_path)
     assert f"Misses {found.gap:.1f} % of what the best tree of its size explains" in said
     assert f"loss {found.optimum.loss:.6g}" in said
     worst = found.split_costs[0]
     assert f"question cost {html.escape(worst.rule)} {worst.cost:.3g}" in said
     best = SurTree(max_depth=2).fit(X, y)
-    assert "As good as the best tree of its size" in text_of(audit(best, X, y), tmp_path)
+    assert "As good as the best tree of its size" in text_of(audit_tree(best, X, y), tmp_path)
     late = replace(found, same_depth=replace(found.same_depth, lower_bound=0.0))
     assert "of what the best tree found in time explains" in text_of(late, tmp_path)
     with pytest.raises(ValueError, match="leaf labels, which are no tree"):
-        report(audit(best.apply(X), X, y), tmp_path / "page.html")
+        write_report(audit_tree(best.apply(X), X, y), tmp_path / "page.html")
 
 
 def test_weights_and_late_entry_are_named(table, tmp_path):
@@ -140,14 +140,14 @@ def test_horizons_are_those_asked_for(table, tmp_path):
     assert [row["time"] for row in rows] == ["365", "730.5"]
     for wrong in (-1, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="horizons must be times, zero or later"):
-            report(model, tmp_path / "page.html", horizons=[wrong])
+            write_report(model, tmp_path / "page.html", horizons=[wrong])
 
 
 def test_curves_of_a_page_are_close_to_the_truth_however_many_steps_they_have(tmp_path):
     rng = np.random.default_rng(0)
     time = rng.weibull(1.5, 60_000)
     model = SurTree(max_depth=1).fit(rng.random((60_000, 1)), time)
-    page = report(model, tmp_path / "page.html")
+    page = write_report(model, tmp_path / "page.html")
     assert page.stat().st_size < 200_000
     curve = data_of(model, tmp_path)["leaves"]["1"]
     members = np.sort(time[model.apply(rng.random((60_000, 1))) >= 0])
@@ -221,15 +221,15 @@ def test_the_fields_of_a_questionnaire():
 
 def test_what_is_no_model_is_refused(table, tmp_path):
     with pytest.raises(TypeError, match="made of a fitted estimator of surtree, of its tree_"):
-        report("tree", tmp_path / "page.html")
+        write_report("tree", tmp_path / "page.html")
     with pytest.raises(NotFittedError):
-        report(SurTree(), tmp_path / "page.html")
+        write_report(SurTree(), tmp_path / "page.html")
     with pytest.raises(NotFittedError, match="refit=False"):
-        report(SurTreeCV(max_depth=1, cv=2, refit=False).fit(*table), tmp_path / "page.html")
+        write_report(SurTreeCV(max_depth=1, cv=2, refit=False).fit(*table), tmp_path / "page.html")
 
 
 def test_the_page_asks_for_nothing_from_anywhere(table, tmp_path):
-    page = report(SurTree(max_depth=2).fit(*table), tmp_path / "page.html").read_text("utf-8")
+    page = write_report(SurTree(max_depth=2).fit(*table), tmp_path / "page.html").read_text("utf-8")
     addresses = set(re.findall(r"""(?:https?:|src=|url\(|@import)[^\s"')]*""", page))
     assert addresses == {"http://www.w3.org/2000/svg"}  # the name of a format, never fetched
     assert "default-src 'none'" in page

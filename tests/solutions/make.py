@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from surtree._solver import Limits, Solution, Switches, local_search, solve
-from surtree.encoding import Encoded
-from surtree.statistics import RowSums
+from surtree.solver.core import Problem
+from surtree.solver.problem import BinnedRows, Limits, Solution, Switches
+from surtree.survival.objective import RowSums
 
 N_PROBLEMS = 300
 # By name: what the search may use. All find the same gains; the bounds and trees of unfinished
@@ -29,7 +29,7 @@ ENGINES = {
 }
 
 
-def problem(rng: np.random.Generator) -> tuple[Encoded, RowSums, Limits]:
+def problem(rng: np.random.Generator) -> tuple[BinnedRows, RowSums, Limits]:
     """Draw rows, cuts (ordered or not, with missing values), sums and limits."""
     depth = int(rng.choice([1, 2, 3, 3, 4, 4, 5]))
     n = int(rng.integers(2, 120))
@@ -48,7 +48,7 @@ def problem(rng: np.random.Generator) -> tuple[Encoded, RowSums, Limits]:
             cuts.append((line, q, q, True))
         lines.append(rng.integers(0, q + missing, n))
     column, first, last, held = zip(*cuts, strict=True)
-    encoded = Encoded(
+    binned = BinnedRows(
         np.array(lines, dtype=np.uint16),
         *(np.array(each, dtype=np.int32) for each in (n_bins, missing_bin, column, first, last)),
         np.array(held),
@@ -66,18 +66,18 @@ def problem(rng: np.random.Generator) -> tuple[Encoded, RowSums, Limits]:
         }
     if rng.random() < 0.3:
         limits["max_splits"] = int(rng.integers(0, 2**depth))
-    return encoded, sums, Limits(depth, **limits)
+    return binned, sums, Limits(depth, **limits)
 
 
 def solutions(number: int) -> Iterator[tuple[str, Solution]]:
     """Solve one problem by every engine: to the end, and until it has begun some tasks."""
-    encoded, sums, limits = problem(np.random.default_rng([20261116, number]))
+    binned, sums, limits = problem(np.random.default_rng([20261116, number]))
     for name, switches in ENGINES.items():
         for last in (-1, 1, 2, 3, 5, 8, 13):
             stopped = Switches(**{**vars(switches), "stop_after": last})
-            yield f"{name} {last}", solve(encoded, sums, limits, switches=stopped)
-    found = local_search(encoded, sums, limits, n_restarts=3, seed=number, price=0.1)
-    yield "local search", Solution("local", found.worth, found.worth, (found.structure,))
+            yield f"{name} {last}", Problem(binned, sums).solve(limits, switches=stopped)
+    found = Problem(binned, sums).local_search(limits, n_restarts=3, seed=number, price=0.1)
+    yield "local search", Solution("local", found.worth, found.worth, (found.topology,))
 
 
 def digest(number: int) -> str:
@@ -87,7 +87,7 @@ def digest(number: int) -> str:
         name.update(f"{engine} {found.status}".encode())
         for values in (found.gains, found.gain_bounds):
             name.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
-        for tree in found.structures:
+        for tree in found.topologies:
             for values in (tree.cut, tree.left, tree.right):
                 name.update(np.ascontiguousarray(values, dtype="<i4").tobytes())
     return name.hexdigest()[:16]

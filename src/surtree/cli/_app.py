@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import surtree
-from surtree.cli._audit import audit_tree
+from surtree.cli._audit import audit
 from surtree.cli._fit import demo, fit
 from surtree.cli._options import FLAG
 from surtree.cli._predict import predict
@@ -19,7 +19,7 @@ app.command()(predict)
 app.command("show")(show_model)
 app.command()(path)
 app.command()(report)
-app.command("audit")(audit_tree)
+app.command()(audit)
 app.command()(demo)
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from surtree.audit import Audit, Optimum, audit
+from surtree.audit.audit import audit_tree
+from surtree.audit.result import Audit, Optimum
 from surtree.cli import _options as options
 from surtree.cli._columns import choose, require_columns, split_names
 from surtree.cli._console import failures, guarded, show, show_json, warnings_said
@@ -27,7 +28,7 @@ Leaf = Annotated[
 ]
 
 
-def audit_tree(
+def audit(
     data: options.Data,
     time: options.Time,
     event: options.Event,
@@ -77,7 +78,7 @@ def audit_tree(
                 types=readings,
             )
         with failures(ValueError, TypeError), warnings_said():
-            found = audit(
+            found = audit_tree(
                 subject,
                 X,
                 survival.y,

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from surtree.unseen import UnseenCategoryWarning
+from surtree.cuts.unseen import UnseenCategoryWarning
 
 DATA_ERROR = 1
 INTERRUPTED = 130

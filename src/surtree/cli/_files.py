@@ -17,7 +17,7 @@ import polars as pl
 
 from surtree.cli._console import UserError, failures
 from surtree.cli._csv import require_csv
-from surtree.writing import write_bytes
+from surtree.files.writing import write_bytes
 
 STANDARD_INPUT = Path("-")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")

@@ -14,12 +14,12 @@ from surtree.cli import _options as options
 from surtree.cli._columns import choose, split_names
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
 from surtree.cli._files import read_frame, require_outputs
-from surtree.cli._models import write_model, write_report
+from surtree.cli._models import save_report, write_model
 from surtree.cli._search import Found, Settings, search
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json
 from surtree.cli._survival import Survival, read_survival
 from surtree.datasets import load_gbsg2
-from surtree.sizes import Rule
+from surtree.model_selection.sizes import Rule
 
 Model = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the model here (JSON).")]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here (HTML).")]
@@ -172,7 +172,7 @@ def _write(found: Found, outputs: Outputs) -> dict[str, str]:
         write_model(found.model, outputs.model)
         written["model"] = str(outputs.model)
     if outputs.report is not None:
-        write_report(
+        save_report(
             found.model if found.tuning is None else found.tuning,
             outputs.report,
             title=outputs.title,

@@ -10,10 +10,10 @@ from surtree.cli._columns import conform, text_columns
 from surtree.cli._console import failures, say
 from surtree.cli._files import read_frame, require_file
 from surtree.estimator import SurTree
-from surtree.report import report
-from surtree.selection import SurTreeCV
+from surtree.model_selection.cv import SurTreeCV
+from surtree.report import write_report
 from surtree.status import EDITED, STATUSES
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 
 def read_model(path: Path) -> SurTree:
@@ -32,12 +32,12 @@ def write_model(model: SurTree, path: Path) -> None:
         model.save(path)
 
 
-def write_report(
+def save_report(
     model: SurTree | SurTreeCV, path: Path, *, title: str, time_unit: str | None
 ) -> None:
     """Write the report of a model."""
     with failures(OSError, about=f"cannot write {path}: "), failures(ValueError):
-        report(model, path, title=title, time_unit=time_unit)
+        write_report(model, path, title=title, time_unit=time_unit)
 
 
 def read_rows(

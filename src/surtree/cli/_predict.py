@@ -16,8 +16,8 @@ from surtree.cli._columns import require_columns, split_names
 from surtree.cli._console import UserError, failures, guarded, show_json, warnings_said
 from surtree.cli._files import require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
-from surtree.curves import leaf_curves
 from surtree.estimator import SurTree
+from surtree.tree.curves import leaf_curves
 
 
 class Quantity(StrEnum):

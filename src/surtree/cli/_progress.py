@@ -9,8 +9,8 @@ from time import perf_counter
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from surtree._solver import Progress as SearchProgress
-from surtree.progress import FoldProgress
+from surtree.model_selection.folds import FoldProgress
+from surtree.solver.problem import Progress as SearchProgress
 
 
 @contextmanager

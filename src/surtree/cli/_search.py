@@ -16,8 +16,8 @@ from surtree.cli._console import failures
 from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
-from surtree.selection import SurTreeCV
-from surtree.sizes import Rule
+from surtree.model_selection.cv import SurTreeCV
+from surtree.model_selection.sizes import Rule
 
 # Seconds for a tree, once the user has lost patience with tuning.
 _LAST_SECONDS = 1.0

@@ -11,9 +11,8 @@ import typer
 from surtree.cli import _options as options
 from surtree.cli._console import failures, guarded, show, show_json
 from surtree.cli._files import require_outputs
-from surtree.cli._models import read_model, tree_of_size, write_report
+from surtree.cli._models import read_model, save_report, tree_of_size
 from surtree.cli._summary import certificate, path_json, path_text
-from surtree.curves import LeafCurveKind
 from surtree.export import (
     export_dot,
     export_json,
@@ -23,7 +22,8 @@ from surtree.export import (
     export_text,
 )
 from surtree.export._values import LeafValue
-from surtree.tree import Tree
+from surtree.parameters import LeafCurveKind
+from surtree.tree.tree import Tree
 
 Style = Literal["tree", "text", "dot", "mermaid", "sql", "python", "json"]
 
@@ -95,7 +95,7 @@ def report(
     """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
     with guarded():
         require_outputs({"--output": output}, model=model)
-        write_report(read_model(model), output, title=title, time_unit=time_unit)
+        save_report(read_model(model), output, title=title, time_unit=time_unit)
         if json:
             show_json({"report": str(output)})
         else:

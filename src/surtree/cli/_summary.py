@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from surtree.cli._survival import Survival
-from surtree.curves import leaf_curves
 from surtree.estimator import SurTree
-from surtree.selection import SurTreeCV
+from surtree.model_selection.cv import SurTreeCV
 from surtree.status import EDITED, STATUSES
+from surtree.tree.curves import leaf_curves
 
 
 def certificate(model: SurTree) -> str:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from surtree.cli._columns import WORDS, Reading, read_column, require_columns
 from surtree.cli._console import UserError, say
+from surtree.data.target import RowsError, read_target, read_weights
 from surtree.datasets._frame import make_target
-from surtree.target import RowsError, read_target, read_weights
 
 _MOST_VALUES = 6
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-Floats = NDArray[np.float64]
+from surtree._types import Floats
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surtree.curves import LeafCurveKind, confidence_band, leaf_curves
+from surtree._types import Floats
 from surtree.display.colour import risk_colours
-from surtree.statistics import median_time, round_step
-from surtree.tree import Tree
-
-Floats = NDArray[np.float64]
+from surtree.parameters import LeafCurveKind
+from surtree.survival.kaplan_meier import median_time
+from surtree.survival.time_axis import round_step
+from surtree.tree.curves import confidence_band, leaf_curves
+from surtree.tree.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ def at_risk(tree: Tree, position: int, times: Floats) -> Floats:
     Parameters
     ----------
     tree : Tree
-        A tree that keeps its risk counts.
+        A tree that keeps its at-risk counts.
     position : int
         The position of the leaf in ``tree.leaves``.
     times : array of float

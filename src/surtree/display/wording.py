@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from surtree.cut import Cut
-from surtree.tree import Tree
+from surtree.cuts.cut import Cut
+from surtree.tree.tree import Tree
 
 LONGEST_NAME = 60
 LONGEST_CATEGORY = 32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from surtree.export._tree import leaf_lines, read_tree
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 _HEAD = """\
 digraph tree {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from surtree.export._tree import read_tree
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 
 def export_json(tree: Tree, *, indent: int | None = None) -> str:

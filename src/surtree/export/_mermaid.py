@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from surtree.export._tree import leaf_lines, read_tree
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 # Marks that Mermaid, Markdown or HTML could take for their own; letters of all languages are none.
 _MARK = re.compile(r"[^\w\s.,:=+()'-]|^\d+(?=[.)])|^[+-](?= )")

@@ -6,11 +6,11 @@ import keyword
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from surtree.curves import LeafCurveKind
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, read_tree
 from surtree.export._values import LeafValue, leaf_values
-from surtree.tree import Tree
+from surtree.parameters import LeafCurveKind
+from surtree.tree.tree import Tree
 
 _INDENT = "    "
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
 from surtree.export._tree import median_text, read_tree
 from surtree.parameters import require_whole
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 # More blanks or digits are of no use to any reader.
 _WIDEST = 100

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
 from surtree.display.wording import counted
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 
 def read_tree(tree: Tree, feature_names: Sequence[str] | None = None) -> Tree:

@@ -8,8 +8,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from surtree.curves import LeafCurveKind, leaf_curves
-from surtree.tree import Tree
+from surtree.parameters import LeafCurveKind
+from surtree.tree.curves import leaf_curves
+from surtree.tree.tree import Tree
 
 LeafValue = Literal["leaf", "risk", "median"]
 LEAF_VALUES: tuple[LeafValue, ...] = get_args(LeafValue)

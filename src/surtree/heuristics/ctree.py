@@ -9,11 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._solver import Structure
-from surtree.building import build_tree
-from surtree.curves import LeafCurveKind
-from surtree.cut import Cut
-from surtree.encoding import encode_answers
+from surtree._types import Floats
+from surtree.base import TreeEstimator
+from surtree.cuts.cut import Cut
+from surtree.cuts.encoder import bin_answers
+from surtree.cuts.thresholds import midpoint, readable
+from surtree.data.table import Column
+from surtree.fitting.training import TrainingData, read_training_data
 from surtree.heuristics.permutation import (
     Scores,
     Test,
@@ -23,13 +25,16 @@ from surtree.heuristics.permutation import (
     group_test,
     linear_test,
 )
-from surtree.parameters import is_number, require_leaf_curve, require_not_negative, require_whole
-from surtree.prediction import TreeEstimator
-from surtree.table import Column
-from surtree.thresholds import midpoint, readable
-from surtree.training import TrainingRows, read_training_rows
+from surtree.parameters import (
+    LeafCurveKind,
+    is_number,
+    require_leaf_curve,
+    require_not_negative,
+    require_whole,
+)
+from surtree.solver.problem import TreeTopology
+from surtree.tree.build import build_tree
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # When no cut of the most significant column leaves enough rows on both sides, one more is tried.
@@ -162,12 +167,12 @@ class ConditionalInferenceTree(TreeEstimator):
             The estimator itself.
         """
         self._check_parameters()
-        rows = read_training_rows(self, X, y, sample_weight, entry)
+        rows = read_training_data(self, X, y, sample_weight, entry)
         growth = _Growth(self, rows)
         growth.add(np.arange(rows.sums.weight.size), 0)
         self.tree_ = build_tree(
-            growth.structure(),
-            encode_answers(growth.answers, rows.sums.weight.size),
+            growth.topology(),
+            bin_answers(growth.answers, rows.sums.weight.size),
             tuple(growth.cuts),
             rows.sums,
             rows.baseline,
@@ -192,7 +197,7 @@ class ConditionalInferenceTree(TreeEstimator):
 class _Growth:
     """A tree while it grows: nodes in preorder, cuts and the answers of all rows to them."""
 
-    def __init__(self, model: ConditionalInferenceTree, rows: TrainingRows) -> None:
+    def __init__(self, model: ConditionalInferenceTree, rows: TrainingData) -> None:
         present = rows.present
         table = rows.table
         columns = (table.column(index) for index in range(table.n_columns))
@@ -209,10 +214,10 @@ class _Growth:
         self.tests: list[NodeTests | None] = []
         self._nodes: list[list[int]] = []
 
-    def structure(self) -> Structure:
+    def topology(self) -> TreeTopology:
         """Return the questions of the nodes so far."""
         cut, left, right = np.array(self._nodes, dtype=np.int32).T.copy()
-        return Structure(cut, left, right)
+        return TreeTopology(cut, left, right)
 
     def add(self, rows: Rows, depth: int) -> int:
         """Add a node for some of the rows, and all nodes below it."""

@@ -8,23 +8,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._solver import Limits, Structure
-from surtree.building import build_tree
-from surtree.curves import LeafCurveKind
-from surtree.encoding import Encoded, Encoder
+from surtree._types import Floats
+from surtree.base import TreeEstimator
+from surtree.cuts.encoder import Encoder
+from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import best_pruning, prunings
 from surtree.parameters import (
     MAX_DEPTH,
+    LeafCurveKind,
     require_leaf_curve,
     require_not_negative,
     require_whole,
 )
-from surtree.prediction import TreeEstimator
-from surtree.statistics import RowSums, gain, total_by
-from surtree.training import read_training_rows
-from surtree.tree import Tree
+from surtree.solver.problem import BinnedRows, Limits, TreeTopology
+from surtree.survival.objective import RowSums, gain, total_by
+from surtree.tree.build import build_tree
+from surtree.tree.tree import Tree
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # Two gains that differ by less than this part of the events in a node differ by rounding.
@@ -153,11 +153,11 @@ class GreedyTree(TreeEstimator):
             The estimator itself.
         """
         limits = self._check_parameters()
-        rows = read_training_rows(self, X, y, sample_weight, entry)
+        rows = read_training_data(self, X, y, sample_weight, entry)
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        encoded = encoder.fit_encode(rows.table, rows.table_weight)
-        structure = grow(encoded, rows.sums, limits, self.min_samples_split)
-        whole = build_tree(structure, encoded, encoder.cuts_, rows.sums, rows.baseline)
+        binned = encoder.fit_encode(rows.table, rows.table_weight)
+        topology = grow(binned, rows.sums, limits, self.min_samples_split)
+        whole = build_tree(topology, binned, encoder.cuts_, rows.sums, rows.baseline)
         found = prunings(whole.left, whole.right, whole.loss)
         chosen = best_pruning(found, self.ccp_alpha)
 
@@ -167,8 +167,8 @@ class GreedyTree(TreeEstimator):
             for pruning, tree in zip(found, trees, strict=True)
         )
         self.tree_ = build_tree(
-            chosen.structure(structure),
-            encoded,
+            chosen.topology(topology),
+            binned,
             encoder.cuts_,
             rows.sums,
             rows.baseline,
@@ -192,12 +192,14 @@ class GreedyTree(TreeEstimator):
         )
 
 
-def grow(encoded: Encoded, sums: RowSums, limits: Limits, min_samples_split: int = 2) -> Structure:
+def grow(
+    binned: BinnedRows, sums: RowSums, limits: Limits, min_samples_split: int = 2
+) -> TreeTopology:
     """Grow a tree from the top, at every node with the cut of the largest gain.
 
     Parameters
     ----------
-    encoded : Encoded
+    binned : BinnedRows
         The rows and the cuts.
     sums : RowSums
         What each row adds to a node.
@@ -208,10 +210,10 @@ def grow(encoded: Encoded, sums: RowSums, limits: Limits, min_samples_split: int
 
     Returns
     -------
-    Structure
+    TreeTopology
         Where two cuts are equally good, the first of them is taken.
     """
-    cuts = _Cuts(encoded, sums, limits)
+    cuts = _Cuts(binned, sums, limits)
     cut: list[int] = []
     left: list[int] = []
     right: list[int] = []
@@ -230,29 +232,29 @@ def grow(encoded: Encoded, sums: RowSums, limits: Limits, min_samples_split: int
         return node
 
     add(np.arange(sums.weight.size), limits.max_depth)
-    return Structure(*(np.array(side, dtype=np.int32) for side in (cut, left, right)))
+    return TreeTopology(*(np.array(side, dtype=np.int32) for side in (cut, left, right)))
 
 
 class _Cuts:
     """All cuts of the rows of a node at once, from one table of sums over bins."""
 
-    def __init__(self, encoded: Encoded, sums: RowSums, limits: Limits) -> None:
-        self._encoded = encoded
+    def __init__(self, binned: BinnedRows, sums: RowSums, limits: Limits) -> None:
+        self._encoded = binned
         self._limits = limits
         # The bins of all columns side by side; a column begins where the one before it ends.
-        ends = np.cumsum(encoded.n_bins, dtype=np.intp)
-        begin = (ends - encoded.n_bins)[:, None]
+        ends = np.cumsum(binned.n_bins, dtype=np.intp)
+        begin = (ends - binned.n_bins)[:, None]
         self._n_bins = int(ends[-1]) if ends.size else 0
-        self._place = encoded.bins + begin
-        column = encoded.cut_column
-        self._first = encoded.cut_first + begin[column, 0]
-        self._after = encoded.cut_last + begin[column, 0] + 1
-        missing = encoded.missing_bin[column] + begin[column, 0]
+        self._place = binned.bins + begin
+        column = binned.cut_column
+        self._first = binned.cut_first + begin[column, 0]
+        self._after = binned.cut_last + begin[column, 0] + 1
+        missing = binned.missing_bin[column] + begin[column, 0]
         # The cut "is missing" has the missing bin between its first and its last already.
-        self._adds_missing = encoded.cut_missing & (missing >= self._after)
+        self._adds_missing = binned.cut_missing & (missing >= self._after)
         self._missing = np.where(self._adds_missing, missing, 0)
         count = np.ones(sums.weight.size)
-        self._measures = (sums.events, sums.hazard, count, sums.n_events.astype(np.float64))
+        self._measures = (sums.events, sums.hazard, count, sums.has_event.astype(np.float64))
 
     def best(self, rows: Rows) -> int:
         """Return the cut with the largest gain, or -1 where no cut helps."""

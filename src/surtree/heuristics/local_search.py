@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from surtree._solver import Limits, find_leaves, local_search
-from surtree.building import build_tree
-from surtree.curves import LeafCurveKind
-from surtree.encoding import Encoded, Encoder
+from surtree.base import TreeEstimator
+from surtree.cuts.encoder import Encoder
+from surtree.data.target import Target
+from surtree.fitting.training import TrainingData, read_training_data
 from surtree.heuristics.pruning import prunings
 from surtree.parameters import (
     MAX_DEPTH,
+    LeafCurveKind,
     is_number,
     require_jobs,
     require_leaf_curve,
@@ -23,12 +24,12 @@ from surtree.parameters import (
     require_random_state,
     require_whole,
 )
-from surtree.prediction import TreeEstimator
-from surtree.statistics import likelihood_loss, nelson_aalen, row_sums
-from surtree.target import Target
-from surtree.training import TrainingRows, read_training_rows
+from surtree.solver.core import Problem
+from surtree.solver.problem import BinnedRows, Limits
+from surtree.survival.baseline import nelson_aalen
+from surtree.survival.objective import likelihood_loss, row_sums
+from surtree.tree.build import build_tree
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _MOST_RESTARTS = 1_000_000
@@ -153,19 +154,17 @@ class LocalSearchTree(TreeEstimator):
             The estimator itself.
         """
         limits = self._check_parameters()
-        rows = read_training_rows(self, X, y, sample_weight, entry)
+        rows = read_training_data(self, X, y, sample_weight, entry)
         random = check_random_state(self.random_state)
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        encoded = encoder.fit_encode(rows.table, rows.table_weight)
+        binned = encoder.fit_encode(rows.table, rows.table_weight)
         seed = int(random.randint(2**31))
         alpha = (
-            self._tune(encoded, encoder, rows, limits, random)
+            self._tune(binned, encoder, rows, limits, random)
             if self.ccp_alpha == "auto"
             else float(self.ccp_alpha)
         )
-        found = local_search(
-            encoded,
-            rows.sums,
+        found = Problem(binned, rows.sums).local_search(
             limits,
             n_restarts=int(self.n_restarts),
             seed=seed,
@@ -173,7 +172,7 @@ class LocalSearchTree(TreeEstimator):
             n_jobs=self.n_jobs,
         )
         self.tree_ = build_tree(
-            found.structure, encoded, encoder.cuts_, rows.sums, rows.baseline, rows.target
+            found.topology, binned, encoder.cuts_, rows.sums, rows.baseline, rows.target
         )
         self.loss_ = self.tree_.total_loss
         self.ccp_alpha_ = alpha
@@ -183,9 +182,9 @@ class LocalSearchTree(TreeEstimator):
 
     def _tune(
         self,
-        encoded: Encoded,
+        binned: BinnedRows,
         encoder: Encoder,
-        rows: TrainingRows,
+        rows: TrainingData,
         limits: Limits,
         random: np.random.RandomState,
     ) -> float:
@@ -195,23 +194,25 @@ class LocalSearchTree(TreeEstimator):
         target = _take(rows.target, fitted)
         baseline = nelson_aalen(target, weight[fitted])
         sums = row_sums(target, weight[fitted], baseline)
-        fitted_rows = replace(encoded, bins=np.ascontiguousarray(encoded.bins[:, fitted]))
-        structure = local_search(
-            fitted_rows,
-            sums,
-            limits,
-            n_restarts=int(self.n_restarts),
-            seed=int(random.randint(2**31)),
-            n_jobs=self.n_jobs,
-        ).structure
-        tree = build_tree(structure, fitted_rows, encoder.cuts_, sums, baseline)
+        fitted_rows = replace(binned, bins=np.ascontiguousarray(binned.bins[:, fitted]))
+        topology = (
+            Problem(fitted_rows, sums)
+            .local_search(
+                limits,
+                n_restarts=int(self.n_restarts),
+                seed=int(random.randint(2**31)),
+                n_jobs=self.n_jobs,
+            )
+            .topology
+        )
+        tree = build_tree(topology, fitted_rows, encoder.cuts_, sums, baseline)
         found = prunings(tree.left, tree.right, tree.loss)
         held_out_sums = row_sums(_take(rows.target, held_out), weight[held_out], baseline)
-        held_out_rows = replace(encoded, bins=np.ascontiguousarray(encoded.bins[:, held_out]))
+        held_out_rows = replace(binned, bins=np.ascontiguousarray(binned.bins[:, held_out]))
         losses = []
         for pruning in found:
-            pruned = pruning.structure(structure)
-            leaf = find_leaves(held_out_rows, pruned)
+            pruned = pruning.topology(topology)
+            leaf = Problem(held_out_rows, held_out_sums).find_leaves(pruned)
             losses.append(likelihood_loss(held_out_sums, tree.theta[pruning.nodes[leaf]]))
         # Of trees that are equally good, the smallest: it comes last.
         best = len(losses) - 1 - int(np.argmin(losses[::-1]))

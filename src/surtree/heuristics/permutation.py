@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from surtree.statistics import total_by
+from surtree._types import Floats
+from surtree.survival.objective import total_by
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 # Of more categories, not all divisions are tried.

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._solver import Structure
-from surtree.tree import Tree
+from surtree._types import Floats
+from surtree.solver.problem import TreeTopology
+from surtree.tree.tree import Tree
 
-Floats = NDArray[np.float64]
 Nodes = NDArray[np.intp]
 
 # Links whose strengths differ by less than this part of the root's loss are equally weak.
@@ -42,13 +42,13 @@ class Pruning:
         """The number of nodes that still ask a question."""
         return int(np.count_nonzero(self.left >= 0))
 
-    def structure(self, whole: Structure) -> Structure:
-        """Return the structure that is left of the whole one."""
+    def topology(self, whole: TreeTopology) -> TreeTopology:
+        """Return the topology that is left of the whole one."""
         cut = np.where(self.left >= 0, whole.cut[self.nodes], -1).astype(np.int32)
-        return Structure(cut, self.left, self.right)
+        return TreeTopology(cut, self.left, self.right)
 
     def tree(self, whole: Tree) -> Tree:
-        """Return what is left of the whole tree; risk counts of leaves are not kept."""
+        """Return what is left of the whole tree; at-risk counts of leaves are not kept."""
         is_split = self.left >= 0
         used, position = np.unique(whole.cut[self.nodes][is_split], return_inverse=True)
         cut = np.full(self.nodes.size, -1, dtype=np.int32)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surtree._types import Floats
 from surtree.metrics._input import read_times, read_y, require_within
 from surtree.metrics._kaplan_meier import censoring_distribution, inverse, kaplan_meier
-
-Floats = NDArray[np.float64]
 
 
 def cumulative_dynamic_auc(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from surtree.curves import StepFunction
+from surtree._types import Floats
+from surtree.data.target import Target
 from surtree.metrics._input import read_times, read_y, require_within
 from surtree.metrics._kaplan_meier import censoring_distribution, inverse, kaplan_meier
 from surtree.metrics._survival import Curve, evaluate, read_survival_at, read_survival_curves
-from surtree.target import Target
+from surtree.survival.step_function import StepFunction
 
-Floats = NDArray[np.float64]
 Span = tuple[float, float]
 
 _QUANTILES = (0.1, 0.9)

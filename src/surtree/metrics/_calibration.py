@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._types import Floats
+from surtree.data.target import Target
 from surtree.metrics._input import read_times, read_y
 from surtree.metrics._kaplan_meier import kaplan_meier
 from surtree.metrics._survival import read_survival_at
-from surtree.target import Target
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._types import Floats
+from surtree.data.target import read_weights
 from surtree.metrics._input import read_numbers, read_y
 from surtree.metrics._kaplan_meier import censoring_distribution, inverse
-from surtree.target import read_weights
 
-Floats = NDArray[np.float64]
 Ranks = NDArray[np.intp]
 
 

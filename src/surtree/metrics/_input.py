@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from surtree.target import Target, read_target
-
-Floats = NDArray[np.float64]
+from surtree._types import Floats
+from surtree.data.target import Target, read_target
 
 
 def read_y(y: Any) -> Target:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surtree.curves import StepFunction
+from surtree._types import Floats
+from surtree.data.target import Target
 from surtree.metrics._input import read_y
-from surtree.statistics import risk_table
-from surtree.target import Target
-
-Floats = NDArray[np.float64]
+from surtree.survival.baseline import risk_table
+from surtree.survival.step_function import StepFunction
 
 
 def kaplan_meier(target: Target) -> StepFunction:

@@ -8,10 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree.curves import StepFunction
+from surtree._types import Floats
 from surtree.metrics._input import read_times
-
-Floats = NDArray[np.float64]
+from surtree.survival.step_function import StepFunction
 
 # Predicted curves may leave the interval from zero to one by rounding, not by more.
 _ROUNDING = 1e-9

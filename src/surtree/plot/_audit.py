@@ -11,7 +11,7 @@ from surtree.plot._tree import plot_tree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from surtree.audit import Audit
+    from surtree.audit.result import Audit
 
 # Inches of a new figure: its width, what each tree needs, and what each of its leaves needs.
 _WIDTH, _TREE, _LEAF = 13.0, 1.9, 0.62
@@ -37,12 +37,12 @@ def plot_audit(audit: Audit, axes: Sequence[Axes] | None = None, **options: Any)
 
     Examples
     --------
-    >>> from surtree import audit
+    >>> from surtree import audit_tree
     >>> from surtree.datasets import load_gbsg2
     >>> from surtree.heuristics import GreedyTree
     >>> from surtree.plot import plot_audit
     >>> X, y = load_gbsg2()
-    >>> above, below = plot_audit(audit(GreedyTree(max_depth=3).fit(X, y), X, y))
+    >>> above, below = plot_audit(audit_tree(GreedyTree(max_depth=3).fit(X, y), X, y))
     >>> below.get_title(loc="left")
     'optimum, 7 splits, depth up to 3: loss 403.583; GreedyTree misses 8.4 % of what it explains'
     """

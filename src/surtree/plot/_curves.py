@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree.curves import LeafCurveKind
 from surtree.display.leaves import Leaf, at_risk, caption, read_leaves, time_label
 from surtree.display.wording import counted, leaf_texts, median_text, number, wrap
+from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
 from surtree.plot._requirement import require
 from surtree.plot._spread import spread
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +52,8 @@ def plot_curves(
 
     Below each tick of the time axis stands how many rows of a leaf (or how much weight, where rows
     have weights) are at risk at that time: those that have come under observation, and had
-    neither the event nor been censored before. A tree without risk counts, such as those of other
-    sizes on a model's path, has no such table, and ``kind`` must be "baseline".
+    neither the event nor been censored before. A tree without at-risk counts, such as those of
+    other sizes on a model's path, has no such table, and ``kind`` must be "baseline".
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 
 from surtree.display.leaves import Leaf
 from surtree.plot._page import SMALL, AnyLayout, Page
-from surtree.statistics import MOST_TICKS
+from surtree.survival.time_axis import MOST_TICKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

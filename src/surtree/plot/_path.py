@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree.sizes import SizeScores
+from surtree.model_selection.sizes import SizeScores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

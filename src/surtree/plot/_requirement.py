@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 
 def require(tree: Tree) -> None:

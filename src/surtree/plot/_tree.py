@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree.curves import LeafCurveKind
 from surtree.display.leaves import Leaf, caption, read_leaves, time_label
 from surtree.display.wording import counted, median_text, number, rule_texts, wrap
+from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._requirement import require
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

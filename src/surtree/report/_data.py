@@ -6,17 +6,15 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surtree.curves import StepFunction
+from surtree._types import Floats
 from surtree.display.leaves import Leaf, at_risk
 from surtree.display.wording import median_text, number, rule_texts
 from surtree.report._findings import Findings
 from surtree.report._questionnaire import Field
 from surtree.report._steps import visible_steps
-from surtree.tree import Tree
-
-Floats = NDArray[np.float64]
+from surtree.survival.step_function import StepFunction
+from surtree.tree.tree import Tree
 
 # How far the curves of a page may be from the truth; tables have the exact numbers.
 CURVE, BAND = 0.004, 0.01

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surtree.audit import Audit
-from surtree.cut import Cut
+from surtree.audit.result import Audit
+from surtree.base import TreeEstimator
+from surtree.cuts.cut import Cut
 from surtree.estimator import SurTree
-from surtree.prediction import TreeEstimator
-from surtree.selection import SurTreeCV
-from surtree.sizes import SizeScores
-from surtree.tree import Tree
+from surtree.model_selection.cv import SurTreeCV
+from surtree.model_selection.sizes import SizeScores
+from surtree.tree.tree import Tree
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from surtree.curves import LeafCurveKind
 from surtree.display.leaves import read_everyone, read_leaves
+from surtree.parameters import LeafCurveKind
 from surtree.report._certificate import percent, verdict
 from surtree.report._findings import read_findings
 from surtree.report._tree import tree_html

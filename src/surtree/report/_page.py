@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from surtree.curves import LeafCurveKind
 from surtree.display.leaves import read_everyone, read_leaves, time_label
+from surtree.files.writing import write_text
+from surtree.parameters import LeafCurveKind
 from surtree.report._data import embedded_json, page_data
 from surtree.report._findings import read_findings
 from surtree.report._questionnaire import form_html, read_fields
@@ -30,13 +31,12 @@ from surtree.report._sections import (
     summary_html,
 )
 from surtree.report._tree import tree_html
-from surtree.writing import write_text
 
 # As many times as this are stated, or a few less.
 _HORIZONS = 6
 
 
-def report(
+def write_report(
     model: Any,
     path: str | PathLike[str],
     *,
@@ -54,8 +54,8 @@ def report(
     Parameters
     ----------
     model : fitted estimator, Audit or Tree
-        A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`; what `audit` found of a tree, to
-        see what its questions cost; or a tree alone, which has no certificate.
+        A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`; what `audit_tree` found of a tree,
+        to see what its questions cost; or a tree alone, which has no certificate.
     path : str or path
         Where to write the page.
     title : str, default="Survival tree"
@@ -76,11 +76,11 @@ def report(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from surtree import SurTree, report
+    >>> from surtree import SurTree, write_report
     >>> from surtree.datasets import load_gbsg2
     >>> model = SurTree(max_depth=2).fit(*load_gbsg2())
     >>> with TemporaryDirectory() as directory:
-    ...     page = report(model, Path(directory) / "tree.html", time_unit="days")
+    ...     page = write_report(model, Path(directory) / "tree.html", time_unit="days")
     ...     "Proven optimal" in page.read_text(encoding="utf-8")
     True
     """
@@ -100,7 +100,7 @@ def page_html(
     horizons: Iterable[float] | None,
     level: float,
 ) -> str:
-    """Return the page that `report` writes."""
+    """Return the page that `write_report` writes."""
     findings = read_findings(model)
     tree = findings.tree
     kind: LeafCurveKind = "kaplan-meier" if tree.risk else "baseline"

@@ -7,10 +7,10 @@ from html import escape
 from itertools import chain
 from typing import Any
 
-from surtree.cut import Cut
+from surtree.cuts.cut import Cut
 from surtree.display.wording import number
 from surtree.report._tree import breakable
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 # Up to so many choices are buttons side by side, more are a list.
 MOST_BUTTONS = 4

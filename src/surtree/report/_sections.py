@@ -10,7 +10,7 @@ from surtree.display.wording import median_text, number, plural
 from surtree.report._certificate import audit_verdict, percent, verdict
 from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 # Of longer lists the beginning is shown.
 MOST_CUTS = 12

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surtree._types import Floats
 from surtree.display.leaves import Leaf
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

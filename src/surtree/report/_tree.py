@@ -7,7 +7,7 @@ from html import escape
 from surtree.display.leaves import Leaf
 from surtree.display.wording import counted, median_text, number, pieces, rule_texts
 from surtree.report._sparkline import sparkline
-from surtree.tree import Tree
+from surtree.tree.tree import Tree
 
 NO_BREAK_SPACE = "\u00a0"
 HEADINGS = ("survival", "relative risk", "median", "rows", "events")

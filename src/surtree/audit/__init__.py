@@ -1,0 +1,6 @@
+"""How far any tree is from the best of its size, and which of its questions cost most."""
+
+from surtree.audit.audit import audit_tree
+from surtree.audit.result import Audit, Optimum, SplitCost
+
+__all__ = ["Audit", "Optimum", "SplitCost", "audit_tree"]

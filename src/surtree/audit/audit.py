@@ -1,0 +1,276 @@
+"""How far a tree is from the best: its loss beside the optimum of the same size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from surtree._types import Floats
+from surtree.audit.audited_tree import Answers, AuditedTree, read_audited_tree
+from surtree.audit.result import Audit, Optimum, SplitCost
+from surtree.cuts.cut import Cut
+from surtree.cuts.encoder import Encoder, bin_answers, join_binned
+from surtree.fitting.training import TrainingData, read_training_data
+from surtree.parameters import (
+    MAX_DEPTH,
+    is_number,
+    read_time_limit,
+    require_jobs,
+    require_whole,
+)
+from surtree.solver.core import Problem
+from surtree.solver.problem import BinnedRows, Limits, Solution
+from surtree.survival.objective import RowSums, gain, total_by
+from surtree.tree.build import build_tree
+from surtree.tree.tree import Tree
+
+# Depths up to which exact search takes seconds on most tables.
+_EASY_DEPTH = 4
+
+
+def audit_tree(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    *,
+    max_depth: int | None = None,
+    encoder: Encoder | None = None,
+    time_limit: float | None = 60.0,
+    n_jobs: int | None = None,
+) -> Audit:
+    """Compare a tree with the best tree of its size.
+
+    The optimum is over the cuts of the encoder and the model's own, so a model never beats it. It
+    keeps the model's ``min_samples_leaf`` and ``min_events_leaf`` (``min_bucket``) where it has
+    them, and so far as the leaves of the model keep them on these rows.
+
+    Parameters
+    ----------
+    model : fitted estimator, or array of shape (n_samples,)
+        An estimator of this package, or a search that chose one; a ``SurvivalTree`` of
+        scikit-survival, or any other with a ``tree_`` like scikit-learn's; or the leaf of each
+        row, as any labels. Labels say nothing about questions: they can be better than the
+        optimum of the encoder's cuts.
+    X : data frame or array of shape (n_samples, n_features)
+        The rows, as a rule those that the model was fitted on.
+    y : structured array of shape (n_samples,)
+        A boolean event indicator and a time, zero or later.
+    sample_weight : array of shape (n_samples,), optional
+        How often each row counts.
+    entry : array of shape (n_samples,), optional
+        When each row came under observation.
+    max_depth : int, optional
+        The depth up to which the optimum of the same number of splits is searched for; by default
+        4, or the depth of the model where that is more.
+    encoder : Encoder, optional
+        Which cuts the optimum can use; by default those of the model, where it has an encoder.
+    time_limit : float or None, default=60.0
+        Seconds after which the search ends. The optimum is then the best tree found, with a bound.
+    n_jobs : int or None, default=None
+        Threads that search.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> from surtree import audit_tree
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.heuristics import ConditionalInferenceTree
+    >>> X, y = load_gbsg2()
+    >>> found = audit_tree(ConditionalInferenceTree(max_depth=2).fit(X, y), X, y)
+    >>> round(found.gap, 1)
+    3.1
+    >>> found.split_costs[0].rule
+    'hormone_therapy is yes'
+    """
+    if max_depth is not None:
+        require_whole("max_depth", max_depth, 0, MAX_DEPTH)
+    require_jobs(n_jobs)
+    clock = _Clock(read_time_limit(time_limit), n_jobs)
+    # A search over hyperparameters is as good as the model that it chose.
+    model = getattr(model, "best_estimator_", model)
+    chosen = clone(_encoder_of(model) if encoder is None else encoder)
+    rows = read_training_data(chosen, X, y, sample_weight, entry)
+    audited = read_audited_tree(model, X, rows)
+    cuts = _AuditCuts(chosen, rows, audited)
+    limits = _limits_of(model, audited, rows)
+    tree = audited.tree(rows)
+    same_depth: Optimum | None = None
+    costs: tuple[SplitCost, ...] = ()
+    if tree is not None and audited.depth is not None:
+        shape = replace(limits, max_depth=audited.depth)
+        solution = clock.solve(cuts.binned, rows.sums, shape)
+        same_depth = cuts.optimum(solution, shape)
+        if solution.status == "optimal":
+            costs = _split_costs(cuts.binned, rows.sums, audited, tree, shape, clock)
+    same_size = same_depth
+    size = replace(limits, max_depth=_deepest(max_depth, audited))
+    if same_size is None or size.max_depth > same_size.max_depth:
+        same_size = cuts.optimum(clock.solve(cuts.binned, rows.sums, size), size)
+    return Audit(
+        name=audited.name,
+        loss=_partition_loss(audited.label, rows),
+        leaf_loss=_partition_loss(np.zeros_like(audited.label), rows),
+        n_splits=audited.n_leaves - 1,
+        depth=audited.depth,
+        tree=tree,
+        same_depth=same_depth,
+        same_size=same_size,
+        split_costs=costs,
+    )
+
+
+class _AuditCuts:
+    """All cuts that the optimum can use: those of an encoder, and those of the audited tree."""
+
+    def __init__(self, encoder: Encoder, rows: TrainingData, audited: AuditedTree) -> None:
+        binned = encoder.fit_encode(rows.table, rows.table_weight)
+        asked = {cut: cut for cut in encoder.cuts_}
+
+        def is_new(cut: Cut, answer: Answers) -> bool:
+            if cut not in asked:
+                return True
+            # Of what counts as missing, the audited tree and these rows may have different ideas.
+            column = rows.table.column(cut.column)
+            return not np.array_equal(asked[cut].holds(column)[rows.present], answer)
+
+        own = {
+            (cut, answer.tobytes()): answer
+            for cut, answer in zip(audited.cuts, audited.answers, strict=True)
+            if is_new(cut, answer)
+        }
+        self.binned = join_binned(binned, bin_answers(list(own.values()), binned.bins.shape[1]))
+        self.cuts = (*encoder.cuts_, *(cut for cut, _ in own))
+        self._rows = rows
+
+    def optimum(self, solution: Solution, limits: Limits) -> Optimum:
+        """Return the best tree of a solution, with the loss added up from its rows."""
+        rows = self._rows
+        tree = build_tree(
+            solution.topologies[-1], self.binned, self.cuts, rows.sums, rows.baseline, rows.target
+        )
+        slack = float(solution.gain_bounds[-1] - solution.gains[-1])
+        loss = tree.total_loss
+        return Optimum(limits.max_depth, limits.max_splits or 0, loss, max(loss - slack, 0.0), tree)
+
+
+class _Clock:
+    """Solves problems, all of them together within a time."""
+
+    def __init__(self, time_limit: float | None, n_jobs: int | None) -> None:
+        self._end = None if time_limit is None else perf_counter() + time_limit
+        self._n_jobs = n_jobs
+
+    def solve(self, binned: BinnedRows, sums: RowSums, limits: Limits) -> Solution:
+        left = None if self._end is None else max(self._end - perf_counter(), 1e-9)
+        return Problem(binned, sums).solve(limits, time_limit=left, n_jobs=self._n_jobs)
+
+
+def _split_costs(
+    binned: BinnedRows,
+    sums: RowSums,
+    audited: AuditedTree,
+    tree: Tree,
+    limits: Limits,
+    clock: _Clock,
+) -> tuple[SplitCost, ...]:
+    """Return what each split costs, the costliest first, or nothing where time is up.
+
+    The optimum below a node, of the size and depth that the audited tree has there, gains at
+    least as much as the optima below its two children together. The difference is due
+    to its question.
+    """
+    topology = audited.topology
+    assert topology is not None
+    is_split = topology.left >= 0
+    n_nodes = is_split.size
+    n_splits, gains = np.zeros(n_nodes, dtype=int), np.zeros(n_nodes)
+    reaches = audited.reaches()
+    depth = audited.depths()
+    costs = []
+    # In preorder children come after their parent, so backwards they are complete before it.
+    for node in range(n_nodes - 1, -1, -1):
+        rows = reaches[node]
+        if not is_split[node]:
+            gains[node] = gain(sums.events[rows].sum(), sums.hazard[rows].sum())
+            continue
+        children = [topology.left[node], topology.right[node]]
+        n_splits[node] = 1 + n_splits[children].sum()
+        solution = clock.solve(
+            replace(binned, bins=np.ascontiguousarray(binned.bins[:, rows])),
+            _take(sums, rows),
+            replace(
+                limits,
+                max_depth=limits.max_depth - int(depth[node]),
+                max_splits=int(n_splits[node]),
+            ),
+        )
+        if solution.status != "optimal":
+            return ()
+        gains[node] = solution.gains[-1]
+        cost = max(float(gains[node] - gains[children].sum()), 0.0)
+        costs.append(SplitCost(node, tree.worded_cuts[node].rule, cost))
+    return tuple(sorted(costs, key=lambda split: (-split.cost, split.node)))
+
+
+def _take(sums: RowSums, rows: Answers) -> RowSums:
+    return RowSums(
+        weight=sums.weight[rows],
+        events=sums.events[rows],
+        hazard=sums.hazard[rows],
+        has_event=sums.has_event[rows],
+        negative_log_hazard=0.0,
+    )
+
+
+def _encoder_of(model: Any) -> Encoder:
+    return getattr(model, "encoder_", None) or Encoder()
+
+
+def _limits_of(model: Any, audited: AuditedTree, rows: TrainingData) -> Limits:
+    """Return the limits of the model, where its own leaves keep them."""
+    n_samples = total_by(audited.label, np.ones(audited.label.size), audited.n_labels)
+    n_events = total_by(audited.label, rows.sums.has_event, audited.n_labels)
+    reached = n_samples > 0
+
+    def least(names: tuple[str, ...], default: int, counts: Floats) -> int:
+        for name in names:
+            value: Any = getattr(model, name, None)
+            if is_number(value) and value >= 1:
+                return int(min(value, counts[reached].min()))
+        return default
+
+    return Limits(
+        max_depth=0,
+        max_splits=audited.n_leaves - 1,
+        min_samples_leaf=least(("min_samples_leaf", "min_bucket"), 1, n_samples),
+        min_events_leaf=least(("min_events_leaf",), 0, n_events),
+    )
+
+
+def _deepest(max_depth: int | None, audited: AuditedTree) -> int:
+    """Return the depth up to which the optimum of the same size is searched for."""
+    if max_depth is not None:
+        return max(int(max_depth), audited.depth or 0)
+    shallowest = math.ceil(math.log2(audited.n_leaves))
+    # A tree is no deeper than it has splits.
+    easy = min(_EASY_DEPTH, audited.n_leaves - 1)
+    return max(easy, shallowest, audited.depth or 0)
+
+
+def _partition_loss(label: NDArray[np.intp], rows: TrainingData) -> float:
+    n_labels = int(label.max()) + 1
+    events, hazard = (
+        total_by(label, values, n_labels) for values in (rows.sums.events, rows.sums.hazard)
+    )
+    return rows.sums.negative_log_hazard - float(gain(events, hazard).sum())

@@ -1,0 +1,184 @@
+"""What an audit found, and its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surtree.tree.tree import Tree
+
+# Less of the loss of a single leaf is rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best tree within limits.
+
+    Parameters
+    ----------
+    max_depth, max_splits : int
+        The limits.
+    loss : float
+        The loss of the tree.
+    lower_bound : float
+        No tree within the limits has a smaller loss; the loss itself where it is proven.
+    tree : Tree
+        The tree.
+    """
+
+    max_depth: int
+    max_splits: int
+    loss: float
+    lower_bound: float
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class SplitCost:
+    """What one question of a tree costs, when everything below it is the best there is.
+
+    Parameters
+    ----------
+    node : int
+        The number of the node in the tree.
+    rule : str
+        The question.
+    cost : float
+        By how much the loss could be smaller with another question. The costs of all splits of a
+        tree add up to its distance from the optimum.
+    """
+
+    node: int
+    rule: str
+    cost: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What `audit_tree` found; ``print`` shows it.
+
+    Parameters
+    ----------
+    name : str
+        What was audited.
+    loss : float
+        Its loss: that of its leaves, each with the theta that suits its rows best.
+    leaf_loss : float
+        The loss of a single leaf.
+    n_splits : int
+        One less than the number of its leaves.
+    depth : int or None
+        Its depth; None for leaf labels, whose questions are not known.
+    tree : Tree or None
+        The tree, with the sums of these rows; None for leaf labels.
+    same_depth : Optimum or None
+        The optimum of the same depth and number of splits; None for leaf labels.
+    same_size : Optimum
+        The optimum of the same number of splits, of a depth up to a limit.
+    split_costs : tuple of SplitCost
+        What each split costs, the costliest first; empty for leaf labels, and where the time was
+        not enough to prove the optimum of the same depth.
+    """
+
+    name: str
+    loss: float
+    leaf_loss: float
+    n_splits: int
+    depth: int | None
+    tree: Tree | None
+    same_depth: Optimum | None
+    same_size: Optimum
+    split_costs: tuple[SplitCost, ...]
+
+    @property
+    def optimum(self) -> Optimum:
+        """The optimum of the same depth, or of the same size where there is no depth."""
+        return self.same_size if self.same_depth is None else self.same_depth
+
+    @property
+    def gap(self) -> float:
+        """How much of what the optimum explains is missed, in per cent.
+
+        What a tree explains is by how much its loss is smaller than that of a single leaf.
+        """
+        return self.gap_to(self.optimum)
+
+    def gap_to(self, optimum: Optimum) -> float:
+        """Return how much of what an optimum explains is missed, in per cent."""
+        missed, explained = self.loss - optimum.loss, self.leaf_loss - optimum.loss
+        return 100 * missed / explained if explained > _ROUNDING * self.leaf_loss else 0.0
+
+    def title(self) -> str:
+        """Return one line about the audited tree."""
+        title = f"{self._shape()}: loss {self.loss:.6g}"
+        worst = self._costliest()
+        return title if worst is None else f"{title}, costliest question {worst.rule!r}"
+
+    def optimum_title(self) -> str:
+        """Return one line about the optimum, and how far from it the audited tree is."""
+        optimum = self.optimum
+        return (
+            f"{_limits_text(optimum)}: loss {optimum.loss:.6g}; {self.name} misses "
+            f"{self.gap:.1f} % of what it explains"
+        )
+
+    def __str__(self) -> str:
+        parts = [self._table()]
+        worst = self._costliest()
+        if worst is not None:
+            parts.append(
+                f"Of the loss above the optimum, {worst.cost:.3g} is due to the question "
+                f"{worst.rule!r} at node {worst.node}."
+            )
+        if self.tree is not None:
+            parts.append(f"{self.name}:\n{self.tree}")
+        parts.append(f"{_limits_text(self.optimum)}:\n{self.optimum.tree}")
+        return "\n\n".join(parts)
+
+    def _table(self) -> str:
+        lines = [
+            ("", "loss", "explained", "missed"),
+            ("a single leaf", f"{self.leaf_loss:.6g}", self._explained(self.leaf_loss), ""),
+            (self._shape(), f"{self.loss:.6g}", self._explained(self.loss), ""),
+        ]
+        optima = [self.same_size] if self.same_depth is None else [self.same_depth]
+        if self.same_size.max_depth > optima[0].max_depth:
+            optima.append(self.same_size)
+        lines += [
+            (
+                _limits_text(optimum),
+                f"{optimum.loss:.6g}",
+                self._explained(optimum.loss),
+                # What is added turns the negative zero of rounding into zero.
+                f"{round(self.gap_to(optimum), 1) + 0.0:.1f} %",
+            )
+            for optimum in optima
+        ]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
+            for line in lines
+        )
+
+    def _costliest(self) -> SplitCost | None:
+        """Return the split that costs most, where any costs more than rounding."""
+        if not self.split_costs or self.split_costs[0].cost <= _ROUNDING * self.leaf_loss:
+            return None
+        return self.split_costs[0]
+
+    def _shape(self) -> str:
+        depth = "" if self.depth is None else f", depth {self.depth}"
+        return f"{self.name}, {_counted(self.n_splits, 'split')}{depth}"
+
+    def _explained(self, loss: float) -> str:
+        return f"{100 * (self.leaf_loss - loss) / self.leaf_loss:.1f} %" if self.leaf_loss else ""
+
+
+def _limits_text(optimum: Optimum) -> str:
+    proven = optimum.lower_bound >= optimum.loss
+    what = "optimum" if proven else f"best found (none below {optimum.lower_bound:.6g})"
+    return f"{what}, {_counted(optimum.max_splits, 'split')}, depth up to {optimum.max_depth}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,234 @@
+"""What every tree estimator can do once it has a tree, however the tree was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from surtree._types import Floats
+from surtree.cuts.unseen import warn_of_unseen
+from surtree.data.table import Table, read_table
+from surtree.data.target import read_target, read_weights
+from surtree.metrics import concordance_index
+from surtree.parameters import LeafCurveKind
+from surtree.survival.objective import likelihood_loss, row_sums
+from surtree.survival.step_function import StepFunction
+from surtree.tree.curves import LeafCurve, leaf_curves
+from surtree.tree.tree import Tree
+
+
+class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+    """The face that all trees share: risks, curves, scores, leaves and importances.
+
+    An estimator that inherits from it stores the parameter ``leaf_curve``, and sets ``tree_`` in
+    ``fit``.
+    """
+
+    # scikit-survival asks this of estimators whose prediction is higher for a higher risk.
+    _predict_risk_score = True
+
+    leaf_curve: LeafCurveKind
+    tree_: Tree
+
+    def predict(self, X: Any) -> Floats:
+        """Return the risk of each row: the hazard relative to the baseline, higher is riskier.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`. Here and in all methods, a category that `fit` never had
+            counts as a missing value, with an `UnseenCategoryWarning`.
+        """
+        table = self._read(X)
+        return self.tree_.theta[self.tree_.apply(table)]
+
+    def predict_survival_function(
+        self, X: Any, *, return_array: bool = False
+    ) -> NDArray[np.object_] | Floats:
+        """Return the probability of no event until a time, for each row.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        return_array : bool, default=False
+            Whether to return numbers at ``unique_times_``, an array of shape
+            (n_samples, n_times), instead of an array of step functions.
+        """
+        table = self._read(X)
+        return self._curves_of_rows(
+            table, [curve.survival for curve in self._leaf_curves()], return_array
+        )
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, *, return_array: bool = False
+    ) -> NDArray[np.object_] | Floats:
+        """Return the hazard added up until a time, for each row.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        return_array : bool, default=False
+            Whether to return numbers at ``unique_times_``, an array of shape
+            (n_samples, n_times), instead of an array of step functions.
+        """
+        table = self._read(X)
+        return self._curves_of_rows(
+            table, [curve.cumulative_hazard for curve in self._leaf_curves()], return_array
+        )
+
+    def predict_median(self, X: Any) -> Floats:
+        """Return the predicted median survival time of each row.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Infinity where survival never falls to one half.
+        """
+        leaf_index = self._leaf_index(self._read(X))
+        return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return Harrell's C: how often the riskier of two rows has its event first.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        y : structured array of shape (n_samples,)
+            A boolean event indicator and a time.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+        """
+        risk = self.predict(X)
+        target = read_target(y, risk.size)
+        return concordance_index(target.event, target.time, risk, sample_weight=sample_weight)
+
+    def loss(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
+    ) -> float:
+        """Return the loss of rows, which the tree minimised on those that it was fitted on.
+
+        The baseline hazard is that of the training rows. On the training rows this is ``loss_``
+        plus one half for each leaf without an event: what such a leaf predicts is the hazard of
+        half an event, not of none.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        y : structured array of shape (n_samples,)
+            A boolean event indicator and a time, zero or later.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+        entry : array of shape (n_samples,), optional
+            When each row came under observation.
+        """
+        theta = self.predict(X)
+        target = read_target(y, theta.size, entry)
+        weight = np.where(target.censored_at_zero, 0.0, read_weights(sample_weight, theta.size))
+        return likelihood_loss(row_sums(target, weight, self.tree_.baseline), theta)
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the number of the leaf's node that each row falls in.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        """
+        table = self._read(X)
+        return self.tree_.apply(table)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return which nodes each row visits, as a sparse matrix of shape (n_samples, n_nodes).
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        """
+        table = self._read(X)
+        return self.tree_.decision_path(table)
+
+    def get_depth(self) -> int:
+        """Return the largest number of questions that a row is asked."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def unique_times_(self) -> Floats:
+        """The distinct event times of the training rows."""
+        check_is_fitted(self)
+        return self.tree_.baseline.times
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each of the user's columns in the reduction of the loss."""
+        check_is_fitted(self)
+        return self.tree_.importances(self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _html_repr(self) -> str:
+        """Return what a notebook shows: the tree, or before `fit` scikit-learn's picture."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return str(super()._html_repr())
+        # Only notebooks need it.
+        from surtree.report import notebook_html
+
+        return notebook_html(self)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        # The line that is named is that of who called predict, apply, ...
+        warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
+        return table
+
+    def _leaf_curves(self) -> tuple[LeafCurve, ...]:
+        return leaf_curves(self.tree_, self.leaf_curve)
+
+    def _leaf_index(self, table: Table) -> NDArray[np.intp]:
+        """Return, for each row, the position of its leaf among the leaves."""
+        return np.searchsorted(self.tree_.leaves, self.tree_.apply(table))
+
+    def _curves_of_rows(
+        self, table: Table, curves: list[StepFunction], return_array: bool
+    ) -> NDArray[np.object_] | Floats:
+        leaf_index = self._leaf_index(table)
+        if return_array:
+            return np.stack([curve.y for curve in curves])[leaf_index]
+        shared = np.empty(len(curves), dtype=object)
+        shared[:] = curves
+        return shared[leaf_index]

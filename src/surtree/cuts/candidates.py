@@ -1,0 +1,315 @@
+"""Candidate cuts of a column, and the filter that keeps those that divide the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import Floats
+from surtree.cuts.cut import Cut
+from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
+from surtree.data.table import Column
+from surtree.solver.core import sum_bins
+
+Places = NDArray[np.intp]
+Bins = NDArray[np.uint16] | NDArray[np.intp]
+
+# Up to so many thresholds, comparing all values with each takes less than looking each value up.
+_FEW = 24
+
+
+@dataclass(frozen=True, eq=False)
+class CutSupport:
+    """The set of rows for which each cut holds.
+
+    Parameters
+    ----------
+    n_rows : array of int
+        The number of rows.
+    key : array of uint64 of shape (2, n_cuts)
+        A hash of the set of rows: the sum of random numbers, one for each row.
+    weight : array of float
+        The weight of the rows.
+    """
+
+    n_rows: NDArray[np.int64]
+    key: NDArray[np.uint64]
+    weight: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateCuts:
+    """The bins of a column, and cuts that each hold for a range of them.
+
+    Parameters
+    ----------
+    bins : array of int
+        The bin of each row; ``n_bins`` where the value is missing.
+    n_bins : int
+        The number of bins that hold values.
+    nominal : bool
+        Whether each cut selects a single bin, and the order of bins means nothing.
+    first, last : array of int
+        Each cut holds for the bins from its first to its last, both included ...
+    missing : array of bool
+        ... and, where this is True, for missing values. The cut "is missing" holds for no
+        other bin: its last is before its first.
+    cut : callable
+        Makes the `Cut` at a position.
+    """
+
+    bins: Bins
+    n_bins: int
+    nominal: bool
+    first: Places
+    last: Places
+    missing: NDArray[np.bool_]
+    cut: Callable[[int], Cut]
+
+    def support(self, weight: Floats | None = None) -> CutSupport:
+        """Return the rows for which each cut holds: their number, hash and weight.
+
+        Parameters
+        ----------
+        weight : array of float of shape (n_rows,), optional
+            The weight of each row, one if None.
+        """
+        n, low, high, weighed = sum_bins(self.bins, self.n_bins + 1, weight)
+        counts = self._over_bins(np.array((n.view(np.uint64), low, high)))
+        n_rows = counts[0].view(np.int64)
+        return CutSupport(
+            n_rows,
+            counts[1:],
+            n_rows.astype(np.float64) if weight is None else self._over_bins(weighed[None])[0],
+        )
+
+    def _over_bins(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """Sum over the bins of each cut, a line for each kind of sum."""
+        before = np.zeros((len(sums), sums.shape[1] + 1), dtype=sums.dtype)
+        np.cumsum(sums, axis=1, out=before[:, 1:])
+        held = before[:, self.last + 1] - before[:, self.first]
+        return held + self.missing * sums[:, -1:] if self.missing.any() else held
+
+    def hold_for(self, row: int) -> NDArray[np.bool_]:
+        """Return whether each cut holds for one row."""
+        place = self.bins[row]
+        if place == self.n_bins:
+            return self.missing
+        return np.asarray((self.first <= place) & (place <= self.last))
+
+
+def candidate_cuts(
+    index: int,
+    column: Column,
+    weight: Floats,
+    repeats: Floats | None,
+    *,
+    n_thresholds: int | None,
+    max_categories: int,
+) -> CandidateCuts:
+    """Return all candidate cuts of a column.
+
+    Parameters
+    ----------
+    index : int
+        The position of the column in the user's table.
+    column : Column
+        The training rows; at least one has a value.
+    weight : array of float
+        The weights of the rows, all positive.
+    repeats : array of float, optional
+        How often each row counts where thresholds are chosen; once when None.
+    n_thresholds : int or None
+        The most thresholds of a numeric or ordered column; None: all.
+    max_categories : int
+        The most categories of an unordered column, counting all others together as one.
+
+    Returns
+    -------
+    CandidateCuts
+    """
+    plain = Cut(column=index, name=column.name, known=column.known)
+    if column.kind == "boolean":
+        candidates = _boolean_cuts(plain, column)
+    elif column.kind == "numeric":
+        candidates = _numeric_cuts(plain, column, repeats, n_thresholds)
+    elif column.ordered:
+        candidates = _ordered_cuts(plain, column, repeats, n_thresholds)
+    else:
+        candidates = _category_cuts(plain, column, weight, max_categories)
+    return _with_missing(plain, candidates) if column.has_missing else candidates
+
+
+def _boolean_cuts(plain: Cut, column: Column) -> CandidateCuts:
+    bins = np.where(column.missing, 2, column.values).astype(np.uint16)
+    return _cuts_above(bins, 2, lambda _: replace(plain, categories=(True,)))
+
+
+def _numeric_cuts(
+    plain: Cut, column: Column, repeats: Floats | None, n_thresholds: int | None
+) -> CandidateCuts:
+    distinct, counts = _distinct(column, repeats)
+    thresholds = quantile_thresholds(distinct, counts, n_thresholds)
+    if len(distinct) == 2 and thresholds[0] < distinct[1]:  # as in a column of 0 and 1
+        above, places = np.array([1]), np.array([0])
+    else:
+        above = np.searchsorted(distinct, thresholds, side="right")
+        # Thresholds between the same two values make the same cut: keep the first.
+        above = above[above < len(distinct)]
+        places = first_of_each(above) if above.size else above
+        above = above[places]
+    bins = _bins(column.values, distinct[above])
+    if column.has_missing:
+        bins[column.missing] = len(above) + 1
+    plain = replace(plain, seen=(float(distinct[0]), float(distinct[-1])))
+
+    def cut(number: int) -> Cut:
+        lower, upper = distinct[above[number] - 1], distinct[above[number]]
+        threshold = readable(float(thresholds[places[number]]), float(lower), float(upper))
+        return replace(plain, threshold=threshold)
+
+    return _cuts_above(bins, len(above) + 1, cut)
+
+
+def _ordered_cuts(
+    plain: Cut, column: Column, repeats: Floats | None, n_thresholds: int | None
+) -> CandidateCuts:
+    distinct, counts = _distinct(column, repeats)
+    few = n_thresholds is None or len(distinct) <= n_thresholds + 1
+    thresholds = quantile_thresholds(
+        distinct.astype(np.float64), counts, None if few else n_thresholds
+    )
+    # Codes are whole numbers, so all thresholds between two of them are the same.
+    below = np.unique(np.floor(thresholds).astype(np.intp))
+    bins = np.searchsorted(below, column.values, side="left")
+    bins[column.missing] = len(below) + 1
+
+    def cut(number: int) -> Cut:
+        return replace(plain, categories=column.categories[below[number] + 1 :])
+
+    return _cuts_above(bins, len(below) + 1, cut)
+
+
+def _category_cuts(
+    plain: Cut, column: Column, weight: Floats, max_categories: int
+) -> CandidateCuts:
+    present_rows = ~column.missing if column.has_missing else slice(None)
+    codes, weight = column.values[present_rows], weight[present_rows]
+    frequency = np.bincount(codes, weight, minlength=len(column.categories))
+    present = np.flatnonzero(frequency)
+    own = present
+    if len(present) > max_categories:
+        most_frequent = present[np.argsort(-frequency[present], kind="stable")]
+        own = np.sort(most_frequent[: max_categories - 1])
+    categories = tuple(column.categories[code] for code in own)
+    places = np.full(len(column.categories), len(own))
+    places[own] = np.arange(len(own))
+    n_bins = len(own) + (len(own) < len(present))
+    bins = places[column.values]
+    if column.has_missing:
+        bins[column.missing] = n_bins
+
+    def cut(number: int) -> Cut:
+        if number < len(own):
+            return replace(plain, categories=(categories[number],))
+        return replace(plain, categories=categories, negated=True)
+
+    every = np.arange(n_bins)
+    return CandidateCuts(bins, n_bins, True, every, every, np.zeros(n_bins, dtype=bool), cut)
+
+
+def _distinct(column: Column, repeats: Floats | None) -> tuple[Floats, Floats]:
+    if not column.has_missing:
+        return distinct_values(column.values, repeats)
+    present = ~column.missing
+    return distinct_values(column.values[present], None if repeats is None else repeats[present])
+
+
+def _bins(values: Floats, edges: Floats) -> Bins:
+    """Return how many of the edges, which ascend, each value is not below."""
+    if len(edges) > _FEW:
+        return np.searchsorted(edges, values, side="right")
+    bins = np.zeros(len(values), dtype=np.uint8)
+    for edge in edges:
+        bins += values >= edge
+    return bins.astype(np.uint16)
+
+
+def _cuts_above(bins: Bins, n_bins: int, cut: Callable[[int], Cut]) -> CandidateCuts:
+    """Return a cut below every bin but the first; it holds for the bins from there up."""
+    first = np.arange(1, n_bins)
+    last = np.full(n_bins - 1, n_bins - 1)
+    return CandidateCuts(bins, n_bins, False, first, last, np.zeros(n_bins - 1, dtype=bool), cut)
+
+
+def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
+    """Return every cut twice, with missing values on either side, and the cut "is missing"."""
+    n_bins = candidates.n_bins
+    held = candidates.support().n_rows
+    # Skip cuts that do not separate observed values: with missing values they repeat "is missing".
+    useful = np.flatnonzero((held > 0) & (held < np.count_nonzero(candidates.bins < n_bins)))
+
+    def cut(number: int) -> Cut:
+        if number == 2 * len(useful):
+            return replace(plain, missing=True)
+        return replace(candidates.cut(useful[number // 2]), missing=number % 2 == 1)
+
+    return replace(
+        candidates,
+        first=np.append(np.repeat(candidates.first[useful], 2), n_bins),
+        last=np.append(np.repeat(candidates.last[useful], 2), n_bins - 1),
+        missing=np.append(np.tile([False, True], len(useful)), True),
+        cut=cut,
+    )
+
+
+def filter_cuts(
+    columns: Sequence[CandidateCuts], weight: Floats, min_support: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Keep cuts with enough rows on both sides that split the rows as no earlier one does.
+
+    Parameters
+    ----------
+    columns : sequence of CandidateCuts
+        The candidates of each column, over the same rows; at least one column.
+    weight : array of float
+        The weights of the rows, all positive.
+    min_support : float
+        A cut is kept when it holds for more than this share of the weight, and does not hold
+        for more than this share too.
+
+    Returns
+    -------
+    kept : array of bool
+        Whether each cut is kept, column after column.
+    heavier : array of bool
+        Whether each cut holds for more than half of the weight.
+    """
+    # Usually all weights are one, and the number of rows is their weight.
+    weighed = None if (weight == 1).all() else weight
+    found = [candidates.support(weighed) for candidates in columns]
+    n_rows = np.concatenate([held.n_rows for held in found])
+    held, total = np.concatenate([held.weight for held in found]), weight.sum()
+    kept = (n_rows > 0) & (n_rows < len(weight))
+    if min_support > 0:
+        kept &= np.minimum(held, total - held) / total > min_support
+    # A cut and its complement are the same split: both go by the hash of the side without row 0.
+    opposite = np.concatenate([candidates.hold_for(0) for candidates in columns])
+    key = np.concatenate([held.key for held in found], axis=1)
+    names = np.where(opposite, _key_of_all(len(weight)) - key, key).T
+    seen: set[tuple[int, ...]] = set()
+    places = np.flatnonzero(kept)
+    for place, name in zip(places, map(tuple, names[places].tolist()), strict=True):
+        kept[place] = name not in seen
+        seen.add(name)
+    return kept, held > total / 2
+
+
+def _key_of_all(n_rows: int) -> NDArray[np.uint64]:
+    """Return the hash of the set of all rows, as a column."""
+    _, low, high, _ = sum_bins(np.zeros(n_rows, dtype=np.uint16), 1, None)
+    return np.stack((low, high))

@@ -1,0 +1,261 @@
+"""A yes-or-no question about one column, and its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.cuts.validate import CUT_FORMAT, validate_cut
+from surtree.data.table import Column
+
+# A category that contains one of these, or begins with one of those, could be read as part of the
+# rule around it, and is quoted.
+_MARKS = (",", "'", '"', "\\", "missing")
+_WORDS = ("not ", "one of ", "none of ")
+# What would break the line that a text stands on, or cannot be printed.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A yes-or-no question about one column; yes goes right, no goes left.
+
+    With neither a threshold nor categories the question is whether the value is missing.
+
+    Parameters
+    ----------
+    column : int
+        The position of the column in the user's table.
+    name : str
+        What the user calls the column.
+    threshold : float, optional
+        The cut holds when the value is greater.
+    categories : tuple, optional
+        The cut holds when the value is one of these.
+    negated : bool, default=False
+        With categories: the cut holds when the value is none of these.
+    missing : bool, optional
+        Whether the cut holds for a missing value; None when the training column had none.
+    known : tuple, optional
+        All categories of the training column; a value that is none of them counts as missing.
+        None where the column had no categories, and where they are not known: then such a value
+        is one like any other.
+    seen : tuple of two floats, optional
+        With a threshold: the least and the greatest value of the training column.
+
+    Examples
+    --------
+    >>> from surtree.cuts.cut import Cut
+    >>> known = ("I", "II", "III", "IV")
+    >>> cut = Cut(column=2, name="grade", categories=("III", "IV"), missing=False, known=known)
+    >>> cut.rule
+    'grade is one of III, IV'
+    >>> cut.negated_rule
+    'grade is none of III, IV or is missing'
+    >>> cut.others
+    ('I', 'II')
+    """
+
+    column: int
+    name: str
+    threshold: float | None = None
+    categories: tuple[Any, ...] | None = None
+    negated: bool = False
+    missing: bool | None = None
+    # What the column looked like is not part of the question.
+    known: tuple[Any, ...] | None = field(default=None, compare=False, repr=False)
+    seen: tuple[float, float] | None = field(default=None, compare=False)
+
+    @property
+    def shown_name(self) -> str:
+        r"""The name of the column in texts: a line break, or the like, as ``\n``."""
+        return _CONTROL.sub(lambda mark: mark.group().encode("unicode_escape").decode(), self.name)
+
+    @property
+    def rule(self) -> str:
+        """What is true where the cut holds."""
+        return self._text(holds=True)
+
+    @property
+    def negated_rule(self) -> str:
+        """What is true where the cut does not hold."""
+        return self._text(holds=False)
+
+    @property
+    def others(self) -> tuple[Any, ...]:
+        """The known categories that the cut does not list."""
+        listed = set(self.categories or ())
+        return tuple(category for category in self.known or () if category not in listed)
+
+    @property
+    def on_text(self) -> bool:
+        """Whether the cut asks about texts."""
+        return isinstance(next(iter(self.categories or self.known or ()), None), str)
+
+    def _text(self, *, holds: bool) -> str:
+        name, with_missing = self.shown_name, self.missing is holds
+        if self.threshold is not None:
+            claim = f"{'>' if holds else '<='} {_number_text(self.threshold)}"
+        elif self.categories is None:
+            return f"{name} is {'missing' if with_missing else 'not missing'}"
+        elif self.categories[0] is True:
+            claim = f"is {holds}"
+        elif holds is not self.negated:
+            claim = f"is {_one_of(self.categories)}"
+        elif len(self.others) == 1:
+            claim = f"is {_category_text(self.others[0])}"
+        else:
+            return f"{name} is {_none_of(self.categories)}{self._exception(with_missing)}"
+        return f"{name} {claim} or missing" if with_missing else f"{name} {claim}"
+
+    def _exception(self, with_missing: bool) -> str:
+        # A missing value is not F either, so a text that says "not" has to say where it goes.
+        if self.missing is None:
+            return ""
+        return " or is missing" if with_missing else " and not missing"
+
+    def holds(self, column: Column) -> NDArray[np.bool_]:
+        """Answer the question for each row of a column.
+
+        Parameters
+        ----------
+        column : Column
+            The column at the position of the cut, in any table. A missing value, or one that
+            training never had, is answered by ``missing``, and by no where that is None.
+
+        Returns
+        -------
+        array of bool, one for each row
+        """
+        absent = column.missing if self.known is None else column.missing | self.unseen(column)
+        if self.threshold is None and self.categories is None:
+            return absent.copy()
+        answers = self._answers(column)
+        if not absent.any():
+            return answers
+        return answers | absent if self.missing else answers & ~absent
+
+    def unseen(self, column: Column) -> NDArray[np.bool_]:
+        """Return which rows of a column hold a category that training never had.
+
+        Parameters
+        ----------
+        column : Column
+            The column at the position of the cut, in any table.
+
+        Returns
+        -------
+        array of bool, one for each row
+        """
+        if self.known is None or column.missing.all():
+            return np.zeros(len(column.values), dtype=bool)
+        return ~self._is_one_of(self.known, column) & ~column.missing
+
+    def _answers(self, column: Column) -> NDArray[np.bool_]:
+        if column.missing.all():  # also where no row is asked
+            return np.zeros(len(column.values), dtype=bool)
+        if self.threshold is not None:
+            if column.kind == "categorical":
+                raise self._unlike(column, "numbers", "categories")
+            return np.asarray(column.values > self.threshold)
+        return self._is_one_of(self.categories or (), column) ^ self.negated
+
+    def _is_one_of(self, categories: tuple[Any, ...], column: Column) -> NDArray[np.bool_]:
+        """Return which rows of a column hold one of some categories of the training column."""
+        wanted = self._as_written(categories, column)
+        if column.kind != "categorical":
+            return np.isin(column.values, list(wanted))
+        members = np.array([category in wanted for category in column.categories])
+        return np.asarray(members[column.values])
+
+    def _as_written(self, categories: tuple[Any, ...], column: Column) -> set[Any]:
+        """Return categories as the column writes them: as texts, or as numbers."""
+        held: Any = column.categories or column.values[~column.missing]
+        fitted_on_text, text = isinstance(categories[0], str), isinstance(held[0], str)
+        if text and not fitted_on_text:
+            raise self._unlike(column, "booleans or numbers", "texts")
+        if categories[0] is True and not np.isin(held, (0, 1)).all():
+            raise self._unlike(column, "booleans", "other numbers")
+        if text or not fitted_on_text:
+            return set(categories)
+        # Of the texts of a column, some may be numbers: those are what numbers can match.
+        if not any(map(_is_number, self.known or categories)):
+            raise self._unlike(column, "texts", "numbers")
+        return {float(category) for category in categories if _is_number(category)}
+
+    def _unlike(self, column: Column, then: str, now: str) -> ValueError:
+        return ValueError(
+            f"Column {column.name!r} held {then} in the training table and holds {now} in this "
+            f"one: convert it to {then}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cut as a dictionary that JSON can hold."""
+        saved = asdict(self)
+        for name in ("categories", "known", "seen"):
+            saved[name] = None if saved[name] is None else list(saved[name])
+        return saved
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Cut:
+        """Return the cut that `to_dict` saved.
+
+        Parameters
+        ----------
+        saved : mapping
+            What `to_dict` returned; a ValueError says what is wrong with anything else.
+
+        Returns
+        -------
+        Cut
+        """
+        CUT_FORMAT(saved, "")
+        threshold, categories, seen = (saved[name] for name in ("threshold", "categories", "seen"))
+        read = {
+            "threshold": None if threshold is None else float(threshold),
+            "categories": None if categories is None else tuple(categories),
+            "seen": None if seen is None else tuple(map(float, seen)),
+            # A tuple stays the same tuple, which all cuts of a column share.
+            "known": None if saved.get("known") is None else tuple(saved["known"]),
+        }
+        # Early files name the other one of two categories, and no known ones.
+        fields = {name: value for name, value in saved.items() if name != "other"}
+        cut = cls(**{**fields, **read})
+        validate_cut(cut)
+        return cut
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _one_of(categories: tuple[Any, ...]) -> str:
+    texts = ", ".join(map(_category_text, categories))
+    return texts if len(categories) == 1 else f"one of {texts}"
+
+
+def _none_of(categories: tuple[Any, ...]) -> str:
+    texts = ", ".join(map(_category_text, categories))
+    return f"not {texts}" if len(categories) == 1 else f"none of {texts}"
+
+
+def _category_text(category: Any) -> str:
+    if not isinstance(category, str):
+        return _number_text(category)
+    clear = category.strip() == category != "" and not any(mark in category for mark in _MARKS)
+    clear = clear and not category.startswith(_WORDS) and not _CONTROL.search(category)
+    return category if clear else repr(category)
+
+
+def _number_text(number: float) -> str:
+    # Print all digits, so that the rule applied by hand agrees with the cut.
+    return repr(number).removesuffix(".0")

@@ -1,0 +1,110 @@
+"""Many cuts: made when somebody looks, as a column may have tens of thousands; and in files."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.cuts.cut import Cut
+from surtree.files.schema import read_each
+
+
+class Cuts(Sequence[Cut]):
+    """A sequence of cuts, each made when it is looked at for the first time.
+
+    Parameters
+    ----------
+    parts : iterable of pairs
+        What makes the cut at a position, and the positions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.cuts.cut import Cut
+    >>> from surtree.cuts.cut_list import Cuts
+    >>> cuts = Cuts([(lambda position: Cut(0, "age", float(position)), np.array([40, 50]))])
+    >>> cuts[1].rule, len(cuts)
+    ('age > 50', 2)
+    """
+
+    def __init__(self, parts: Iterable[tuple[Callable[[int], Cut], NDArray[np.intp]]]) -> None:
+        self._parts = tuple(parts)
+        self._ends = tuple(accumulate(len(positions) for _, positions in self._parts))
+        self._made: dict[int, Cut] = {}
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, place: int) -> Cut: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Cut, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Cut | tuple[Cut, ...]:
+        if isinstance(place, slice):
+            return tuple(self[k] for k in range(*place.indices(len(self))))
+        place = range(len(self))[place]
+        if place not in self._made:
+            number = bisect_right(self._ends, place)
+            make, positions = self._parts[number]  # counted from the end of the part
+            self._made[place] = make(int(positions[place - self._ends[number]]))
+        return self._made[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cuts | tuple) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Cuts({len(self)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickle the cuts, not their factories, which hold the training data.
+        return tuple, (tuple(self),)
+
+
+def save_cuts(cuts: Iterable[Cut]) -> dict[str, Any]:
+    """Return cuts as JSON can hold them, with the known categories of each column only once.
+
+    Parameters
+    ----------
+    cuts : iterable of Cut
+        The cuts.
+
+    Returns
+    -------
+    dict
+        ``cuts``, without what they know, and ``known``: for the positions of columns, as texts,
+        their categories in training.
+    """
+    found = list(cuts)
+    saved = [replace(cut, known=None).to_dict() for cut in found]
+    for cut in saved:
+        del cut["known"]
+    known = {str(cut.column): cut.known for cut in found if cut.known is not None}
+    return {"cuts": saved, "known": {column: list(names) for column, names in known.items()}}
+
+
+def load_cuts(saved: Mapping[str, Any]) -> tuple[Cut, ...]:
+    """Return the cuts that `save_cuts` saved.
+
+    Parameters
+    ----------
+    saved : mapping
+        What `save_cuts` returned. Early files have no ``known``.
+    """
+    known = {column: tuple(names) for column, names in saved.get("known", {}).items()}
+
+    def read(cut: Any) -> Cut:
+        column = cut.get("column") if isinstance(cut, dict) else None
+        return Cut.from_dict(cut | {"known": known[str(column)]} if str(column) in known else cut)
+
+    return read_each(read, saved["cuts"], "cuts")

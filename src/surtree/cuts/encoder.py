@@ -1,0 +1,337 @@
+"""From columns to small whole numbers, and the cuts that a tree may make between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from surtree._types import Floats
+from surtree.cuts.candidates import CandidateCuts, candidate_cuts, filter_cuts
+from surtree.cuts.cut import Cut
+from surtree.cuts.cut_list import Cuts
+from surtree.cuts.unseen import warn_of_unseen
+from surtree.data.table import Table, read_table
+from surtree.data.target import read_weights
+from surtree.parameters import require_share, require_whole
+from surtree.solver.problem import BinnedRows
+
+Places = NDArray[np.intp]
+
+# Bins are 16-bit numbers.
+_MAX_BINS = 65_534
+
+
+class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn each column into yes-or-no cuts with readable rules.
+
+    Numeric columns are cut at quantiles, categorical ones by category (ordered ones between
+    categories). A column with missing values gets every cut twice, with the missing values on
+    either side, and the cut "is missing". Cuts that hold for too few or too many rows are dropped,
+    and so are those that split the rows as an earlier one does.
+
+    Parameters
+    ----------
+    n_thresholds : int or None, default=10
+        The most thresholds of a numeric or ordered column: quantiles of the midpoints between
+        neighbouring rows, written with the fewest digits that split the training rows the same
+        way. Where all weights are whole numbers, a row counts as so many rows; other weights do
+        not move thresholds. None: every midpoint between different values, up to 65,534 bins a
+        column.
+    max_categories : int, default=10
+        The most categories of an unordered column. Of more, the ``max_categories - 1`` with the
+        most weight have a cut each, and all others one cut together.
+    min_support : float, default=0.01
+        A cut is kept when it holds for more than this share of the weight, and does not hold for
+        more than this share too. 0 keeps every cut that splits the rows.
+
+    Attributes
+    ----------
+    cuts_ : sequence of Cut
+        The cuts, in the order of the columns; each is made when it is looked at.
+    heavier_side_ : array of bool
+        Whether each cut holds for more than half of the weight: the answer to a value that is
+        missing, or a category never seen, in a column where none was missing in training.
+    n_features_in_ : int
+        How many columns the table has.
+    feature_names_in_ : array of str
+        What they are called, if they have names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surtree.cuts.encoder import Encoder
+    >>> table = pd.DataFrame({"age": [40, 51, 62, 73], "grade": ["I", "II", "II", "III"]})
+    >>> encoder = Encoder(n_thresholds=2).fit(table)
+    >>> [cut.rule for cut in encoder.cuts_]
+    ['age > 46', 'age > 70', 'grade is II']
+    >>> encoder.transform(table)
+    array([[0, 0, 0],
+           [1, 0, 1],
+           [1, 0, 1],
+           [1, 1, 0]], dtype=uint8)
+    """
+
+    def __init__(
+        self,
+        n_thresholds: int | None = 10,
+        max_categories: int = 10,
+        min_support: float = 0.01,
+    ) -> None:
+        self.n_thresholds = n_thresholds
+        self.max_categories = max_categories
+        self.min_support = min_support
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the cuts of a table.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            The table.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_rows,), optional
+            How much each row counts; one of weight zero counts as absent.
+
+        Returns
+        -------
+        Encoder
+        """
+        table = read_table(self, X, reset=True)
+        self.fit_encode(table, read_weights(sample_weight, table.n_rows))
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.uint8]:
+        """Answer every cut for every row; a category that the fit never had counts as missing.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            A table with the columns of the training table.
+
+        Returns
+        -------
+        array of 0 and 1 of shape (n_rows, n_cuts)
+        """
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        warn_of_unseen(self.cuts_, table, stacklevel=2)
+        answers = np.empty((table.n_rows, len(self.cuts_)), dtype=np.uint8, order="F")
+        for position, (cut, heavier) in enumerate(zip(self.cuts_, self.heavier_side_, strict=True)):
+            asked = replace(cut, missing=bool(heavier)) if cut.missing is None else cut
+            answers[:, position] = asked.holds(table.column(cut.column))
+        return answers
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the rule of each cut.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the columns, for a table that had none.
+
+        Returns
+        -------
+        array of str
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)
+        rules = [replace(cut, name=names[cut.column]).rule for cut in self.cuts_]
+        return np.array(rules, dtype=object)
+
+    def fit_encode(self, table: Table, weight: Floats) -> BinnedRows:
+        """Find the cuts of a table that is read already, and encode its rows.
+
+        Parameters
+        ----------
+        table : Table
+            The training table.
+        weight : array of float of shape (table.n_rows,)
+            How much each row counts.
+
+        Returns
+        -------
+        BinnedRows
+            The rows of positive weight, in their order.
+        """
+        self._check_parameters()
+        self.n_features_in_ = table.n_columns
+        if table.named:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        counted = weight > 0
+        if not counted.all():
+            table, weight = table.take(np.flatnonzero(counted)), weight[counted]
+        repeats = _repeats(weight)
+        candidates = [
+            candidate_cuts(
+                index,
+                column,
+                weight,
+                repeats,
+                n_thresholds=None if self.n_thresholds is None else int(self.n_thresholds),
+                max_categories=int(self.max_categories),
+            )
+            for index, column in enumerate(map(table.column, range(table.n_columns)))
+            if not column.missing.all()
+        ]
+        lines, heavier = _encode_columns(candidates, weight, float(self.min_support))
+        self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
+        self.heavier_side_ = heavier
+        return _join(lines, len(weight))
+
+    def _check_parameters(self) -> None:
+        if self.n_thresholds is not None:
+            require_whole("n_thresholds", self.n_thresholds, 1)
+        require_whole("max_categories", self.max_categories, 2)
+        require_share("min_support", self.min_support, below=0.5)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows:
+    """Bin rows by their answers to some cuts, each a column of its own.
+
+    Parameters
+    ----------
+    answers : sequence of arrays of bool of shape (n_rows,)
+        The rows for which each cut holds.
+    n_rows : int
+        The number of rows.
+
+    Returns
+    -------
+    BinnedRows
+        Its cuts are the given ones, in their order.
+    """
+    n_lines = len(answers)
+    ones = np.ones(n_lines, dtype=np.int32)
+    return BinnedRows(
+        bins=np.array(answers, dtype=np.uint16).reshape(n_lines, n_rows),
+        n_bins=2 * ones,
+        missing_bin=-ones,
+        cut_column=np.arange(n_lines, dtype=np.int32),
+        cut_first=ones,
+        cut_last=ones,
+        cut_missing=np.zeros(n_lines, dtype=bool),
+    )
+
+
+def join_binned(one: BinnedRows, other: BinnedRows) -> BinnedRows:
+    """Return the same rows with the columns and the cuts of both, in this order.
+
+    Parameters
+    ----------
+    one, other : BinnedRows
+        The rows, binned twice.
+
+    Returns
+    -------
+    BinnedRows
+    """
+    joined = {
+        field.name: np.concatenate((getattr(one, field.name), getattr(other, field.name)))
+        for field in fields(BinnedRows)
+    }
+    joined["cut_column"] = np.concatenate((one.cut_column, other.cut_column + len(one.bins)))
+    return BinnedRows(**joined)
+
+
+@dataclass(frozen=True, eq=False)
+class _EncodedColumn:
+    """One line of the binned rows, and its cuts."""
+
+    bins: NDArray[np.uint16]
+    n_bins: int
+    missing_bin: int
+    first: Places
+    last: Places
+    missing: NDArray[np.bool_]
+    cut: Callable[[int], Cut]
+    kept: Places
+
+
+def _encode_columns(
+    candidates: list[CandidateCuts], weight: Floats, min_support: float
+) -> tuple[list[_EncodedColumn], NDArray[np.bool_]]:
+    """Return a line for each column that has cuts, and which cuts hold for half of the weight."""
+    if not candidates:
+        return [], np.empty(0, dtype=bool)
+    kept, heavier = filter_cuts(candidates, weight, min_support)
+    borders = np.cumsum([len(cuts.first) for cuts in candidates])[:-1]
+    lines = [
+        _encode_column(cuts, places)
+        for cuts, places in zip(
+            candidates, map(np.flatnonzero, np.split(kept, borders)), strict=True
+        )
+        if places.size
+    ]
+    return lines, heavier[kept]
+
+
+def _encode_column(candidates: CandidateCuts, kept: Places) -> _EncodedColumn:
+    first, last = candidates.first[kept], candidates.last[kept]
+    # Every column with missing values has the cut "is missing".
+    has_missing = bool(candidates.missing.any())
+    is_missing = first > last
+    bins, n_values = candidates.bins, candidates.n_bins
+    if kept.size < candidates.first.size or has_missing:
+        merged = _merge(candidates, np.unique(first[~is_missing]))
+        n_values = int(merged.max()) + 1
+        places = np.append(merged, n_values)
+        bins, first = places.astype(np.uint16)[bins], places[first]
+        last = np.where(is_missing, n_values, places[last])
+    n_bins = n_values + has_missing
+    if n_bins > _MAX_BINS:
+        raise ValueError(
+            f"Column {candidates.cut(0).name!r} has {n_bins:,} bins and at most {_MAX_BINS:,} are "
+            "possible: choose a lower n_thresholds or max_categories, or round the column"
+        )
+    return _EncodedColumn(
+        bins=bins.astype(np.uint16, copy=False),
+        n_bins=n_bins,
+        missing_bin=n_values if has_missing else -1,
+        first=first,
+        last=last,
+        missing=candidates.missing[kept],
+        cut=candidates.cut,
+        kept=kept,
+    )
+
+
+def _merge(candidates: CandidateCuts, kept_bins: Places) -> Places:
+    """Return a new number for each bin, the same one where no kept cut separates them."""
+    if not candidates.nominal:
+        return np.searchsorted(kept_bins, np.arange(candidates.n_bins), side="right")
+    merged = np.full(candidates.n_bins, len(kept_bins))
+    merged[kept_bins] = np.arange(len(kept_bins))
+    return merged
+
+
+def _join(lines: list[_EncodedColumn], n_rows: int) -> BinnedRows:
+    n_cuts = [len(line.kept) for line in lines]
+    none: list[Places] = [np.empty(0, dtype=np.intp)]
+    return BinnedRows(
+        bins=np.array([line.bins for line in lines], dtype=np.uint16).reshape(-1, n_rows),
+        n_bins=np.array([line.n_bins for line in lines], dtype=np.int32),
+        missing_bin=np.array([line.missing_bin for line in lines], dtype=np.int32),
+        cut_column=np.repeat(np.arange(len(lines), dtype=np.int32), np.array(n_cuts, dtype=int)),
+        cut_first=np.concatenate(none + [line.first for line in lines]).astype(np.int32),
+        cut_last=np.concatenate(none + [line.last for line in lines]).astype(np.int32),
+        cut_missing=np.concatenate(none + [line.missing for line in lines]).astype(bool),
+    )
+
+
+def _repeats(weight: Floats) -> Floats | None:
+    whole = bool((weight == np.floor(weight)).all())
+    return weight if whole and not (weight == 1).all() else None

@@ -1,0 +1,165 @@
+"""Where a column of numbers is cut, and how the place is written."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree._types import Floats
+from surtree.solver.restriction import quantile_places
+
+# All the significant digits that a float has.
+_DIGITS = 17
+
+
+def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the distinct values in ascending order, and how often each occurs.
+
+    Parameters
+    ----------
+    values : array of float
+        The values, in any order.
+    repeats : array of float, optional
+        How often each of them counts; once when None.
+
+    Returns
+    -------
+    distinct, counts : array of float
+    """
+    # Only whoever has repeats pays for an order; a plain sort is several times faster.
+    order = None if repeats is None else np.argsort(values)
+    ascending = np.sort(values) if order is None else values[order]
+    starts = first_of_each(ascending)
+    if repeats is None:
+        return ascending[starts], np.diff(starts, append=len(values)).astype(np.float64)
+    return ascending[starts], np.add.reduceat(repeats[order], starts)
+
+
+def first_of_each(ascending: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where each value of an ascending array stands first.
+
+    Parameters
+    ----------
+    ascending : array of shape (n_values,)
+        The values; at least one.
+
+    Returns
+    -------
+    array of int
+    """
+    is_new = np.empty(len(ascending), dtype=bool)
+    is_new[0] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
+    return is_new.nonzero()[0]
+
+
+def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | None) -> Floats:
+    """Return the thresholds of a numeric column, ascending, as the paper's authors choose them.
+
+    In the sorted list of all values, repeats included, every two neighbours have a midpoint (so a
+    repeated value is one too). If at most ``n_thresholds`` midpoints differ, all are thresholds;
+    else those in the middle of ``n_thresholds`` equal parts of the list of midpoints. Between two
+    adjacent floats the midpoint is the lower one, so that it separates them.
+
+    Parameters
+    ----------
+    distinct : array of float
+        The distinct values, ascending.
+    counts : array of float
+        How often each occurs.
+    n_thresholds : int or None
+        The most thresholds; None: every midpoint between different values.
+
+    Returns
+    -------
+    array of float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.cuts.thresholds import quantile_thresholds
+    >>> quantile_thresholds(np.array([1.0, 2.0, 4.0]), np.array([1.0, 1.0, 3.0]), 10)
+    array([1.5, 3. , 4. ])
+    """
+    if n_thresholds is None:
+        return midpoint(distinct[:-1], distinct[1:])
+    # Midpoints between different values all differ: of more values there are too many.
+    if len(distinct) <= n_thresholds + 1:
+        midpoints = _midpoints(distinct, counts)
+        if len(midpoints) <= n_thresholds:
+            return midpoints
+    ends = np.cumsum(counts)
+    places = quantile_places(float(ends[-1]), n_thresholds)
+    lower, upper = (distinct[np.searchsorted(ends, places + step, side="right")] for step in (0, 1))
+    thresholds = midpoint(lower, upper)
+    return thresholds[first_of_each(thresholds)]
+
+
+def midpoint(lower: ArrayLike, upper: ArrayLike) -> Floats:
+    """Return a number between two values, so that values above it are those from the upper one on.
+
+    Parameters
+    ----------
+    lower, upper : float or array of float
+        The values, the lower one first.
+
+    Returns
+    -------
+    array of float
+        From ``lower``, included, to ``upper``, excluded; of two equal values their value.
+    """
+    lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        middle = (lower + upper) / 2
+    middle = np.where(np.isfinite(middle), middle, lower / 2 + upper / 2)
+    # Between adjacent floats there is none, and rounding may have gone up.
+    return np.where(middle < upper, middle, lower)
+
+
+def readable(threshold: float, lower: float, upper: float) -> float:
+    """Return the threshold with the fewest digits that still separates two neighbouring values.
+
+    Parameters
+    ----------
+    threshold : float
+        A number from ``lower``, included, to ``upper``, excluded; so is the result, and it is
+        within a quarter of that gap from here.
+    lower, upper : float
+        The values of the column on either side.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from surtree.cuts.thresholds import readable
+    >>> readable(55.4871, lower=54.2, upper=57.9)
+    55.0
+    """
+    reach = (upper - lower) / 4
+    for digits in range(1, _DIGITS + 1):
+        # Zero is added because the text of a negative zero would puzzle its reader.
+        candidate = float(f"{threshold:.{digits - 1}e}") + 0.0
+        if abs(candidate - threshold) > reach:
+            continue
+        if candidate < lower:
+            # A threshold that is a value of its column must not be less.
+            candidate = _rounded_up(threshold, digits)
+        if lower <= candidate < upper and abs(candidate - threshold) <= reach:
+            return candidate
+    return threshold
+
+
+def _rounded_up(number: float, digits: int) -> float:
+    rounding = Context(prec=digits, rounding=ROUND_CEILING)
+    return float(rounding.create_decimal_from_float(number)) + 0.0
+
+
+def _midpoints(distinct: Floats, counts: Floats) -> Floats:
+    """Return every midpoint between neighbours in the sorted list with repeats, once."""
+    between = midpoint(distinct[:-1], distinct[1:])
+    return np.unique(np.concatenate((distinct[counts > 1], between)))

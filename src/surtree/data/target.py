@@ -1,0 +1,282 @@
+"""The survival target: when each row was last seen, and whether that was its event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import column_or_1d
+
+from surtree._types import Floats
+from surtree.data.table import Column, read_array, read_series
+
+# Times outside of these have no time axis: its ticks would be too close for numbers, or too far.
+_LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100
+
+_SHAPES = (
+    "y is a structured array or a data frame with an event column (boolean) and a time column, "
+    "or a one-dimensional array of times that all are events"
+)
+
+# A weight, and its inverse: sums and products of weights then stay within double precision.
+_GREATEST_WEIGHT = 1e100
+
+
+class RowsError(ValueError):
+    """Some rows of what the user passed cannot be used.
+
+    Parameters
+    ----------
+    name : str
+        What was passed: "y", "entry" or "sample_weight".
+    fault : str
+        How many rows cannot be used, why, and what to do.
+    value : float
+        The value of the first of them.
+    row : int
+        Its position, counted from 0.
+    """
+
+    def __init__(self, name: str, fault: str, value: float, row: int) -> None:
+        super().__init__(name, fault, value, row)
+        self.name = name
+        self.fault = fault
+        self.value = value
+        self.row = row
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} has {self.fault} (the first is {self.value} in row {self.row}, "
+            "counted from 0)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The survival of each row.
+
+    Parameters
+    ----------
+    event : array of bool
+        Whether the event happened, else the row is censored.
+    time : array of float
+        When it happened, or when the row was last seen; zero or later.
+    entry : array of float, optional
+        When the row came under observation, before its time; None when all did at zero.
+    """
+
+    event: NDArray[np.bool_]
+    time: Floats
+    entry: Floats | None = None
+
+    @property
+    def censored_at_zero(self) -> NDArray[np.bool_]:
+        """Which rows are censored at time zero: they say nothing about survival."""
+        return np.asarray(~self.event & (self.time == 0))
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """The positions of the rows, by ascending time."""
+        return np.argsort(self.time)
+
+    def take(self, rows: NDArray[Any]) -> Target:
+        """Return the rows at these positions, or those that a mask marks."""
+        entry = None if self.entry is None else self.entry[rows]
+        return Target(self.event[rows], self.time[rows], entry)
+
+
+def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
+    """Read and check a survival target.
+
+    Parameters
+    ----------
+    y : structured array, data frame or array-like of shape (n_rows,)
+        Two fields or columns of any names, event and time: the boolean one is the event; when
+        neither is boolean, the first is and holds 0 and 1. A plain array of numbers is times
+        that all are events.
+    n_rows : int
+        How many rows the table has.
+    entry : array-like of shape (n_rows,), optional
+        When each row came under observation (left truncation).
+
+    Returns
+    -------
+    Target
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.data.target import read_target
+    >>> y = np.array([(True, 3.5), (False, 7.0)], dtype=[("died", bool), ("years", float)])
+    >>> read_target(y, n_rows=2).event
+    array([ True, False])
+    """
+    event, time = _read_event_and_time(y)
+    _require_length("y", len(time), n_rows)
+    _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers: drop these rows")
+    _refuse("y", time < 0, time, "negative times: drop these rows")
+    extreme = (time > 0) & ((time < _LEAST_TIME) | (time > _GREATEST_TIME))
+    _refuse(
+        "y",
+        extreme,
+        time,
+        f"times that are neither zero nor between {_LEAST_TIME:g} and {_GREATEST_TIME:g}: count "
+        "time in another unit",
+    )
+    target = Target(event, time + 0.0)  # which has no negative zero
+    return target if entry is None else replace(target, entry=_read_entry(entry, target))
+
+
+def require_events(target: Target) -> None:
+    """Raise an error when no row has an event after time zero, as there is no curve to learn then.
+
+    Parameters
+    ----------
+    target : Target
+        The rows that count.
+    """
+    if not target.event.any():
+        raise ValueError(
+            f"All {len(target.event)} rows are censored: at least one row needs an event"
+        )
+    if not target.time[target.event].any():
+        raise ValueError(
+            f"Every event is at time zero ({int(target.event.sum())} of {len(target.event)} rows): "
+            "a survival curve needs one at a later time"
+        )
+
+
+def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
+    """Read and check the weights of the rows.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), optional
+        Finite and not negative; a row of weight zero counts as absent. All one when None.
+    n_rows : int
+        How many rows the table has.
+
+    Returns
+    -------
+    array of float
+    """
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = _read_numbers("sample_weight", sample_weight, n_rows)
+    _refuse("sample_weight", ~np.isfinite(weight), weight, "weights that are not finite numbers")
+    _refuse("sample_weight", weight < 0, weight, "negative weights: a weight is zero or more")
+    if not weight.any():
+        raise ValueError(f"sample_weight is zero in all {n_rows} rows: at least one must count")
+    _refuse(
+        "sample_weight",
+        weight > _GREATEST_WEIGHT,
+        weight,
+        f"weights above {_GREATEST_WEIGHT:g}: divide all weights by a large number",
+    )
+    _refuse(
+        "sample_weight",
+        (weight > 0) & (weight < 1 / _GREATEST_WEIGHT),
+        weight,
+        f"weights above zero and below {1 / _GREATEST_WEIGHT:g}: multiply all weights by a large "
+        "number, or give these rows a weight of zero",
+    )
+    return weight
+
+
+def _read_event_and_time(y: Any) -> tuple[NDArray[np.bool_], Floats]:
+    if y is None:
+        raise ValueError(
+            f"This estimator requires y to be passed, but the target y is None. {_SHAPES}"
+        )
+    columns = _read_columns(y)
+    if len(columns) == 1:
+        time = _read_time(columns[0])
+        return np.ones(len(time), dtype=bool), time
+    if len(columns) != 2:
+        raise ValueError(f"y has {len(columns)} columns. {_SHAPES}")
+    first, second = columns
+    if second.kind == "boolean" and first.kind != "boolean":
+        first, second = second, first
+    return _read_event(first), _read_time(second)
+
+
+def _read_columns(y: Any) -> list[Column]:
+    if nw.dependencies.is_into_dataframe(y):
+        try:
+            frame = nw.from_native(y, eager_only=True)
+        except nw.exceptions.DuplicateError:
+            raise ValueError(f"The columns of y have the same name. {_SHAPES}") from None
+        if frame.shape[1] != 1:
+            return [read_series(str(name), frame.get_column(name)) for name in frame.columns]
+        y = frame.to_numpy()
+    array = np.asarray(y)
+    if array.dtype.names is not None:
+        return [read_array(name, array[name]) for name in array.dtype.names]
+    if array.ndim == 2 and array.shape[1] != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape}. {_SHAPES}")
+    return [read_array("y", column_or_1d(array, warn=True))]
+
+
+def _read_event(column: Column) -> NDArray[np.bool_]:
+    categorical = column.kind == "categorical"
+    if categorical or not ((column.values == 0) | (column.values == 1)).all():
+        numbers = () if categorical else np.unique(column.values)
+        found = [str(text) for text in column.categories] + [f"{number:g}" for number in numbers]
+        shown = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
+        raise ValueError(
+            f"The event column {column.name!r} of y holds {shown}: it must be boolean (True where "
+            "the event happened), or come first and hold 0 and 1"
+        )
+    return np.asarray(column.values == 1)
+
+
+def _read_time(column: Column) -> Floats:
+    if column.kind != "numeric":
+        held = "booleans" if column.kind == "boolean" else "texts"
+        raise ValueError(
+            f"The time column {column.name!r} of y holds {held}, not numbers. {_SHAPES}"
+        )
+    return column.values
+
+
+def _read_entry(entry: ArrayLike, target: Target) -> Floats:
+    values = _read_numbers("entry", entry, len(target.time))
+    _refuse("entry", ~np.isfinite(values), values, "entry times that are not finite numbers")
+    _refuse(
+        "entry", values < 0, values, "negative entry times: observation starts at zero or later"
+    )
+    # A row that is censored at zero may enter there: it says nothing, and is left out.
+    late = (values > target.time) | ((values == target.time) & ~target.censored_at_zero)
+    _refuse(
+        "entry", late, values, "entry times that are not before the row's time: drop these rows"
+    )
+    return values
+
+
+def _read_numbers(name: str, values: ArrayLike, n_rows: int) -> Floats:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} holds a whole number that is too large for a float") from None
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {numbers.shape}")
+    _require_length(name, len(numbers), n_rows)
+    return numbers
+
+
+def _require_length(name: str, length: int, n_rows: int) -> None:
+    if length != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {length}]; "
+            f"X has {n_rows} rows and {name} has {length}"
+        )
+
+
+def _refuse(name: str, rows: NDArray[np.bool_], values: Floats, what: str) -> None:
+    if rows.any():
+        first = int(np.argmax(rows))
+        raise RowsError(name, f"{int(rows.sum())} {what}", float(values[first]), first)

@@ -1,0 +1,57 @@
+"""One problem to fit: training data, its cuts, and the trees that were built on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from surtree.cuts.encoder import Encoder
+from surtree.fitting.training import TrainingData
+from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.tree.build import LazyTree, lazy_trees, with_at_risk
+from surtree.tree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class FitProblem:
+    """Training data, its cuts and its bins: what the solver needs, and what a tree is built from.
+
+    Parameters
+    ----------
+    data : TrainingData
+        The rows.
+    encoder : Encoder
+        It has the cuts of the columns.
+    binned : BinnedRows
+        The rows of positive weight, by bins.
+    """
+
+    data: TrainingData
+    encoder: Encoder
+    binned: BinnedRows
+    _built: dict[bytes, LazyTree] = field(default_factory=dict)
+
+    def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
+        """Return the tree of each topology, without at-risk counts."""
+        # Searches of different depths often find the same tree. In preorder, cuts and leaves say
+        # where they stand: no two trees have the same.
+        keys = [topology.cut.tobytes() for topology in topologies]
+        new = {
+            key: topology
+            for key, topology in zip(keys, topologies, strict=True)
+            if key not in self._built
+        }
+        trees = lazy_trees(
+            list(new.values()),
+            self.binned,
+            self.encoder.cuts_,
+            self.data.sums,
+            self.data.baseline,
+        )
+        self._built.update(zip(new, trees, strict=True))
+        return [self._built[key] for key in keys]
+
+    def build_with_at_risk(self, topology: TreeTopology) -> Tree:
+        """Return the tree of a topology, with what it takes to draw Kaplan-Meier curves."""
+        (lazy,) = self.build([topology])
+        return with_at_risk(lazy.tree, topology, self.binned, self.data.sums, self.data.target)

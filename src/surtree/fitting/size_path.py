@@ -1,0 +1,128 @@
+"""The best tree of every size, each added up from the rows again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surtree.fitting.fit_problem import FitProblem
+from surtree.solver.problem import Solution, TreeTopology
+from surtree.solver.search import SearchSettings, refine, search
+from surtree.survival.objective import EVEN_WEIGHTS, RowSums
+from surtree.tree.size import LOSS_TOLERANCE, Size
+from surtree.tree.tree import Tree
+
+# Where weights are uneven, the part of all events by which a proven optimum may miss the bound.
+UNEVEN_TOLERANCE = 1e-6
+# One more split that improves the loss by less than this, or a gap of less, is rounding.
+SPLIT_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class SizePath:
+    """What a search found.
+
+    Parameters
+    ----------
+    status : str
+        How the search ended.
+    sizes : tuple of Size
+        For 0, 1, 2, ... splits, the best tree.
+    topologies : tuple of TreeTopology
+        What the solver said of each of them.
+    n_cuts, n_evaluated : int
+        Where columns were bisected: over all subproblems, the cuts that divide their rows, and
+        those of them that were evaluated.
+    """
+
+    status: str
+    sizes: tuple[Size, ...]
+    topologies: tuple[TreeTopology, ...]
+    n_cuts: int = 0
+    n_evaluated: int = 0
+
+
+def find_path(
+    problem: FitProblem,
+    how: SearchSettings,
+    *,
+    refined_from: int | None = None,
+    refines: bool = False,
+) -> SizePath:
+    """Search for the best tree of every size, and check every loss that the solver claims.
+
+    Parameters
+    ----------
+    problem : FitProblem
+        The training data and its cuts.
+    how : SearchSettings
+        Limits of the trees and of the search.
+    refines : bool, default=False
+        Whether to look only near good thresholds, instead of at all.
+    refined_from : int or None, default=None
+        How many thresholds of a column to begin with then.
+    """
+    sums = problem.data.sums
+    if refines:
+        solution = refine(problem.binned, sums, how, refined_from)
+    else:
+        solution = search(problem.binned, sums, how)
+    return SizePath(
+        solution.status,
+        tuple(_sizes(solution, problem)),
+        solution.topologies,
+        solution.n_cuts,
+        solution.n_evaluated,
+    )
+
+
+def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
+    sums = problem.data.sums
+    n_events = float(sums.events.sum())
+    path: list[Size] = []
+    for splits, lazy in enumerate(problem.build(solution.topologies)):
+        claimed = sums.negative_log_hazard - float(solution.gains[splits])
+        # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
+        scale = n_events + abs(claimed)
+        # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
+        slack = float(solution.gain_bounds[splits] - solution.gains[splits])
+        if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
+            path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
+            continue
+        loss = lazy.loss
+        if sums.is_uneven:
+            # Hazards were rounded down: no tree has a smaller loss than claimed, less the slack.
+            slack += max(loss - claimed, 0.0)
+            _require_exact_enough(slack if solution.status == "optimal" else loss - claimed, sums)
+        elif (excess := abs(loss - claimed) - LOSS_TOLERANCE * scale) > 0 and (
+            excess > _rounding(lazy.tree, n_events)
+        ):
+            raise RuntimeError(
+                f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
+                f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
+            )
+        if path and path[-1].loss <= loss:  # by rounding only
+            path.append(path[-1].with_splits(splits, max(loss - slack, 0.0)))
+        else:
+            path.append(Size(splits, loss, max(loss - slack, 0.0), lazy))
+    return path
+
+
+def _require_exact_enough(rounding: float, sums: RowSums) -> None:
+    """Refuse weights so uneven that rounding hides which tree is the best."""
+    if rounding > UNEVEN_TOLERANCE * float(sums.events.sum()):
+        raise ValueError(
+            f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: beside "
+            "the heaviest rows the lightest are lost in rounding, and no tree can be proven "
+            "optimal. Bring the weights closer together, or give rows that hardly count a weight "
+            f"of zero; up to a ratio of {EVEN_WEIGHTS:,.0f} all is well."
+        )
+
+
+def _rounding(tree: Tree, n_events: float) -> float:
+    """Return by how much rounding each row's hazard can change the loss that the solver claims.
+
+    It matters where leaves with a tiny hazard have an event: few events among very many rows.
+    """
+    leaves = tree.leaves
+    grid = 2.0**-50 * n_events
+    return float((tree.theta[leaves] * tree.n_samples[leaves]).sum()) * grid

@@ -1,0 +1,117 @@
+"""What every tree estimator reads before it grows a tree."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree._types import Floats
+from surtree.data.table import Table, read_table
+from surtree.data.target import Target, read_target, read_weights, require_events
+from surtree.survival.baseline import Baseline, nelson_aalen
+from surtree.survival.objective import RowSums, row_sums
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """The rows that a tree is fitted on.
+
+    Parameters
+    ----------
+    table : Table
+        The user's table, with rows of weight zero.
+    table_weight : array of float
+        The weight of each row of the table.
+    target : Target
+        The survival of the rows that count: those of positive weight.
+    baseline : Baseline
+        The hazard that all rows that count share.
+    sums : RowSums
+        What each row that counts adds to the sums of a leaf.
+    """
+
+    table: Table
+    table_weight: Floats
+    target: Target
+    baseline: Baseline
+    sums: RowSums
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows of the table count."""
+        return self.table_weight > 0
+
+
+def read_training_data(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+) -> TrainingData:
+    """Read and check what `fit` is given.
+
+    Parameters
+    ----------
+    estimator : object
+        Remembers the number and the names of the columns.
+    X, y, sample_weight, entry
+        As the estimator's ``fit`` takes them.
+
+    Returns
+    -------
+    TrainingData
+    """
+    table = read_table(estimator, X, reset=True)
+    weight = read_weights(sample_weight, table.n_rows)
+    target = read_target(y, table.n_rows, entry)
+    return training_data(table, target, leave_out_censored_at_zero(target, weight, stacklevel=4))
+
+
+def leave_out_censored_at_zero(target: Target, weight: Floats, *, stacklevel: int) -> Floats:
+    """Return the weights with zero where a row is censored at time zero, and warn of such rows.
+
+    Parameters
+    ----------
+    target : Target
+        All rows.
+    weight : array of float
+        Their weights.
+    stacklevel : int
+        Whose line the warning names, as in `warnings.warn`.
+    """
+    left_out = target.censored_at_zero & (weight > 0)
+    n_left_out = int(left_out.sum())
+    if not n_left_out:
+        return weight
+    require_events(target.take(weight > 0))
+    warnings.warn(
+        f"{n_left_out} of {weight.size} rows are censored at time zero: they say nothing about "
+        "survival, and are left out",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+    return np.where(left_out, 0.0, weight)
+
+
+def training_data(table: Table, target: Target, table_weight: Floats) -> TrainingData:
+    """Add up what the rows say before any tree.
+
+    Parameters
+    ----------
+    table, target, table_weight : Table, Target, array of float
+        All rows, with those of weight zero.
+
+    Returns
+    -------
+    TrainingData
+    """
+    present = table_weight > 0
+    target, weight = target.take(present), table_weight[present]
+    require_events(target)
+    baseline = nelson_aalen(target, weight)
+    return TrainingData(table, table_weight, target, baseline, row_sums(target, weight, baseline))

@@ -1,0 +1,16 @@
+"""The size of a tree: cross-validation over every size, and the tree for every price of a split."""
+
+from surtree.model_selection.cost_complexity import CostComplexityPath, cost_complexity_path
+from surtree.model_selection.cv import SurTreeCV
+from surtree.model_selection.event_kfold import EventStratifiedKFold
+from surtree.model_selection.folds import FoldProgress
+from surtree.model_selection.sizes import SizeScores
+
+__all__ = [
+    "CostComplexityPath",
+    "EventStratifiedKFold",
+    "FoldProgress",
+    "SizeScores",
+    "SurTreeCV",
+    "cost_complexity_path",
+]

@@ -1,0 +1,383 @@
+"""SurTreeCV: the size of the tree chosen by cross-validation, every size from one solve a depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import check_cv
+from sklearn.utils.parallel import Parallel, delayed
+
+from surtree.base import TreeEstimator
+from surtree.data.table import read_table
+from surtree.data.target import read_target, read_weights, require_events
+from surtree.estimator import SurTree, check_parameters
+from surtree.fitting.training import leave_out_censored_at_zero
+from surtree.model_selection.event_kfold import EventStratifiedKFold
+from surtree.model_selection.folds import (
+    Fold,
+    FoldInput,
+    FoldProgress,
+    FoldScores,
+    Positions,
+    cut_fold,
+    score_fold,
+)
+from surtree.model_selection.scoring import (
+    SCORERS,
+    Scorer,
+    Scoring,
+    find_scorer,
+    require_unweighted,
+)
+from surtree.model_selection.sizes import RULES, Rule, SizeScores, candidate_sizes
+from surtree.parameters import (
+    LeafCurveKind,
+    is_whole,
+    require_flag,
+    require_hook,
+    require_jobs,
+    require_whole,
+)
+
+
+class SurTreeCV(TreeEstimator):
+    """An optimal survival tree whose depth and number of splits are chosen by cross-validation.
+
+    In every fold one solve for each depth finds the best tree of every size, and all of them are
+    scored on the rows that were held out. Cuts and the baseline hazard are learnt from the
+    training rows of the fold alone.
+
+    Parameters
+    ----------
+    max_depth : int, default=4
+        The largest depth to try.
+    max_splits : int or None, default=None
+        The largest number of splits to try. None is as many as the depth allows.
+    cv : int, splitter or iterable, default=10
+        A number of folds, drawn by `EventStratifiedKFold` always in the same way; or a splitter
+        of scikit-learn's, or pairs of training and held-out positions. A position that is given
+        twice, as a bootstrap does, counts as two rows.
+    scoring : str or callable, default="loss"
+        What the held-out rows are scored by, higher being better. "loss": the loss with its sign
+        turned, divided by the weight of the rows. "concordance": Harrell's C. "concordance_ipcw":
+        Uno's C, of the events before the last time of the training rows. "integrated_brier": the
+        share of the integrated Brier score that the tree saves. Or a scikit-learn scorer, by its
+        name or as a function of a fitted `SurTree`, X and y, which is not told of weights.
+    rule : {"best", "1se"}, default="best"
+        Whether to choose the size with the best mean score, or the smallest size whose mean is
+        within one standard error of it: fewer splits first, then less depth.
+    refit : bool, default=True
+        Whether to fit the chosen size on all rows. Without it there is nothing to predict with.
+    min_samples_leaf, min_events_leaf, n_thresholds, refine, max_categories, min_support : optional
+        As in `SurTree`.
+    leaf_curve, time_limit, memory_limit : optional
+        As in `SurTree`; the limits are those of each search.
+    progress : callable, optional
+        Called with a `FoldProgress` after each fold.
+    n_jobs : int or None, default=None
+        How many folds to score at the same time, each with one thread, and the number of threads
+        of the fit on all rows. Folds run through joblib: in threads, unless
+        ``joblib.parallel_config`` names another backend, such as processes or a Dask cluster. The
+        result does not depend on it.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The chosen ``max_depth`` and ``max_splits``.
+    best_score_ : float
+        The mean score of the chosen size over the folds.
+    best_index_ : int
+        The position of the chosen size in ``cv_results_``.
+    best_estimator_ : SurTree
+        The tree of the chosen size, fitted on all rows.
+    tree_ : Tree
+        The tree of ``best_estimator_``.
+    status_ : str
+        "optimal" where every search was completed, else how the first other one ended.
+    sizes_ : SizeScores
+        The scores of all sizes: ``print`` shows a table, `surtree.plot.plot_path` a picture.
+    cv_results_ : dict of arrays
+        The same as scikit-learn's ``GridSearchCV`` has it, an entry for each size. A fit time is
+        that of the solve which a size has in common with the others of its depth.
+    n_splits_ : int
+        The number of folds.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : array of str
+        The names of the columns, where the table has names.
+
+    Notes
+    -----
+    Of all pairs of a depth and a number of splits, those are tried that differ: a tree with two
+    splits is not deeper than two. ``score`` is Harrell's C, whatever ``scoring`` is.
+
+    Examples
+    --------
+    >>> from surtree import SurTreeCV
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> search = SurTreeCV(max_depth=2, rule="1se").fit(X, y)
+    >>> search.best_params_
+    {'max_depth': 1, 'max_splits': 1}
+    >>> print(search.sizes_)
+    splits  depth  training loss  held-out loss  std. error
+         0      0         0.6960         0.7038      0.0302
+         1      1         0.6491         0.6613      0.0296  best, chosen
+         2      2         0.6259         0.6679      0.0268
+         3      2         0.6171         0.6685      0.0286
+    """
+
+    best_estimator_: SurTree
+    best_params_: dict[str, int]
+    status_: str
+
+    def __init__(
+        self,
+        max_depth: int = 4,
+        max_splits: int | None = None,
+        *,
+        cv: Any = 10,
+        scoring: Scoring = "loss",
+        rule: Rule = "best",
+        refit: bool = True,
+        min_samples_leaf: int = 1,
+        min_events_leaf: int = 0,
+        n_thresholds: int | None = 10,
+        refine: bool = False,
+        max_categories: int = 10,
+        min_support: float = 0.01,
+        leaf_curve: LeafCurveKind = "baseline",
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+        progress: Callable[[FoldProgress], object] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.refit = refit
+        self.min_samples_leaf = min_samples_leaf
+        self.min_events_leaf = min_events_leaf
+        self.n_thresholds = n_thresholds
+        self.refine = refine
+        self.max_categories = max_categories
+        self.min_support = min_support
+        self.leaf_curve = leaf_curve
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.progress = progress
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
+    ) -> Self:
+        """Score every size on held-out rows, choose one, and fit it on all rows.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            Numbers, booleans, categories or text; values may be missing.
+        y : structured array of shape (n_samples,)
+            A boolean event indicator and a time, zero or later. A plain array of times means that
+            every row has an event. Rows that are censored at time zero are left out.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts, in fits and in scores. A row of weight zero counts as
+            absent.
+        entry : array of shape (n_samples,), optional
+            When each row came under observation, before its time: left truncation.
+
+        Returns
+        -------
+        SurTreeCV
+            The estimator itself.
+        """
+        scorer = self._check_parameters()
+        table = read_table(self, X, reset=True)
+        weight = read_weights(sample_weight, table.n_rows)
+        target = read_target(y, table.n_rows, entry)
+        weight = leave_out_censored_at_zero(target, weight, stacklevel=3)
+        require_events(target.take(weight > 0))
+        require_unweighted(self.scoring, weight)
+
+        rows = FoldInput(table, target, weight, X, y)
+        limits = check_parameters(self._tree())
+        sizes = candidate_sizes(limits.max_depth, limits.max_splits)
+        folds = self._score_folds(rows, partial(score_fold, self._tree(), sizes, scorer))
+        self._choose(sizes, folds)
+        for stale in ("best_estimator_", "tree_"):
+            if hasattr(self, stale):
+                delattr(self, stale)
+        if self.refit:
+            best = self._tree().set_params(**self.best_params_, n_jobs=self.n_jobs)
+            self.best_estimator_ = best.fit(X, y, weight, entry)
+            self.tree_ = best.tree_
+            self.status_ = _first_other("optimal", [self.status_, best.status_])
+        return self
+
+    def _score_folds(
+        self, rows: FoldInput, score: Callable[[Fold], FoldScores]
+    ) -> list[FoldScores]:
+        start = perf_counter()
+        positions = self._split(rows)
+        cut = partial(cut_fold, rows, as_passed=self.scoring not in SCORERS)
+        jobs = (
+            delayed(_numbered)(score, number, cut(train, test))
+            for number, (train, test) in enumerate(positions)
+        )
+        # A solve leaves Python alone, so threads are as good as processes, and start at once.
+        # Not every cluster can report folds as they are done, so they are asked to only if needed.
+        parallel = Parallel(
+            # No fold has two jobs, and joblib starts as many as it is told to.
+            n_jobs=self.n_jobs if self.n_jobs is None else min(self.n_jobs, len(positions)),
+            prefer="threads",
+            return_as="list" if self.progress is None else "generator_unordered",
+        )
+        folds: dict[int, FoldScores] = {}
+        for number, fold in parallel(jobs):
+            folds[number] = fold
+            if self.progress is not None:
+                seconds = perf_counter() - start
+                self.progress(FoldProgress(len(folds), len(positions), seconds))
+        return [folds[number] for number in range(len(positions))]
+
+    def _split(self, rows: FoldInput) -> list[tuple[Positions, Positions]]:
+        """Return the positions of the training and of the held-out rows of every fold.
+
+        A position that is given more than once is a row that counts more than once.
+        """
+        present = rows.weight > 0
+        if is_whole(self.cv):
+            counted = np.flatnonzero(present)
+            try:
+                pairs = list(
+                    EventStratifiedKFold(self.cv).split(counted, rows.target.event[counted])
+                )
+            except ValueError as error:
+                raise ValueError(f"cv={self.cv}: {error}") from error
+            return [(counted[train], counted[test]) for train, test in pairs]
+        folds = [
+            (_positions(train, present), _positions(test, present))
+            for train, test in check_cv(self.cv).split(rows.X, rows.y)
+        ]
+        if not folds:
+            raise ValueError("cv has no folds: give it at least one pair of positions.")
+        return folds
+
+    def _choose(self, sizes: list[tuple[int, int]], folds: list[FoldScores]) -> None:
+        if self.rule == "1se" and len(folds) == 1:
+            raise ValueError("rule='1se' needs two folds or more: one has no standard error.")
+        depth, splits = np.array(sizes).T
+        self.sizes_ = SizeScores(
+            max_depth=depth,
+            max_splits=splits,
+            held_out=np.stack([fold.held_out for fold in folds], axis=1),
+            training_loss=np.stack([fold.training_loss for fold in folds], axis=1),
+            scoring=_name(self.scoring),
+            rule=self.rule,
+        )
+        unclear = ~np.isfinite(self.sizes_.held_out)
+        if unclear.any():
+            raise ValueError(
+                f"scoring={self.scoring!r} gave {unclear.sum()} of {unclear.size} scores that are "
+                "not finite numbers."
+            )
+        self.cv_results_ = _results(self.sizes_, folds)
+        self.n_splits_ = len(folds)
+        self.status_ = _first_other("optimal", [fold.status for fold in folds])
+        self.best_index_ = self.sizes_.chosen
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = float(self.sizes_.mean[self.best_index_])
+
+    def _tree(self) -> SurTree:
+        """Return a tree with the parameters that both have, but for those of a single search."""
+        shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
+        return SurTree(**{name: getattr(self, name) for name in shared - {"n_jobs", "progress"}})
+
+    def _check_parameters(self) -> Scorer:
+        check_parameters(self._tree())
+        require_jobs(self.n_jobs)
+        require_hook(self.progress)
+        require_flag("refit", self.refit)
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {RULES}; got {self.rule!r}.")
+        if is_whole(self.cv):
+            require_whole("cv", self.cv, 2)
+        elif self.cv is None or isinstance(self.cv, bool):
+            raise ValueError(
+                f"cv must be a number of folds, a splitter or pairs of positions; got {self.cv!r}."
+            )
+        return find_scorer(self.scoring)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        if hasattr(self, "sizes_") and not hasattr(self, "tree_"):
+            raise NotFittedError(
+                "This SurTreeCV was fitted with refit=False, which chooses a size but fits no "
+                "tree: fit it with refit=True, or fit SurTree(**search.best_params_)."
+            )
+        return hasattr(self, "tree_")
+
+
+def _numbered(
+    score: Callable[[Fold], FoldScores], number: int, fold: Fold
+) -> tuple[int, FoldScores]:
+    try:
+        return number, score(fold)
+    except Exception as error:
+        error.add_note(f"This happened in fold {number + 1} of the cross-validation.")
+        raise
+
+
+def _positions(chosen: Any, present: NDArray[np.bool_]) -> Positions:
+    """Return the positions that a fold of the user's names, but for rows of weight zero."""
+    try:
+        positions: Positions = np.arange(present.size)[chosen]
+    except IndexError as error:
+        raise ValueError(f"A fold of cv names rows that X has not: {error}") from error
+    return positions[present[positions]]
+
+
+def _results(sizes: SizeScores, folds: list[FoldScores]) -> dict[str, Any]:
+    """Return scores and times as scikit-learn's searches do."""
+    limits = {"max_depth": sizes.max_depth, "max_splits": sizes.max_splits}
+    results: dict[str, Any] = {}
+    for name, times in (
+        ("fit_time", [fold.fit_time for fold in folds]),
+        ("score_time", [fold.score_time for fold in folds]),
+    ):
+        results[f"mean_{name}"] = np.mean(times, axis=0)
+        results[f"std_{name}"] = np.std(times, axis=0)
+    results |= {f"param_{name}": np.ma.array(values) for name, values in limits.items()}
+    results["params"] = [
+        {name: int(values[position]) for name, values in limits.items()}
+        for position in range(sizes.mean.size)
+    ]
+    scores = {"test": sizes.held_out}
+    if sizes.scoring == "loss":
+        scores["train"] = -sizes.training_loss
+    for name, values in scores.items():
+        results |= {f"split{k}_{name}_score": fold for k, fold in enumerate(values.T)}
+        results[f"mean_{name}_score"] = values.mean(axis=1)
+        results[f"std_{name}_score"] = values.std(axis=1)
+    results["rank_test_score"] = rankdata(-sizes.mean, method="min").astype(np.int32)
+    return results
+
+
+def _first_other(expected: str, found: list[str]) -> str:
+    return next((value for value in found if value != expected), expected)
+
+
+def _name(scoring: Scoring) -> str:
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

@@ -1,0 +1,232 @@
+"""One fold: fit every size on its training rows, score each on the rows that were held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from surtree._types import Floats
+from surtree.data.table import Table
+from surtree.data.target import Target
+from surtree.estimator import SurTree, adopt_size, check_parameters, find_sizes, make_problem
+from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.size_path import SizePath
+from surtree.fitting.training import training_data
+from surtree.model_selection.scoring import Candidate, HeldOut, Scorer
+from surtree.parameters import read_time_limit
+from surtree.solver.search import SearchSettings
+from surtree.survival.objective import row_sums
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldInput:
+    """All rows, read and as the user passed them."""
+
+    table: Table
+    target: Target
+    weight: Floats
+    X: Any
+    y: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """The rows to fit on, and the rows to score on.
+
+    Parameters
+    ----------
+    table, target, weight : Table, Target, array of float
+        The training rows; all weights are positive.
+    held_out : HeldOut
+        The other rows.
+    """
+
+    table: Table
+    target: Target
+    weight: Floats
+    held_out: HeldOut
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """What a fold says about every size; all arrays have the shape (n_sizes,).
+
+    Parameters
+    ----------
+    held_out : array of float
+        The score on the held-out rows.
+    training_loss : array of float
+        The loss on the training rows, divided by their weight.
+    fit_time, score_time : array of float
+        Seconds.
+    status : str
+        "optimal" where every search was completed, else how the first other one ended.
+    """
+
+    held_out: Floats
+    training_loss: Floats
+    fit_time: Floats
+    score_time: Floats
+    status: str
+
+
+def cut_fold(rows: FoldInput, train: Positions, test: Positions, *, as_passed: bool) -> Fold:
+    """Take the training and the held-out rows of a fold.
+
+    Parameters
+    ----------
+    rows : FoldInput
+        All rows.
+    train, test : array of int
+        Positions of rows of positive weight.
+    as_passed : bool
+        Whether to take the held-out rows also as the user passed them.
+    """
+    if not (train.size and test.size):
+        raise ValueError(
+            f"A fold of cv has {train.size} rows to fit on and {test.size} held-out rows of "
+            "positive weight: each needs at least one."
+        )
+    target = rows.target.take(train)
+    held_out = HeldOut(
+        table=rows.table.take(test),
+        target=rows.target.take(test),
+        weight=rows.weight[test],
+        training_target=target,
+        X=_take(rows.X, test) if as_passed else None,
+        y=_take(rows.y, test) if as_passed else None,
+    )
+    return Fold(rows.table.take(train), target, rows.weight[train], held_out)
+
+
+def score_fold(
+    template: SurTree, sizes: list[tuple[int, int]], scorer: Scorer, fold: Fold
+) -> FoldScores:
+    """Score the best tree of every size.
+
+    Parameters
+    ----------
+    template : SurTree
+        Its parameters, but for depth and splits, are those of every fit.
+    sizes : list of (int, int)
+        Depth and number of splits.
+    scorer : callable
+        What to score by.
+    fold : Fold
+        The rows.
+    """
+    limits = check_parameters(template)
+    problem = make_problem(template, training_data(fold.table, fold.target, fold.weight))
+    baseline = problem.data.baseline
+    held_out_rows = fold.held_out
+    sums = row_sums(held_out_rows.target, held_out_rows.weight, baseline)
+    held_out_rows = replace(held_out_rows, sums=sums)
+    weight = float(fold.weight.sum())
+    values = np.empty((len(sizes), 4))
+    statuses = []
+    for depth, positions in _by_search(sizes).items():
+        start = perf_counter()
+        most_splits = max(sizes[position][1] for position in positions)
+        searched = replace(limits, max_depth=depth, max_splits=most_splits)
+        path = find_sizes(
+            template,
+            problem,
+            SearchSettings(
+                searched,
+                read_time_limit(template.time_limit),
+                memory_limit=template.memory_limit,
+            ),
+        )
+        fit_seconds = perf_counter() - start
+        if path.status == "interrupted":
+            raise KeyboardInterrupt
+        statuses.append(path.status)
+        for position in positions:
+            start = perf_counter()
+            smaller = _up_to(path, sizes[position][1])
+            size = smaller.sizes[-1]
+            model = partial(_model, template, sizes[position], problem, smaller)
+            score = scorer(Candidate(size.tree, model), held_out_rows)
+            values[position] = score, size.loss / weight, fit_seconds, perf_counter() - start
+    status = next((status for status in statuses if status != "optimal"), "optimal")
+    held_out, training_loss, fit_time, score_time = values.T
+    return FoldScores(held_out, training_loss, fit_time, score_time, status)
+
+
+def _by_search(sizes: list[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the depths to search, and the positions of the sizes that each search yields.
+
+    With at most one split no tree is deeper than one, so the first deeper search finds it too.
+    """
+    deepest = max(depth for depth, _ in sizes)
+    searches: dict[int, list[int]] = {}
+    for position, (depth, _) in enumerate(sizes):
+        searches.setdefault(max(depth, min(2, deepest)), []).append(position)
+    return searches
+
+
+def _up_to(path: SizePath, splits: int) -> SizePath:
+    """Return the sizes up to a number of splits; a path ends where rows allow no more of them."""
+    return replace(path, sizes=path.sizes[: splits + 1])
+
+
+def _model(
+    template: SurTree, size: tuple[int, int], problem: FitProblem, path: SizePath
+) -> SurTree:
+    """Return what a fit with these limits returns."""
+    max_depth, max_splits = size
+    model: SurTree = clone(template).set_params(max_depth=max_depth, max_splits=max_splits)
+    table = problem.data.table
+    model.n_features_in_ = table.n_columns
+    if table.named:
+        model.feature_names_in_ = np.array(table.names, dtype=object)
+    return adopt_size(model, problem, path, path.sizes[-1])
+
+
+def _take(values: Any, rows: Positions) -> Any:
+    if nw.dependencies.is_into_dataframe(values):
+        return nw.from_native(values, eager_only=True)[rows].to_native()
+    return _safe_indexing(values, rows)
+
+
+@dataclass(frozen=True)
+class FoldProgress:
+    """How many of the folds are done.
+
+    Parameters
+    ----------
+    done, total : int
+        The folds that are done, and all of them.
+    seconds : float
+        The time since the start.
+
+    Examples
+    --------
+    >>> from surtree.model_selection.folds import FoldProgress
+    >>> print(FoldProgress(done=4, total=10, seconds=2.0))
+    4 of 10 folds, 2.0 s, 3.0 s left
+    """
+
+    done: int
+    total: int
+    seconds: float
+
+    @property
+    def eta(self) -> float:
+        """The seconds that are left if the other folds take as long; infinity before the first."""
+        if not self.done:
+            return float("inf")
+        return self.seconds * (self.total - self.done) / self.done
+
+    def __str__(self) -> str:
+        return f"{self.done} of {self.total} folds, {self.seconds:.1f} s, {self.eta:.1f} s left"

@@ -1,0 +1,172 @@
+"""Scores of a tree on rows that it has not seen; higher is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer
+
+from surtree._types import Floats
+from surtree.cuts.cut import Cut
+from surtree.data.table import Table
+from surtree.data.target import Target
+from surtree.estimator import SurTree
+from surtree.metrics import (
+    concordance_index,
+    concordance_index_ipcw,
+    normalized_integrated_brier_score,
+)
+from surtree.survival.objective import RowSums, likelihood_loss
+from surtree.tree.curves import leaf_curves
+from surtree.tree.tree import Tree, leaf_of_row
+
+Scoring = str | Callable[[SurTree, Any, Any], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One size, fitted on the training rows of a fold.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its tree, without at-risk counts.
+    model : callable
+        Makes the whole model, which takes longer than all that most scores need.
+    """
+
+    tree: Tree
+    model: Callable[[], SurTree]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The rows of a fold that its trees have not seen.
+
+    Parameters
+    ----------
+    table, target, weight : Table, Target, array of float
+        The rows; all weights are positive.
+    training_target : Target
+        The rows that the trees have seen, from which the censoring distribution is estimated.
+    X, y : object
+        The rows as the user passed them, where a scorer of the user's asks for them.
+    sums : RowSums, optional
+        Events and hazard of the rows by the baseline of the fold, once that is known.
+    """
+
+    table: Table
+    target: Target
+    weight: Floats
+    training_target: Target
+    X: Any
+    y: Any
+    sums: RowSums | None = None
+    _answers: dict[Cut, NDArray[np.bool_]] = field(default_factory=dict)
+
+    def leaves(self, tree: Tree) -> NDArray[np.intp]:
+        """Return the leaf that each of the rows falls in."""
+        return leaf_of_row(
+            tree.left,
+            tree.right,
+            self.table.n_rows,
+            lambda node, rows: self._goes_right(tree, node)[rows],
+        )
+
+    def risk(self, tree: Tree) -> Floats:
+        """Return what a tree predicts for each of the rows."""
+        return tree.theta[self.leaves(tree)]
+
+    def _goes_right(self, tree: Tree, node: int) -> NDArray[np.bool_]:
+        """Answer the question of a node for all rows, once: trees of a path ask much the same."""
+        question = tree.question(node)
+        if question not in self._answers:
+            self._answers[question] = tree.goes_right(node, self.table, slice(None))
+        return self._answers[question]
+
+
+Scorer = Callable[[Candidate, HeldOut], float]
+
+
+def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
+    assert held_out.sums is not None
+    loss = likelihood_loss(held_out.sums, held_out.risk(candidate.tree))
+    return -loss / float(held_out.weight.sum())
+
+
+def _concordance(candidate: Candidate, held_out: HeldOut) -> float:
+    event, time = held_out.target.event, held_out.target.time
+    risk = held_out.risk(candidate.tree)
+    return concordance_index(event, time, risk, sample_weight=held_out.weight)
+
+
+def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
+    train = held_out.training_target
+    # Later than this the training rows say nothing about censoring.
+    tau = float(train.time.max())
+    return concordance_index_ipcw(train, held_out.target, held_out.risk(candidate.tree), tau=tau)
+
+
+def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
+    model = candidate.model()
+    tree = model.tree_
+    curves = np.empty(tree.n_leaves, dtype=object)
+    curves[:] = [curve.survival for curve in leaf_curves(tree, model.leaf_curve)]
+    survival = curves[np.searchsorted(tree.leaves, held_out.leaves(tree))]
+    return normalized_integrated_brier_score(held_out.training_target, held_out.target, survival)
+
+
+@dataclass(frozen=True)
+class _UsersScorer:
+    """A scorer of scikit-learn or of the user; not a closure, as processes must receive it."""
+
+    scorer: Callable[[SurTree, Any, Any], float]
+
+    def __call__(self, candidate: Candidate, held_out: HeldOut) -> float:
+        return float(self.scorer(candidate.model(), held_out.X, held_out.y))
+
+
+SCORERS: dict[str, Scorer] = {
+    "loss": _negative_loss,
+    "concordance": _concordance,
+    "concordance_ipcw": _concordance_ipcw,
+    "integrated_brier": _integrated_brier,
+}
+# The metrics behind these have no weighted form.
+_UNWEIGHTED = ("concordance_ipcw", "integrated_brier")
+
+
+def find_scorer(scoring: Scoring) -> Scorer:
+    """Return how trees are scored.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        A key of ``SCORERS``, or a scikit-learn scorer, by its name or as a function of a model,
+        X and y.
+    """
+    if isinstance(scoring, str) and scoring in SCORERS:
+        return SCORERS[scoring]
+    try:
+        if not isinstance(scoring, str) and not callable(scoring):
+            raise ValueError
+        return _UsersScorer(get_scorer(scoring))
+    except ValueError:
+        names = ", ".join(map(repr, SCORERS))
+        raise ValueError(
+            f"scoring must be one of {names}, the name of a scikit-learn scorer, or a function of "
+            f"a model, X and y; got {scoring!r}."
+        ) from None
+
+
+def require_unweighted(scoring: Scoring, weight: Floats) -> None:
+    """Refuse weights where the metric has no weighted form, rather than forget about them."""
+    if scoring in _UNWEIGHTED and np.ptp(weight[weight > 0]) > 0:
+        raise ValueError(
+            f"scoring={scoring!r} has no weighted form: choose 'loss' or 'concordance', or leave "
+            "sample_weight out."
+        )

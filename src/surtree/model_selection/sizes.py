@@ -1,0 +1,137 @@
+"""How well trees of every size did on rows that they had not seen, and which size to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import ArrayValue, Floats
+
+Rule = Literal["best", "1se"]
+RULES: tuple[Rule, ...] = ("best", "1se")
+
+
+# Means that differ by less than this, relative to their size, differ by rounding alone.
+_TIE = 1e-12
+
+
+def candidate_sizes(max_depth: int, max_splits: int | None) -> list[tuple[int, int]]:
+    """Return all pairs of a depth and a number of splits worth a try, the smallest size first.
+
+    A tree with so many splits is no deeper than that, and one of some depth has room for so many
+    splits: other pairs would only repeat these.
+    """
+    pairs = [
+        (depth, splits)
+        for depth in range(max_depth + 1)
+        for splits in range(depth, 2**depth)
+        if max_splits is None or splits <= max_splits
+    ]
+    return sorted(pairs, key=lambda pair: (pair[1], pair[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class SizeScores(ArrayValue):
+    """The scores of every size in every fold; ``print`` shows them as a table.
+
+    Parameters
+    ----------
+    max_depth, max_splits : array of int of shape (n_sizes,)
+        The limits of each size: fewer splits first, then less depth.
+    held_out : array of float of shape (n_sizes, n_folds)
+        The score of the rows that the fold's tree has not seen; higher is better.
+    training_loss : array of float of shape (n_sizes, n_folds)
+        The loss of the rows that the tree was fitted on, divided by their weight.
+    scoring : str
+        What the score is. With "loss", it is the loss with its sign turned, divided by the weight.
+    rule : {"best", "1se"}
+        How the size is chosen.
+    """
+
+    max_depth: NDArray[np.int64]
+    max_splits: NDArray[np.int64]
+    held_out: Floats
+    training_loss: Floats
+    scoring: str
+    rule: Rule
+
+    @property
+    def mean(self) -> Floats:
+        """The mean score of each size over the folds."""
+        return np.asarray(self.held_out.mean(axis=1))
+
+    @property
+    def standard_error(self) -> Floats:
+        """The standard error of each of these means; NaN where there is a single fold."""
+        n_folds = self.held_out.shape[1]
+        if n_folds == 1:
+            return np.full(self.held_out.shape[0], np.nan)
+        return np.asarray(self.held_out.std(axis=1, ddof=1) / np.sqrt(n_folds))
+
+    @property
+    def best(self) -> int:
+        """The position of the size with the highest mean, the smallest one of these."""
+        return self._smallest_within(0.0)
+
+    @property
+    def one_standard_error(self) -> int:
+        """The position of the smallest size whose mean is within one standard error of the best."""
+        return self._smallest_within(float(self.standard_error[self.best]))
+
+    @property
+    def chosen(self) -> int:
+        """The position of the size that the rule picks."""
+        return self.best if self.rule == "best" else self.one_standard_error
+
+    def of_depth(self, depth: int) -> NDArray[np.intp]:
+        """Return the positions of the best trees up to a depth with 0, 1, 2, ... splits.
+
+        A tree with fewer splits than its depth allows is a candidate of the lesser depth.
+        """
+        return np.flatnonzero(self.max_depth == np.minimum(self.max_splits, depth))
+
+    def _smallest_within(self, margin: float) -> int:
+        mean = self.mean
+        highest = float(mean.max())
+        return int(np.argmax(mean >= highest - margin - _TIE * abs(highest)))
+
+    def __str__(self) -> str:
+        loss = self.scoring == "loss"
+        heading = (
+            "splits",
+            "depth",
+            "training loss",
+            "held-out loss" if loss else f"held-out {self.scoring}",
+            "std. error",
+        )
+        mean = -self.mean if loss else self.mean
+        columns = (
+            self.max_splits,
+            self.max_depth,
+            self.training_loss.mean(axis=1),
+            mean,
+            self.standard_error,
+        )
+        rows = [tuple(map(_cell, row)) for row in zip(*columns, strict=True)]
+        widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
+        marks = ["", *self._marks()]
+        return "\n".join(
+            "  ".join([*map(str.rjust, row, widths), mark]).rstrip()
+            for row, mark in zip([heading, *rows], marks, strict=True)
+        )
+
+    def _marks(self) -> Iterator[str]:
+        chosen, best = self.chosen, self.best
+        for position in range(self.mean.size):
+            marks = [
+                word for word, place in (("best", best), ("chosen", chosen)) if position == place
+            ]
+            yield ", ".join(marks)
+
+
+def _cell(value: np.generic) -> str:
+    return str(value) if isinstance(value, np.integer) else f"{value:.4f}"

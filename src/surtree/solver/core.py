@@ -1,0 +1,243 @@
+"""The border to the compiled core: the only module that imports it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree import _core
+from surtree._types import Floats
+from surtree.data.target import Target
+from surtree.solver.problem import (
+    BinnedRows,
+    Forest,
+    Limits,
+    LocalOptimum,
+    Progress,
+    ProgressHook,
+    Solution,
+    Switches,
+    TreeTopology,
+)
+from surtree.survival.objective import RowSums, gain
+
+# More threads bring nothing on any machine.
+_MOST_THREADS = 1024
+
+
+def default_memory_limit() -> int:
+    """Return a quarter of the machine's memory, in bytes."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    except (AttributeError, OSError, ValueError):  # not known on every system
+        return 2**31
+
+
+def sum_bins(
+    bins: NDArray[Any], n_bins: int, weight: Floats | None
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], Floats]:
+    """Return, for each bin of one column, the number, the hash and the weight of its rows.
+
+    Parameters
+    ----------
+    bins : array of int of shape (n_rows,)
+        The bin of each row.
+    n_bins : int
+        The number of bins.
+    weight : array of float of shape (n_rows,), optional
+        The weight of each row. Without it no weights are returned.
+
+    Returns
+    -------
+    n_rows, low, high, weight : arrays of shape (n_bins,)
+        The hash of a set of rows is the sum of 128-bit random numbers, one for each row: their
+        low and high halves.
+    """
+    return _core.sum_bins(bins, n_bins, weight)
+
+
+def count_at_risk(
+    leaf_of_row: NDArray[np.int32],
+    left: NDArray[np.int32],
+    target: Target,
+    weight: Floats,
+    event_times: Floats,
+    round_times: Floats,
+) -> tuple[NDArray[Any], ...]:
+    """Count the weight at risk in each leaf, for rows without entry times.
+
+    Parameters
+    ----------
+    leaf_of_row : array of int of shape (n_rows,)
+        The node where each row ends.
+    left : array of int of shape (n_nodes,)
+        The left child of each node, -1 for a leaf.
+    target : Target
+        Event and time of each row.
+    weight : array of float of shape (n_rows,)
+        The weight of each row.
+    event_times, round_times : array of float
+        All event times, and the times at which rows are counted besides; both ascend.
+
+    Returns
+    -------
+    begin, step, at_risk, deaths, round_at_risk : arrays
+        For leaf k, positions ``begin[k]`` to ``begin[k + 1]`` of the next three are its event
+        times, as positions in ``event_times``, and the weight at risk and of the events there.
+        The last has a line for each leaf.
+    """
+    return _core.count_risk(
+        leaf_of_row=leaf_of_row,
+        left=left,
+        order=target.order,
+        time=target.time,
+        event=target.event,
+        weight=weight,
+        event_times=event_times,
+        round_times=round_times,
+    )
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that scikit-learn's ``n_jobs`` asks for."""
+    if n_jobs is None:
+        return 1
+    if n_jobs < 0:
+        return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    return min(int(n_jobs), _MOST_THREADS)
+
+
+def _bytes(memory_limit: int | None) -> int:
+    return default_memory_limit() if memory_limit is None else min(int(memory_limit), sys.maxsize)
+
+
+class Problem:
+    """Rows by bins and what they add to a leaf: everything that the compiled core does with them.
+
+    Parameters
+    ----------
+    binned : BinnedRows
+        The rows, and the cuts allowed on them.
+    sums : RowSums
+        What each row adds to the sums of its leaf.
+    """
+
+    def __init__(self, binned: BinnedRows, sums: RowSums) -> None:
+        self._sums = sums
+        self._core = _core.Problem(
+            **vars(binned),
+            objective="relative_risk",
+            parameters=np.empty(0),
+            sums=np.stack([sums.events, sums.hazard]),
+            counts=np.stack([np.ones(sums.weight.size), sums.has_event.astype(np.float64)]),
+            round_down=sums.is_uneven,
+        )
+
+    def solve(
+        self,
+        limits: Limits,
+        *,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+        progress: ProgressHook | None = None,
+        known_gains: Floats | None = None,
+        switches: Switches | None = None,
+    ) -> Solution:
+        """Find the tree with the largest gain for every number of splits up to the limit.
+
+        The progress hook is called a few times a second; where it returns something true, the
+        search ends as "interrupted" with its best tree so far.
+        """
+
+        def show(now: _core.Progress) -> bool:
+            assert progress is not None
+            total = self._sums.negative_log_hazard
+            loss, lower_bound = total - now.gain, max(0.0, total - now.gain_bound)
+            return bool(progress(Progress(now.fraction, loss, lower_bound)))
+
+        core_switches = _core.Switches()
+        for name, value in vars(switches or Switches()).items():
+            setattr(core_switches, name, value)
+        solution = self._core.solve(
+            **_limits(limits),
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+            memory_limit=_bytes(memory_limit),
+            progress=None if progress is None else show,
+            known_gains=np.empty(0) if known_gains is None else known_gains,
+            switches=core_switches,
+        )
+        return Solution(
+            solution.status,
+            solution.gains,
+            solution.gain_bounds,
+            tuple(map(_topology, solution.trees)),
+            solution.n_cuts,
+            solution.n_evaluated,
+        )
+
+    def local_search(
+        self,
+        limits: Limits,
+        *,
+        n_restarts: int,
+        seed: int,
+        price: float = 0.0,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> LocalOptimum:
+        """Find a tree whose gain no change of a single node improves, the best of several.
+
+        A split must gain more than its price. The tree depends on the seed, not on the threads.
+        """
+        # No split gains more than a tree can: a higher price changes nothing, and would overflow.
+        sums = self._sums
+        events, hazard = float(sums.events.sum()), float(sums.hazard.sum())
+        most = sums.negative_log_hazard - float(gain(events, hazard)) + events
+        best = self._core.local_search(
+            **_limits(limits),
+            n_restarts=n_restarts,
+            seed=seed,
+            price=min(price, most),
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+        )
+        return LocalOptimum(_topology(best.tree), best.worth)
+
+    def sum_nodes(self, forest: Forest, values: Floats) -> Floats:
+        """Return the sum of each kind of value over the rows of each node.
+
+        Parameters
+        ----------
+        forest : Forest
+            The trees that the rows fall down.
+        values : array of shape (n_values, n_rows)
+            What to add up.
+        """
+        sums = self._core.sum_nodes(
+            tree_begin=forest.begin,
+            cut=forest.cut,
+            left=forest.left,
+            right=forest.right,
+            values=np.ascontiguousarray(values),
+        )
+        return sums.reshape(len(values), -1)
+
+    def find_leaves(self, topology: TreeTopology) -> NDArray[np.int32]:
+        """Return the leaf of each row in a tree."""
+        return self._core.find_leaves(cut=topology.cut, left=topology.left, right=topology.right)
+
+
+def _topology(tree: _core.Tree) -> TreeTopology:
+    return TreeTopology(tree.cut, tree.left, tree.right)
+
+
+def _limits(limits: Limits) -> dict[str, Any]:
+    most_splits = 2 ** min(limits.max_depth, 30) - 1
+    max_splits = most_splits if limits.max_splits is None else min(limits.max_splits, most_splits)
+    return {"max_depth": limits.max_depth, "max_splits": max_splits, "least": limits.least}

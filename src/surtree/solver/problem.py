@@ -1,0 +1,150 @@
+"""What crosses the border to the compiled core: rows by bins, limits, trees and solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedRows:
+    """The training rows as the solver sees them.
+
+    Parameters
+    ----------
+    bins : array of uint16 of shape (n_lines, n_rows)
+        The bin of each row, a line for each column that has cuts, in the order of the columns.
+        Rows of weight zero are left out.
+    n_bins : array of int32 of shape (n_lines,)
+        How many bins each line has. No two of them are on the same side of every cut, except that
+        missing values, where there are any, always have a bin of their own: the last.
+    missing_bin : array of int32 of shape (n_lines,)
+        The bin of the missing values, -1 where the column has none.
+    cut_column : array of int32 of shape (n_cuts,)
+        The line that each cut asks about; ascending.
+    cut_first, cut_last : array of int32 of shape (n_cuts,)
+        The cut holds for the bins from the first to the last of these, both included ...
+    cut_missing : array of bool of shape (n_cuts,)
+        ... and, where this is True, for the missing bin. The cut "is missing" has the missing bin
+        as its first and its last.
+    """
+
+    bins: NDArray[np.uint16]
+    n_bins: NDArray[np.int32]
+    missing_bin: NDArray[np.int32]
+    cut_column: NDArray[np.int32]
+    cut_first: NDArray[np.int32]
+    cut_last: NDArray[np.int32]
+    cut_missing: NDArray[np.bool_]
+
+
+# No table has more rows: larger limits mean the same, and the core counts up to here.
+_MOST_ROWS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a tree may be, and how small its leaves (counted in rows)."""
+
+    max_depth: int
+    max_splits: int | None = None
+    min_samples_leaf: int = 1
+    min_events_leaf: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None:
+                object.__setattr__(self, name, min(int(value), _MOST_ROWS))
+
+    @property
+    def least(self) -> Floats:
+        """The least value of each count in a leaf; zero where every leaf has enough."""
+        min_samples = self.min_samples_leaf if self.min_samples_leaf > 1 else 0
+        return np.array([min_samples, self.min_events_leaf], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What makes the search fast, to be left out one at a time: answers stay the same.
+
+    ``stop_after`` ends a search as "interrupted" after so many tasks of the root (sides or columns
+    that are swept, cuts that are bisected), for tests of unfinished searches; -1 is never.
+    """
+
+    kernel_depth: int = 3
+    memo: bool = True
+    merge: bool = True
+    regroup: bool = True
+    bounds: bool = True
+    sweep: bool = True
+    share: bool = True
+    bisect: int = 100
+    stop_after: int = -1
+
+
+@dataclass(frozen=True)
+class TreeTopology:
+    """One tree as flat arrays in preorder; a leaf has -1. Rows for which a cut holds go right."""
+
+    cut: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The nodes of some trees, one after the other; those of tree k begin at ``begin[k]``."""
+
+    begin: NDArray[np.int32]
+    cut: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, topologies: Sequence[TreeTopology]) -> Forest:
+        """Put trees one after the other."""
+        sizes = [0, *(topology.cut.size for topology in topologies)]
+        return cls(
+            np.cumsum(sizes, dtype=np.int32),
+            *(
+                np.concatenate([getattr(topology, name) for topology in topologies])
+                for name in ("cut", "left", "right")
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """For each k: the best tree of at most k splits, its gain, and a proven bound of that gain."""
+
+    status: str
+    gains: Floats
+    gain_bounds: Floats
+    topologies: tuple[TreeTopology, ...]
+    n_cuts: int = 0
+    n_evaluated: int = 0
+
+
+@dataclass(frozen=True)
+class LocalOptimum:
+    """The best tree of all restarts, and for each restart its gain less the price of its splits."""
+
+    topology: TreeTopology
+    worth: Floats
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is: done from 0 to 1, and loss and bound of the largest size asked for."""
+
+    fraction: float
+    loss: float
+    lower_bound: float
+
+
+ProgressHook = Callable[[Progress], object]

@@ -1,0 +1,158 @@
+"""The same rows with fewer cuts: quantiles of a column, or cuts near a few places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import Floats
+from surtree.solver.problem import BinnedRows, TreeTopology
+
+Chosen = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Restricted:
+    """A problem with some of the cuts of another one.
+
+    Parameters
+    ----------
+    binned : BinnedRows
+        The rows; bins that no cut tells apart are one.
+    cut : array of int
+        Of each cut its number in the other problem.
+    """
+
+    binned: BinnedRows
+    cut: NDArray[np.int32]
+
+    def original(self, topology: TreeTopology) -> TreeTopology:
+        """Return a tree with the numbers that its cuts have in the other problem."""
+        cut, is_split = topology.cut.copy(), topology.cut >= 0
+        cut[is_split] = self.cut[cut[is_split]]
+        return TreeTopology(cut, topology.left, topology.right)
+
+
+def restrict(binned: BinnedRows, chosen: Chosen) -> Restricted:
+    """Leave out the cuts of ordered columns that are not chosen.
+
+    Parameters
+    ----------
+    binned : BinnedRows
+        The rows.
+    chosen : array of bool of shape (n_cuts,)
+        The cuts to keep; those of a column that is not ordered must be kept.
+    """
+    n_lines, n_rows = binned.bins.shape
+    bins = np.empty((n_lines, n_rows), dtype=np.uint16)
+    n_bins, missing_bin = binned.n_bins.copy(), binned.missing_bin.copy()
+    first, last = binned.cut_first.copy(), binned.cut_last.copy()
+    for line in range(n_lines):
+        cuts = np.flatnonzero(binned.cut_column == line)
+        if chosen[cuts].all():
+            bins[line] = binned.bins[line]
+            continue
+        missing = binned.missing_bin[line]
+        is_missing = binned.cut_first[cuts] == missing
+        starts = np.unique(binned.cut_first[cuts][chosen[cuts] & ~is_missing])
+        place = np.searchsorted(starts, np.arange(binned.n_bins[line]), side="right")
+        n_values = starts.size + 1
+        if missing >= 0:
+            place[missing] = missing_bin[line] = n_values
+        n_bins[line] = n_values + (missing >= 0)
+        bins[line] = place.astype(np.uint16)[binned.bins[line]]
+        first[cuts] = place[binned.cut_first[cuts]]
+        last[cuts] = np.where(is_missing, n_values, n_values - 1)
+    kept = np.flatnonzero(chosen).astype(np.int32)
+    return Restricted(
+        BinnedRows(
+            bins=bins,
+            n_bins=n_bins,
+            missing_bin=missing_bin,
+            cut_column=binned.cut_column[kept],
+            cut_first=first[kept],
+            cut_last=last[kept],
+            cut_missing=binned.cut_missing[kept],
+        ),
+        kept,
+    )
+
+
+def is_ordered(binned: BinnedRows, line: int) -> bool:
+    """Tell whether all cuts of a column divide low values from high ones."""
+    cuts = binned.cut_column == line
+    missing = binned.missing_bin[line]
+    highest = (binned.n_bins[line] if missing < 0 else missing) - 1
+    above = binned.cut_last[cuts] == highest
+    return bool((above | (binned.cut_first[cuts] == missing)).all())
+
+
+def thresholds_of(binned: BinnedRows, line: int) -> NDArray[np.int32]:
+    """Return the bins at which the cuts of an ordered column begin to hold, ascending."""
+    first = binned.cut_first[binned.cut_column == line]
+    return np.unique(first[first != binned.missing_bin[line]])
+
+
+def longest(binned: BinnedRows) -> int:
+    """Return the largest number of thresholds of a column."""
+    return max((len(thresholds_of(binned, line)) for line in range(len(binned.bins))), default=0)
+
+
+def at_thresholds(binned: BinnedRows, line: int, first: NDArray[np.int32]) -> Chosen:
+    """Return which cuts of an ordered column are at these thresholds, or ask for missing values."""
+    wanted = np.append(first, binned.missing_bin[line])
+    at: Chosen = (binned.cut_column == line) & np.isin(binned.cut_first, wanted)
+    return at
+
+
+def quantiles(binned: BinnedRows, counts: Floats, n_thresholds: int) -> Chosen:
+    """Choose the cuts that an `Encoder` with so many thresholds would find.
+
+    Parameters
+    ----------
+    binned : BinnedRows
+        The rows, with every threshold.
+    counts : array of float of shape (n_rows,)
+        How often each row counts.
+    n_thresholds : int
+        The most thresholds of a column.
+
+    Returns
+    -------
+    array of bool of shape (n_cuts,)
+    """
+    chosen = np.ones(binned.cut_first.size, dtype=bool)
+    for line in range(len(binned.bins)):
+        first = thresholds_of(binned, line)
+        if first.size <= n_thresholds or not is_ordered(binned, line):
+            continue
+        missing = binned.missing_bin[line]
+        per_bin = np.bincount(binned.bins[line], counts, minlength=binned.n_bins[line])
+        ends = np.cumsum(per_bin if missing < 0 else per_bin[:missing])
+        places = quantile_places(float(ends[-1]), n_thresholds)
+        # A threshold is above the bin of the row at its place.
+        above = np.searchsorted(ends, places, side="right") + 1
+        near = first[np.minimum(np.searchsorted(first, above), first.size - 1)]
+        chosen[binned.cut_column == line] = False
+        chosen |= at_thresholds(binned, line, np.unique(near))
+    return chosen
+
+
+def quantile_places(n_values: float, n_thresholds: int) -> Floats:
+    """Return where thresholds stand in a sorted list: each after the value at its place.
+
+    Parameters
+    ----------
+    n_values : float
+        The length of the list, two or more; repeats may make it any number.
+    n_thresholds : int
+        How many thresholds there are.
+
+    Returns
+    -------
+    array of float
+        Whole numbers, ascending from 0 or more to ``n_values - 2`` or less.
+    """
+    return np.round((np.arange(n_thresholds) + 0.5) * (n_values - 2) / n_thresholds)

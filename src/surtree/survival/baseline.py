@@ -1,0 +1,116 @@
+"""The baseline hazard: the Nelson-Aalen estimate over all rows, and the risk table behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree._types import ArrayValue, Floats
+from surtree.data.target import Target
+from surtree.survival.intervals import weight_over
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline(ArrayValue):
+    """The Nelson-Aalen estimate of the cumulative hazard that all rows share.
+
+    Parameters
+    ----------
+    times : array of float
+        The distinct event times, ascending.
+    cumulative_hazard : array of float
+        The cumulative hazard from each of them on; it is zero before the first.
+    floor : float
+        The least hazard that a row can have, so that its logarithm exists.
+    """
+
+    times: Floats
+    cumulative_hazard: Floats
+    floor: float
+
+    def at(self, time: ArrayLike) -> Floats:
+        """Return the cumulative hazard at any times."""
+        steps = np.searchsorted(self.times, np.asarray(time, dtype=np.float64), side="right")
+        return np.concatenate(([0.0], self.cumulative_hazard))[steps]
+
+    def steps(self, target: Target) -> NDArray[np.intp]:
+        """Return, for each row, how many of the event times are not after its own time."""
+        # Looking up the times among the rows, both in order, takes a fraction of the time of
+        # looking up the rows among the times.
+        order = target.order
+        first = np.searchsorted(target.time[order], self.times, side="left")
+        steps = np.empty(order.size, dtype=np.intp)
+        steps[order] = np.cumsum(np.bincount(first, minlength=order.size)[: order.size])
+        return steps
+
+    def row_hazard(self, target: Target) -> Floats:
+        """Return the hazard that each row was exposed to, from its entry to its exit."""
+        exposure = np.concatenate(([0.0], self.cumulative_hazard))[self.steps(target)]
+        if target.entry is not None:
+            exposure = exposure - self.at(target.entry)
+        return np.maximum(exposure, self.floor)
+
+    def survival(self, theta: float) -> Floats:
+        """Return the survival at each of the times, for rows whose hazard is ``theta``-fold."""
+        survival: Floats = np.exp(-theta * self.cumulative_hazard)
+        return survival
+
+
+@dataclass(frozen=True, eq=False)
+class RiskTable(ArrayValue):
+    """How many rows were at risk, and how many had the event, at each distinct event time."""
+
+    times: Floats
+    at_risk: Floats
+    deaths: Floats
+
+
+def nelson_aalen(target: Target, weight: Floats) -> Baseline:
+    """Estimate the cumulative hazard of all rows together.
+
+    Parameters
+    ----------
+    target : Target
+        Event, time and entry time of each row; at least one row has an event.
+    weight : array of float
+        The weight of each row, above zero. A weight of two is the row twice.
+
+    Returns
+    -------
+    Baseline
+        Its floor is one over the total weight plus one, the hazard of a row that left before the
+        first event, or the smallest step of the estimate where that is less.
+    """
+    table = risk_table(target, weight)
+    steps = table.deaths / table.at_risk
+    floor = min(1.0 / (float(weight.sum()) + 1.0), float(steps.min()))
+    return Baseline(table.times, np.cumsum(steps), floor)
+
+
+def risk_table(target: Target, weight: Floats) -> RiskTable:
+    """Count the weight at risk and the weight of the events at each distinct event time.
+
+    A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
+    """
+    ascending, weights = target.time[target.order], weight[target.order]
+    with_event = np.flatnonzero(target.event[target.order])
+    event_times = ascending[with_event]
+    starts = np.flatnonzero(np.diff(event_times, prepend=-np.inf))
+    times, deaths = event_times[starts], np.add.reduceat(weights[with_event], starts)
+    if target.entry is None:
+        at_risk = _weight_from(ascending, weights, times)
+    else:
+        first, last = (np.searchsorted(times, t, side="right") for t in (target.entry, target.time))
+        at_risk = weight_over(first, last, weight, times.size)
+    # Sums in another order may round to less than the rows that are certain.
+    return RiskTable(times, np.maximum(at_risk, deaths), deaths)
+
+
+def _weight_from(ascending: Floats, weights: Floats, times: Floats) -> Floats:
+    """Return the weight of the rows whose value, here ascending, is at least each of the times."""
+    # Summed from the last row backwards, so that small risk sets at the end stay accurate.
+    from_here_on = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+    weight_from: Floats = from_here_on[np.searchsorted(ascending, times, side="left")]
+    return weight_from

@@ -1,0 +1,64 @@
+"""A function of time that is constant between steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surtree._types import ArrayValue, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunction(ArrayValue):
+    """A function of time that is constant between steps, and after the last one.
+
+    Parameters
+    ----------
+    x : array of float
+        The times of the steps, ascending.
+    y : array of float
+        The value from each step on.
+    before : float
+        The value before the first step.
+
+    Examples
+    --------
+    >>> from surtree.survival.step_function import StepFunction
+    >>> survival = StepFunction([2.0, 5.0], [0.8, 0.5], before=1.0)
+    >>> survival(3)
+    0.8
+    >>> survival([0, 2, 5, 100]).tolist()
+    [1.0, 0.8, 0.5, 0.5]
+    """
+
+    x: Floats
+    y: Floats
+    before: float
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y"):
+            values = np.asarray(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, values)
+        if self.x.ndim != 1 or self.x.shape != self.y.shape:
+            raise ValueError(
+                f"A step function needs as many values as times, each as one list; "
+                f"got shapes {self.x.shape} for the times and {self.y.shape} for the values."
+            )
+        if not np.all(self.x[1:] > self.x[:-1]):
+            raise ValueError("The times of a step function must ascend; sort them first.")
+        super().__post_init__()
+
+    def __call__(self, times: ArrayLike) -> Floats | float:
+        """Return the value at one time, as a number, or at each of many, as an array."""
+        asked = np.asarray(times, dtype=np.float64)
+        if not np.all(asked >= 0):
+            wrong = asked[~(asked >= 0)]
+            raise ValueError(
+                f"Times must be zero or later; {wrong.size} of {asked.size} are not, "
+                f"the first of them {wrong[0]:g}."
+            )
+        steps = np.searchsorted(self.x, asked, side="right")
+        values = np.concatenate(([self.before], self.y))[steps]
+        return values if values.ndim else float(values)

@@ -1,0 +1,158 @@
+"""Trees from the topologies that a search found, their sums added up again from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.cuts.cut import Cut
+from surtree.data.target import Target
+from surtree.solver.core import Problem
+from surtree.solver.problem import BinnedRows, Forest, TreeTopology
+from surtree.survival.baseline import Baseline
+from surtree.survival.objective import RowSums, gain, leaf_theta
+from surtree.tree.at_risk import leaf_at_risk
+from surtree.tree.tree import Tree
+
+
+class LazyTree:
+    """The loss of a tree, and the tree itself once it is asked for.
+
+    Parameters
+    ----------
+    loss : float
+        The loss of the tree on its training rows.
+    make : callable
+        Makes the tree.
+    """
+
+    def __init__(self, loss: float, make: Callable[[], Tree]) -> None:
+        self.loss = loss
+        self._make = make
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree; always the same object."""
+        return self._make()
+
+
+def lazy_trees(
+    topologies: Sequence[TreeTopology],
+    binned: BinnedRows,
+    cuts: Sequence[Cut],
+    sums: RowSums,
+    baseline: Baseline,
+) -> list[LazyTree]:
+    """Return the trees of some topologies, all sums added up again from the rows.
+
+    Parameters
+    ----------
+    topologies : sequence of TreeTopology
+        Which cut each node asks, as the solver found it.
+    binned : BinnedRows
+        The training rows, as the solver saw them.
+    cuts : sequence of Cut
+        The cuts that ``binned`` and ``topologies`` number.
+    sums : RowSums
+        What each training row adds to a node.
+    baseline : Baseline
+        The baseline hazard of the training rows.
+    """
+    if not topologies:
+        return []
+    # The nodes of all trees, one after the other, are computed at once.
+    joined = Forest.of(topologies)
+    hazard, negative_log_hazard, n_samples, n_events, *weighted = Problem(binned, sums).sum_nodes(
+        joined, sums.node_values
+    )
+    weight, events = weighted or (n_samples, n_events)
+    nodes: dict[str, Any] = {
+        "left": joined.left,
+        "right": joined.right,
+        "theta": leaf_theta(events, hazard),
+        "n_samples": n_samples.astype(np.int32),
+        "n_events": n_events.astype(np.int32),
+        "weight": weight,
+        "events": events,
+        "hazard": hazard,
+        # No leaf fits its rows better than a hazard for each row; less than nothing is rounding.
+        "loss": np.maximum(negative_log_hazard - gain(events, hazard), 0.0),
+    }
+    for values in nodes.values():
+        values.setflags(write=False)  # so that no tree has to see to it
+    own_nodes = [slice(*ends) for ends in pairwise(joined.begin.tolist())]
+    return [
+        LazyTree(
+            float(nodes["loss"][own][joined.left[own] < 0].sum()),
+            partial(_take, nodes, joined.cut, own, cuts, baseline),
+        )
+        for own in own_nodes
+    ]
+
+
+def _take(
+    nodes: dict[str, Any],
+    cut: NDArray[np.int32],
+    own: slice,
+    cuts: Sequence[Cut],
+    baseline: Baseline,
+) -> Tree:
+    """Return the tree that has some of the nodes, and no cuts but its own."""
+    numbers = cut[own].tolist()
+    used = sorted(set(numbers) - {-1})
+    asked = tuple(cuts[number] for number in used)
+    place = {number: place for place, number in enumerate(used)} | {-1: -1}
+    column = [*(cut.column for cut in asked), -1]
+    return Tree(
+        **{name: values[own] for name, values in nodes.items()},
+        column=np.array([column[place[number]] for number in numbers], dtype=np.int32),
+        cut=np.array([place[number] for number in numbers], dtype=np.int32),
+        cuts=asked,
+        baseline=baseline,
+    )
+
+
+def build_tree(
+    topology: TreeTopology,
+    binned: BinnedRows,
+    cuts: Sequence[Cut],
+    sums: RowSums,
+    baseline: Baseline,
+    target: Target | None = None,
+) -> Tree:
+    """Return the tree of one topology.
+
+    Parameters
+    ----------
+    topology, binned, cuts, sums, baseline
+        As in `lazy_trees`.
+    target : Target, optional
+        Events and times of the training rows; with it, the leaves keep their at-risk counts.
+    """
+    (lazy,) = lazy_trees([topology], binned, cuts, sums, baseline)
+    tree = lazy.tree
+    return tree if target is None else with_at_risk(tree, topology, binned, sums, target)
+
+
+def with_at_risk(
+    tree: Tree, topology: TreeTopology, binned: BinnedRows, sums: RowSums, target: Target
+) -> Tree:
+    """Return a tree with what it takes to draw the Kaplan-Meier curves of its leaves.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the topology.
+    topology, binned, sums, target
+        As in `build_tree`.
+    """
+    leaf_of_row = Problem(binned, sums).find_leaves(topology)
+    return replace(
+        tree, risk=leaf_at_risk(leaf_of_row, topology.left, target, sums.weight, tree.baseline)
+    )

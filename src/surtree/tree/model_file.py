@@ -1,0 +1,237 @@
+"""A fitted estimator as JSON: everything that predicts or proves, and no code."""
+
+from __future__ import annotations
+
+import json
+import math
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surtree.cuts.cut import Cut
+from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
+from surtree.cuts.encoder import Encoder
+from surtree.files.schema import format_and_version, read_each, shown
+from surtree.files.writing import write_text
+from surtree.status import EDITED
+from surtree.tree.model_validate import MODEL_FORMAT, validate_model
+from surtree.tree.size import Size
+from surtree.tree.tree import Tree, read_baseline
+
+FORMAT = "surtree.model"
+VERSION = 1
+
+_NUMBERS = ("loss_", "lower_bound_", "gap_")
+_COUNTS = ("n_cuts_", "n_evaluated_")
+_LONGEST_MESSAGE = 400
+# What all trees of a model have in common.
+_SHARED = ("baseline", "known")
+
+
+def write_model(estimator: Any, path: Path) -> None:
+    """Write a fitted `SurTree` to a file.
+
+    Parameters
+    ----------
+    estimator : SurTree
+        The estimator. Its ``progress`` hook is code, and is left out.
+    path : Path
+        Where to write.
+    """
+    saved = _to_dict(estimator)
+    saved["digest"] = _digest(saved)
+    write_text(path, json.dumps(saved, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read what `write_model` wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    parameters, attributes : dict
+        What the estimator is made with, and what `fit` had learnt. Where the file was edited, the
+        status is "edited" and the bounds are those of no proof at all.
+    """
+    saved = _parse(path)
+    try:
+        MODEL_FORMAT(saved, "")
+        attributes = _attributes(saved)
+    except ValueError as error:
+        raise damaged(path, error) from None
+    if saved.pop("digest", None) != _digest(saved):
+        attributes |= _without_proof(attributes["path_"])
+    return saved["parameters"], attributes
+
+
+def damaged(path: Path, error: Exception) -> ValueError:
+    """Return the error that says, in a line, what is wrong with a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    error : Exception
+        What was found in it.
+    """
+    said = " ".join(str(error).split())
+    if len(said) > _LONGEST_MESSAGE:
+        said = said[:_LONGEST_MESSAGE] + " ..."
+    return ValueError(f"{path} is damaged: {said}")
+
+
+def _parse(path: Path) -> Any:
+    """Return the JSON object of a file, of the format and the version that can be read."""
+    try:
+        saved = json.loads(
+            path.read_text(encoding="utf-8"),
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+        )
+    except RecursionError:
+        raise damaged(path, ValueError("its values are nested too deeply")) from None
+    except ValueError as error:
+        raise ValueError(
+            f"{path} is not a model of surtree, or is damaged: it is not JSON ({error})."
+        ) from None
+    found = format_and_version(saved)
+    if found[0] != FORMAT:
+        raise ValueError(
+            f"{path} is not a model of surtree: its format is {shown(found[0])}, not {FORMAT!r}."
+        )
+    if found[1] != VERSION:
+        raise ValueError(
+            f"{path} is a model of version {shown(found[1])}, and this surtree reads version "
+            f"{VERSION}: install the surtree that wrote it, or a newer one."
+        )
+    return saved
+
+
+def _object(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(fields)
+    if len(found) < len(fields):
+        twice = next(name for name in found if [known for known, _ in fields].count(name) > 1)
+        raise ValueError(f"{shown(twice)} stands twice")
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _digest(saved: dict[str, Any]) -> str:
+    """Return a name of the content of a file, whatever its white space and the order of its fields.
+
+    It is no signature: who wants to forge a file can compute it too.
+    """
+    plain = json.dumps(_canonical(saved), allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return sha256(plain.encode("ascii")).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    """Return a value with whole numbers as such: not every program writes 3.0 again as 3.0."""
+    if isinstance(value, dict):
+        return {name: _canonical(item) for name, item in value.items()}
+    if isinstance(value, list):
+        if set(map(type, value)) <= {int, float}:  # there are many of these
+            return [item if item % 1 else int(item) for item in value]
+        return [_canonical(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
+    """Return the certificate of a tree about which nothing is known."""
+    return {
+        "status_": EDITED,
+        "lower_bound_": 0.0,
+        "gap_": 1.0,
+        "path_": tuple(size.with_splits(size.splits, 0.0) for size in path),
+    }
+
+
+def _to_dict(estimator: Any) -> dict[str, Any]:
+    # Sizes of a path often share a tree, and all trees a baseline and the categories of columns:
+    # each is written once.
+    trees: list[Tree] = [estimator.tree_]
+    for size in estimator.path_:
+        if not any(size.tree is tree for tree in trees):
+            trees.append(size.tree)
+    parameters = estimator.get_params() | {"progress": None}
+    names = getattr(estimator, "feature_names_in_", None)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "columns": None if names is None else names.tolist(),
+        "n_columns": estimator.n_features_in_,
+        "time_unit": estimator.time_unit_,
+        "status": estimator.status_,
+        **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
+        **{name.removesuffix("_"): int(getattr(estimator, name)) for name in _COUNTS},
+        "path": [
+            {
+                "splits": size.splits,
+                "loss": size.loss,
+                "lower_bound": size.lower_bound,
+                "tree": next(place for place, tree in enumerate(trees) if tree is size.tree),
+            }
+            for size in estimator.path_
+        ],
+        "encoder": {name: _plain(value) for name, value in estimator.encoder_.get_params().items()},
+        **save_cuts(estimator.encoder_.cuts_),
+        "heavier_side": estimator.encoder_.heavier_side_.tolist(),
+        "baseline": trees[0].to_dict()["baseline"],
+        "trees": [
+            {name: part for name, part in tree.to_dict().items() if name not in _SHARED}
+            for tree in trees
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    # Only a time limit can be infinite, and then it is none; JSON has no infinity.
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
+def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
+    baseline = read_baseline(saved["baseline"])
+    known = {"known": saved.get("known", {})}
+    trees = read_each(lambda tree: Tree.from_dict(tree | known, baseline), saved["trees"], "trees")
+    cuts = load_cuts(saved)
+    validate_model(saved, trees, cuts)
+    shape: dict[str, Any] = {"n_features_in_": saved["n_columns"]}
+    if saved["columns"] is not None:
+        shape["feature_names_in_"] = np.array(saved["columns"], dtype=object)
+    return {
+        **shape,
+        **{name: float(saved[name.removesuffix("_")]) for name in _NUMBERS},
+        **{name: saved[name.removesuffix("_")] for name in _COUNTS},
+        "status_": saved["status"],
+        "time_unit_": saved.get("time_unit"),
+        "tree_": trees[0],
+        "path_": tuple(
+            Size(
+                size["splits"], float(size["loss"]), float(size["lower_bound"]), trees[size["tree"]]
+            )
+            for size in saved["path"]
+        ),
+        "encoder_": _encoder(saved, cuts, shape),
+    }
+
+
+def _encoder(saved: dict[str, Any], cuts: tuple[Cut, ...], shape: dict[str, Any]) -> Encoder:
+    encoder = Encoder(**saved["encoder"])
+    encoder._check_parameters()
+    for name, value in shape.items():
+        setattr(encoder, name, value)
+    encoder.cuts_ = Cuts([(cuts.__getitem__, np.arange(len(cuts)))])
+    encoder.heavier_side_ = np.array(saved["heavier_side"], dtype=bool)
+    return encoder

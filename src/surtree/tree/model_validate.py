@@ -1,0 +1,149 @@
+"""Whether the parts of a model that was read from a file fit together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from surtree.cuts.cut import Cut
+from surtree.cuts.validate import known_categories, require_one_kind
+from surtree.files.schema import (
+    Number,
+    anything,
+    flag,
+    list_of,
+    one_of,
+    optional,
+    record,
+    shown,
+    text,
+)
+from surtree.status import EDITED, STATUSES
+from surtree.tree.size import LOSS_TOLERANCE
+from surtree.tree.tree import Tree
+
+_count = Number("a whole number, zero or more", 0, whole=True)
+_loss = Number("a number, zero or more", 0.0)
+_finite = Number("a finite number")
+
+
+def _parameters(value: Any, where: str) -> None:
+    """Check that parameters are plain values; what they mean is for the estimator to check."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} is {shown(value)}, not an object")
+    for name, item in value.items():
+        if isinstance(item, str):
+            text(item, f"{where}.{name}")
+        elif item is not None and not isinstance(item, bool):
+            Number("a plain value")(item, f"{where}.{name}")
+
+
+MODEL_FORMAT = record(
+    {
+        "format": anything,
+        "version": anything,
+        "parameters": _parameters,
+        "columns": optional(list_of(text)),
+        "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
+        "status": one_of(*STATUSES),
+        "loss": _loss,
+        "lower_bound": _finite,
+        "gap": _finite,
+        "n_cuts": _count,
+        "n_evaluated": _count,
+        "path": list_of(
+            record({"splits": _count, "loss": _loss, "lower_bound": _loss, "tree": _count})
+        ),
+        "encoder": record(
+            dict.fromkeys(("n_thresholds", "max_categories", "min_support"), anything)
+        ),
+        "cuts": list_of(anything),
+        "heavier_side": list_of(flag),
+        "baseline": anything,
+        "trees": list_of(
+            record(dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything))
+        ),
+    },
+    also={"time_unit": optional(text), "digest": text, "known": known_categories},
+)
+
+
+def validate_model(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...]) -> None:
+    """Raise an error where parts that are sound in themselves do not fit together.
+
+    Parameters
+    ----------
+    saved : dict
+        What was read, of the right form.
+    trees, cuts : tuple
+        The trees and the questions in it, each of them sound.
+    """
+    for fault in _faults(saved, trees, cuts):
+        raise ValueError(fault)
+
+
+def _faults(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...]) -> Iterator[str]:
+    """Yield what does not fit; nobody asks for a second fault, so each may rely on the first."""
+    if not trees:
+        yield "there is no tree"
+    if not trees[0].risk:
+        yield "the at-risk counts of its tree are not there"
+    yield from _faults_of_columns(saved, [*cuts, *(cut for tree in trees for cut in tree.cuts)])
+    if len(cuts) != len(saved["heavier_side"]):
+        yield "the cuts and their heavier sides are not equally many"
+    yield from _faults_of_path(saved, trees)
+    yield from _faults_of_certificate(saved, trees)
+
+
+def _faults_of_columns(saved: dict[str, Any], cuts: list[Cut]) -> Iterator[str]:
+    n_columns, names = saved["n_columns"], saved["columns"]
+    if names is not None and len(names) != n_columns:
+        yield f"{len(names)} names for {n_columns} columns"
+    if names is not None and len(set(names)) < n_columns:
+        yield "two columns have the same name"
+    if any(cut.column >= n_columns for cut in cuts):
+        yield f"a question is about more than the {n_columns} columns"
+    for cut in cuts:
+        name = f"x{cut.column}" if names is None else names[cut.column]
+        if cut.name != name:
+            yield f"a question calls the column {shown(name)} {shown(cut.name)}"
+    require_one_kind(cuts)
+
+
+def _faults_of_path(saved: dict[str, Any], trees: tuple[Tree, ...]) -> Iterator[str]:
+    path = saved["path"]
+    if [size["splits"] for size in path] != list(range(len(path))):
+        yield "its path does not count the splits from zero"
+    if {size["tree"] for size in path} != set(range(len(trees))):
+        yield "its path does not have each of its trees"
+    if any(trees[size["tree"]].n_splits > size["splits"] for size in path):
+        yield "a tree of its path has too many splits"
+    for name in ("n_samples", "n_events"):
+        if len({int(getattr(tree, name)[0]) for tree in trees}) > 1:
+            yield "its trees are not of the same rows"
+
+
+def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> Iterator[str]:
+    before = math.inf
+    for size in [saved | {"tree": 0}, *saved["path"]]:
+        loss, tree = size["loss"], trees[size["tree"]]
+        # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
+        rounding = LOSS_TOLERANCE * (float(tree.events[0]) + loss)
+        if abs(loss - tree.total_loss) > rounding:
+            yield f"a loss of {loss!r} belongs to a tree of loss {tree.total_loss!r}"
+        if size["lower_bound"] > loss + rounding:
+            yield f"a lower bound of {size['lower_bound']!r} belongs to a loss of {loss!r}"
+    for size in saved["path"]:
+        if size["loss"] > before + 4 * rounding:
+            yield "its path has a size that is worse than a smaller one"
+        before = size["loss"]
+    loss, bound = saved["loss"], saved["lower_bound"]
+    if saved["status"] == EDITED:
+        expected = 1.0
+        if bound != 0 or any(size["lower_bound"] != 0 for size in saved["path"]):
+            yield "it is edited, but has bounds"
+    else:
+        expected = (loss - bound) / loss if loss > 0 else 0.0
+    if not math.isclose(saved["gap"], expected, rel_tol=1e-9, abs_tol=1e-9):
+        yield f"a gap of {saved['gap']!r} is none of loss and bound, {expected!r}"

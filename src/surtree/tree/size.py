@@ -1,0 +1,64 @@
+"""The best tree of one size, with its loss and its lower bound."""
+
+from __future__ import annotations
+
+from surtree.tree.build import LazyTree
+from surtree.tree.tree import Tree
+
+# The loss that the solver claims and the loss added up from the rows agree to this.
+LOSS_TOLERANCE = 1e-9
+
+
+class Size:
+    """The best tree with at most so many splits.
+
+    Parameters
+    ----------
+    splits : int
+        The largest number of splits that was allowed.
+    loss : float
+        The loss of the tree on its training rows.
+    lower_bound : float
+        No tree within the limits and with at most so many splits has a smaller loss.
+    tree : Tree or LazyTree
+        The tree. It is the one of the size before where one more split brings nothing.
+    """
+
+    __slots__ = ("_tree", "loss", "lower_bound", "splits")
+
+    def __init__(self, splits: int, loss: float, lower_bound: float, tree: Tree | LazyTree) -> None:
+        self.splits = splits
+        self.loss = loss
+        self.lower_bound = lower_bound
+        self._tree = tree
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+        return self._tree.tree if isinstance(self._tree, LazyTree) else self._tree
+
+    def with_tree_of(self, best: Size, tree: Tree) -> Size:
+        """Return this size with another tree, if it has that of the best size."""
+        if self._tree is not best._tree:
+            return self
+        return Size(self.splits, self.loss, self.lower_bound, tree)
+
+    def with_splits(self, splits: int, lower_bound: float) -> Size:
+        """Return a size that has the same tree."""
+        return Size(splits, self.loss, lower_bound, self._tree)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Size) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash((self.splits, self.loss))
+
+    def __repr__(self) -> str:
+        return f"Size(splits={self.splits}, loss={self.loss}, lower_bound={self.lower_bound})"
+
+    # What makes trees stays behind: it knows those of the other sizes.
+    def __reduce__(self) -> tuple[type, tuple[int, float, float, Tree]]:
+        return Size, self._values()
+
+    def _values(self) -> tuple[int, float, float, Tree]:
+        return self.splits, self.loss, self.lower_bound, self.tree

@@ -1,0 +1,431 @@
+"""The tree: frozen flat arrays, root first, with readable rules, and no training row inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from surtree._types import ArrayValue, Floats
+from surtree.cuts.cut import Cut
+from surtree.cuts.cut_list import load_cuts, save_cuts
+from surtree.data.table import Table
+from surtree.files.schema import format_and_version, shown
+from surtree.survival.baseline import Baseline
+from surtree.survival.kaplan_meier import median_time, product_limit
+from surtree.survival.objective import total_by
+from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
+from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMAT, validate_tree
+
+Integers = NDArray[np.int32]
+
+FORMAT = "surtree.tree"
+VERSION = 1
+
+_INTEGER_FIELDS = ("column", "cut", "left", "right", "n_samples", "n_events")
+_FLOAT_FIELDS = ("theta", "weight", "events", "hazard", "loss")
+_HEADINGS = ("n", "events", "theta")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The questions that lead to one leaf, and what the leaf says.
+
+    Parameters
+    ----------
+    leaf : int
+        The number of the leaf's node.
+    conditions : tuple of str
+        What holds for every row of the leaf, from the root down; empty in a tree of one leaf.
+    theta : float
+        The hazard of the leaf relative to the baseline.
+    n_samples, n_events : int
+        The training rows of the leaf, and those of them with an event.
+    """
+
+    leaf: int
+    conditions: tuple[str, ...]
+    theta: float
+    n_samples: int
+    n_events: int
+
+    def __str__(self) -> str:
+        where = " and ".join(self.conditions) or "all rows"
+        return f"{where}: theta {self.theta:.3g} ({self.n_events} events in {self.n_samples} rows)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tree(ArrayValue):
+    """A survival tree as flat arrays with an entry per node, in preorder: the root is node 0.
+
+    Parameters
+    ----------
+    column : array of int
+        Position in the user's table of the column that the node asks about, -1 for a leaf.
+    cut : array of int
+        Position in ``cuts`` of the question, -1 for a leaf.
+    left, right : array of int
+        The node where the answer is no, and where it is yes; -1 for a leaf.
+    theta : array of float
+        The hazard of the node relative to the baseline.
+    n_samples, n_events : array of int
+        The training rows of the node, and those of them with an event.
+    weight, events, hazard : array of float
+        The weight of the rows, of their events, and their weighted hazard.
+    loss : array of float
+        The loss of the rows if the node were a leaf.
+    cuts : tuple of Cut
+        The questions that the tree asks.
+    baseline : Baseline
+        The cumulative hazard that theta multiplies.
+    risk : tuple of AtRiskCounts
+        One for each leaf, in the order of ``leaves``; empty where they were not kept.
+    """
+
+    column: Integers
+    cut: Integers
+    left: Integers
+    right: Integers
+    theta: Floats
+    n_samples: Integers
+    n_events: Integers
+    weight: Floats
+    events: Floats
+    hazard: Floats
+    loss: Floats
+    cuts: tuple[Cut, ...]
+    baseline: Baseline
+    risk: tuple[AtRiskCounts, ...] = ()
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes, leaves included."""
+        return self.column.size
+
+    @property
+    def n_splits(self) -> int:
+        """The number of nodes that ask a question."""
+        return self.n_nodes - self.n_leaves
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Whether each node is a leaf."""
+        return self.left < 0
+
+    @property
+    def leaves(self) -> NDArray[np.intp]:
+        """The nodes that are leaves, ascending."""
+        return np.flatnonzero(self.is_leaf)
+
+    @property
+    def depth(self) -> int:
+        """The largest number of questions that a row is asked."""
+        return max(len(path) for path in self.paths()) - 1
+
+    @property
+    def total_loss(self) -> float:
+        """The loss of the tree on its training rows."""
+        return float(self.loss[self.leaves].sum())
+
+    def apply(self, table: Table) -> NDArray[np.intp]:
+        """Return the leaf that each row of a table falls in.
+
+        A value that is missing, in a column that had none missing where the tree was fitted,
+        follows the side of that node with more weight. A category that the column did not have
+        there counts as missing.
+
+        Parameters
+        ----------
+        table : Table
+            Rows with the columns of the table that the tree was fitted on.
+        """
+        return leaf_of_row(
+            self.left,
+            self.right,
+            table.n_rows,
+            lambda node, rows: self.goes_right(node, table, rows),
+        )
+
+    def goes_right(
+        self, node: int, table: Table, rows: NDArray[np.intp] | NDArray[np.bool_] | slice
+    ) -> NDArray[np.bool_]:
+        """Answer the question of a node for some rows of a table.
+
+        Parameters
+        ----------
+        node : int
+            A node that is not a leaf.
+        table : Table
+            Rows with the columns of the table that the tree was fitted on.
+        rows : array of int or bool, or slice
+            Which of them are asked.
+        """
+        cut = self.question(node)
+        column = table.column(cut.column)
+        return cut.holds(replace(column, values=column.values[rows]))
+
+    def question(self, node: int) -> Cut:
+        """Return what a node asks, with its answer to a missing value whatever training had.
+
+        Parameters
+        ----------
+        node : int
+            A node that is not a leaf.
+        """
+        cut = self._cut_of(node)
+        if cut.missing is not None:
+            return cut
+        heavier = self.weight[self.right[node]] > self.weight[self.left[node]]
+        return replace(cut, missing=bool(heavier))
+
+    @cached_property
+    def worded_cuts(self) -> dict[int, Cut]:
+        """What each node that is not a leaf asks, in words that fit the values that arrive there.
+
+        Below a question that has sent the missing values of a column to its other side, no such
+        value arrives, and a rule about that column does not mention them.
+        """
+        worded = {}
+        # For each node, the columns whose missing values have gone elsewhere.
+        gone: list[frozenset[int]] = [frozenset()] * self.n_nodes
+        for node in np.flatnonzero(~self.is_leaf).tolist():
+            cut, without = self._cut_of(node), gone[node] | {self._cut_of(node).column}
+            only_missing = cut.threshold is None and cut.categories is None
+            silent = without == gone[node] and not only_missing
+            worded[node] = replace(cut, missing=None) if silent else cut
+            missing_right = self.question(node).missing
+            gone[self.left[node]] = without if missing_right else gone[node]
+            gone[self.right[node]] = gone[node] if missing_right else without
+        return worded
+
+    def decision_path(self, table: Table) -> csr_matrix:
+        """Return which nodes each row of a table visits, as a sparse matrix of ones.
+
+        Parameters
+        ----------
+        table : Table
+            Rows with the columns of the table that the tree was fitted on.
+        """
+        leaf_of_row = self.apply(table)
+        paths = self.paths()
+        length = np.array([len(path) for path in paths])
+        padded = np.zeros((self.n_nodes, length.max()), dtype=np.int32)
+        for node, path in enumerate(paths):
+            padded[node, : len(path)] = path
+        visited = np.arange(length.max()) < length[leaf_of_row][:, None]
+        nodes = padded[leaf_of_row][visited]
+        first = np.concatenate(([0], np.cumsum(length[leaf_of_row])))
+        shape = (leaf_of_row.size, self.n_nodes)
+        return csr_matrix((np.ones(nodes.size, dtype=np.int64), nodes, first), shape=shape)
+
+    def paths(self) -> list[tuple[int, ...]]:
+        """Return, for each node, the nodes from the root down to it."""
+        paths: list[tuple[int, ...]] = [(0,)] * self.n_nodes
+        for node in np.flatnonzero(~self.is_leaf):
+            for child in (self.left[node], self.right[node]):
+                paths[child] = (*paths[node], int(child))
+        return paths
+
+    def rules(self) -> tuple[Rule, ...]:
+        """Return how each leaf is reached, in the words of the user's columns.
+
+        Examples
+        --------
+        >>> from surtree import SurTree
+        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+        >>> for rule in model.tree_.rules():
+        ...     print(rule)
+        x0 <= 0: theta 0.632 (2 events in 2 rows)
+        x0 > 0: theta 2.4 (2 events in 2 rows)
+        """
+        paths = self.paths()
+        return tuple(
+            Rule(
+                leaf=int(leaf),
+                conditions=tuple(self._condition(*step) for step in pairwise(paths[leaf])),
+                theta=float(self.theta[leaf]),
+                n_samples=int(self.n_samples[leaf]),
+                n_events=int(self.n_events[leaf]),
+            )
+            for leaf in self.leaves
+        )
+
+    def median(self, leaf: int) -> float:
+        """Return when half of the rows of a leaf have had the event, infinity where it never is so.
+
+        It is read off the leaf's Kaplan-Meier curve, or, where the tree keeps no at-risk counts,
+        off the curve that theta gives.
+
+        Parameters
+        ----------
+        leaf : int
+            The number of a leaf's node.
+        """
+        times = self.baseline.times
+        if not self.risk:
+            return median_time(times, self.baseline.survival(float(self.theta[leaf])))
+        counts = self.risk[int(np.searchsorted(self.leaves, leaf))]
+        return median_time(times[counts.step], product_limit(counts.at_risk, counts.deaths))
+
+    def importances(self, n_columns: int) -> Floats:
+        """Return the share of each of the user's columns in the reduction of the loss."""
+        splits = np.flatnonzero(~self.is_leaf)
+        sides = self.loss[self.left[splits]] + self.loss[self.right[splits]]
+        # A split never costs anything; less than nothing is rounding.
+        reduction = np.maximum(self.loss[splits] - sides, 0.0)
+        share = total_by(self.column[splits], reduction, n_columns)
+        return share / (share.sum() or 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain lists and numbers that JSON can hold without loss."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "nodes": {
+                name: getattr(self, name).tolist() for name in _INTEGER_FIELDS + _FLOAT_FIELDS
+            },
+            **save_cuts(self.cuts),
+            "baseline": {
+                "times": self.baseline.times.tolist(),
+                "cumulative_hazard": self.baseline.cumulative_hazard.tolist(),
+                "floor": self.baseline.floor,
+            },
+            "risk": [
+                {
+                    "step": counts.step.tolist(),
+                    "at_risk": counts.at_risk.tolist(),
+                    "deaths": counts.deaths.tolist(),
+                    "round_at_risk": counts.round_at_risk.tolist(),
+                }
+                for counts in self.risk
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any], baseline: Baseline | None = None) -> Tree:
+        """Return the tree that `to_dict` wrote.
+
+        Parameters
+        ----------
+        saved : dict
+            What `to_dict` returned, also after a way through JSON; a ValueError says what is wrong
+            with anything else.
+        baseline : Baseline, optional
+            The baseline, where several trees share one; by default it is read too.
+        """
+        found = format_and_version(saved)
+        if found != (FORMAT, VERSION):
+            raise ValueError(
+                f"This is not a tree that this version of surtree can read: expected format "
+                f"{FORMAT!r} version {VERSION}, found {shown(found[0])} version {shown(found[1])}."
+            )
+        TREE_FORMAT(saved, "")
+        nodes = dict(saved["nodes"])
+        for names, dtype in ((_INTEGER_FIELDS, np.int32), (_FLOAT_FIELDS, np.float64)):
+            nodes |= {name: np.array(nodes[name], dtype=dtype) for name in names}
+        tree = cls(
+            **nodes,
+            cuts=load_cuts(saved),
+            baseline=baseline or read_baseline(saved.get("baseline")),
+            risk=at_risk_counts(
+                {name: np.array(counts, dtype=np.float64) for name, counts in leaf.items()}
+                for leaf in saved["risk"]
+            ),
+        )
+        validate_tree(tree)
+        return tree
+
+    def __repr__(self) -> str:
+        return f"Tree(n_leaves={self.n_leaves}, depth={self.depth}, loss={self.total_loss:.6g})"
+
+    def __str__(self) -> str:
+        # Without at-risk counts there is no Kaplan-Meier curve to read a median off.
+        median = "median" if self.risk else "median by theta"
+        lines = [("", (*_HEADINGS, median)), *self._draw(0, "all rows", "", "")]
+        label_width = max(len(label) for label, _ in lines)
+        columns = zip(*(cells for _, cells in lines if cells), strict=True)
+        widths = [max(map(len, column)) for column in columns]
+        return "\n".join(
+            "  ".join([label.ljust(label_width), *map(str.rjust, cells, widths)]).rstrip()
+            for label, cells in lines
+        )
+
+    def _repr_html_(self) -> str:
+        # Only notebooks need it, and it reads trees.
+        from surtree.report import notebook_html
+
+        return notebook_html(self)
+
+    def _draw(
+        self, node: int, label: str, before: str, below: str
+    ) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield a label and, for a leaf, its statistics, for a node and for all below it."""
+        if self.is_leaf[node]:
+            yield before + label, self._cells(node)
+            return
+        yield before + label, ()
+        for child, tip, line in ((self.left[node], "├─ ", "│  "), (self.right[node], "└─ ", "   ")):
+            yield from self._draw(child, self._condition(node, child), below + tip, below + line)
+
+    def _cells(self, leaf: int) -> tuple[str, ...]:
+        median = self.median(leaf)
+        return (
+            str(self.n_samples[leaf]),
+            str(self.n_events[leaf]),
+            f"{self.theta[leaf]:.3g}",
+            f"{median:.6g}" if np.isfinite(median) else f"> {self.baseline.times[-1]:.6g}",
+        )
+
+    def _condition(self, node: int, child: int) -> str:
+        """Return what holds for the rows that go from a node to one of its two children."""
+        cut = self.worded_cuts[node]
+        return cut.rule if child == self.right[node] else cut.negated_rule
+
+    def _cut_of(self, node: int) -> Cut:
+        return self.cuts[int(self.cut[node])]
+
+
+def read_baseline(saved: Any) -> Baseline:
+    """Return a baseline that `Tree.to_dict` wrote.
+
+    Parameters
+    ----------
+    saved : dict
+        What it wrote; a ValueError says what is wrong with anything else.
+    """
+    BASELINE_FORMAT(saved, "baseline")
+    times, hazard = (
+        np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
+    )
+    return Baseline(times, hazard, float(saved["floor"]))
+
+
+def leaf_of_row(
+    left: Integers,
+    right: Integers,
+    n_rows: int,
+    goes_right: Callable[[int, NDArray[np.intp]], NDArray[np.bool_]],
+) -> NDArray[np.intp]:
+    """Send rows down a tree; each node asks its question only of the rows that reach it."""
+    leaf = np.zeros(n_rows, dtype=np.intp)
+    pending = [(0, np.arange(n_rows))]
+    while pending:
+        node, rows = pending.pop()
+        if left[node] < 0:
+            leaf[rows] = node
+            continue
+        answer = goes_right(node, rows)
+        pending.append((int(left[node]), rows[~answer]))
+        pending.append((int(right[node]), rows[answer]))
+    return leaf

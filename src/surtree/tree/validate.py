@@ -1,0 +1,175 @@
+"""Checks of a tree that was read from a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.cuts.validate import known_categories, require_one_kind
+from surtree.files.schema import (
+    POSITIVE,
+    Number,
+    anything,
+    list_of,
+    one_of,
+    record,
+)
+from surtree.survival.time_axis import round_times
+
+if TYPE_CHECKING:
+    from surtree.tree.tree import Tree
+
+# Python that is exported has a block in a block for each question, and Python allows a hundred.
+MOST_QUESTIONS = 90
+
+# Sums of fractions that are added up in another order differ by less.
+_ROUNDING = 1e-6
+
+
+_node = Number("-1 or the number of a node, column or question", -1, 2**31 - 1, whole=True)
+_count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
+_sum = Number("a number, zero or more", 0.0, 1e300)  # so that sums of them are finite
+# Weights and times of rows are from 1e-100 to 1e100 (target.py); products of two stay finite.
+_time = Number("a time from 0 to 1e100", 0.0, 1e100)
+_weight = Number("a weight, zero or more", 0.0, 1e120)
+_positive_weight = Number("a weight above zero", 1e-120, 1e120)
+_positive = Number("a number above zero", POSITIVE)
+
+
+BASELINE_FORMAT = record(
+    {"times": list_of(_time), "cumulative_hazard": list_of(_positive), "floor": _positive}
+)
+
+_NODES = {
+    **dict.fromkeys(("column", "cut", "left", "right"), list_of(_node)),
+    **dict.fromkeys(("n_samples", "n_events"), list_of(_count)),
+    **dict.fromkeys(("weight", "events"), list_of(_weight)),
+    **dict.fromkeys(("hazard", "loss"), list_of(_sum)),
+    "theta": list_of(_positive),
+}
+
+TREE_FORMAT = record(
+    {
+        "format": one_of("surtree.tree"),
+        "version": one_of(1),
+        "nodes": record(_NODES),
+        "cuts": list_of(anything),
+        "risk": list_of(
+            record(
+                {
+                    "step": list_of(_count),
+                    "at_risk": list_of(_positive_weight),
+                    "deaths": list_of(_positive_weight),
+                    "round_at_risk": list_of(_weight),
+                }
+            )
+        ),
+    },
+    also={"baseline": anything, "known": known_categories},
+)
+
+
+def validate_tree(tree: Tree) -> None:
+    """Raise an error where applying a tree would fail, never end, or contradict itself.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree, made of fields that each have the right form, and of sound questions.
+    """
+    for holds, fault in (
+        (_equally_long, "its fields are not equally long"),
+        (_is_tree, "its nodes do not form a tree"),
+        (_asks_what_is_there, "its questions are not all there"),
+        (_adds_up, "the rows of its nodes do not add up"),
+        (_has_curve, "its baseline is not a curve"),
+        (_predicts, "a leaf's hazard is out of all proportion"),
+        (_counts_at_risk, "its at-risk counts are not those of its leaves"),
+    ):
+        if not holds(tree):
+            raise ValueError(f"This is not a whole tree: {fault}.")
+    require_one_kind(tree.cuts)
+
+
+def _equally_long(tree: Tree) -> bool:
+    shapes = {getattr(tree, name).shape for name in _NODES}
+    return len(shapes) == 1 and tree.column.size > 0
+
+
+def _is_tree(tree: Tree) -> bool:
+    """Tell whether nodes are in preorder: then every node but the root has one parent above it."""
+    pending = [(0, 0)]
+    for node in range(tree.n_nodes):
+        if not pending:
+            return False
+        expected, depth = pending.pop()
+        if expected != node or depth > MOST_QUESTIONS:
+            return False
+        children = int(tree.left[node]), int(tree.right[node])
+        if children != (-1, -1):
+            pending += [(child, depth + 1) for child in reversed(children)]
+    return not pending
+
+
+def _asks_what_is_there(tree: Tree) -> bool:
+    inner = ~tree.is_leaf
+    cut, column = tree.cut[inner], tree.column[inner]
+    if (tree.cut[~inner] != -1).any() or (tree.column[~inner] != -1).any():
+        return False
+    if ((cut < 0) | (cut >= len(tree.cuts))).any():
+        return False
+    return bool(np.array_equal([tree.cuts[place].column for place in cut], column))
+
+
+def _adds_up(tree: Tree) -> bool:
+    inner = np.flatnonzero(~tree.is_leaf)
+
+    def sides(name: str) -> NDArray[Any]:
+        values = getattr(tree, name)
+        return np.array((values[inner], values[tree.left[inner]] + values[tree.right[inner]]))
+
+    return (
+        all(np.array_equal(*sides(name)) for name in ("n_samples", "n_events"))
+        and all(_close(*sides(name)) for name in ("weight", "events", "hazard"))
+        and bool((tree.n_events <= tree.n_samples).all())
+        and bool((tree.events <= (1 + _ROUNDING) * tree.weight).all())
+        and bool(((tree.events > 0) == (tree.n_events > 0)).all())
+    )
+
+
+def _close(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return bool(np.allclose(one, other, rtol=_ROUNDING, atol=0.0))
+
+
+def _has_curve(tree: Tree) -> bool:
+    times, hazard = tree.baseline.times, tree.baseline.cumulative_hazard
+    return (
+        times.size > 0
+        and times.shape == hazard.shape
+        and bool((np.diff(times) > 0).all())
+        and bool((np.diff(hazard) >= 0).all())
+        and bool(times[-1] >= 1e-100)
+    )
+
+
+def _predicts(tree: Tree) -> bool:
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(tree.theta * tree.baseline.cumulative_hazard[-1]).all())
+
+
+def _counts_at_risk(tree: Tree) -> bool:
+    if not tree.risk:
+        return True
+    n_times = tree.baseline.times.size
+    n_round = round_times(float(tree.baseline.times[-1])).size
+    return len(tree.risk) == tree.n_leaves and all(
+        counts.step.shape == counts.at_risk.shape == counts.deaths.shape
+        and counts.round_at_risk.shape == (n_round,)
+        and bool((counts.step < n_times).all())
+        and bool((np.diff(counts.step.astype(np.int64)) > 0).all())
+        and bool((counts.deaths <= counts.at_risk).all())
+        and _close(counts.deaths.sum(dtype=np.float64), tree.events[leaf])
+        for counts, leaf in zip(tree.risk, tree.leaves, strict=True)
+    )
