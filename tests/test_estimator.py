@@ -16,10 +16,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import surtree.solver.search
 from surtree import SurTree
 from surtree.data.target import read_target
 from surtree.metrics import concordance_index
+from surtree.solver.core import Problem
 from surtree.solver.reference import solve as reference_solve
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import row_sums
@@ -286,8 +286,8 @@ def test_limits_and_threads_reach_the_solver(monkeypatch):
         seen.update(options)
         return original(*arguments, **options)
 
-    original = surtree.solver.search.solve
-    monkeypatch.setattr(surtree.solver.search, "solve", solve)
+    original = Problem.solve
+    monkeypatch.setattr(Problem, "solve", solve)
     SurTree(max_depth=1, time_limit=30.0, n_jobs=2, memory_limit=10_000).fit(X, Y)
     # Reading the table was on the clock as well.
     assert 20 < seen.pop("time_limit") < 30
@@ -300,8 +300,8 @@ def test_a_search_that_ended_early_reports_its_gap(monkeypatch):
         found = original(*arguments, **options)
         return replace(found, status="time_limit", gain_bounds=found.gain_bounds + 5.0)
 
-    original = surtree.solver.search.solve
-    monkeypatch.setattr(surtree.solver.search, "solve", solve)
+    original = Problem.solve
+    monkeypatch.setattr(Problem, "solve", solve)
     model = SurTree(max_depth=1).fit(X, Y)
     assert model.status_ == "time_limit"
     assert model.lower_bound_ == pytest.approx(model.loss_ - 5.0)
@@ -320,8 +320,8 @@ def test_a_gap_of_rounding_is_a_proof_though_smaller_sizes_are_open(monkeypatch,
         bounds[0] = found.gains[0]
         return replace(found, status="time_limit", gain_bounds=bounds)
 
-    original = surtree.solver.search.solve
-    monkeypatch.setattr(surtree.solver.search, "solve", solve)
+    original = Problem.solve
+    monkeypatch.setattr(Problem, "solve", solve)
     model = SurTree(max_depth=2).fit(X, Y)
     assert model.status_ == ("optimal" if is_proven else "time_limit")
     assert (model.gap_ == 0) is is_proven
@@ -334,8 +334,8 @@ def test_a_solver_that_is_wrong_is_found_out(monkeypatch):
         found = original(*arguments, **options)
         return replace(found, gains=found.gains + 1e-5)
 
-    original = surtree.solver.search.solve
-    monkeypatch.setattr(surtree.solver.search, "solve", solve)
+    original = Problem.solve
+    monkeypatch.setattr(Problem, "solve", solve)
     with pytest.raises(RuntimeError, match="its rows add up to"):
         SurTree(max_depth=1).fit(X, Y)
 

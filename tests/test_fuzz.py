@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-import surtree.solver.search
 from fuzz.families import FAMILIES
 from fuzz.family import Family, run_case
 from fuzz.runner import run
@@ -14,7 +13,7 @@ from victims import dies, hangs, passes
 
 
 def test_a_planted_bug_is_found_and_the_same_case_repeats_it(monkeypatch):
-    original = surtree.solver.search.solve
+    original = Problem.solve
 
     def forgetful(*arguments, **options):
         """Take the best tree of one split for that of every larger size."""
@@ -28,7 +27,7 @@ def test_a_planted_bug_is_found_and_the_same_case_repeats_it(monkeypatch):
         )
 
     with monkeypatch.context() as planted:
-        planted.setattr(surtree.solver.search, "solve", forgetful)
+        planted.setattr(Problem, "solve", forgetful)
         number, found = next(
             (number, outcome)
             for number in range(40)

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import surtree.solver.search
 from problems import Case, cases
 from surtree import SurTree, _core
 from surtree.cuts.encoder import Encoder, join_binned
@@ -202,7 +201,7 @@ def test_a_time_limit_ends_the_search_with_a_good_tree(slow, n_jobs, time_limit)
 
 def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monkeypatch):
     X, y = slow
-    original = surtree.solver.search.solve
+    original = Problem.solve
 
     def find_nothing(*arguments, **options):
         found = original(*arguments, **options | {"time_limit": 1e-9})
@@ -213,7 +212,7 @@ def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monk
             topologies=found.topologies[:1] * found.gains.size,
         )
 
-    monkeypatch.setattr(surtree.solver.search, "solve", find_nothing)
+    monkeypatch.setattr(Problem, "solve", find_nothing)
     model = SurTree(max_depth=5, time_limit=30).fit(X, y)
     local = LocalSearchTree(max_depth=5, n_restarts=1).fit(X, y)
     assert model.loss_ == pytest.approx(local.loss_, rel=1e-12)

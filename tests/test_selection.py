@@ -17,7 +17,6 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import surtree.solver.search
 from surtree import EventStratifiedKFold, SurTree, SurTreeCV
 from surtree.data.table import read_table
 from surtree.data.target import Target
@@ -28,6 +27,7 @@ from surtree.metrics import (
 )
 from surtree.model_selection.scoring import HeldOut
 from surtree.model_selection.sizes import candidate_sizes
+from surtree.solver.core import Problem
 
 
 def make_rows(n=240, seed=0):
@@ -532,8 +532,8 @@ def ends_as(status, monkeypatch):
         assert options["n_jobs"] is None
         return replace(original(*arguments, **options), status=status)
 
-    original = surtree.solver.search.solve
-    monkeypatch.setattr(surtree.solver.search, "solve", solve)
+    original = Problem.solve
+    monkeypatch.setattr(Problem, "solve", solve)
 
 
 def test_a_search_that_ran_out_of_time_is_not_called_optimal(monkeypatch):
