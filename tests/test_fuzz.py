@@ -7,6 +7,7 @@ import pytest
 from fuzz.families import FAMILIES
 from fuzz.family import Family, run_case
 from fuzz.runner import run
+from surtree.solver.core import Problem
 from victims import dies, hangs, passes
 
 (PLAIN,) = (family for family in FAMILIES if family.name == "plain")
