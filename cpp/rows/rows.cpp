@@ -122,6 +122,7 @@ Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
     const std::vector<double> totals = sum_rows(all);
     rows.scale = problem.objective->scale(totals.data());
     rows.tie = tie_tolerance * rows.scale;
+    rows.has_light_rows = problem.round_down;
     return rows;
 }
 

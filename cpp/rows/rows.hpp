@@ -49,9 +49,10 @@ struct Rows {
     RowSet all;
     LeafValue leaf;
     double grid;
-    double slack = 0;  // in units of the grid: what rows of less than a unit could gain
-    double scale = 0;  // of gains, as the objective has it
-    double tie = 0;    // gains this close are equal but for rounding
+    double slack = 0;             // in units of the grid: what rows of less than a unit could gain
+    double scale = 0;             // of gains, as the objective has it
+    double tie = 0;               // gains this close are equal but for rounding
+    bool has_light_rows = false;  // perhaps: rows without exposure, which count for limits all the same
 };
 
 Rows merge_rows(const Problem& problem, const Limits& limits, bool merge);

@@ -23,7 +23,7 @@ SweepSearch::SweepSearch(const Problem& problem, const Limits& limits, const Con
     for (std::size_t c = 0; c < problem.n_columns; ++c)
         columns_.emplace_back(problem, static_cast<int>(c), kernel_depth);
     n_sides_ = 2 * static_cast<int>(problem.cuts.size());
-    table_solver_.emplace(columns_, rows_.leaf, kernel_depth, workers_.stop_flag());
+    table_solver_.emplace(columns_, rows_, kernel_depth, workers_.stop_flag());
     cache_ = std::vector<Cache<Profile>>(at(depth_ + 1));
     const Switches& use = control.switches;
     if (use.share && kernel_depth == 3 && depth_ > 3) stumps_.emplace(columns_);

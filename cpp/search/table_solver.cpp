@@ -15,9 +15,13 @@ int TableSolver::deepest(const Problem& problem, int depth) {
     return depth >= 2 && bins[0] <= max_kernel_bins ? 2 : std::min(depth, 1);
 }
 
-TableSolver::TableSolver(const std::vector<Column>& columns, const LeafValue& leaf, int depth,
-                         const bool* stop)
-    : columns_(columns), leaf_(leaf), width_(leaf.width()), depth_(depth), stop_(stop) {
+TableSolver::TableSolver(const std::vector<Column>& columns, const Rows& rows, int depth, const bool* stop)
+    : columns_(columns),
+      leaf_(rows.leaf),
+      has_light_rows_(rows.has_light_rows),
+      width_(rows.leaf.width()),
+      depth_(depth),
+      stop_(stop) {
     for (std::size_t c = 0; c < columns.size(); ++c)
         if (columns[c].n_cuts > 0) order_.push_back(static_cast<int>(c));
     std::stable_sort(order_.begin(), order_.end(),
@@ -205,7 +209,8 @@ std::uint64_t TableSolver::occupied(const double* tables, int table_axis) const 
         (axis == 0 ? inner : outer) = bins(1 - axis);
     }
     std::uint64_t mask = 0;
-    const int exposure = leaf_.kernels().exposure, first_count = leaf_.kernels().n_sums;
+    const int exposure = leaf_.kernels().exposure;
+    const int first_count = has_light_rows_ ? leaf_.kernels().n_sums : width_;
     const double* cell = table;
     for (std::size_t o = 0; o < outer; ++o)
         for (std::size_t b = 0; b < n_bins; ++b) {

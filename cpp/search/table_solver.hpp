@@ -32,7 +32,7 @@ class TableSolver {
     // The deepest level that kernels can solve at once without tables that are too large.
     static int deepest(const Problem& problem, int depth);
 
-    TableSolver(const std::vector<Column>& columns, const LeafValue& leaf, int depth, const bool* stop);
+    TableSolver(const std::vector<Column>& columns, const Rows& rows, int depth, const bool* stop);
 
     int depth() const { return depth_; }
 
@@ -67,6 +67,7 @@ class TableSolver {
 
     const std::vector<Column>& columns_;
     const LeafValue& leaf_;
+    const bool has_light_rows_;
     const int width_;
     const int depth_;
     const bool* stop_;
