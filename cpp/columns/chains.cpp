@@ -5,8 +5,6 @@
 namespace surtree {
 namespace {
 
-constexpr int max_joint_bins = 512, max_cells = 96;
-
 // A cut of a chain: it divides the bins that come before `first` from the others, in an order of bins that
 // begins or ends with the missing bin.
 struct Step {
@@ -43,15 +41,6 @@ class ChainSplitter {
             if (is_chain(problem_, cuts_[c])) add_chains(c);
         for (std::size_t c = 0; c < problem_.n_columns; ++c)
             if (!cuts_[c].empty() && !is_chain(problem_, cuts_[c])) add_other(c);
-        for (int v = 0; v < out_.n_chains(); ++v) {
-            const int n_bins = static_cast<int>(out_.chains[static_cast<std::size_t>(v)].cut.size()) + 1;
-            if (n_bins > max_joint_bins)
-                out_.long_chains.push_back(v);
-            else
-                add_to_joint(v, n_bins);
-        }
-        for (std::size_t o = 0; o < out_.others.size(); ++o)
-            add_to_joint(out_.n_chains() + static_cast<int>(o), out_.others[o].n_bins);
         out_.problem = problem_.without_columns();
         out_.problem.n_columns = out_.chains.size() + out_.others.size();
         out_.problem.bins = out_.bins.data();
@@ -99,17 +88,6 @@ class ChainSplitter {
         out_.others.push_back(std::move(other));
         const std::uint16_t* from = problem_.bins + column * problem_.n_rows;
         out_.bins.insert(out_.bins.end(), from, from + problem_.n_rows);
-    }
-
-    void add_to_joint(int column, int n_bins) {
-        const auto has_room = [&](const PackedColumns& packed) {
-            return packed.n_cells * n_bins <= max_cells;
-        };
-        auto packed = std::find_if(out_.packed.begin(), out_.packed.end(), has_room);
-        if (packed == out_.packed.end()) packed = out_.packed.insert(packed, PackedColumns{});
-        packed->parts.push_back({column, n_bins, packed->n_cells});
-        packed->n_cells *= n_bins;
-        packed->ordered = packed->ordered && column < out_.n_chains();
     }
 
     const Problem& problem_;

@@ -21,18 +21,6 @@ struct Unordered {
     std::vector<Region> holds;  // the bins, for each cut
 };
 
-// Columns of few bins, seen as one: a row is in one cell for all of them, and sums per cell are enough to
-// know those per bin of each.
-struct PackedColumns {
-    struct Part {
-        int column, n_bins, stride;  // the bin is cell / stride % n_bins
-    };
-
-    int n_cells = 1;
-    bool ordered = true;  // all are chains
-    std::vector<Part> parts;
-};
-
 // A problem over the same rows whose columns are the chains, and after them the others. A column with missing
 // values is two chains: one with the missing values at the top, one with them at the bottom.
 struct ChainedProblem {
@@ -40,8 +28,6 @@ struct ChainedProblem {
     std::vector<std::uint16_t> bins;  // what problem.bins points to
     std::vector<Chain> chains;
     std::vector<Unordered> others;
-    std::vector<int> long_chains;  // too long for sums per cell
-    std::vector<PackedColumns> packed;
 
     int n_chains() const { return static_cast<int>(chains.size()); }
 };

@@ -240,4 +240,20 @@ void Column::find_parts(std::uint64_t occupied, ColumnRegions& axis) const {
     }
 }
 
+Columns::Columns(const Problem& problem, int levels) {
+    for (int c = 0; c < static_cast<int>(problem.n_columns); ++c) columns_.emplace_back(problem, c, levels);
+    for (const Cut& cut : problem.cuts) column_of_cut_.push_back(cut.column);
+}
+
+int Columns::opposite(int side) const {
+    const Column& column = of_side(side);
+    return side - first_side(column) < column.n_cuts ? side + column.n_cuts : side - column.n_cuts;
+}
+
+int Columns::side_of(const ColumnRegions& regions, int side) const {
+    const int cut = regions.cut_of[at(side % regions.n_cuts)];
+    const Column& column = columns_[at(column_of_cut_[at(cut)])];
+    return this->side(column, cut - column.first_cut, side < regions.n_cuts);
+}
+
 }  // namespace surtree

@@ -104,4 +104,32 @@ class Column {
     std::unique_ptr<Cache> cache_ = std::make_unique<Cache>();
 };
 
+// All columns of a problem. Sides of cuts are numbered column by column: first where the cuts of the column
+// hold, then where they do not.
+class Columns {
+ public:
+    Columns(const Problem& problem, int levels);
+
+    int size() const { return static_cast<int>(columns_.size()); }
+    const Column& operator[](int column) const { return columns_[at(column)]; }
+    auto begin() const { return columns_.begin(); }
+    auto end() const { return columns_.end(); }
+
+    int index_of(const Column& column) const { return static_cast<int>(&column - columns_.data()); }
+    int n_sides() const { return 2 * static_cast<int>(column_of_cut_.size()); }
+    int side(const Column& column, int cut, bool holds) const {
+        return 2 * column.first_cut + cut + (holds ? 0 : column.n_cuts);
+    }
+    int first_side(const Column& column) const { return side(column, 0, true); }
+    const Column& of_side(int side) const { return columns_[at(column_of_cut_[at(side / 2)])]; }
+    int opposite(int side) const;
+
+    // The number of a side of some regions of a column.
+    int side_of(const ColumnRegions& regions, int side) const;
+
+ private:
+    std::vector<Column> columns_;
+    std::vector<int> column_of_cut_;
+};
+
 }  // namespace surtree

@@ -126,6 +126,12 @@ Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
     return rows;
 }
 
+RowSetHash hash_of(const RowSet& rows) {
+    RowSetHash hash;
+    for (const RowSetHash& row : rows.hashes) hash = hash + row;
+    return hash;
+}
+
 std::vector<double> sum_rows(const RowSet& rows) {
     std::vector<double> out(at(rows.width), 0.0);
     const double* sums = rows.sums.data();

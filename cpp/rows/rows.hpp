@@ -57,6 +57,9 @@ struct Rows {
 
 Rows merge_rows(const Problem& problem, const Limits& limits, bool merge);
 
+// The hash of a set of rows.
+RowSetHash hash_of(const RowSet& rows);
+
 // The sums of all rows of a set.
 std::vector<double> sum_rows(const RowSet& rows);
 

@@ -4,13 +4,6 @@
 #include <numeric>
 
 namespace surtree {
-namespace {
-
-// Columns of few bins are added up cell by cell where there are enough rows for it, else scanned in order.
-constexpr int rows_per_cell = 8;
-
-}  // namespace
-
 Bisection::Bisection(const Problem& problem, const Limits& limits, const Control& control)
     : problem_(problem),
       control_(control),
@@ -122,7 +115,7 @@ bool Bisection::evaluate(const OrderedRows& rows, const Frontier& frontier, cons
         Outcome& out = level.sides[side];
         if (control_.switches.memo && cache_[at(depth - 1)].find(partition.hash[side], out)) continue;
         OrderedRows& child = worker.levels[at(depth - 1)].rows;
-        take_side(rows, chained_, partition, side, child);
+        take_side(rows, partition, side, child);
         if (!find(child, partition.hash[side], depth - 1, worker, out)) return false;
     }
     return true;
@@ -157,24 +150,14 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
     in.totals = partition.totals.data();
     in.workspace = worker.scan.data();
     in.best = best;
-    const auto scan = [&](int chain) {
-        const OrderedRows::Order& order = rows.orders[at(chain)];
+    for (const OrderedRows::Order& order : rows.orders) {
         in.row = order.row.data();
         in.code = order.code.data();
         in.sums = order.sums.data();
         rows_.leaf.kernels().scan(in);
-    };
-    for (const int chain : chained_.long_chains) scan(chain);
-    for (std::size_t j = 0; j < chained_.packed.size(); ++j) {
-        const PackedColumns& packed = chained_.packed[j];
-        const std::size_t n_scanned = at(rows.n) * packed.parts.size();
-        if (packed.ordered && n_scanned < at(rows_per_cell * packed.n_cells)) {
-            for (const PackedColumns::Part& part : packed.parts) scan(part.column);
-            continue;
-        }
-        sum_cells(rows, static_cast<int>(j), partition, worker.cell_sums);
-        for (const PackedColumns::Part& part : packed.parts) scan_part(part, in, worker);
     }
+    for (int other = 0; other < static_cast<int>(chained_.others.size()); ++other)
+        scan_other(rows, other, partition, in, worker);
     for (const int side : {0, 1}) {
         const double* sums = partition.totals.data() + side * rows_.leaf.width();
         const double leaf = rows_.leaf.gain(sums);
@@ -189,36 +172,24 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
     }
 }
 
-// A column of few bins: from sums per cell to sums per bin, and of them to the sums on one side of each cut.
-void Bisection::scan_part(const PackedColumns::Part& part, const ScanInput& in, Worker& worker) const {
-    const std::size_t width = at(rows_.leaf.width()), n_bins = at(part.n_bins), stride = at(part.stride);
-    const bool is_chain = part.column < chained_.n_chains();
-    std::vector<double>&per_bin = worker.per_bin, &parts = worker.parts;
+// A column without order: from a histogram of each side to the sums where each cut holds.
+void Bisection::scan_other(const OrderedRows& rows, int other, const Partition& partition,
+                           const ScanInput& in, Worker& worker) const {
+    const Unordered& column = chained_.others[at(other)];
+    const std::size_t width = at(rows.width), n_bins = at(column.n_bins);
+    const std::uint16_t* bins = rows.bins_of(other);
+    worker.histogram.assign(2 * n_bins * width, 0.0);
+    for (std::size_t r = 0; r < at(rows.n); ++r) {
+        double* to = worker.histogram.data() + (partition.side[r] * n_bins + bins[r]) * width;
+        for (std::size_t c = 0; c < width; ++c) to[c] += rows.sums[r * width + c];
+    }
     for (const int side : {0, 1}) {
-        const std::vector<double>& cells = worker.cell_sums[side];
-        per_bin.assign(n_bins * width, 0.0);
-        const double* cell = cells.data();
-        for (std::size_t block = 0; block < cells.size() / (stride * width); ++block) {
-            double* to = per_bin.data() + block % n_bins * width;
-            for (std::size_t k = 0; k < stride; ++k, cell += width)
-                for (std::size_t c = 0; c < width; ++c) to[c] += cell[c];
-        }
-        if (is_chain) {
-            // Of each cut, all that is below.
-            parts.assign((n_bins + max_lanes) * width, 0.0);
-            std::copy_n(per_bin.begin(), (n_bins - 1) * width, parts.begin());
-            for (std::size_t k = width; k < (n_bins - 1) * width; ++k) parts[k] += parts[k - width];
-            rows_.leaf.kernels().scan_cuts(in, side, parts.data(), part.n_bins - 1);
-            continue;
-        }
-        const Unordered& column = chained_.others[at(part.column - chained_.n_chains())];
-        parts.assign((column.cut.size() + max_lanes) * width, 0.0);
+        worker.parts.assign((column.cut.size() + max_lanes) * width, 0.0);
         for (std::size_t c = 0; c < column.cut.size(); ++c)
             for (const Run& run : column.holds[c])
-                for (int b = run.first; b < run.last; ++b)
-                    for (std::size_t k = 0; k < width; ++k)
-                        parts[c * width + k] += per_bin[at(b) * width + k];
-        rows_.leaf.kernels().scan_cuts(in, side, parts.data(), static_cast<int>(column.cut.size()));
+                for (std::size_t k = at(run.first) * width; k < at(run.last) * width; ++k)
+                    worker.parts[c * width + k % width] += worker.histogram[at(side) * n_bins * width + k];
+        rows_.leaf.kernels().scan_cuts(in, side, worker.parts.data(), static_cast<int>(column.cut.size()));
     }
 }
 

@@ -25,9 +25,7 @@ class Bisection {
     struct Worker {
         std::vector<Level> levels;  // by depth
         std::vector<double> scan;
-        std::vector<double> cell_sums[2];
-        std::vector<double> per_bin;
-        std::vector<double> parts;
+        std::vector<double> histogram, parts;
     };
 
     Bisection(const Problem& problem, const Limits& limits, const Control& control);
@@ -68,7 +66,8 @@ class Bisection {
     bool solve(const OrderedRows& rows, int depth, Worker& worker, Outcome& out);
     void solve_stumps(const OrderedRows& rows, const Partition& partition, Worker& worker,
                       Outcome (&sides)[2]) const;
-    void scan_part(const PackedColumns::Part& part, const ScanInput& in, Worker& worker) const;
+    void scan_other(const OrderedRows& rows, int other, const Partition& partition, const ScanInput& in,
+                    Worker& worker) const;
     void count(const Frontier& frontier);
     Progress progress() const;
 

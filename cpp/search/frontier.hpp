@@ -20,20 +20,20 @@
 namespace surtree {
 
 // A cut and how many splits are made below it: on side 0, and on side 1.
-struct Choice {
+struct SideChoice {
     int cut = -1;
     int splits[2] = {0, 0};
 };
 
 // What is known of a set of rows. Profiles are as long as the budget, whatever the rows.
 struct Outcome {
-    Profile best;                 // within the limits
-    Profile bound;                // no tree gains more, even without limits on its leaves
-    std::vector<Choice> choices;  // how the best was reached
+    Profile best;                     // within the limits
+    Profile bound;                    // no tree gains more, even without limits on its leaves
+    std::vector<SideChoice> choices;  // how the best was reached
 };
 
 inline std::size_t heap_bytes(const Outcome& outcome) {
-    return 2 * outcome.best.size() * sizeof(double) + outcome.choices.size() * sizeof(Choice);
+    return 2 * outcome.best.size() * sizeof(double) + outcome.choices.size() * sizeof(SideChoice);
 }
 
 class Frontier {

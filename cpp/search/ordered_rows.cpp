@@ -4,22 +4,6 @@
 #include <numeric>
 
 namespace surtree {
-namespace {
-
-void sum_all_cells(const ChainedProblem& chained, OrderedRows& rows) {
-    const std::size_t n = at(rows.n), width = at(rows.width);
-    rows.cell_sums.resize(chained.packed.size());
-    for (std::size_t j = 0; j < chained.packed.size(); ++j) {
-        std::vector<double>& sums = rows.cell_sums[j];
-        sums.assign(at(chained.packed[j].n_cells) * width, 0.0);
-        const std::uint16_t* cell = rows.cells.data() + j * n;
-        for (std::size_t r = 0; r < n; ++r)
-            for (std::size_t c = 0; c < width; ++c) sums[cell[r] * width + c] += rows.sums[r * width + c];
-    }
-}
-
-}  // namespace
-
 void add_up(const OrderedRows& rows, Partition& out) {
     const std::size_t width = at(rows.width);
     out.totals.assign(2 * width, 0.0);
@@ -61,15 +45,10 @@ OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained) {
         }
         out.orders.push_back(std::move(order));
     }
-    out.cells.assign(chained.packed.size() * n, 0);
-    for (std::size_t j = 0; j < chained.packed.size(); ++j)
-        for (const PackedColumns::Part& part : chained.packed[j].parts) {
-            const std::uint16_t* bins = all.column(part.column);
-            for (std::size_t r = 0; r < n; ++r)
-                out.cells[j * n + r] =
-                    static_cast<std::uint16_t>(out.cells[j * n + r] + bins[r] * part.stride);
-        }
-    sum_all_cells(chained, out);
+    for (std::size_t o = 0; o < chained.others.size(); ++o) {
+        const std::uint16_t* bins = all.column(chained.n_chains() + static_cast<int>(o));
+        out.bins.insert(out.bins.end(), bins, bins + n);
+    }
     return out;
 }
 
@@ -77,56 +56,19 @@ void divide_chain(const OrderedRows& rows, int chain, int position, Partition& o
     out.side.resize(at(rows.n));
     const std::vector<std::int32_t>& row = rows.orders[at(chain)].row;
     for (int k = 0; k < rows.n; ++k) out.side[at(row[at(k)])] = k >= position;
-    out.chain = chain;
-    out.position = position;
 }
 
-void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int other, int cut,
-                  Partition& out) {
-    const Unordered& column = chained.others[at(other)];
+void divide_other(const OrderedRows& rows, const Unordered& column, int other, int cut, Partition& out) {
     std::vector<std::uint8_t> holds(at(column.n_bins), 0);
     for (const Run& run : column.holds[at(cut)])
         for (int b = run.first; b < run.last; ++b) holds[at(b)] = 1;
     out.side.resize(at(rows.n));
-    out.chain = -1;
-    for (std::size_t j = 0; j < chained.packed.size(); ++j)
-        for (const PackedColumns::Part& part : chained.packed[j].parts) {
-            if (part.column != chained.n_chains() + other) continue;
-            const std::uint16_t* cell = rows.cells.data() + j * at(rows.n);
-            for (int r = 0; r < rows.n; ++r) out.side[at(r)] = holds[at(cell[r] / part.stride % part.n_bins)];
-        }
+    const std::uint16_t* bins = rows.bins_of(other);
+    for (std::size_t r = 0; r < at(rows.n); ++r) out.side[r] = holds[bins[r]];
     add_up(rows, out);
 }
 
-void sum_cells(const OrderedRows& rows, int packed, const Partition& partition,
-               std::vector<double> (&out)[2]) {
-    const std::size_t n = at(rows.n), width = at(rows.width);
-    const std::vector<double>& all = rows.cell_sums[at(packed)];
-    const std::uint16_t* cell = rows.cells.data() + at(packed) * n;
-    // The rows of the smaller side are added up; the other side is the rest.
-    const int smaller = partition.chain >= 0 && 2 * partition.position < rows.n ? 0 : 1;
-    std::vector<double>& sums = out[smaller];
-    sums.assign(all.size(), 0.0);
-    if (partition.chain >= 0) {
-        const OrderedRows::Order& order = rows.orders[at(partition.chain)];
-        const std::size_t first = smaller ? at(partition.position) : 0,
-                          last = smaller ? n : at(partition.position);
-        for (std::size_t k = first; k < last; ++k) {
-            double* to = sums.data() + cell[order.row[k]] * width;
-            for (std::size_t c = 0; c < width; ++c) to[c] += order.sums[k * width + c];
-        }
-    } else {
-        for (std::size_t r = 0; r < n; ++r)
-            if (partition.side[r])
-                for (std::size_t c = 0; c < width; ++c) sums[cell[r] * width + c] += rows.sums[r * width + c];
-    }
-    std::vector<double>& rest = out[1 - smaller];
-    rest.resize(all.size());
-    for (std::size_t k = 0; k < all.size(); ++k) rest[k] = all[k] - sums[k];
-}
-
-void take_side(const OrderedRows& rows, const ChainedProblem& chained, const Partition& partition, int side,
-               OrderedRows& out) {
+void take_side(const OrderedRows& rows, const Partition& partition, int side, OrderedRows& out) {
     const std::size_t n = at(rows.n), n_out = at(partition.n[side]), width = at(rows.width);
     thread_local std::vector<std::int32_t> number;
     number.resize(n);
@@ -144,13 +86,9 @@ void take_side(const OrderedRows& rows, const ChainedProblem& chained, const Par
         out.hashes[next] = rows.hashes[r];
         ++next;
     }
-    out.cells.resize(chained.packed.size() * n_out);
-    for (std::size_t j = 0; j < chained.packed.size(); ++j) {
-        std::uint16_t* to = out.cells.data() + j * n_out;
-        for (std::size_t r = 0; r < n; ++r)
-            if (partition.side[r] == side) *to++ = rows.cells[j * n + r];
-    }
-    sum_all_cells(chained, out);
+    out.bins.clear();
+    for (std::size_t k = 0; k < rows.bins.size(); ++k)
+        if (partition.side[k % n] == side) out.bins.push_back(rows.bins[k]);
     out.orders.resize(rows.orders.size());
     for (std::size_t v = 0; v < rows.orders.size(); ++v) {
         const OrderedRows::Order& from = rows.orders[v];

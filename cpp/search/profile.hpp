@@ -14,6 +14,10 @@ using Profile = std::vector<double>;
 // Every way to share splits: one for the cut, the others left and right.
 void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_no, Profile& out);
 
+inline void join(const Profile& yes, const Profile& no, Profile& out) {
+    join(yes.data(), yes.size(), no.data(), no.size(), out);
+}
+
 void make_monotone(Profile& out);
 
 // The fewest splits whose gain is, but for rounding, that of k splits.

@@ -5,16 +5,16 @@
 
 namespace surtree {
 
-void SideHashes::read(const RowSet& rows, const std::vector<Column>& columns, int column) {
+void SideHashes::read(const RowSet& rows, const Columns& columns, const Column& column) {
     columns_ = &columns;
-    n_lines_ = columns[at(column)].n_bins;
+    n_lines_ = column.n_bins;
     n_cells_ = 0;
     for (const Column& other : columns) n_cells_ += at(other.n_bins) + 1;
     running_.assign(at(n_lines_ + 1) * n_cells_, {});
-    const std::uint16_t* line_of = rows.column(column);
+    const std::uint16_t* line_of = rows.column(columns.index_of(column));
     std::size_t first = 0;
-    for (std::size_t c = 0; c < columns.size(); first += at(columns[c++].n_bins) + 1) {
-        const std::uint16_t* bins = rows.column(static_cast<int>(c));
+    for (const Column& other : columns) {
+        const std::uint16_t* bins = rows.column(columns.index_of(other));
         for (int r = 0; r < rows.n; ++r) {
             RowSetHash& cell = running_[(std::size_t{line_of[r]} + 1) * n_cells_ + first + bins[r] + 1];
             cell = cell + rows.hashes[at(r)];
@@ -22,28 +22,28 @@ void SideHashes::read(const RowSet& rows, const std::vector<Column>& columns, in
         // Running sums within the lines, then over them.
         for (int line = 1; line <= n_lines_; ++line) {
             RowSetHash* here = running_.data() + at(line) * n_cells_ + first;
-            for (int b = 0; b < columns[c].n_bins; ++b) here[b + 1] = here[b + 1] + here[b];
+            for (int b = 0; b < other.n_bins; ++b) here[b + 1] = here[b + 1] + here[b];
         }
+        first += at(other.n_bins) + 1;
     }
     for (std::size_t k = n_cells_; k < running_.size(); ++k)
         running_[k] = running_[k] + running_[k - n_cells_];
 }
 
-const std::vector<RowSetHash>& SideHashes::of(const ColumnRegions& of, int region) {
+const std::vector<RowSetHash>& SideHashes::of(const ColumnRegions& regions, int region) {
     cells_.assign(n_cells_, {});
-    for (int u = of.run_begin[at(region)]; u < of.run_begin[at(region + 1)]; ++u) {
-        const RowSetHash* low = running_.data() + at(of.runs[at(u)].first) * n_cells_;
-        const RowSetHash* high = running_.data() + at(of.runs[at(u)].last) * n_cells_;
+    for (const Run& run : regions.runs_of(region)) {
+        const RowSetHash* low = running_.data() + at(run.first) * n_cells_;
+        const RowSetHash* high = running_.data() + at(run.last) * n_cells_;
         for (std::size_t k = 0; k < n_cells_; ++k) cells_[k] = cells_[k] + (high[k] - low[k]);
     }
     hashes_.clear();
     const RowSetHash* cells = cells_.data();
     for (const Column& column : *columns_) {
-        const ColumnRegions& axis = column.whole();
-        for (int s = 0; s < axis.n_sides; ++s) {
+        for (int s = 0; s < column.whole().n_sides; ++s) {
             RowSetHash hash;
-            for (int u = axis.run_begin[at(s)]; u < axis.run_begin[at(s + 1)]; ++u)
-                hash = hash + (cells[axis.runs[at(u)].last] - cells[axis.runs[at(u)].first]);
+            for (const Run& run : column.whole().runs_of(s))
+                hash = hash + (cells[run.last] - cells[run.first]);
             hashes_.push_back(hash);
         }
         cells += column.n_bins + 1;
@@ -51,11 +51,37 @@ const std::vector<RowSetHash>& SideHashes::of(const ColumnRegions& of, int regio
     return hashes_;
 }
 
-void SideCache::store(const RowSetHash& rows, const double* gains) {
-    solved_.store(rows, {gains[0], gains[1], gains[2], gains[3]}, bytes_left_);
+double SideCache::bytes_of_all(int n_sides) {
+    const double n = n_sides;
+    return n * n * n / 6 * static_cast<double>(Cache<Gains>::bytes_per_entry);
 }
 
-bool SideCache::join_sides(const RowSetHash& rows, const std::vector<RowSetHash>& sides, Profile& out) const {
+SideCache::SideCache(const Columns& columns, std::atomic<std::size_t>& bytes_left)
+    : columns_(columns), bytes_left_(bytes_left), group_(at(columns.size())) {
+    std::vector<int> order(group_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return columns[a].n_cuts > columns[b].n_cuts; });
+    int n_cuts[2] = {};
+    for (const int column : order) {
+        const int smaller = n_cuts[1] < n_cuts[0];
+        group_[at(column)] = smaller;
+        n_cuts[smaller] += columns[column].n_cuts;
+    }
+}
+
+void SideCache::store(const SideProfiles& profiles, const std::vector<RowSetHash>& hashes) {
+    profiles.for_each(columns_, [&](int side, const double* gains) {
+        solved_.store(hashes[at(side)], {gains[0], gains[1], gains[2], gains[3]}, bytes_left_);
+    });
+}
+
+void SideCache::store_leaf(double gain, const std::vector<RowSetHash>& hashes) {
+    for (const RowSetHash& hash : hashes)
+        if (hash != RowSetHash{}) solved_.store(hash, {gain, gain, gain, gain}, bytes_left_);
+}
+
+bool SideCache::join_into(Profile& out, const RowSetHash& rows, const std::vector<RowSetHash>& sides) const {
     for (const RowSetHash& side : sides) solved_.prefetch(side);
     Gains yes, no;
     const RowSetHash* side = sides.data();
@@ -72,23 +98,24 @@ bool SideCache::join_sides(const RowSetHash& rows, const std::vector<RowSetHash>
     return true;
 }
 
-double SideCache::bytes_of_all(int n_sides) {
-    const double n = n_sides;
-    return n * n * n / 6 * static_cast<double>(Cache<Gains>::bytes_per_entry);
-}
-
-std::vector<int> two_groups(const std::vector<Column>& columns) {
-    std::vector<int> order(columns.size()), group(columns.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return columns[at(a)].n_cuts > columns[at(b)].n_cuts; });
-    int n_cuts[2] = {};
-    for (const int column : order) {
-        const int smaller = n_cuts[1] < n_cuts[0];
-        group[at(column)] = smaller;
-        n_cuts[smaller] += columns[at(column)].n_cuts;
+bool SideCache::load(const RowSet& rows, SideProfiles& out) const {
+    out = {4, {}, {}};
+    const SideCounts sides(columns_, rows);
+    for (const Column& column : columns_) {
+        if (column.n_cuts == 0) continue;
+        std::uint64_t occupied = 0;
+        const std::uint16_t* bins = rows.column(columns_.index_of(column));
+        for (int r = 0; r < rows.n; ++r) occupied |= std::uint64_t{1} << bins[r];
+        const ColumnRegions& regions = column.within(occupied);
+        if (regions.n_cuts == 0) continue;
+        out.regions.push_back(&regions);
+        for (int s = 0; s < regions.n_sides; ++s) {
+            Gains gains;
+            if (!solved_.find(sides.hash[at(columns_.side_of(regions, s))], gains)) return false;
+            out.gains.insert(out.gains.end(), gains.begin(), gains.end());
+        }
     }
-    return group;
+    return true;
 }
 
 }  // namespace surtree

@@ -23,7 +23,7 @@ std::size_t whole_side(const Column& column, const ColumnRegions& axis, int side
 
 }  // namespace
 
-StumpStore::StumpStore(const std::vector<Column>& columns) : columns_(columns), finished_(columns.size()) {
+StumpStore::StumpStore(const Columns& columns) : columns_(columns), finished_(columns.size()) {
     const std::size_t n = columns.size();
     const auto n_sides = [&](std::size_t c) { return 2 * at(columns[c].n_cuts); };
     std::size_t size = 0;
@@ -50,7 +50,7 @@ StumpStore::Plane StumpStore::plane(int a, int side, int b, int c) {
     int sorted[3] = {a, b, c};
     std::sort(sorted, sorted + 3);
     const std::size_t n = columns_.size();
-    const auto sides = [&](int k) { return 2 * at(columns_[at(sorted[k])].n_cuts); };
+    const auto sides = [&](int k) { return 2 * at(columns_[sorted[k]].n_cuts); };
     const auto stride = [&](int column) {
         return column == sorted[2] ? 1 : column == sorted[1] ? sides(2) : sides(1) * sides(2);
     };
@@ -60,11 +60,11 @@ StumpStore::Plane StumpStore::plane(int a, int side, int b, int c) {
 
 double* StumpStore::line(int a, int region, int b) {
     return stumps_.data() + first_of_two_[at(a) * columns_.size() + at(b)] +
-           at(region) * 2 * at(columns_[at(b)].n_cuts);
+           at(region) * 2 * at(columns_[b].n_cuts);
 }
 
 std::vector<int> StumpStore::regions_within(int column, int side) const {
-    const ColumnRegions& axis = columns_[at(column)].whole();
+    const ColumnRegions& axis = columns_[column].whole();
     std::vector<int> out{side};
     for (int k = axis.split_begin[at(side)]; k < axis.split_begin[at(side + 1)]; ++k) {
         out.push_back(axis.splits[at(k)].yes);
@@ -90,12 +90,12 @@ void StumpStore::load(const Side& side, const View& b, const View& c, double* to
     if (b.column == side.column) return load_own(side, b, c, b_stride, 1, to);
     if (c.column == side.column) return load_own(side, c, b, 1, b_stride, to);
     const Plane from = side.store->plane(side.column, side.side, b.column, c.column);
-    const std::vector<Column>& columns = side.store->columns_;
+    const Columns& columns = side.store->columns_;
     std::vector<std::size_t> offset(at(c.axis->n_sides));
     for (int t = 0; t < c.axis->n_sides; ++t)
-        offset[at(t)] = whole_side(columns[at(c.column)], *c.axis, t) * from.c_stride;
+        offset[at(t)] = whole_side(columns[c.column], *c.axis, t) * from.c_stride;
     for (int s = 0; s < b.axis->n_sides; ++s) {
-        const double* line = from.first + whole_side(columns[at(b.column)], *b.axis, s) * from.b_stride;
+        const double* line = from.first + whole_side(columns[b.column], *b.axis, s) * from.b_stride;
         for (const std::size_t t : offset) *to++ = get(line[t]);
     }
 }
@@ -106,7 +106,7 @@ void StumpStore::load_own(const Side& side, const View& own, const View& other, 
         const int s = own.axis->part_of[at(region)];
         if (s < 0) continue;
         const double* line = side.store->line(own.column, region, other.column);
-        const Column& column = side.store->columns_[at(other.column)];
+        const Column& column = side.store->columns_[other.column];
         for (int t = 0; t < other.axis->n_sides; ++t)
             to[at(s) * own_stride + at(t) * other_stride] = get(line[whole_side(column, *other.axis, t)]);
     }
@@ -131,7 +131,7 @@ void StumpStore::save(const Side& side, const std::vector<View>& views, const Fo
         return b.place < c.place ? found.pair[b.place * found.n_axes + c.place][s * c.axis->n_sides + t]
                                  : found.pair[c.place * found.n_axes + b.place][t * b.axis->n_sides + s];
     };
-    const auto n_sides = [&](const View& view) { return 2 * side.store->columns_[at(view.column)].n_cuts; };
+    const auto n_sides = [&](const View& view) { return 2 * side.store->columns_[view.column].n_cuts; };
     const auto is_own = [&](const View& view) { return view.column == side.column; };
     const View& own = *std::find_if(views.begin(), views.end(), is_own);
     const std::vector<int> own_regions = side.store->regions_within(side.column, side.side);

@@ -14,7 +14,7 @@ namespace surtree {
 
 class StumpStore {
  public:
-    explicit StumpStore(const std::vector<Column>& columns);
+    explicit StumpStore(const Columns& columns);
 
     // Whether there is room for all stumps.
     bool has_room() const { return !stumps_.empty(); }
@@ -64,7 +64,7 @@ class StumpStore {
     static void load_own(const Side& side, const View& own, const View& other, std::size_t own_stride,
                          std::size_t other_stride, double* to);
 
-    const std::vector<Column>& columns_;
+    const Columns& columns_;
     std::vector<std::size_t> first_;         // of three columns in ascending order
     std::vector<std::size_t> first_of_two_;  // of a region of one and a side of another
     std::vector<double> stumps_;

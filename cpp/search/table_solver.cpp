@@ -15,7 +15,7 @@ int TableSolver::deepest(const Problem& problem, int depth) {
     return depth >= 2 && bins[0] <= max_kernel_bins ? 2 : std::min(depth, 1);
 }
 
-TableSolver::TableSolver(const std::vector<Column>& columns, const Rows& rows, int depth, const bool* stop)
+TableSolver::TableSolver(const Columns& columns, const Rows& rows, int depth, const bool* stop)
     : columns_(columns),
       leaf_(rows.leaf),
       has_light_rows_(rows.has_light_rows),
@@ -25,11 +25,11 @@ TableSolver::TableSolver(const std::vector<Column>& columns, const Rows& rows, i
     for (std::size_t c = 0; c < columns.size(); ++c)
         if (columns[c].n_cuts > 0) order_.push_back(static_cast<int>(c));
     std::stable_sort(order_.begin(), order_.end(),
-                     [&](int a, int b) { return columns[at(a)].n_bins < columns[at(b)].n_bins; });
+                     [&](int a, int b) { return columns[a].n_bins < columns[b].n_bins; });
     table_axis_.assign(columns.size(), -1);
     for (std::size_t a = 0; a < order_.size(); ++a) {
         table_axis_[at(order_[a])] = static_cast<int>(a);
-        table_bins_.push_back(columns[at(order_[a])].n_bins);
+        table_bins_.push_back(columns[order_[a]].n_bins);
     }
     if (depth < 3) return;
     const std::size_t n = order_.size();
@@ -54,7 +54,7 @@ TableSolver::TableSolver(const std::vector<Column>& columns, const Rows& rows, i
 KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, int depth,
                                Scratch& scratch, SideProfiles& out) const {
     out.width = std::size_t{1} << (depth - 1);
-    out.axes.clear();
+    out.regions.clear();
     scratch.views.clear();
     int n_sides = 0;
     for (std::size_t a = 0; a < axes.size(); ++a) {
@@ -65,7 +65,7 @@ KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, co
                                  axis->n_regions, axis->n_deep, axis->runs.data(), axis->run_begin.data(),
                                  axis->splits.data(), axis->split_begin.data(), axis->membership.data(),
                                  rows ? rows->column(column) : nullptr, static_cast<int>(a), n_sides});
-        out.axes.push_back(axis);
+        out.regions.push_back(axis);
         n_sides += axis->n_sides;
     }
     out.gains.resize(at(n_sides) * out.width);
@@ -97,7 +97,7 @@ bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SidePro
         return solve_tables(scratch.tables.data(), scratch, out);
     }
     std::vector<const ColumnRegions*> axes;
-    for (const int column : order_) axes.push_back(&columns_[at(column)].whole());
+    for (const int column : order_) axes.push_back(&columns_[column].whole());
     return leaf_.kernels().depth[depth - 1](input(axes, &rows, depth, scratch, out));
 }
 
@@ -128,7 +128,7 @@ bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfi
                                const StumpStore::Side* side) const {
     std::vector<const ColumnRegions*> axes;
     for (std::size_t a = 0; a < order_.size(); ++a)
-        axes.push_back(&columns_[at(order_[a])].within(occupied(tables, static_cast<int>(a))));
+        axes.push_back(&columns_[order_[a]].within(occupied(tables, static_cast<int>(a))));
     KernelInput in = input(axes, nullptr, 3, scratch, out);
     in.tables = tables;
     if (!side) return in.n_axes == 0 || leaf_.kernels().depth[2](in);
@@ -224,17 +224,12 @@ std::uint64_t TableSolver::occupied(const double* tables, int table_axis) const 
     return mask;
 }
 
-double TableSolver::leaf_gain(const RowSet& rows, bool limited) const {
-    const std::vector<double> sums = sum_rows(rows);
-    return limited ? leaf_.limited_gain(sums.data()) : leaf_.gain(sums.data());
-}
-
-std::vector<double> TableSolver::leaf_gains(const RowSet& rows, int column,
+std::vector<double> TableSolver::leaf_gains(const RowSet& rows, const Column& column,
                                             const std::vector<int>& sides) const {
-    const ColumnRegions& regions = columns_[at(column)].whole();
+    const ColumnRegions& regions = column.whole();
     const std::size_t width = at(width_);
-    std::vector<double> per_bin(at(columns_[at(column)].n_bins) * width), out;
-    const std::uint16_t* bins = rows.column(column);
+    std::vector<double> per_bin(at(column.n_bins) * width), out;
+    const std::uint16_t* bins = rows.column(columns_.index_of(column));
     for (std::size_t r = 0; r < at(rows.n); ++r)
         for (std::size_t c = 0; c < width; ++c) per_bin[bins[r] * width + c] += rows.sums[r * width + c];
     for (const int s : sides) {
@@ -247,7 +242,7 @@ std::vector<double> TableSolver::leaf_gains(const RowSet& rows, int column,
     return out;
 }
 
-double TableSolver::leaf_gain_of_tables(const double* tables) const {
+double TableSolver::leaf_gain(const double* tables) const {
     double sums[LeafValue::max_width] = {};
     std::size_t n_cells = 1;  // of the first table: it holds all rows
     for (std::size_t a = 0; a < std::min<std::size_t>(3, order_.size()); ++a) n_cells *= at(table_bins_[a]);

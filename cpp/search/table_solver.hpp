@@ -5,17 +5,10 @@
 
 #include "kernel/kernels.hpp"
 #include "rows/rows.hpp"
-#include "search/profile.hpp"
+#include "search/sides.hpp"
 #include "search/stump_store.hpp"
 
 namespace surtree {
-
-// Best gains of the sides of all cuts that divide a set of rows, with at most 0, 1, ... splits.
-struct SideProfiles {
-    std::size_t width = 0;                   // numbers a side
-    std::vector<const ColumnRegions*> axes;  // sides come axis by axis, as each axis orders them
-    std::vector<double> gains;
-};
 
 // Memory that one thread uses again and again.
 struct Scratch {
@@ -32,7 +25,7 @@ class TableSolver {
     // The deepest level that kernels can solve at once without tables that are too large.
     static int deepest(const Problem& problem, int depth);
 
-    TableSolver(const std::vector<Column>& columns, const Rows& rows, int depth, const bool* stop);
+    TableSolver(const Columns& columns, const Rows& rows, int depth, const bool* stop);
 
     int depth() const { return depth_; }
 
@@ -51,12 +44,10 @@ class TableSolver {
     std::size_t tables_size() const { return layout_.size; }
     std::size_t n_tables() const { return n_tables_; }
 
-    // The gain of a set of rows as a leaf.
-    double leaf_gain(const RowSet& rows, bool limited) const;
-    double leaf_gain_of_tables(const double* tables) const;
-
-    // Those of the rows on some sides of a column.
-    std::vector<double> leaf_gains(const RowSet& rows, int column, const std::vector<int>& sides) const;
+    // The gain, as a leaf, of the rows in tables; and of the rows on some sides of a column.
+    double leaf_gain(const double* tables) const;
+    std::vector<double> leaf_gains(const RowSet& rows, const Column& column,
+                                   const std::vector<int>& sides) const;
 
  private:
     KernelInput input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, int depth,
@@ -65,7 +56,7 @@ class TableSolver {
                     const KernelInput& in, Scratch& scratch) const;
     std::uint64_t occupied(const double* tables, int table_axis) const;
 
-    const std::vector<Column>& columns_;
+    const Columns& columns_;
     const LeafValue& leaf_;
     const bool has_light_rows_;
     const int width_;
