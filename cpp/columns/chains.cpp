@@ -5,6 +5,8 @@
 namespace surtree {
 namespace {
 
+constexpr int max_short_bins = 512;
+
 // A cut of a chain: it divides the bins that come before `first` from the others, in an order of bins that
 // begins or ends with the missing bin.
 struct Step {
@@ -41,6 +43,8 @@ class ChainSplitter {
             if (is_chain(problem_, cuts_[c])) add_chains(c);
         for (std::size_t c = 0; c < problem_.n_columns; ++c)
             if (!cuts_[c].empty() && !is_chain(problem_, cuts_[c])) add_other(c);
+        for (int c = 0; c < out_.n_chains() + static_cast<int>(out_.others.size()); ++c)
+            if (c >= out_.n_chains() || out_.n_bins(c) <= max_short_bins) out_.short_columns.push_back(c);
         out_.problem = problem_.without_columns();
         out_.problem.n_columns = out_.chains.size() + out_.others.size();
         out_.problem.bins = out_.bins.data();

@@ -28,8 +28,17 @@ struct ChainedProblem {
     std::vector<std::uint16_t> bins;  // what problem.bins points to
     std::vector<Chain> chains;
     std::vector<Unordered> others;
+    std::vector<int> short_columns;  // that have few bins: chains, then all others
 
     int n_chains() const { return static_cast<int>(chains.size()); }
+    int n_bins(int column) const {
+        return column < n_chains() ? static_cast<int>(chains[at(column)].cut.size()) + 1
+                                   : others[at(column - n_chains())].n_bins;
+    }
+    // The place of an unordered column among the short ones.
+    int short_place(int other) const {
+        return static_cast<int>(short_columns.size() - others.size()) + other;
+    }
 };
 
 ChainedProblem split_into_chains(const Problem& problem);

@@ -150,14 +150,16 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
     in.totals = partition.totals.data();
     in.workspace = worker.scan.data();
     in.best = best;
-    for (const OrderedRows::Order& order : rows.orders) {
+    for (int place = 0; place < static_cast<int>(chained_.short_columns.size()); ++place)
+        scan_short(rows, place, partition, in, worker);
+    for (int chain = 0; chain < chained_.n_chains(); ++chain) {
+        if (is_summed(rows, chain)) continue;
+        const OrderedRows::Order& order = rows.orders[at(chain)];
         in.row = order.row.data();
         in.code = order.code.data();
         in.sums = order.sums.data();
         rows_.leaf.kernels().scan(in);
     }
-    for (int other = 0; other < static_cast<int>(chained_.others.size()); ++other)
-        scan_other(rows, other, partition, in, worker);
     for (const int side : {0, 1}) {
         const double* sums = partition.totals.data() + side * rows_.leaf.width();
         const double leaf = rows_.leaf.gain(sums);
@@ -172,24 +174,37 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
     }
 }
 
-// A column without order: from a histogram of each side to the sums where each cut holds.
-void Bisection::scan_other(const OrderedRows& rows, int other, const Partition& partition,
+// Short columns are added up bin by bin where there are enough rows for it, else scanned in their order.
+bool Bisection::is_summed(const OrderedRows& rows, int column) const {
+    return column >= chained_.n_chains() || 8 * chained_.n_bins(column) <= rows.n;
+}
+
+// From a histogram of each side to the sums on one side of each cut.
+void Bisection::scan_short(const OrderedRows& rows, int place, const Partition& partition,
                            const ScanInput& in, Worker& worker) const {
-    const Unordered& column = chained_.others[at(other)];
-    const std::size_t width = at(rows.width), n_bins = at(column.n_bins);
-    const std::uint16_t* bins = rows.bins_of(other);
-    worker.histogram.assign(2 * n_bins * width, 0.0);
-    for (std::size_t r = 0; r < at(rows.n); ++r) {
-        double* to = worker.histogram.data() + (partition.side[r] * n_bins + bins[r]) * width;
-        for (std::size_t c = 0; c < width; ++c) to[c] += rows.sums[r * width + c];
-    }
+    const int column = chained_.short_columns[at(place)];
+    if (!is_summed(rows, column)) return;
+    const std::size_t width = at(rows.width), n_bins = at(chained_.n_bins(column));
+    split_histogram(rows, place, partition, worker.histogram);
+    std::vector<double>& parts = worker.parts;
     for (const int side : {0, 1}) {
-        worker.parts.assign((column.cut.size() + max_lanes) * width, 0.0);
-        for (std::size_t c = 0; c < column.cut.size(); ++c)
-            for (const Run& run : column.holds[c])
-                for (std::size_t k = at(run.first) * width; k < at(run.last) * width; ++k)
-                    worker.parts[c * width + k % width] += worker.histogram[at(side) * n_bins * width + k];
-        rows_.leaf.kernels().scan_cuts(in, side, worker.parts.data(), static_cast<int>(column.cut.size()));
+        const double* per_bin = worker.histogram[side].data();
+        std::size_t n_cuts = n_bins - 1;
+        if (column < chained_.n_chains()) {  // all that is below a cut
+            parts.assign((n_bins + max_lanes) * width, 0.0);
+            std::copy_n(per_bin, n_cuts * width, parts.begin());
+            for (std::size_t k = width; k < n_cuts * width; ++k) parts[k] += parts[k - width];
+        } else {
+            const Unordered& other = chained_.others[at(column - chained_.n_chains())];
+            n_cuts = other.cut.size();
+            parts.assign((n_cuts + max_lanes) * width, 0.0);
+            for (std::size_t c = 0; c < n_cuts; ++c)
+                for (const Run& run : other.holds[c])
+                    for (std::size_t b = at(run.first); b < at(run.last); ++b)
+                        for (std::size_t k = 0; k < width; ++k)
+                            parts[c * width + k] += per_bin[b * width + k];
+        }
+        rows_.leaf.kernels().scan_cuts(in, side, parts.data(), static_cast<int>(n_cuts));
     }
 }
 

@@ -25,7 +25,8 @@ class Bisection {
     struct Worker {
         std::vector<Level> levels;  // by depth
         std::vector<double> scan;
-        std::vector<double> histogram, parts;
+        std::vector<double> histogram[2];
+        std::vector<double> parts;
     };
 
     Bisection(const Problem& problem, const Limits& limits, const Control& control);
@@ -66,7 +67,8 @@ class Bisection {
     bool solve(const OrderedRows& rows, int depth, Worker& worker, Outcome& out);
     void solve_stumps(const OrderedRows& rows, const Partition& partition, Worker& worker,
                       Outcome (&sides)[2]) const;
-    void scan_other(const OrderedRows& rows, int other, const Partition& partition, const ScanInput& in,
+    bool is_summed(const OrderedRows& rows, int column) const;
+    void scan_short(const OrderedRows& rows, int place, const Partition& partition, const ScanInput& in,
                     Worker& worker) const;
     void count(const Frontier& frontier);
     Progress progress() const;

@@ -59,8 +59,7 @@ class BisectionTrees {
             divide_chain(rows, column, position, partition);
             add_up(rows, partition);
         } else {
-            const int other = column - chained_.n_chains();
-            divide_other(rows, chained_.others[at(other)], other, cut, partition);
+            divide_other(rows, chained_, column - chained_.n_chains(), cut, partition);
         }
         const int side = holds == holds_on_one(choice.cut);
         Node out{std::make_unique<OrderedRows>(), node.depth - 1, {}};
@@ -144,7 +143,7 @@ class BisectionTrees {
         Partition partition;
         for (int o = 0; o < static_cast<int>(chained_.others.size()); ++o)
             for (int c = 0; c < static_cast<int>(chained_.others[at(o)].cut.size()); ++c) {
-                divide_other(rows, chained_.others[at(o)], o, c, partition);
+                divide_other(rows, chained_, o, c, partition);
                 if (partition.n[0] > 0 && partition.n[1] > 0)
                     consider(chained_.others[at(o)].cut[at(c)], partition.totals.data());
             }

@@ -175,10 +175,8 @@ bool Frontier::place(int chain, int low, int high, Place& out) const {
 }
 
 void Frontier::divide(const OrderedRows& rows, const Place& place, Partition& out) const {
-    if (place.column >= chained_.n_chains()) {
-        const int other = place.column - chained_.n_chains();
-        return divide_other(rows, chained_.others[at(other)], other, place.cut, out);
-    }
+    if (place.column >= chained_.n_chains())
+        return divide_other(rows, chained_, place.column - chained_.n_chains(), place.cut, out);
     const std::vector<Boundary>& boundaries = boundaries_[at(place.column)];
     const Boundary &boundary = boundaries[at(place.cut)], &end = boundaries.back();
     divide_chain(rows, place.column, boundary.position, out);

@@ -4,6 +4,24 @@
 #include <numeric>
 
 namespace surtree {
+namespace {
+
+void add_row(const OrderedRows& rows, std::size_t r, const std::uint16_t* bins, std::vector<double>& to) {
+    const std::size_t width = at(rows.width);
+    for (std::size_t c = 0; c < width; ++c) to[bins[r] * width + c] += rows.sums[r * width + c];
+}
+
+void fill_histograms(const std::vector<std::size_t>& sizes, OrderedRows& rows) {
+    rows.histograms.resize(sizes.size());
+    for (std::size_t j = 0; j < sizes.size(); ++j) {
+        rows.histograms[j].assign(sizes[j], 0.0);
+        const std::uint16_t* bins = rows.bins_of(static_cast<int>(j));
+        for (std::size_t r = 0; r < at(rows.n); ++r) add_row(rows, r, bins, rows.histograms[j]);
+    }
+}
+
+}  // namespace
+
 void add_up(const OrderedRows& rows, Partition& out) {
     const std::size_t width = at(rows.width);
     out.totals.assign(2 * width, 0.0);
@@ -45,10 +63,11 @@ OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained) {
         }
         out.orders.push_back(std::move(order));
     }
-    for (std::size_t o = 0; o < chained.others.size(); ++o) {
-        const std::uint16_t* bins = all.column(chained.n_chains() + static_cast<int>(o));
-        out.bins.insert(out.bins.end(), bins, bins + n);
-    }
+    for (const int column : chained.short_columns)
+        out.bins.insert(out.bins.end(), all.column(column), all.column(column) + n);
+    std::vector<std::size_t> sizes;
+    for (const int column : chained.short_columns) sizes.push_back(at(chained.n_bins(column)) * width);
+    fill_histograms(sizes, out);
     return out;
 }
 
@@ -56,16 +75,41 @@ void divide_chain(const OrderedRows& rows, int chain, int position, Partition& o
     out.side.resize(at(rows.n));
     const std::vector<std::int32_t>& row = rows.orders[at(chain)].row;
     for (int k = 0; k < rows.n; ++k) out.side[at(row[at(k)])] = k >= position;
+    out.chain = chain;
+    out.position = position;
 }
 
-void divide_other(const OrderedRows& rows, const Unordered& column, int other, int cut, Partition& out) {
+void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int other, int cut,
+                  Partition& out) {
+    const Unordered& column = chained.others[at(other)];
     std::vector<std::uint8_t> holds(at(column.n_bins), 0);
     for (const Run& run : column.holds[at(cut)])
         for (int b = run.first; b < run.last; ++b) holds[at(b)] = 1;
     out.side.resize(at(rows.n));
-    const std::uint16_t* bins = rows.bins_of(other);
+    out.chain = -1;
+    const std::uint16_t* bins = rows.bins_of(chained.short_place(other));
     for (std::size_t r = 0; r < at(rows.n); ++r) out.side[r] = holds[bins[r]];
     add_up(rows, out);
+}
+
+// The rows of the smaller side are added up; the other side is the rest.
+void split_histogram(const OrderedRows& rows, int short_column, const Partition& partition,
+                     std::vector<double> (&out)[2]) {
+    const std::vector<double>& all = rows.histograms[at(short_column)];
+    const std::uint16_t* bins = rows.bins_of(short_column);
+    const std::size_t n = at(rows.n), position = at(partition.position);
+    const int smaller = partition.chain >= 0 && 2 * position < n ? 0 : 1;
+    out[smaller].assign(all.size(), 0.0);
+    if (partition.chain >= 0) {
+        const std::int32_t* row = rows.orders[at(partition.chain)].row.data();
+        for (std::size_t k = smaller ? position : 0; k < (smaller ? n : position); ++k)
+            add_row(rows, at(row[k]), bins, out[smaller]);
+    } else {
+        for (std::size_t r = 0; r < n; ++r)
+            if (partition.side[r]) add_row(rows, r, bins, out[smaller]);
+    }
+    out[1 - smaller].resize(all.size());
+    for (std::size_t k = 0; k < all.size(); ++k) out[1 - smaller][k] = all[k] - out[smaller][k];
 }
 
 void take_side(const OrderedRows& rows, const Partition& partition, int side, OrderedRows& out) {
@@ -86,9 +130,14 @@ void take_side(const OrderedRows& rows, const Partition& partition, int side, Or
         out.hashes[next] = rows.hashes[r];
         ++next;
     }
-    out.bins.clear();
-    for (std::size_t k = 0; k < rows.bins.size(); ++k)
-        if (partition.side[k % n] == side) out.bins.push_back(rows.bins[k]);
+    out.bins.resize(rows.bins.size() / n * n_out);
+    std::uint16_t* bin = out.bins.data();
+    for (const std::uint16_t* from = rows.bins.data(); bin != out.bins.data() + out.bins.size(); from += n)
+        for (std::size_t r = 0; r < n; ++r)
+            if (partition.side[r] == side) *bin++ = from[r];
+    std::vector<std::size_t> sizes;
+    for (const std::vector<double>& histogram : rows.histograms) sizes.push_back(histogram.size());
+    fill_histograms(sizes, out);
     out.orders.resize(rows.orders.size());
     for (std::size_t v = 0; v < rows.orders.size(); ++v) {
         const OrderedRows::Order& from = rows.orders[v];

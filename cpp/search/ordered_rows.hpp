@@ -14,18 +14,20 @@ struct OrderedRows {
     };
 
     int n = 0, width = 0;
-    std::vector<Order> orders;        // by chain
-    std::vector<std::uint16_t> bins;  // of the columns without order x n
-    std::vector<double> sums;         // n x width
-    std::vector<double> saturated;    // the gain of each row as a leaf of its own
+    std::vector<Order> orders;                    // by chain
+    std::vector<std::uint16_t> bins;              // of the short columns x n
+    std::vector<std::vector<double>> histograms;  // by short column: n_bins x width
+    std::vector<double> sums;                     // n x width
+    std::vector<double> saturated;                // the gain of each row as a leaf of its own
     std::vector<RowSetHash> hashes;
 
-    const std::uint16_t* bins_of(int other) const { return bins.data() + at(other) * at(n); }
+    const std::uint16_t* bins_of(int short_column) const { return bins.data() + at(short_column) * at(n); }
 };
 
 // Which side of a cut each row is on, 0 or 1, and what both sides hold.
 struct Partition {
     std::vector<std::uint8_t> side;
+    int chain = -1, position = 0;  // rows before this position of a chain are on side 0; or no chain
     int n[2] = {};
     RowSetHash hash[2];
     std::vector<double> totals;  // 2 x width
@@ -39,10 +41,14 @@ OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained);
 void divide_chain(const OrderedRows& rows, int chain, int position, Partition& out);
 
 // Rows for which a cut of another column holds are on side 1.
-void divide_other(const OrderedRows& rows, const Unordered& column, int other, int cut, Partition& out);
+void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int other, int cut, Partition& out);
 
 // Counts, hashes and totals.
 void add_up(const OrderedRows& rows, Partition& out);
+
+// The histograms of a short column on both sides.
+void split_histogram(const OrderedRows& rows, int short_column, const Partition& partition,
+                     std::vector<double> (&out)[2]);
 
 void take_side(const OrderedRows& rows, const Partition& partition, int side, OrderedRows& out);
 

@@ -22,7 +22,7 @@ TableSolver::TableSolver(const Columns& columns, const Rows& rows, int depth, co
       width_(rows.leaf.width()),
       depth_(depth),
       stop_(stop) {
-    for (std::size_t c = 0; c < columns.size(); ++c)
+    for (int c = 0; c < columns.size(); ++c)
         if (columns[c].n_cuts > 0) order_.push_back(static_cast<int>(c));
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return columns[a].n_bins < columns[b].n_bins; });
