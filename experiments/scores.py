@@ -11,7 +11,7 @@ from surtree.data.target import read_target
 from surtree.metrics import concordance_index, normalized_integrated_brier_score
 from surtree.metrics._kaplan_meier import kaplan_meier
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import gain, leaf_theta, likelihood_loss, row_sums, total_by
+from surtree.survival.objective import RELATIVE_RISK, total_by
 
 Labels = NDArray[np.intp]
 Target = NDArray[np.void]
@@ -43,15 +43,13 @@ def training_loss(y: Target, leaf: Labels) -> float:
     """Return the loss of a partition of the training rows."""
     sums = _sums(y, y)
     _, part = np.unique(leaf, return_inverse=True)
-    n_leaves = part.max() + 1
-    events, hazard = (total_by(part, values, n_leaves) for values in (sums.events, sums.hazard))
-    return sums.negative_log_hazard - float(gain(events, hazard).sum())
+    return sums.partition_loss(part)
 
 
 def held_out_loss(y_train: Target, y_test: Target, leaves: Partition) -> float:
     """Return the loss per test row of a tree that was fitted on the training rows."""
     sums = _sums(y_train, y_test)
-    return likelihood_loss(sums, _test_theta(y_train, leaves)) / len(y_test)
+    return sums.loss(_test_theta(y_train, leaves)) / len(y_test)
 
 
 def negative_held_out_loss(y_train: Target, y_test: Target, leaves: Partition) -> float:
@@ -108,11 +106,11 @@ def _sums(y_train: Target, y: Target):
     """Return events and hazard of rows by the baseline of the training rows."""
     weight = np.ones(len(y_train))
     baseline = nelson_aalen(read_target(y_train, len(y_train)), weight)
-    return row_sums(read_target(y, len(y)), np.ones(len(y)), baseline)
+    return RELATIVE_RISK.row_sums(read_target(y, len(y)), np.ones(len(y)), baseline)
 
 
 def _test_theta(y_train: Target, leaves: Partition) -> Floats:
     train, test, n_leaves = leaves.positions()
     sums = _sums(y_train, y_train)
-    events, hazard = (total_by(train, values, n_leaves) for values in (sums.events, sums.hazard))
-    return leaf_theta(events, hazard)[test]
+    totals = np.stack([total_by(train, values, n_leaves) for values in sums.values])
+    return RELATIVE_RISK.predict(totals)[test]

@@ -16,9 +16,10 @@ from fuzz.tables import CUTS, counted
 from surtree import SurTree, Tree
 from surtree.fitting.size_path import UNEVEN_TOLERANCE
 from surtree.solver import reference
+from surtree.solver.problem import Limits
 from surtree.survival.objective import EVEN_WEIGHTS
 from surtree.tree.size import LOSS_TOLERANCE
-from tests.problems import Case, leaf_loss, row_hazard
+from tests.problems import Case, leaf_loss, relative_risk_rows, row_hazard
 from tests.rules import leaf_by_rules
 
 # A loss of less than the smallest float is rounded to a multiple of it.
@@ -77,7 +78,8 @@ def true_losses(case: Case, holds: np.ndarray) -> np.ndarray:
     scaled = np.ldexp(weight, -exponent)
     events = scaled * case.y["event"]
     limits = {name: value for name, value in case.limits.items() if name not in CUTS}
-    solution = reference.solve(holds, events, scaled * hazard, case.y["event"], **limits)
+    rows = relative_risk_rows(events, scaled * hazard, case.y["event"])
+    solution = reference.solve(holds, rows, Limits(**limits))
     return np.ldexp(-(events @ np.log(hazard)) - np.asarray(solution.gains), exponent)
 
 

@@ -59,7 +59,13 @@ NASTY: tuple[Any, ...] = (
     *("", "x", "0", "3", "nan", "optimal", "edited", "\ud800", "a\0b", "a\nb", "<script>"),
     *('"', "'", "\\", "\u2028", "é", "東京", "x" * 5000, "__class__", "baseline", "kaplan-meier"),
     *([], [[]], [0], [0.5, 1.5], ["a", "b"], [None], [True], [[0, 1], [2]], [1, "a"]),
-    *({}, {"a": 1}, {"column": 0}, {"format": "surtree.tree", "version": 1}),
+    *(
+        {},
+        {"a": 1},
+        {"column": 0},
+        {"format": "surtree.tree", "version": 2},
+        {"name": "x", "parameters": []},
+    ),
 )
 
 

@@ -11,6 +11,8 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from surtree.solver import reference
+from surtree.solver.problem import Limits
+from surtree.survival.objective import RELATIVE_RISK, RowSums
 
 LEVELS = ("a", "b", "c", "d")
 # Where the midpoint of adjacent floats rounds up or down, underflows or overflows.
@@ -116,8 +118,16 @@ def expected_losses(case: Case, holds: np.ndarray) -> np.ndarray:
     hazard = row_hazard(case.y, weight, case.entry)
     events = weight * case.y["event"]
     limits = {k: v for k, v in case.limits.items() if k not in ("n_thresholds", "min_support")}
-    solution = reference.solve(holds, events, weight * hazard, case.y["event"], **limits)
+    rows = relative_risk_rows(events, weight * hazard, case.y["event"])
+    solution = reference.solve(holds, rows, Limits(**limits))
     return -(events @ np.log(hazard)) - np.asarray(solution.gains)
+
+
+def relative_risk_rows(events: np.ndarray, hazard: np.ndarray, event: np.ndarray) -> RowSums:
+    """Return rows with given sums; of the loss only the part that trees change is of use."""
+    ones = np.ones(len(events))
+    counts = {"samples": ones, "events": np.asarray(event, dtype=float)}
+    return RowSums(RELATIVE_RISK, np.stack([events, hazard]), counts, ones, 0 * ones)
 
 
 def row_hazard(y: np.ndarray, weight: np.ndarray, entry: np.ndarray | None) -> np.ndarray:

@@ -7,9 +7,10 @@ import pytest
 
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
+from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import row_sums
+from surtree.survival.objective import RELATIVE_RISK
 from surtree.survival.step_function import StepFunction
 from surtree.tree.build import build_tree
 from surtree.tree.curves import confidence_band, leaf_curves
@@ -37,9 +38,11 @@ def one_split(event=EVENT, time=TIME, weight=None, entry=None, keep_risk=True):
         right=np.array([2, -1, -1], dtype=np.int32),
     )
     baseline = nelson_aalen(target, weight)
-    sums = row_sums(target, weight, baseline)
+    sums = RELATIVE_RISK.row_sums(target, weight, baseline)
     cuts = (Cut(0, "group", threshold=0.5),)
-    return build_tree(topology, binned, cuts, sums, baseline, target if keep_risk else None)
+    return build_tree(
+        topology, Problem(binned, sums), cuts, baseline, target if keep_risk else None
+    )
 
 
 @pytest.fixture

@@ -20,9 +20,10 @@ from surtree import SurTree
 from surtree.data.target import read_target
 from surtree.metrics import concordance_index
 from surtree.solver.core import Problem
+from surtree.solver.problem import Limits
 from surtree.solver.reference import solve as reference_solve
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import row_sums
+from surtree.survival.objective import RELATIVE_RISK
 
 
 def make_rows(n=200, seed=0, censoring=True):
@@ -50,11 +51,11 @@ def model():
 
 def test_the_tree_is_the_one_that_the_reference_finds(model):
     target = read_target(Y, len(Y))
-    sums = row_sums(target, np.ones(len(Y)), nelson_aalen(target, np.ones(len(Y))))
+    sums = RELATIVE_RISK.row_sums(target, np.ones(len(Y)), nelson_aalen(target, np.ones(len(Y))))
     holds = model.encoder_.transform(X).astype(bool)
-    best = reference_solve(holds, sums.events, sums.hazard, target.event, max_depth=2)
+    best = reference_solve(holds, sums, Limits(max_depth=2))
     losses = [size.loss for size in model.path_]
-    np.testing.assert_allclose(losses, sums.negative_log_hazard - best.gains, rtol=1e-9)
+    np.testing.assert_allclose(losses, sums.constant - best.gains, rtol=1e-9)
     assert model.loss_ == model.tree_.total_loss == losses[-1]
 
 

@@ -18,7 +18,7 @@ from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution, Switches, TreeTopology
 from surtree.solver.restriction import is_ordered, quantiles, restrict
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import row_sums
+from surtree.survival.objective import RELATIVE_RISK
 
 BISECT = Switches(bisect=0)
 PLAIN = Switches(bisect=10**6)
@@ -29,7 +29,7 @@ def encode(X, y, weight=None, entry=None, **parameters):
     weight = np.ones(len(y)) if weight is None else weight
     binned = encoder.fit_encode(read_table(encoder, X, reset=True), weight)
     target = read_target(y, len(y), entry)
-    return encoder, binned, row_sums(target, weight, nelson_aalen(target, weight))
+    return encoder, binned, RELATIVE_RISK.row_sums(target, weight, nelson_aalen(target, weight))
 
 
 @st.composite
@@ -67,7 +67,7 @@ def test_optimum_over_all_thresholds_is_that_of_the_reference(case: Case):
     encoder, binned, sums = encode(case.X, case.y, case.weight)
     found = Problem(binned, sums).solve(Limits(**case.limits), switches=BISECT)
     expected = expected_losses(case, encoder.transform(case.X).astype(bool))
-    losses = sums.negative_log_hazard - found.gains
+    losses = sums.constant - found.gains
     n = min(len(losses), len(expected))
     np.testing.assert_allclose(losses[:n], expected[:n], rtol=0, atol=1e-9 * len(case.y))
     np.testing.assert_allclose(losses[-1], expected[-1], rtol=0, atol=1e-9 * len(case.y))
@@ -123,7 +123,7 @@ def test_columns_of_all_kinds_have_the_optimum_of_the_reference(case: Case):
     encoder, binned, sums = encode(case.X, case.y, case.weight, case.entry, n_thresholds=3)
     found = Problem(binned, sums).solve(Limits(**limits), switches=BISECT)
     expected = expected_losses(case, encoder.transform(case.X).astype(bool))
-    losses = sums.negative_log_hazard - found.gains
+    losses = sums.constant - found.gains
     losses = np.append(losses, [losses[-1]] * (len(expected) - len(losses)))
     np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-9 * len(case.y))
 
@@ -234,7 +234,7 @@ def test_limits_on_leaves_are_exact(table):
         assert y["event"][leaf == number].sum() >= 12
     _, binned, sums = encode(X, y)
     plain = Problem(binned, sums).solve(Limits(**limits), switches=PLAIN)
-    assert every.loss_ == pytest.approx(sums.negative_log_hazard - plain.gains[-1], rel=1e-12)
+    assert every.loss_ == pytest.approx(sums.constant - plain.gains[-1], rel=1e-12)
 
 
 def test_refinement_is_between_quantiles_and_optimum(table, optimum):
@@ -280,7 +280,7 @@ def test_refinement_of_few_columns_is_never_worse_than_its_start(case: Case):
     counts = np.ones(len(case.y)) if case.weight is None or 0.5 in case.weight else case.weight
     limits = dict(case.limits)
     first = restrict(binned, quantiles(binned, counts, limits.pop("n_thresholds")))
-    start = sums.negative_log_hazard - Problem(first.binned, sums).solve(Limits(**limits)).gains
+    start = sums.constant - Problem(first.binned, sums).solve(Limits(**limits)).gains
     assert len(losses) >= len(start)
     assert (losses[: len(start)] <= start + 1e-9 * len(case.y)).all()
     assert losses[-1] <= start[-1] + 1e-9 * len(case.y)

@@ -21,9 +21,10 @@ from surtree.display.wording import leaf_texts, median_text, number, rule_texts,
 from surtree.plot import plot_curves, plot_tree
 from surtree.plot._colour import mapped_colours
 from surtree.plot._spread import spread
+from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import row_sums
+from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree
 from surtree.tree.curves import leaf_curves
 
@@ -94,9 +95,8 @@ def grow(depth, cut=short, chain=False):
     )
     return build_tree(
         TreeTopology(*(np.array(values, dtype=np.int32) for values in (cuts, left, right))),
-        binned,
+        Problem(binned, RELATIVE_RISK.row_sums(target, weight, baseline)),
         tuple(map(cut, range(n_leaves - 1))),
-        row_sums(target, weight, baseline),
         baseline,
         target,
     )

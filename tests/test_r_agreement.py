@@ -13,15 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from problems import relative_risk_rows
 from surtree.cuts.encoder import Encoder
 from surtree.data.table import read_table
 from surtree.data.target import read_target
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 from surtree.heuristics.greedy import grow
 from surtree.heuristics.pruning import prunings
+from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import RowSums, gain
+from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree
 
 pytest.importorskip("sksurv", reason="pip install scikit-survival for its data sets")
@@ -134,15 +136,15 @@ class TestRpart:
         scaled = dict(zip(theirs["time"]["from"], theirs["time"]["to"], strict=True))
         hazard = np.array([scaled[time] for time in y["time"]])
         weight = np.ones(len(y))
-        sums = RowSums(weight, 1.0 * y["event"], hazard, y["event"], 0.0)
+        sums = relative_risk_rows(1.0 * y["event"], hazard, y["event"])
         encoder = Encoder(n_thresholds=None, min_support=0.0)
         binned = encoder.fit_encode(read_table(encoder, numbers(X), reset=True), weight)
         topology = grow(binned, sums, LIMITS, min_samples_split=20)
         baseline = nelson_aalen(read_target(y, len(y)), weight)
-        tree = build_tree(topology, binned, encoder.cuts_, sums, baseline)
+        tree = build_tree(topology, Problem(binned, sums), encoder.cuts_, baseline)
         ours = our_nodes(tree, tree.decision_path(read_table(encoder, numbers(X), reset=False)))
         assert set(ours) == set(by_rows(theirs["nodes"]))
-        own_loss = -np.log(hazard)[y["event"]].sum() - gain(y["event"].sum(), hazard.sum())
+        own_loss = -np.log(hazard)[y["event"]].sum() - RELATIVE_RISK.gain(sums.total)
         assert 2 * own_loss == pytest.approx(theirs["nodes"][0]["deviance"], rel=1e-9)
 
 

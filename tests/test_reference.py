@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surtree.solver.reference import Node, gain, solve
+from problems import relative_risk_rows
+from surtree.solver.problem import Limits
+from surtree.solver.reference import Node, solve
+from surtree.survival.objective import RELATIVE_RISK
 
 
 def problem(seed, n_rows=12, n_cuts=3):
@@ -17,6 +20,15 @@ def problem(seed, n_rows=12, n_cuts=3):
     is_event = rng.random(n_rows) < 0.6
     hazard = weight * rng.integers(1, 8, n_rows) / 5
     return holds, weight * is_event, hazard, is_event
+
+
+def gain(events, hazard):
+    return float(RELATIVE_RISK.gain([events, hazard]))
+
+
+def optimum(holds, events, hazard, is_event, *limits, **more_limits):
+    rows = relative_risk_rows(events, hazard, is_event)
+    return solve(holds, rows, Limits(*limits, **more_limits))
 
 
 def total_gain(leaves, events, hazard):
@@ -79,7 +91,7 @@ def test_gain_without_events_is_the_limit():
 
 def test_depth_zero_is_one_leaf():
     holds, events, hazard, is_event = problem(0)
-    solution = solve(holds, events, hazard, is_event, max_depth=0)
+    solution = optimum(holds, events, hazard, is_event, max_depth=0)
     assert solution.trees == (Node(),)
     assert solution.gains == pytest.approx([gain(events.sum(), hazard.sum())])
 
@@ -89,7 +101,7 @@ def test_by_hand():
     holds = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=bool)
     events = np.array([0.0, 1.0, 1.0, 1.0])
     hazard = np.array([1.0, 1.0, 0.25, 0.25])
-    solution = solve(holds, events, hazard, events > 0, max_depth=2)
+    solution = optimum(holds, events, hazard, events > 0, max_depth=2)
     one = 2 * math.log(2 / 0.5) + math.log(1 / 2)
     two = 2 * math.log(2 / 0.5) + 0 + math.log(1 / 1)
     assert solution.gains == pytest.approx([3 * math.log(3 / 2.5), one, two, two])
@@ -100,13 +112,13 @@ def test_by_hand():
 def test_a_cut_that_holds_for_all_or_no_rows_is_no_split():
     holds = np.array([[True, False]] * 3)
     events, hazard = np.ones(3), np.arange(1.0, 4.0)
-    solution = solve(holds, events, hazard, events > 0, max_depth=3)
+    solution = optimum(holds, events, hazard, events > 0, max_depth=3)
     assert all(tree == Node() for tree in solution.trees)
     assert len(solution.gains) == 8
 
 
 def test_no_cuts_and_one_row():
-    solution = solve(
+    solution = optimum(
         np.zeros((1, 0), bool), np.ones(1), np.full(1, 0.5), np.ones(1, bool), max_depth=2
     )
     assert solution.gains == pytest.approx([math.log(2)] * 4)
@@ -114,13 +126,13 @@ def test_no_cuts_and_one_row():
 
 def test_the_limits_leave_the_root_alone():
     holds, events, hazard, is_event = problem(1)
-    solution = solve(holds, events, hazard, is_event, max_depth=2, min_samples_leaf=100)
+    solution = optimum(holds, events, hazard, is_event, max_depth=2, min_samples_leaf=100)
     assert solution.trees == (Node(),) * 4
 
 
 @pytest.mark.parametrize("max_splits", [0, 1, 2, 3, 7, 50])
 def test_budgets_stop_at_what_depth_and_splits_allow(max_splits):
-    solution = solve(*problem(2), max_depth=3, max_splits=max_splits)
+    solution = optimum(*problem(2), max_depth=3, max_splits=max_splits)
     assert len(solution.gains) == len(solution.trees) == min(max_splits, 7) + 1
 
 
@@ -133,7 +145,7 @@ def test_budgets_stop_at_what_depth_and_splits_allow(max_splits):
 )
 def test_equals_the_best_of_all_trees(seed, max_depth, min_samples_leaf, min_events_leaf):
     rows = problem(seed)
-    solution = solve(*rows, max_depth, None, min_samples_leaf, min_events_leaf)
+    solution = optimum(*rows, max_depth, None, min_samples_leaf, min_events_leaf)
     expected = brute_force(*rows, max_depth, min_samples_leaf, min_events_leaf)
     assert solution.gains == pytest.approx(expected, rel=1e-12)
 
@@ -148,9 +160,9 @@ def test_rows_met_at_two_depths_are_two_problems():
     holds = np.column_stack(cuts)
     events, hazard = np.ones(9), 1.5 ** np.arange(9.0)
     expected = without_memory(np.ones(9, bool), holds, events, hazard, depth=4)
-    gains = solve(holds, events, hazard, events > 0, max_depth=4).gains
+    gains = optimum(holds, events, hazard, events > 0, max_depth=4).gains
     assert gains == pytest.approx(expected, rel=1e-12)
-    assert gains[-1] < solve(holds, events, hazard, events > 0, max_depth=5).gains[-1]
+    assert gains[-1] < optimum(holds, events, hazard, events > 0, max_depth=5).gains[-1]
 
 
 @settings(max_examples=60, deadline=None)
@@ -164,7 +176,7 @@ def test_each_tree_keeps_the_limits_and_has_the_gain(
     seed, max_depth, min_samples_leaf, min_events_leaf
 ):
     holds, events, hazard, is_event = problem(seed, n_rows=15, n_cuts=4)
-    solution = solve(
+    solution = optimum(
         holds, events, hazard, is_event, max_depth, None, min_samples_leaf, min_events_leaf
     )
     assert len(solution.trees) == 2**max_depth
@@ -183,7 +195,7 @@ def test_each_tree_keeps_the_limits_and_has_the_gain(
 @given(seed=st.integers(0, 2**32 - 1))
 def test_identities_of_the_recurrence(seed):
     rows = problem(seed)
-    by_depth = [solve(*rows, max_depth=depth).gains for depth in range(4)]
+    by_depth = [optimum(*rows, max_depth=depth).gains for depth in range(4)]
     for gains in by_depth:
         assert np.all(np.diff(gains) >= 0)
     for shallow, deep in pairwise(by_depth):
@@ -197,9 +209,9 @@ def test_identities_of_the_recurrence(seed):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_order_and_negation_of_cuts_and_order_of_rows_do_not_matter(seed):
     holds, events, hazard, is_event = problem(seed)
-    expected = solve(holds, events, hazard, is_event, max_depth=3).gains
+    expected = optimum(holds, events, hazard, is_event, max_depth=3).gains
     rng = np.random.default_rng(seed)
     order, cuts = rng.permutation(len(holds)), rng.permutation(holds.shape[1])
     shuffled = (holds ^ (rng.random(holds.shape[1]) < 0.5))[order][:, cuts]
-    gains = solve(shuffled, events[order], hazard[order], is_event[order], max_depth=3).gains
+    gains = optimum(shuffled, events[order], hazard[order], is_event[order], max_depth=3).gains
     assert gains == pytest.approx(expected, rel=1e-12)

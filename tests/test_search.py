@@ -24,7 +24,7 @@ from surtree.solver import reference
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Switches
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import row_sums
+from surtree.survival.objective import RELATIVE_RISK
 
 LEFT_OUT = {
     "memo": False,
@@ -41,7 +41,7 @@ def encode(X, y, **parameters):
     weight = np.ones(len(y))
     binned = encoder.fit_encode(read_table(encoder, X, reset=True), weight)
     target = read_target(y, len(y))
-    return binned, row_sums(target, weight, nelson_aalen(target, weight))
+    return binned, RELATIVE_RISK.row_sums(target, weight, nelson_aalen(target, weight))
 
 
 def test_every_switch_is_tried():
@@ -82,7 +82,7 @@ def test_bounds_hold_after_every_task_of_a_search(case: Case):
     holds = encoder.fit(case.X).transform(case.X).astype(bool)
     problem = encode(case.X, case.y, n_thresholds=3, min_support=0.0)
     sums = problem[1]
-    best = reference.solve(holds, sums.events, sums.hazard, case.y["event"], **limits).gains
+    best = reference.solve(holds, sums, Limits(**limits)).gains
     # Kernels of one level leave all sides of the root to tasks of their own; then, bisection.
     for switches in (Switches(kernel_depth=1), Switches(kernel_depth=2), Switches(bisect=0)):
         status, n_tasks = "", 0
@@ -326,7 +326,7 @@ def test_many_identical_rows():
     together = SurTree(max_depth=3).fit(X, y)
     binned, sums = encode(X, pd.Series(y).to_numpy())
     apart = Problem(binned, sums).solve(Limits(3), switches=Switches(merge=False))
-    assert sums.negative_log_hazard - apart.gains[-1] == pytest.approx(together.loss_, rel=1e-10)
+    assert sums.constant - apart.gains[-1] == pytest.approx(together.loss_, rel=1e-10)
 
 
 def test_kernels_have_a_name():

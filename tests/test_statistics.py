@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline, nelson_aalen, risk_table
 from surtree.survival.kaplan_meier import median_time
-from surtree.survival.objective import gain, leaf_theta, likelihood_loss, row_sums
+from surtree.survival.objective import RELATIVE_RISK
 
 
 def make_target(events, times, entries=None):
@@ -122,43 +122,43 @@ def test_fractional_weights_never_leave_fewer_at_risk_than_die():
 def test_row_sums_are_weighted(rows):
     target, weight = rows
     baseline = nelson_aalen(target, weight)
-    sums = row_sums(target, weight, baseline)
+    sums = RELATIVE_RISK.row_sums(target, weight, baseline)
     hazard = baseline.row_hazard(target)
-    assert sums.events.tolist() == (weight * target.event).tolist()
-    np.testing.assert_allclose(sums.hazard, weight * hazard)
-    assert sums.has_event.tolist() == target.event.tolist()
+    assert sums.values[0].tolist() == (weight * target.event).tolist()
+    np.testing.assert_allclose(sums.values[1], weight * hazard)
+    assert sums.counts["samples"].tolist() == [1] * weight.size
+    assert sums.counts["events"].tolist() == target.event.tolist()
     expected = -sum(
         w * np.log(h) for w, d, h in zip(weight, target.event, hazard, strict=True) if d
     )
-    assert sums.negative_log_hazard == pytest.approx(expected, abs=1e-12)
+    assert sums.constant == pytest.approx(expected, abs=1e-12)
 
 
 @given(observed_rows())
 def test_the_loss_of_a_leaf_is_what_the_gain_leaves(rows):
     target, weight = rows
-    sums = row_sums(target, weight, nelson_aalen(target, weight))
-    events, hazard = sums.events.sum(), sums.hazard.sum()
-    theta = np.full(weight.size, leaf_theta(events, hazard))
-    expected = sums.negative_log_hazard - gain(events, hazard)
-    assert likelihood_loss(sums, theta) == pytest.approx(expected, abs=1e-9)
+    sums = RELATIVE_RISK.row_sums(target, weight, nelson_aalen(target, weight))
+    theta = np.full(weight.size, RELATIVE_RISK.predict(sums.total))
+    expected = sums.constant - RELATIVE_RISK.gain(sums.total)
+    assert sums.loss(theta) == pytest.approx(expected, abs=1e-9)
     for other in (0.9 * theta, 1.1 * theta):
-        assert likelihood_loss(sums, other) > expected
+        assert sums.loss(other) > expected
 
 
 def test_the_loss_follows_the_equation_row_by_row():
     target = make_target([True, False, True], [1, 2, 3])
     weight, theta = np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.5, 2.5])
     baseline = Baseline(np.array([1.0, 3.0]), np.array([0.2, 0.7]), 0.1)
-    sums = row_sums(target, weight, baseline)
+    sums = RELATIVE_RISK.row_sums(target, weight, baseline)
     expected = 0.0
     for w, d, h, t in zip(weight, target.event, [0.2, 0.2, 0.7], theta, strict=True):
         expected += w * (h * t - d * np.log(h) - d * np.log(t) - d)
-    assert likelihood_loss(sums, theta) == pytest.approx(expected)
+    assert sums.loss(theta) == pytest.approx(expected)
 
 
 def test_a_leaf_without_an_event_gains_nothing_and_reports_half_an_event():
-    assert gain([0.0, 2.0], [3.0, 1.0]).tolist() == [0.0, 2 * np.log(2)]
-    assert leaf_theta([0.0, 2.0], [4.0, 1.0]).tolist() == [0.125, 2.0]
+    assert RELATIVE_RISK.gain([[0.0, 2.0], [3.0, 1.0]]).tolist() == [0.0, 2 * np.log(2)]
+    assert RELATIVE_RISK.predict([[0.0, 2.0], [4.0, 1.0]]).tolist() == [0.125, 2.0]
 
 
 def test_the_median_is_the_first_time_with_at_most_half_left():

@@ -15,9 +15,10 @@ from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
 from surtree.display.wording import leaf_texts
 from surtree.export import export_dot, export_mermaid, export_text
+from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import gain, row_sums
+from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree, lazy_trees
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
@@ -78,8 +79,8 @@ class Rows:
 def make_tree(target=None, weight=WEIGHT, topology=TOPOLOGY, entry=None):
     fitted = Target(EVENT, TIME, entry)
     baseline = nelson_aalen(fitted, weight)
-    sums = row_sums(fitted, weight, baseline)
-    return build_tree(topology, BINNED, CUTS, sums, baseline, target)
+    sums = RELATIVE_RISK.row_sums(fitted, weight, baseline)
+    return build_tree(topology, Problem(BINNED, sums), CUTS, baseline, target)
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_node_sums_are_added_up_from_the_rows(tree):
         assert tree.hazard[node] == pytest.approx(weight @ hazard[rows])
         assert tree.theta[node] == pytest.approx(tree.events[node] / tree.hazard[node])
         constant = -(weight[event] @ np.log(hazard[rows][event]))
-        expected = constant - gain(tree.events[node], tree.hazard[node])
+        expected = constant - RELATIVE_RISK.gain(tree.sums[node])
         assert tree.loss[node] == pytest.approx(expected)
     assert tree.total_loss == pytest.approx(tree.loss[1] + tree.loss[3] + tree.loss[4])
 
@@ -123,7 +124,8 @@ def test_a_leaf_without_an_event_costs_nothing_and_is_not_flat():
     event[[0, 6]] = False
     target = Target(event, TIME, None)
     baseline = nelson_aalen(target, WEIGHT)
-    tree = build_tree(topology, BINNED, CUTS, row_sums(target, WEIGHT, baseline), baseline)
+    sums = RELATIVE_RISK.row_sums(target, WEIGHT, baseline)
+    tree = build_tree(topology, Problem(BINNED, sums), CUTS, baseline)
     assert tree.n_events[2] == 0
     assert tree.loss[2] == 0
     assert tree.theta[2] == pytest.approx(0.5 / tree.hazard[2])
@@ -234,7 +236,7 @@ def test_fractional_risk_counts_go_through_json_too():
     assert Tree.from_dict(json.loads(json.dumps(tree.to_dict()))) == tree
 
 
-@pytest.mark.parametrize("change", [{"format": "other"}, {"version": 2}])
+@pytest.mark.parametrize("change", [{"format": "other"}, {"version": 3}, {"version": True}])
 def test_a_dictionary_of_another_kind_is_refused(tree, change):
     with pytest.raises(ValueError, match="not a tree that this version of surtree can read"):
         Tree.from_dict(tree.to_dict() | change)
@@ -256,7 +258,7 @@ def test_the_tree_is_drawn_with_its_leaf_statistics(tree):
 
 
 def test_a_median_that_is_not_reached_says_how_far_the_curve_goes(tree):
-    far = replace(tree, theta=tree.theta / 99, risk=())
+    far = replace(tree, sums=tree.sums * [1, 99], risk=())
     assert str(far).splitlines()[0].endswith("  median by theta")
     assert str(far).splitlines()[2].endswith(" > 9")
 
@@ -339,7 +341,8 @@ def test_many_trees_at_once_are_what_each_is():
     target = Target(EVENT, TIME, None)
     for weight in (WEIGHT, np.ones(len(WEIGHT))):
         baseline = nelson_aalen(target, weight)
-        given = BINNED, CUTS, row_sums(target, weight, baseline), baseline
+        problem = Problem(BINNED, RELATIVE_RISK.row_sums(target, weight, baseline))
+        given = problem, CUTS, baseline
         leaf = TreeTopology(*(np.array([-1], dtype=np.int32) for _ in range(3)))
         topologies = [leaf, TOPOLOGY, leaf]
         lazies = lazy_trees(topologies, *given)

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from problems import Case, expected_losses
+from problems import Case, expected_losses, relative_risk_rows
 from surtree import SurTree
 from surtree.data.target import Target
+from surtree.solver.problem import Limits
 from surtree.solver.reference import solve as solve_slowly
 from surtree.survival.baseline import risk_table
 from surtree.survival.intervals import weight_over
@@ -106,9 +107,8 @@ def test_a_light_event_beside_a_heavy_row_is_no_bug_of_ours():
 def test_the_reference_knows_the_answer():
     # What the property above compares with: a light event of its own leaf costs nothing.
     holds = np.array([[False], [True]])
-    solution = solve_slowly(
-        holds, np.array([1.0, 0.0]), np.array([1e-8, 1.0]), np.array([True, False]), 1
-    )
+    rows = relative_risk_rows(np.array([1.0, 0.0]), np.array([1e-8, 1.0]), [True, False])
+    solution = solve_slowly(holds, rows, Limits(1))
     np.testing.assert_allclose(solution.gains, [-1e-8, 8 * np.log(10)], rtol=1e-6)
 
 

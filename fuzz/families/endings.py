@@ -25,7 +25,6 @@ from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import SurTree, SurTreeCV
 from surtree.estimator import check_parameters, make_problem
 from surtree.fitting.training import read_training_data
-from surtree.solver.core import Problem
 from surtree.solver.problem import Progress, Switches
 from tests.problems import Case
 
@@ -149,22 +148,20 @@ def unfinished(rng: Rng) -> None:
         model = SurTree(**case.limits)
         rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
         problem, limits = make_problem(model, rows), check_parameters(model)
-        best = Problem(problem.binned, rows.sums).solve(limits).gains
+        best = problem.core.solve(limits).gains
     slack = tolerance(counted(case), float(np.abs(best).max()))
     for _ in range(4):
         switches = Switches(
             stop_after=int(rng.integers(0, 30)), bisect=pick(rng, [0, 100]), share=chance(rng, 0.5)
         )
         with shown(case, switches=switches):
-            early = Problem(problem.binned, rows.sums).solve(
-                limits, switches=switches, n_jobs=pick(rng, [1, 2])
-            )
+            early = problem.core.solve(limits, switches=switches, n_jobs=pick(rng, [1, 2]))
             require(early.gains.size == best.size, early.gains.size, "sizes of", best.size)
             require(bool((early.gain_bounds >= best - slack).all()), early.gain_bounds, best)
             require(bool((early.gains <= best + slack).all()), early.gains, best)
             done = bool((early.gains >= best - slack).all())
             require(done or early.status == "interrupted", "status", early.status)
-            claimed = rows.sums.negative_log_hazard - early.gains
+            claimed = rows.sums.constant - early.gains
             built = np.array([lazy.loss for lazy in problem.build(early.topologies)])
             require(bool((np.abs(built - claimed) <= slack).all()), "claimed", claimed, built)
 

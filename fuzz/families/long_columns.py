@@ -22,7 +22,6 @@ from fuzz.tables import Rng, chance, draw_limits, draw_target, draw_weight, pick
 from surtree import SurTree
 from surtree.estimator import check_parameters, make_problem
 from surtree.fitting.training import read_training_data
-from surtree.solver.core import Problem
 from surtree.solver.problem import Solution, Switches
 from tests.problems import Case
 
@@ -76,7 +75,7 @@ def bisection(rng: Rng) -> None:
         problem, limits = make_problem(model, rows), check_parameters(model)
 
         def solved(switches: Switches, **options: Any) -> Solution:
-            return Problem(problem.binned, rows.sums).solve(limits, switches=switches, **options)
+            return problem.core.solve(limits, switches=switches, **options)
 
         swept = solved(Switches(bisect=10**6))
         for switches in (Switches(bisect=0), Switches()):
@@ -95,7 +94,7 @@ def bisection(rng: Rng) -> None:
         if expected is not None:
             check_path(model, case, expected)
         else:
-            losses = rows.sums.negative_log_hazard - swept.gains
+            losses = rows.sums.constant - swept.gains
             check_bounds(model, losses, case)
 
 

@@ -26,7 +26,7 @@ from surtree.model_selection import (
 )
 from surtree.report import write_report
 from surtree.solver import Progress
-from surtree.survival import Baseline, StepFunction
+from surtree.survival import Baseline, Objective, RelativeRisk, StepFunction
 from surtree.tree import (
     AtRiskCounts,
     LeafCurve,
@@ -47,8 +47,10 @@ __all__ = [
     "EventStratifiedKFold",
     "FoldProgress",
     "LeafCurve",
+    "Objective",
     "Optimum",
     "Progress",
+    "RelativeRisk",
     "Rule",
     "Size",
     "SizeScores",

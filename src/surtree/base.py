@@ -18,7 +18,6 @@ from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights
 from surtree.metrics import concordance_index
 from surtree.parameters import LeafCurveKind
-from surtree.survival.objective import likelihood_loss, row_sums
 from surtree.survival.step_function import StepFunction
 from surtree.tree.curves import LeafCurve, leaf_curves
 from surtree.tree.tree import Tree
@@ -144,7 +143,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         theta = self.predict(X)
         target = read_target(y, theta.size, entry)
         weight = np.where(target.censored_at_zero, 0.0, read_weights(sample_weight, theta.size))
-        return likelihood_loss(row_sums(target, weight, self.tree_.baseline), theta)
+        return self.tree_.objective.row_sums(target, weight, self.tree_.baseline).loss(theta)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the number of the leaf's node that each row falls in.

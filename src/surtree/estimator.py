@@ -370,7 +370,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
         for size in path.sizes
     )
     # A gap that is rounding is none, and the tree is proven, whatever its path lacks.
-    scale = float(problem.data.sums.events.sum()) + best.loss
+    scale = problem.data.sums.scale + best.loss
     is_proven = best.loss - lower_bound <= SPLIT_TOLERANCE * scale
     model.lower_bound_ = best.loss if is_proven else lower_bound
     model.gap_ = (best.loss - model.lower_bound_) / best.loss if best.loss > 0 else 0.0

@@ -238,7 +238,7 @@ class TestEdited:
     @pytest.fixture
     def edited(self, model):
         saved = json.loads(Path(model).read_text())
-        saved["trees"][0]["nodes"]["theta"][-1] = 99.0
+        saved["trees"][0]["nodes"]["loss"][0] += 1.0
         Path(model).write_text(json.dumps(saved))
         return model
 

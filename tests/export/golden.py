@@ -21,6 +21,7 @@ from surtree.export import (
     export_text,
 )
 from surtree.survival.baseline import Baseline
+from surtree.survival.objective import RELATIVE_RISK
 from surtree.survival.time_axis import round_times
 from surtree.tree.at_risk import at_risk_counts
 
@@ -66,14 +67,13 @@ def golden_tree() -> Tree:
         cut=of(INNER),
         left=of(LEFT),
         right=of(RIGHT),
-        theta=2 * events / weight,
         n_samples=np.array(N_SAMPLES, dtype=np.int32),
         n_events=np.array(N_EVENTS, dtype=np.int32),
         weight=weight,
-        events=events,
-        hazard=weight / 2,
+        sums=np.column_stack([events, weight / 2]),
         loss=events / 4,
         cuts=CUTS,
+        objective=RELATIVE_RISK,
         baseline=Baseline(np.array([1.0, 2.5, 4.0]), np.array([0.25, 0.5, 1.0]), 0.015625),
         risk=at_risk_counts(_risk(N_SAMPLES[leaf], N_EVENTS[leaf]) for leaf in LEAVES),
     )

@@ -79,6 +79,21 @@ def first(name):
     return lambda model, value: model["trees"][0]["nodes"][name].__setitem__(0, value)
 
 
+def first_sum(name):
+    """Change a sum of the first node of the first tree."""
+    return lambda model, value: model["trees"][0]["nodes"]["sums"][name].__setitem__(0, value)
+
+
+def all_sums(name):
+    """Multiply a sum of all nodes of the first tree."""
+
+    def change(model, factor):
+        sums = model["trees"][0]["nodes"]["sums"]
+        sums[name] = [factor * value for value in sums[name]]
+
+    return change
+
+
 def in_cuts(name, column):
     """Change a field of all questions about a column."""
 
@@ -106,16 +121,33 @@ def in_known(name):
 
 
 CHANGES = [
-    (first("theta"), 0.0, "theta[0] is 0.0, not a number above zero"),
-    (first("theta"), -0.5, "theta[0] is -0.5, not a number above zero"),
-    (first("theta"), 1.7e308, "out of all proportion"),
-    (first("theta"), "0.5", "theta[0] is '0.5', not a number"),
-    (first("theta"), True, "theta[0] is True, not a number"),
+    (first("theta"), 0.0, "theta is not what the sums of its nodes give"),
+    (first("theta"), 99.0, "theta is not what the sums of its nodes give"),
+    (first("theta"), 1.7e308, "theta[0] is 1.7e+308, not a finite number"),
+    (first("theta"), "0.5", "theta[0] is '0.5', not a finite number"),
+    (first("theta"), True, "theta[0] is True, not a finite number"),
     (first("n_samples"), 0.5, "n_samples[0] is 0.5, not a whole number"),
     (first("n_events"), -1, "n_events[0] is -1, not a whole number"),
     (first("weight"), -1.0, "weight[0] is -1.0, not a weight, zero or more"),
-    (first("events"), 1e9, "do not add up"),
-    (first("hazard"), 1e9, "do not add up"),
+    (first_sum("events"), 1e9, "do not add up"),
+    (first_sum("hazard"), 1e9, "do not add up"),
+    (first_sum("hazard"), "1", "nodes.sums.hazard[0] is '1', not a finite number"),
+    (all_sums("events"), -1, "no rows have the sums of its nodes"),
+    (all_sums("events"), 0, "no rows have the sums of its nodes"),
+    (all_sums("events"), 99, "no rows have the sums of its nodes"),
+    (all_sums("hazard"), 0, "no rows have the sums of its nodes"),
+    (all_sums("hazard"), 1e-308, "a leaf's hazard is out of all proportion"),
+    (lambda m, v: m["trees"][0]["nodes"].update(sums=v), [], "nodes.sums is [], not an object"),
+    (lambda m, v: m["trees"][0]["nodes"]["sums"].pop(v), "events", "'events' is not there"),
+    (lambda m, v: m["trees"][0]["nodes"]["sums"].update(x=v), [], "'x' is not a field in nodes"),
+    (lambda m, v: m["trees"][0].update(version=v), 1, "trees[0]: 'objective' is not a field"),
+    (lambda m, v: m.update(objective=v), "x", "objective is 'x', not an object"),
+    (lambda m, v: m["objective"].update(parameters=v), [1.0], "1 parameters are not those of"),
+    (
+        lambda m, v: m["objective"].update(name=v),
+        "squared_error",
+        "fitted for the objective 'squared_error', and this surtree knows 'relative_risk' only",
+    ),
     (in_risk("deaths"), -1, "deaths[0] is -1, not a weight above zero"),
     (in_risk("deaths"), 999, "its at-risk counts are not those of its leaves"),
     (in_risk("at_risk"), 0, "at_risk[0] is 0, not a weight above zero"),
@@ -211,8 +243,10 @@ def test_a_chain_of_questions_that_no_export_can_hold():
             nodes[name][0] = {"left": 1, "right": 2}[name]
         for name in ("cut", "column"):
             nodes[name] = [0, -1, *nodes[name]]
-        for name in ("theta", "n_samples", "n_events", "weight", "events", "hazard", "loss"):
-            nodes[name] = [nodes[name][0], 1 if name == "theta" else 0, *nodes[name]]
+        for name in ("theta", "n_samples", "n_events", "weight", "loss"):
+            nodes[name] = [nodes[name][0], 0, *nodes[name]]
+        for sums in nodes["sums"].values():
+            sums[:0] = [sums[0], 0]
     saved["risk"] = []
     with pytest.raises(ValueError, match="its nodes do not form a tree"):
         Tree.from_dict(saved)
@@ -244,15 +278,15 @@ class TestEdited:
         path.write_text(json.dumps(model))
         return SurTree.load(path)
 
-    def edit_theta(self, model):
+    def edit_loss(self, model):
         edited = copy.deepcopy(model)
-        edited["trees"][0]["nodes"]["theta"][-1] = 99.0
+        edited["trees"][0]["nodes"]["loss"][0] += 1.0
         return edited
 
     @pytest.mark.parametrize(
         ("change", "value"),
         [
-            (first("theta"), 99.0),
+            (first("loss"), 99.0),
             (in_cuts("threshold", "age"), 31.0),
             (in_cuts("missing", "age"), True),
             (lambda m, v: m.update(status=v), "time_limit"),
@@ -272,7 +306,7 @@ class TestEdited:
         use_everywhere(edited)
 
     def test_stays_without_one_when_it_is_saved_again(self, path, model):
-        edited = self.load(path, self.edit_theta(model))
+        edited = self.load(path, self.edit_loss(model))
         edited.save(path)
         again = SurTree.load(path)
         assert (again.status_, again.lower_bound_, again.gap_) == ("edited", 0.0, 1.0)
@@ -280,7 +314,7 @@ class TestEdited:
         assert self.load(path, written | {"status": "optimal", "gap": 1.0}).status_ == "edited"
 
     def test_fitted_again_it_has_one(self, path, model):
-        edited = self.load(path, self.edit_theta(model))
+        edited = self.load(path, self.edit_loss(model))
         assert edited.fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]).status_ == "optimal"
 
     def test_layout_is_no_edit(self, path, model):

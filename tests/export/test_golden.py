@@ -2,11 +2,10 @@
 
 import json
 
-import numpy as np
 import pytest
 from golden import DIRECTORY, EXPORTS, golden_model, golden_tree
 
-from surtree import SurTree, Tree
+from surtree import Tree
 
 
 def golden(name):
@@ -18,7 +17,7 @@ def test_an_export_is_what_it_was(name):
     assert EXPORTS[name](golden_tree()).rstrip("\n") == golden(name).rstrip("\n")
 
 
-def test_json_of_version_1_is_read_for_ever():
+def test_json_is_read_as_it_was_written():
     assert Tree.from_dict(json.loads(golden("tree.json"))) == golden_tree()
 
 
@@ -40,12 +39,3 @@ def test_a_model_is_written_as_it_was(tmp_path):
     # The last digit of a number changes a digest.
     assert len(written.pop("digest")) == len(expected.pop("digest"))
     assert same(expected, written)
-
-
-def test_a_model_of_version_1_is_read_for_ever():
-    loaded, fitted = SurTree.load(DIRECTORY / "model.json"), golden_model()
-    X = np.array([[2.0, "a"], [6.0, "b"], [None, "unseen"]], dtype=object)
-    assert loaded.apply(X).tolist() == fitted.apply(X).tolist()
-    np.testing.assert_allclose(loaded.predict(X), fitted.predict(X), rtol=1e-12)
-    assert (loaded.status_, loaded.gap_) == ("optimal", 0.0)
-    assert [size.splits for size in loaded.path_] == [0, 1, 2, 3]

@@ -165,8 +165,8 @@ class TestDamage:
             SurTree.load(tmp_path / "m.json")
 
     def test_a_file_of_the_future(self, saved):
-        with pytest.raises(ValueError, match="version 2, and this surtree reads version 1"):
-            self.load_changed(saved, lambda model: model.update(version=2))
+        with pytest.raises(ValueError, match="version 3, and this surtree reads versions 1 to 2"):
+            self.load_changed(saved, lambda model: model.update(version=3))
 
     def test_a_truncated_file(self, saved):
         saved.write_text(saved.read_text()[:-100])
@@ -196,8 +196,10 @@ class TestDamage:
             ("more than the 1 columns", lambda m: m.update(n_columns=1, columns=["a"])),
             ("not equally many", lambda m: m["heavier_side"].pop()),
             ("damaged", lambda m: m["cuts"][0].update(colour="red")),
-            ("not equally long", lambda m: m["trees"][0]["nodes"]["theta"].pop()),
-            ("not a number", lambda m: m["trees"][0]["nodes"]["theta"].__setitem__(0, None)),
+            ("not equally long", lambda m: m["trees"][0]["nodes"]["loss"].pop()),
+            ("not equally long", lambda m: m["trees"][0]["nodes"]["sums"]["events"].pop()),
+            ("theta is not what", lambda m: m["trees"][0]["nodes"]["theta"].pop()),
+            ("not a finite number", lambda m: m["trees"][0]["nodes"]["theta"].__setitem__(0, None)),
             ("not form a tree", lambda m: m["trees"][0]["nodes"]["left"].__setitem__(0, 0)),
             ("not form a tree", lambda m: m["trees"][0]["nodes"]["right"].__setitem__(0, 99)),
             ("not form a tree", lambda m: m["trees"][0]["nodes"]["left"].__setitem__(0, -1)),

@@ -16,7 +16,7 @@ import numpy as np
 
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Limits, Solution, Switches
-from surtree.survival.objective import RowSums
+from surtree.survival.objective import RELATIVE_RISK, RowSums
 
 N_PROBLEMS = 300
 # By name: what the search may use. All find the same gains; the bounds and trees of unfinished
@@ -57,7 +57,9 @@ def problem(rng: np.random.Generator) -> tuple[BinnedRows, RowSums, Limits]:
     event = rng.random(n) < 0.6
     event[0] = True
     hazard = rng.uniform(0.05, 3.0, n)
-    sums = RowSums(weight, weight * event, weight * hazard, event, 0.0)
+    values = np.stack([weight * event, weight * hazard])
+    counts = {"samples": np.ones(n), "events": event.astype(float)}
+    sums = RowSums(RELATIVE_RISK, values, counts, weight, np.zeros(n))
     limits: dict[str, Any] = {}
     if rng.random() < 0.4:
         limits = {

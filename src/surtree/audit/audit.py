@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from surtree._types import Floats
 from surtree.audit.audited_tree import Answers, AuditedTree, read_audited_tree
 from surtree.audit.result import Audit, Optimum, SplitCost
 from surtree.cuts.cut import Cut
@@ -24,9 +22,10 @@ from surtree.parameters import (
     require_jobs,
     require_whole,
 )
+from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
-from surtree.solver.problem import BinnedRows, Limits, Solution
-from surtree.survival.objective import RowSums, gain, total_by
+from surtree.solver.problem import Limits, Solution
+from surtree.survival.objective import total_by
 from surtree.tree.build import build_tree
 from surtree.tree.tree import Tree
 
@@ -96,7 +95,7 @@ def audit_tree(
     if max_depth is not None:
         require_whole("max_depth", max_depth, 0, MAX_DEPTH)
     require_jobs(n_jobs)
-    clock = _Clock(read_time_limit(time_limit), n_jobs)
+    clock = Clock(read_time_limit(time_limit))
     # A search over hyperparameters is as good as the model that it chose.
     model = getattr(model, "best_estimator_", model)
     chosen = clone(_encoder_of(model) if encoder is None else encoder)
@@ -109,18 +108,19 @@ def audit_tree(
     costs: tuple[SplitCost, ...] = ()
     if tree is not None and audited.depth is not None:
         shape = replace(limits, max_depth=audited.depth)
-        solution = clock.solve(cuts.binned, rows.sums, shape)
+        solution = cuts.problem.solve(shape, time_limit=clock.left(), n_jobs=n_jobs)
         same_depth = cuts.optimum(solution, shape)
         if solution.status == "optimal":
-            costs = _split_costs(cuts.binned, rows.sums, audited, tree, shape, clock)
+            costs = _split_costs(cuts.problem, audited, tree, shape, clock, n_jobs)
     same_size = same_depth
     size = replace(limits, max_depth=_deepest(max_depth, audited))
     if same_size is None or size.max_depth > same_size.max_depth:
-        same_size = cuts.optimum(clock.solve(cuts.binned, rows.sums, size), size)
+        solution = cuts.problem.solve(size, time_limit=clock.left(), n_jobs=n_jobs)
+        same_size = cuts.optimum(solution, size)
     return Audit(
         name=audited.name,
-        loss=_partition_loss(audited.label, rows),
-        leaf_loss=_partition_loss(np.zeros_like(audited.label), rows),
+        loss=rows.sums.partition_loss(audited.label),
+        leaf_loss=rows.sums.partition_loss(np.zeros_like(audited.label)),
         n_splits=audited.n_leaves - 1,
         depth=audited.depth,
         tree=tree,
@@ -149,7 +149,8 @@ class _AuditCuts:
             for cut, answer in zip(audited.cuts, audited.answers, strict=True)
             if is_new(cut, answer)
         }
-        self.binned = join_binned(binned, bin_answers(list(own.values()), binned.bins.shape[1]))
+        joined = join_binned(binned, bin_answers(list(own.values()), binned.bins.shape[1]))
+        self.problem = Problem(joined, rows.sums)
         self.cuts = (*encoder.cuts_, *(cut for cut, _ in own))
         self._rows = rows
 
@@ -157,32 +158,20 @@ class _AuditCuts:
         """Return the best tree of a solution, with the loss added up from its rows."""
         rows = self._rows
         tree = build_tree(
-            solution.topologies[-1], self.binned, self.cuts, rows.sums, rows.baseline, rows.target
+            solution.topologies[-1], self.problem, self.cuts, rows.baseline, rows.target
         )
         slack = float(solution.gain_bounds[-1] - solution.gains[-1])
         loss = tree.total_loss
         return Optimum(limits.max_depth, limits.max_splits or 0, loss, max(loss - slack, 0.0), tree)
 
 
-class _Clock:
-    """Solves problems, all of them together within a time."""
-
-    def __init__(self, time_limit: float | None, n_jobs: int | None) -> None:
-        self._end = None if time_limit is None else perf_counter() + time_limit
-        self._n_jobs = n_jobs
-
-    def solve(self, binned: BinnedRows, sums: RowSums, limits: Limits) -> Solution:
-        left = None if self._end is None else max(self._end - perf_counter(), 1e-9)
-        return Problem(binned, sums).solve(limits, time_limit=left, n_jobs=self._n_jobs)
-
-
 def _split_costs(
-    binned: BinnedRows,
-    sums: RowSums,
+    problem: Problem,
     audited: AuditedTree,
     tree: Tree,
     limits: Limits,
-    clock: _Clock,
+    clock: Clock,
+    n_jobs: int | None,
 ) -> tuple[SplitCost, ...]:
     """Return what each split costs, the costliest first, or nothing where time is up.
 
@@ -192,6 +181,7 @@ def _split_costs(
     """
     topology = audited.topology
     assert topology is not None
+    binned, sums = problem.binned, problem.sums
     is_split = topology.left >= 0
     n_nodes = is_split.size
     n_splits, gains = np.zeros(n_nodes, dtype=int), np.zeros(n_nodes)
@@ -202,18 +192,19 @@ def _split_costs(
     for node in range(n_nodes - 1, -1, -1):
         rows = reaches[node]
         if not is_split[node]:
-            gains[node] = gain(sums.events[rows].sum(), sums.hazard[rows].sum())
+            gains[node] = sums.objective.gain(sums.take(rows).total)
             continue
         children = [topology.left[node], topology.right[node]]
         n_splits[node] = 1 + n_splits[children].sum()
-        solution = clock.solve(
-            replace(binned, bins=np.ascontiguousarray(binned.bins[:, rows])),
-            _take(sums, rows),
+        own_bins = np.ascontiguousarray(binned.bins[:, rows])
+        solution = Problem(replace(binned, bins=own_bins), sums.take(rows)).solve(
             replace(
                 limits,
                 max_depth=limits.max_depth - int(depth[node]),
                 max_splits=int(n_splits[node]),
             ),
+            time_limit=clock.left(),
+            n_jobs=n_jobs,
         )
         if solution.status != "optimal":
             return ()
@@ -223,38 +214,30 @@ def _split_costs(
     return tuple(sorted(costs, key=lambda split: (-split.cost, split.node)))
 
 
-def _take(sums: RowSums, rows: Answers) -> RowSums:
-    return RowSums(
-        weight=sums.weight[rows],
-        events=sums.events[rows],
-        hazard=sums.hazard[rows],
-        has_event=sums.has_event[rows],
-        negative_log_hazard=0.0,
-    )
-
-
 def _encoder_of(model: Any) -> Encoder:
     return getattr(model, "encoder_", None) or Encoder()
 
 
 def _limits_of(model: Any, audited: AuditedTree, rows: TrainingData) -> Limits:
     """Return the limits of the model, where its own leaves keep them."""
-    n_samples = total_by(audited.label, np.ones(audited.label.size), audited.n_labels)
-    n_events = total_by(audited.label, rows.sums.has_event, audited.n_labels)
-    reached = n_samples > 0
+    counts = {
+        name: total_by(audited.label, count, audited.n_labels)
+        for name, count in rows.sums.counts.items()
+    }
+    reached = counts["samples"] > 0
 
-    def least(names: tuple[str, ...], default: int, counts: Floats) -> int:
+    def least(names: tuple[str, ...], default: int, count: str) -> int:
         for name in names:
             value: Any = getattr(model, name, None)
             if is_number(value) and value >= 1:
-                return int(min(value, counts[reached].min()))
+                return int(min(value, counts[count][reached].min()))
         return default
 
     return Limits(
         max_depth=0,
         max_splits=audited.n_leaves - 1,
-        min_samples_leaf=least(("min_samples_leaf", "min_bucket"), 1, n_samples),
-        min_events_leaf=least(("min_events_leaf",), 0, n_events),
+        min_samples_leaf=least(("min_samples_leaf", "min_bucket"), 1, "samples"),
+        min_events_leaf=least(("min_events_leaf",), 0, "events"),
     )
 
 
@@ -266,11 +249,3 @@ def _deepest(max_depth: int | None, audited: AuditedTree) -> int:
     # A tree is no deeper than it has splits.
     easy = min(_EASY_DEPTH, audited.n_leaves - 1)
     return max(easy, shallowest, audited.depth or 0)
-
-
-def _partition_loss(label: NDArray[np.intp], rows: TrainingData) -> float:
-    n_labels = int(label.max()) + 1
-    events, hazard = (
-        total_by(label, values, n_labels) for values in (rows.sums.events, rows.sums.hazard)
-    )
-    return rows.sums.negative_log_hazard - float(gain(events, hazard).sum())

@@ -13,6 +13,7 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.fitting.training import TrainingData
+from surtree.solver.core import Problem
 from surtree.solver.problem import TreeTopology
 from surtree.tree.build import build_tree
 from surtree.tree.tree import Tree
@@ -62,8 +63,8 @@ class AuditedTree:
         """Return the tree with the sums of these rows, where there is one."""
         if self.topology is None:
             return None
-        binned = bin_answers(self.answers, self.label.size)
-        return build_tree(self.topology, binned, self.cuts, rows.sums, rows.baseline, rows.target)
+        problem = Problem(bin_answers(self.answers, self.label.size), rows.sums)
+        return build_tree(self.topology, problem, self.cuts, rows.baseline, rows.target)
 
 
 def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:

@@ -36,6 +36,11 @@ def format_and_version(saved: Any) -> tuple[Any, Any]:
     return saved.get("format"), saved.get("version")
 
 
+def is_known(version: Any, versions: Mapping[int, Any]) -> bool:
+    """Tell whether a version that a file says it has is a key here; 1.0 and true are not 1."""
+    return type(version) is int and version in versions
+
+
 @dataclass(frozen=True)
 class Number:
     """The check of a finite number in a range; truth is no number.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.training import TrainingData
+from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.tree.build import LazyTree, lazy_trees, with_at_risk
 from surtree.tree.tree import Tree
@@ -31,6 +33,11 @@ class FitProblem:
     binned: BinnedRows
     _built: dict[bytes, LazyTree] = field(default_factory=dict)
 
+    @cached_property
+    def core(self) -> Problem:
+        """The rows as the compiled core has them: made once for all searches and all trees."""
+        return Problem(self.binned, self.data.sums)
+
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
         """Return the tree of each topology, without at-risk counts."""
         # Searches of different depths often find the same tree. In preorder, cuts and leaves say
@@ -41,17 +48,11 @@ class FitProblem:
             for key, topology in zip(keys, topologies, strict=True)
             if key not in self._built
         }
-        trees = lazy_trees(
-            list(new.values()),
-            self.binned,
-            self.encoder.cuts_,
-            self.data.sums,
-            self.data.baseline,
-        )
+        trees = lazy_trees(list(new.values()), self.core, self.encoder.cuts_, self.data.baseline)
         self._built.update(zip(new, trees, strict=True))
         return [self._built[key] for key in keys]
 
     def build_with_at_risk(self, topology: TreeTopology) -> Tree:
         """Return the tree of a topology, with what it takes to draw Kaplan-Meier curves."""
         (lazy,) = self.build([topology])
-        return with_at_risk(lazy.tree, topology, self.binned, self.data.sums, self.data.target)
+        return with_at_risk(lazy.tree, topology, self.core, self.data.target)

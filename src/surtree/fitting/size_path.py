@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings, refine, search
@@ -11,7 +13,8 @@ from surtree.survival.objective import EVEN_WEIGHTS, RowSums
 from surtree.tree.size import LOSS_TOLERANCE, Size
 from surtree.tree.tree import Tree
 
-# Where weights are uneven, the part of all events by which a proven optimum may miss the bound.
+# Where weights are uneven, by how much a proven optimum may miss the bound, relative to the scale
+# of gains.
 UNEVEN_TOLERANCE = 1e-6
 # One more split that improves the loss by less than this, or a gap of less, is rounding.
 SPLIT_TOLERANCE = 1e-12
@@ -61,11 +64,8 @@ def find_path(
     refined_from : int or None, default=None
         How many thresholds of a column to begin with then.
     """
-    sums = problem.data.sums
-    if refines:
-        solution = refine(problem.binned, sums, how, refined_from)
-    else:
-        solution = search(problem.binned, sums, how)
+    core = problem.core
+    solution = refine(core, how, refined_from) if refines else search(core, how)
     return SizePath(
         solution.status,
         tuple(_sizes(solution, problem)),
@@ -77,12 +77,11 @@ def find_path(
 
 def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
     sums = problem.data.sums
-    n_events = float(sums.events.sum())
     path: list[Size] = []
     for splits, lazy in enumerate(problem.build(solution.topologies)):
-        claimed = sums.negative_log_hazard - float(solution.gains[splits])
+        claimed = sums.constant - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        scale = n_events + abs(claimed)
+        scale = sums.scale + abs(claimed)
         # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
         if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
@@ -94,7 +93,7 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
             slack += max(loss - claimed, 0.0)
             _require_exact_enough(slack if solution.status == "optimal" else loss - claimed, sums)
         elif (excess := abs(loss - claimed) - LOSS_TOLERANCE * scale) > 0 and (
-            excess > _rounding(lazy.tree, n_events)
+            excess > _rounding(lazy.tree, sums)
         ):
             raise RuntimeError(
                 f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
@@ -109,7 +108,7 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
 
 def _require_exact_enough(rounding: float, sums: RowSums) -> None:
     """Refuse weights so uneven that rounding hides which tree is the best."""
-    if rounding > UNEVEN_TOLERANCE * float(sums.events.sum()):
+    if rounding > UNEVEN_TOLERANCE * sums.scale:
         raise ValueError(
             f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: beside "
             "the heaviest rows the lightest are lost in rounding, and no tree can be proven "
@@ -118,11 +117,12 @@ def _require_exact_enough(rounding: float, sums: RowSums) -> None:
         )
 
 
-def _rounding(tree: Tree, n_events: float) -> float:
-    """Return by how much rounding each row's hazard can change the loss that the solver claims.
+def _rounding(tree: Tree, sums: RowSums) -> float:
+    """Return by how much rounding what each row adds can change the loss that the solver claims.
 
-    It matters where leaves with a tiny hazard have an event: few events among very many rows.
+    It matters where the gain is steep: in leaves with a tiny hazard and an event.
     """
     leaves = tree.leaves
-    grid = 2.0**-50 * n_events
-    return float((tree.theta[leaves] * tree.n_samples[leaves]).sum()) * grid
+    grid = 2.0**-50 * float(np.abs(sums.values).sum(axis=1).max())
+    slope = tree.objective.slope(tree.sums[leaves].T)
+    return float((slope * tree.n_samples[leaves]).sum()) * grid

@@ -13,7 +13,7 @@ from surtree._types import Floats
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.survival.baseline import Baseline, nelson_aalen
-from surtree.survival.objective import RowSums, row_sums
+from surtree.survival.objective import RELATIVE_RISK, Objective, RowSums
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,17 @@ def leave_out_censored_at_zero(target: Target, weight: Floats, *, stacklevel: in
     return np.where(left_out, 0.0, weight)
 
 
-def training_data(table: Table, target: Target, table_weight: Floats) -> TrainingData:
+def training_data(
+    table: Table, target: Target, table_weight: Floats, objective: Objective = RELATIVE_RISK
+) -> TrainingData:
     """Add up what the rows say before any tree.
 
     Parameters
     ----------
     table, target, table_weight : Table, Target, array of float
         All rows, with those of weight zero.
+    objective : Objective
+        What a leaf is worth.
 
     Returns
     -------
@@ -114,4 +118,5 @@ def training_data(table: Table, target: Target, table_weight: Floats) -> Trainin
     target, weight = target.take(present), table_weight[present]
     require_events(target)
     baseline = nelson_aalen(target, weight)
-    return TrainingData(table, table_weight, target, baseline, row_sums(target, weight, baseline))
+    sums = objective.row_sums(target, weight, baseline)
+    return TrainingData(table, table_weight, target, baseline, sums)

@@ -32,6 +32,7 @@ from surtree.parameters import (
     require_not_negative,
     require_whole,
 )
+from surtree.solver.core import Problem
 from surtree.solver.problem import TreeTopology
 from surtree.tree.build import build_tree
 
@@ -170,11 +171,11 @@ class ConditionalInferenceTree(TreeEstimator):
         rows = read_training_data(self, X, y, sample_weight, entry)
         growth = _Growth(self, rows)
         growth.add(np.arange(rows.sums.weight.size), 0)
+        binned = bin_answers(growth.answers, rows.sums.weight.size)
         self.tree_ = build_tree(
             growth.topology(),
-            bin_answers(growth.answers, rows.sums.weight.size),
+            Problem(binned, rows.sums),
             tuple(growth.cuts),
-            rows.sums,
             rows.baseline,
             rows.target,
         )

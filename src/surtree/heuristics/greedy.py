@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._types import Floats
 from surtree.base import TreeEstimator
 from surtree.cuts.encoder import Encoder
+from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import best_pruning, prunings
 from surtree.parameters import (
@@ -21,8 +22,7 @@ from surtree.parameters import (
     require_whole,
 )
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology
-from surtree.survival.objective import RowSums, gain, total_by
-from surtree.tree.build import build_tree
+from surtree.survival.objective import RowSums, distinct_lines, total_by
 from surtree.tree.tree import Tree
 
 Rows = NDArray[np.intp]
@@ -155,9 +155,10 @@ class GreedyTree(TreeEstimator):
         limits = self._check_parameters()
         rows = read_training_data(self, X, y, sample_weight, entry)
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        binned = encoder.fit_encode(rows.table, rows.table_weight)
-        topology = grow(binned, rows.sums, limits, self.min_samples_split)
-        whole = build_tree(topology, binned, encoder.cuts_, rows.sums, rows.baseline)
+        problem = FitProblem(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
+        topology = grow(problem.binned, rows.sums, limits, self.min_samples_split)
+        (lazy,) = problem.build([topology])
+        whole = lazy.tree
         found = prunings(whole.left, whole.right, whole.loss)
         chosen = best_pruning(found, self.ccp_alpha)
 
@@ -166,14 +167,7 @@ class GreedyTree(TreeEstimator):
             PrunedTree(pruning.alpha, tree.total_loss, tree)
             for pruning, tree in zip(found, trees, strict=True)
         )
-        self.tree_ = build_tree(
-            chosen.topology(topology),
-            binned,
-            encoder.cuts_,
-            rows.sums,
-            rows.baseline,
-            rows.target,
-        )
+        self.tree_ = problem.build_with_at_risk(chosen.topology(topology))
         self.loss_ = self.tree_.total_loss
         self.encoder_ = encoder
         return self
@@ -240,7 +234,6 @@ class _Cuts:
 
     def __init__(self, binned: BinnedRows, sums: RowSums, limits: Limits) -> None:
         self._encoded = binned
-        self._limits = limits
         # The bins of all columns side by side; a column begins where the one before it ends.
         ends = np.cumsum(binned.n_bins, dtype=np.intp)
         begin = (ends - binned.n_bins)[:, None]
@@ -253,26 +246,28 @@ class _Cuts:
         # The cut "is missing" has the missing bin between its first and its last already.
         self._adds_missing = binned.cut_missing & (missing >= self._after)
         self._missing = np.where(self._adds_missing, missing, 0)
-        count = np.ones(sums.weight.size)
-        self._measures = (sums.events, sums.hazard, count, sums.has_event.astype(np.float64))
+        self._objective = sums.objective
+        self._n_sums = len(sums.values)
+        self._least = np.array([limits.least.get(name, 0) for name in sums.counts])[:, None]
+        # The sums, how many rows add to each of them, and the counts that limit leaves.
+        adds = (sums.values != 0).astype(np.float64)
+        self._lines, self._kinds = distinct_lines([*sums.values, *adds, *sums.counts.values()])
 
     def best(self, rows: Rows) -> int:
         """Return the cut with the largest gain, or -1 where no cut helps."""
         if not self._first.size:
             return -1
-        totals = [float(measure[rows].sum()) for measure in self._measures]
-        events, hazard, n_rows, n_events = (self._held(measure, rows) for measure in self._measures)
-        limits = self._limits
-        allowed = np.minimum(n_rows, totals[2] - n_rows) >= limits.min_samples_leaf
-        allowed &= np.minimum(n_events, totals[3] - n_events) >= limits.min_events_leaf
+        totals = np.array([line[rows].sum() for line in self._lines])[self._kinds]
+        right = np.stack([self._held(line, rows) for line in self._lines])[self._kinds]
+        left = totals[:, None] - right
+        first_count = 2 * self._n_sums
+        counts = np.minimum(left[first_count:], right[first_count:])
+        allowed = (counts >= self._least).all(axis=0)
         if not allowed.any():
             return -1
-        # A side without events has exactly none, whatever rounding leaves of a difference.
-        events = np.where(n_events > 0, events, 0.0)
-        others = np.where(n_events < totals[3], totals[0] - events, 0.0)
-        gains = gain(events, hazard) + gain(others, totals[1] - hazard)
-        gains = np.where(allowed, gains - float(gain(totals[0], totals[1])), -np.inf)
-        tolerance = _TOLERANCE * max(totals[0], 1.0)
+        gains = self._gain(left) + self._gain(right) - self._gain(totals)
+        gains = np.where(allowed, gains, -np.inf)
+        tolerance = _TOLERANCE * max(float(self._objective.scale(totals[: self._n_sums])), 1.0)
         best = float(gains.max())
         return int(np.argmax(gains >= best - tolerance)) if best > tolerance else -1
 
@@ -281,6 +276,12 @@ class _Cuts:
         place = self._place[self._encoded.cut_column[cut]][rows]
         holds: NDArray[np.bool_] = (self._first[cut] <= place) & (place < self._after[cut])
         return holds | (place == self._missing[cut]) if self._adds_missing[cut] else holds
+
+    def _gain(self, measures: Floats) -> Floats:
+        """Return the gain of leaves with such sums."""
+        sums, n_adding = measures[: self._n_sums], measures[self._n_sums : 2 * self._n_sums]
+        # A sum to which no row adds is zero, whatever rounding leaves of a difference.
+        return self._objective.gain(np.where(n_adding > 0, sums, 0.0))
 
     def _held(self, measure: Floats, rows: Rows) -> Floats:
         """Return the sum of a measure over the rows for which each cut holds."""

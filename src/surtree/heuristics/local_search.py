@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from surtree.base import TreeEstimator
 from surtree.cuts.encoder import Encoder
 from surtree.data.target import Target
-from surtree.fitting.training import TrainingData, read_training_data
+from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import prunings
 from surtree.parameters import (
     MAX_DEPTH,
@@ -25,9 +26,8 @@ from surtree.parameters import (
     require_whole,
 )
 from surtree.solver.core import Problem
-from surtree.solver.problem import BinnedRows, Limits
+from surtree.solver.problem import Limits
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import likelihood_loss, row_sums
 from surtree.tree.build import build_tree
 
 Rows = NDArray[np.intp]
@@ -157,63 +157,51 @@ class LocalSearchTree(TreeEstimator):
         rows = read_training_data(self, X, y, sample_weight, entry)
         random = check_random_state(self.random_state)
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        binned = encoder.fit_encode(rows.table, rows.table_weight)
+        problem = FitProblem(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
         seed = int(random.randint(2**31))
         alpha = (
-            self._tune(binned, encoder, rows, limits, random)
+            self._tune(problem, limits, random)
             if self.ccp_alpha == "auto"
             else float(self.ccp_alpha)
         )
-        found = Problem(binned, rows.sums).local_search(
+        found = problem.core.local_search(
             limits,
             n_restarts=int(self.n_restarts),
             seed=seed,
             price=alpha,
             n_jobs=self.n_jobs,
         )
-        self.tree_ = build_tree(
-            found.topology, binned, encoder.cuts_, rows.sums, rows.baseline, rows.target
-        )
+        self.tree_ = problem.build_with_at_risk(found.topology)
         self.loss_ = self.tree_.total_loss
         self.ccp_alpha_ = alpha
-        self.restart_losses_ = rows.sums.negative_log_hazard - found.worth
+        self.restart_losses_ = rows.sums.constant - found.worth
         self.encoder_ = encoder
         return self
 
-    def _tune(
-        self,
-        binned: BinnedRows,
-        encoder: Encoder,
-        rows: TrainingData,
-        limits: Limits,
-        random: np.random.RandomState,
-    ) -> float:
+    def _tune(self, problem: FitProblem, limits: Limits, random: np.random.RandomState) -> float:
         """Return the price of a split that suits rows which the search did not see."""
-        fitted, held_out = _hold_out(rows.target.event, self.validation_fraction, random)
-        weight = rows.sums.weight
-        target = _take(rows.target, fitted)
-        baseline = nelson_aalen(target, weight[fitted])
-        sums = row_sums(target, weight[fitted], baseline)
-        fitted_rows = replace(binned, bins=np.ascontiguousarray(binned.bins[:, fitted]))
-        topology = (
-            Problem(fitted_rows, sums)
-            .local_search(
-                limits,
-                n_restarts=int(self.n_restarts),
-                seed=int(random.randint(2**31)),
-                n_jobs=self.n_jobs,
-            )
-            .topology
-        )
-        tree = build_tree(topology, fitted_rows, encoder.cuts_, sums, baseline)
+        target, weight = problem.data.target, problem.data.sums.weight
+        fitted, held_out = _hold_out(target.event, self.validation_fraction, random)
+        baseline = nelson_aalen(_take(target, fitted), weight[fitted])
+
+        def part(rows: Rows) -> Problem:
+            bins = np.ascontiguousarray(problem.binned.bins[:, rows])
+            sums = problem.data.sums.objective.row_sums(_take(target, rows), weight[rows], baseline)
+            return Problem(replace(problem.binned, bins=bins), sums)
+
+        fitted_rows, held_out_rows = part(fitted), part(held_out)
+        topology = fitted_rows.local_search(
+            limits,
+            n_restarts=int(self.n_restarts),
+            seed=int(random.randint(2**31)),
+            n_jobs=self.n_jobs,
+        ).topology
+        tree = build_tree(topology, fitted_rows, problem.encoder.cuts_, baseline)
         found = prunings(tree.left, tree.right, tree.loss)
-        held_out_sums = row_sums(_take(rows.target, held_out), weight[held_out], baseline)
-        held_out_rows = replace(binned, bins=np.ascontiguousarray(binned.bins[:, held_out]))
         losses = []
         for pruning in found:
-            pruned = pruning.topology(topology)
-            leaf = Problem(held_out_rows, held_out_sums).find_leaves(pruned)
-            losses.append(likelihood_loss(held_out_sums, tree.theta[pruning.nodes[leaf]]))
+            leaf = held_out_rows.find_leaves(pruning.topology(topology))
+            losses.append(held_out_rows.sums.loss(tree.theta[pruning.nodes[leaf]]))
         # Of trees that are equally good, the smallest: it comes last.
         best = len(losses) - 1 - int(np.argmin(losses[::-1]))
         lower, upper = found[best].alpha, found[min(best + 1, len(found) - 1)].alpha

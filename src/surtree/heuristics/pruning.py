@@ -55,7 +55,7 @@ class Pruning:
         cut[is_split] = position
         kept = {
             name: getattr(whole, name)[self.nodes]
-            for name in ("theta", "n_samples", "n_events", "weight", "events", "hazard", "loss")
+            for name in ("n_samples", "n_events", "weight", "sums", "loss")
         }
         return replace(
             whole,

@@ -23,7 +23,6 @@ from surtree.fitting.training import training_data
 from surtree.model_selection.scoring import Candidate, HeldOut, Scorer
 from surtree.parameters import read_time_limit
 from surtree.solver.search import SearchSettings
-from surtree.survival.objective import row_sums
 
 Positions = NDArray[np.intp]
 
@@ -127,9 +126,10 @@ def score_fold(
     """
     limits = check_parameters(template)
     problem = make_problem(template, training_data(fold.table, fold.target, fold.weight))
-    baseline = problem.data.baseline
     held_out_rows = fold.held_out
-    sums = row_sums(held_out_rows.target, held_out_rows.weight, baseline)
+    sums = problem.data.sums.objective.row_sums(
+        held_out_rows.target, held_out_rows.weight, problem.data.baseline
+    )
     held_out_rows = replace(held_out_rows, sums=sums)
     weight = float(fold.weight.sum())
     values = np.empty((len(sizes), 4))

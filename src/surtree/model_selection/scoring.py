@@ -20,7 +20,7 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
-from surtree.survival.objective import RowSums, likelihood_loss
+from surtree.survival.objective import RowSums
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree, leaf_of_row
 
@@ -56,7 +56,7 @@ class HeldOut:
     X, y : object
         The rows as the user passed them, where a scorer of the user's asks for them.
     sums : RowSums, optional
-        Events and hazard of the rows by the baseline of the fold, once that is known.
+        What the rows add to the sums of leaves, by the baseline of the fold, once that is known.
     """
 
     table: Table
@@ -94,7 +94,7 @@ Scorer = Callable[[Candidate, HeldOut], float]
 
 def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
     assert held_out.sums is not None
-    loss = likelihood_loss(held_out.sums, held_out.risk(candidate.tree))
+    loss = held_out.sums.loss(held_out.risk(candidate.tree))
     return -loss / float(held_out.weight.sum())
 
 

@@ -23,7 +23,7 @@ from surtree.solver.problem import (
     Switches,
     TreeTopology,
 )
-from surtree.survival.objective import RowSums, gain
+from surtree.survival.objective import RowSums
 
 # More threads bring nothing on any machine.
 _MOST_THREADS = 1024
@@ -127,13 +127,14 @@ class Problem:
     """
 
     def __init__(self, binned: BinnedRows, sums: RowSums) -> None:
-        self._sums = sums
+        self.binned = binned
+        self.sums = sums
         self._core = _core.Problem(
             **vars(binned),
-            objective="relative_risk",
-            parameters=np.empty(0),
-            sums=np.stack([sums.events, sums.hazard]),
-            counts=np.stack([np.ones(sums.weight.size), sums.has_event.astype(np.float64)]),
+            objective=sums.objective.kernel,
+            parameters=np.array(sums.objective.parameters, dtype=np.float64),
+            sums=np.ascontiguousarray(sums.values),
+            counts=np.stack(list(sums.counts.values())),
             round_down=sums.is_uneven,
         )
 
@@ -156,7 +157,7 @@ class Problem:
 
         def show(now: _core.Progress) -> bool:
             assert progress is not None
-            total = self._sums.negative_log_hazard
+            total = self.sums.constant
             loss, lower_bound = total - now.gain, max(0.0, total - now.gain_bound)
             return bool(progress(Progress(now.fraction, loss, lower_bound)))
 
@@ -164,7 +165,7 @@ class Problem:
         for name, value in vars(switches or Switches()).items():
             setattr(core_switches, name, value)
         solution = self._core.solve(
-            **_limits(limits),
+            **self._limits(limits),
             time_limit=0.0 if time_limit is None else time_limit,
             n_threads=n_threads(n_jobs),
             memory_limit=_bytes(memory_limit),
@@ -196,11 +197,10 @@ class Problem:
         A split must gain more than its price. The tree depends on the seed, not on the threads.
         """
         # No split gains more than a tree can: a higher price changes nothing, and would overflow.
-        sums = self._sums
-        events, hazard = float(sums.events.sum()), float(sums.hazard.sum())
-        most = sums.negative_log_hazard - float(gain(events, hazard)) + events
+        sums = self.sums
+        most = sums.constant - float(sums.objective.gain(sums.total)) + sums.scale
         best = self._core.local_search(
-            **_limits(limits),
+            **self._limits(limits),
             n_restarts=n_restarts,
             seed=seed,
             price=min(price, most),
@@ -232,12 +232,21 @@ class Problem:
         """Return the leaf of each row in a tree."""
         return self._core.find_leaves(cut=topology.cut, left=topology.left, right=topology.right)
 
+    def _limits(self, limits: Limits) -> dict[str, Any]:
+        most_splits = 2 ** min(limits.max_depth, 30) - 1
+        max_splits = most_splits if limits.max_splits is None else limits.max_splits
+        return {
+            "max_depth": int(limits.max_depth),
+            "max_splits": min(int(max_splits), most_splits),
+            "least": np.array(list(self._least(limits).values()), dtype=np.float64),
+        }
+
+    def _least(self, limits: Limits) -> dict[str, float]:
+        """Return the limit on each count; zero, which is none, where each row alone is enough."""
+        counts = self.sums.counts
+        is_met = {name for name, least in limits.least.items() if counts[name].min() >= least}
+        return dict.fromkeys(counts, 0.0) | limits.least | dict.fromkeys(is_met, 0.0)
+
 
 def _topology(tree: _core.Tree) -> TreeTopology:
     return TreeTopology(tree.cut, tree.left, tree.right)
-
-
-def _limits(limits: Limits) -> dict[str, Any]:
-    most_splits = 2 ** min(limits.max_depth, 30) - 1
-    max_splits = most_splits if limits.max_splits is None else min(limits.max_splits, most_splits)
-    return {"max_depth": limits.max_depth, "max_splits": max_splits, "least": limits.least}

@@ -59,13 +59,12 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if value is not None:
-                object.__setattr__(self, name, min(int(value), _MOST_ROWS))
+                object.__setattr__(self, name, min(value, _MOST_ROWS))
 
     @property
-    def least(self) -> Floats:
-        """The least value of each count in a leaf; zero where every leaf has enough."""
-        min_samples = self.min_samples_leaf if self.min_samples_leaf > 1 else 0
-        return np.array([min_samples, self.min_events_leaf], dtype=np.float64)
+    def least(self) -> dict[str, float]:
+        """The least value in a leaf of each count of `RowSums`, by its name."""
+        return {"samples": self.min_samples_leaf, "events": self.min_events_leaf}
 
 
 @dataclass(frozen=True)

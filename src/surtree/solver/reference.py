@@ -6,13 +6,14 @@ matrix, and every tree within the limits is considered.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
+from surtree.solver.problem import Limits
+from surtree.survival.objective import RowSums
 
 Rows = NDArray[np.bool_]
 
@@ -67,7 +68,7 @@ class ReferenceSolution:
     Attributes
     ----------
     gains : array of float, shape (n_budgets,)
-        ``gains[k]`` is the greatest sum of :func:`gain` over the leaves of a tree with at most
+        ``gains[k]`` is the greatest sum of gains over the leaves of a tree with at most
         ``k`` splits.
     trees : tuple of Node
         ``trees[k]`` is such a tree.
@@ -77,51 +78,18 @@ class ReferenceSolution:
     trees: tuple[Node, ...]
 
 
-def gain(events: float, hazard: float) -> float:
-    """Part of a leaf's loss that depends on the tree, with the sign turned: ``E * log(E / H)``.
-
-    Parameters
-    ----------
-    events, hazard : float
-        Sums over the rows of the leaf. A leaf without events has gain zero, which is the limit.
-
-    Examples
-    --------
-    >>> gain(0.0, 3.0)
-    0.0
-    >>> round(gain(2.0, 1.0), 6)
-    1.386294
-    """
-    return events * math.log(events / hazard) if events > 0 else 0.0
-
-
-def solve(
-    holds: NDArray[np.bool_],
-    events: Floats,
-    hazard: Floats,
-    is_event: NDArray[np.bool_],
-    max_depth: int,
-    max_splits: int | None = None,
-    min_samples_leaf: int = 1,
-    min_events_leaf: int = 0,
-) -> ReferenceSolution:
+def solve(holds: NDArray[np.bool_], sums: RowSums, limits: Limits) -> ReferenceSolution:
     """Find the tree with the greatest gain for every number of splits, by trying all trees.
 
     Parameters
     ----------
     holds : array of bool, shape (n_rows, n_cuts)
         Whether each cut holds for each row.
-    events, hazard : array of float, shape (n_rows,)
-        Weight times event indicator, and weight times cumulative hazard.
-    is_event : array of bool, shape (n_rows,)
-        Whether the row has an event; counted for ``min_events_leaf``.
-    max_depth : int
-        Greatest number of splits on any way from the root to a leaf.
-    max_splits : int, optional
-        Greatest number of splits in the tree; by default as many as the depth allows.
-    min_samples_leaf, min_events_leaf : int
-        Fewest rows, and fewest rows with an event, in each leaf of a tree that has a split. The
-        tree without a split is always allowed.
+    sums : RowSums
+        What each row adds to its leaf, and what a leaf gains from that: any objective.
+    limits : Limits
+        How large the tree may be, and how small each leaf of a tree that has a split. The tree
+        without a split is always allowed.
 
     Returns
     -------
@@ -130,10 +98,17 @@ def solve(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from surtree.data.target import Target
+    >>> from surtree.solver.problem import Limits
+    >>> from surtree.solver.reference import solve
+    >>> from surtree.survival.baseline import Baseline
+    >>> from surtree.survival.objective import RELATIVE_RISK
     >>> holds = np.array([[False], [False], [True], [True]])
-    >>> events = np.array([0.0, 1.0, 1.0, 1.0])
-    >>> hazard = np.array([1.0, 1.0, 0.25, 0.25])
-    >>> solution = solve(holds, events, hazard, events > 0, max_depth=1)
+    >>> target = Target(np.array([False, True, True, True]), np.array([2.0, 2.0, 1.0, 1.0]), None)
+    >>> baseline = Baseline(np.array([1.0, 2.0]), np.array([0.25, 1.0]), floor=0.1)
+    >>> sums = RELATIVE_RISK.row_sums(target, np.ones(4), baseline)
+    >>> solution = solve(holds, sums, Limits(max_depth=1))
     >>> solution.gains.round(4)
     array([0.547 , 2.0794])
     >>> solution.trees[1].cut
@@ -143,8 +118,9 @@ def solve(
 
     def allowed(rows: Rows) -> bool:
         # No row at all is no leaf, whatever the limits say.
-        n_rows, n_events = int(rows.sum()), int(is_event[rows].sum())
-        return n_rows >= max(1, min_samples_leaf) and n_events >= min_events_leaf
+        return bool(rows.any()) and all(
+            sums.counts[name][rows].sum() >= least for name, least in limits.least.items()
+        )
 
     def search(rows: Rows, depth: int, budget: int) -> tuple[float, Node]:
         budget = min(budget, 2**depth - 1)
@@ -155,7 +131,7 @@ def solve(
         return memo[key]
 
     def evaluate(rows: Rows, depth: int, budget: int) -> tuple[float, Node]:
-        best = gain(float(events[rows].sum()), float(hazard[rows].sum())), Node()
+        best = float(sums.objective.gain(sums.values[:, rows].sum(axis=1))), Node()
         if budget == 0:
             return best
         for cut in range(holds.shape[1]):
@@ -171,9 +147,9 @@ def solve(
                     best = gain_left + gain_right, Node(cut, tree_left, tree_right)
         return best
 
-    most_splits = 2**max_depth - 1
-    if max_splits is not None:
-        most_splits = min(most_splits, max_splits)
+    most_splits = 2**limits.max_depth - 1
+    if limits.max_splits is not None:
+        most_splits = min(most_splits, limits.max_splits)
     everything = np.ones(len(holds), dtype=np.bool_)
-    found = [search(everything, max_depth, budget) for budget in range(most_splits + 1)]
+    found = [search(everything, limits.max_depth, budget) for budget in range(most_splits + 1)]
     return ReferenceSolution(np.array([value for value, _ in found]), tuple(t for _, t in found))

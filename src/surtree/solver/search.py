@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
+from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import (
     BinnedRows,
@@ -37,7 +37,7 @@ FIRST_ROWS = 20_000
 FEW_THRESHOLDS = 63
 # Quantiles for that first look.
 FIRST_THRESHOLDS = 10
-# What is rounding, relative to all events, and how often to look closer at most.
+# What is rounding, relative to the scale of gains, and how often to look closer at most.
 REFINEMENT, MAX_REFINEMENTS = 1e-9, 40
 # Thresholds of a column in a refinement, beyond those that it began with.
 CLOSER_THRESHOLDS = 14
@@ -62,53 +62,36 @@ class SearchSettings:
     progress: ProgressHook | None = None
 
 
-class _Clock:
-    """What is left of a time limit."""
-
-    def __init__(self, time_limit: float | None) -> None:
-        self._time_limit = time_limit
-        self._start = perf_counter()
-
-    def left(self) -> float | None:
-        if self._time_limit is None:
-            return None
-        return max(self._time_limit - (perf_counter() - self._start), 1e-9)
-
-
-def search(binned: BinnedRows, sums: RowSums, how: SearchSettings) -> Solution:
+def search(problem: Problem, how: SearchSettings) -> Solution:
     """Find the best tree of every size over all cuts.
 
     Parameters
     ----------
-    binned : BinnedRows
-        The rows.
-    sums : RowSums
-        What they add to the sums of a leaf.
+    problem : Problem
+        The rows and their cuts.
     how : SearchSettings
         Limits of the trees and of the search.
     """
-    clock = _Clock(how.time_limit)
+    clock = Clock(how.time_limit)
     known: Solution | None = None
-    if how.limits.max_depth > 1 and longest(binned) > FEW_THRESHOLDS:
-        known = _first_look(binned, sums, how, clock)
-    elif _may_end_early(sums, how):
-        known = _by_local_search(binned, sums, how)
+    if how.limits.max_depth > 1 and longest(problem.binned) > FEW_THRESHOLDS:
+        known = _first_look(problem, how, clock)
+    elif _may_end_early(problem, how):
+        known = _by_local_search(problem, how)
     if known is not None and known.status == "interrupted":
-        return replace(known, gain_bounds=_no_bounds(known, sums))
-    solution = _solve(binned, sums, how, clock.left(), known=known)
+        return replace(known, gain_bounds=_no_bounds(known, problem.sums))
+    solution = _solve(problem, how, clock.left(), known=known)
     if known is None or solution.status == "optimal":
         return solution
     return _best_of(solution, known)
 
 
-def refine(
-    binned: BinnedRows, sums: RowSums, how: SearchSettings, n_thresholds: int | None
-) -> Solution:
+def refine(problem: Problem, how: SearchSettings, n_thresholds: int | None) -> Solution:
     """Find good trees over all cuts: solve for quantiles, then again near what was chosen.
 
     Parameters
     ----------
-    binned, sums, how
+    problem, how
         As `search` takes them.
     n_thresholds : int or None
         The number of quantiles to begin with.
@@ -118,10 +101,11 @@ def refine(
     Solution
         Its status is "refined": no bound is proven.
     """
-    clock = _Clock(how.time_limit)
+    clock = Clock(how.time_limit)
+    binned, sums = problem.binned, problem.sums
     base = quantiles(binned, _counts(sums), n_thresholds or FIRST_THRESHOLDS)
     best = _solve_restricted(restrict(binned, base), sums, how, clock.left())
-    enough = REFINEMENT * float(sums.events.sum())
+    enough = REFINEMENT * sums.scale
     status, tried = best.status, base
     for _ in range(MAX_REFINEMENTS):
         closer = _closer(binned, base, tried, best)
@@ -141,27 +125,27 @@ def refine(
     )
 
 
-def _first_look(binned: BinnedRows, sums: RowSums, how: SearchSettings, clock: _Clock) -> Solution:
+def _first_look(problem: Problem, how: SearchSettings, clock: Clock) -> Solution:
     """Solve for quantiles; if there is an end to the time, refine what they give as well."""
+    binned, sums = problem.binned, problem.sums
     some = quantiles(binned, _counts(sums), FIRST_THRESHOLDS)
     known = _solve_restricted(restrict(binned, some), sums, how, clock.left())
     time_left = clock.left()
     if time_left is None or known.status != "optimal":
         return known
-    refined = refine(binned, sums, replace(how, time_limit=time_left / 4), FIRST_THRESHOLDS)
+    refined = refine(problem, replace(how, time_limit=time_left / 4), FIRST_THRESHOLDS)
     return _best_of(refined, known)
 
 
 def _solve(
-    binned: BinnedRows,
-    sums: RowSums,
+    problem: Problem,
     how: SearchSettings,
     time_limit: float | None,
     *,
     known: Solution | None = None,
     progress: ProgressHook | None = None,
 ) -> Solution:
-    return Problem(binned, sums).solve(
+    return problem.solve(
         how.limits,
         time_limit=time_limit,
         n_jobs=how.n_jobs,
@@ -182,7 +166,7 @@ def _solve_restricted(
         return how.progress(replace(now, fraction=0.0, lower_bound=0.0))
 
     progress = None if how.progress is None else show
-    solution = _solve(restricted.binned, sums, how, time_limit, progress=progress)
+    solution = _solve(Problem(restricted.binned, sums), how, time_limit, progress=progress)
     topologies = tuple(map(restricted.original, solution.topologies))
     return replace(solution, topologies=topologies)
 
@@ -228,18 +212,18 @@ def _around(grid: NDArray[np.intp], place: int, n: int) -> NDArray[np.intp]:
     return np.concatenate(sides).astype(np.intp)
 
 
-def _may_end_early(sums: RowSums, how: SearchSettings) -> bool:
+def _may_end_early(problem: Problem, how: SearchSettings) -> bool:
     """Tell whether a greedy tree, improved node by node, is worth its time as a first solution."""
     return (
         how.limits.max_depth > 3
         and how.time_limit is not None
         and how.time_limit >= 0.5
-        and sums.weight.size <= FIRST_ROWS
+        and problem.sums.weight.size <= FIRST_ROWS
     )
 
 
-def _by_local_search(binned: BinnedRows, sums: RowSums, how: SearchSettings) -> Solution:
-    found = Problem(binned, sums).local_search(how.limits, n_restarts=1, seed=0)
+def _by_local_search(problem: Problem, how: SearchSettings) -> Solution:
+    found = problem.local_search(how.limits, n_restarts=1, seed=0)
     leaf = TreeTopology(*(np.full(1, -1, dtype=np.int32) for _ in range(3)))
     n_splits = int(np.count_nonzero(found.topology.cut >= 0))
     gains = np.append(np.full(n_splits, -np.inf), found.worth.max())
@@ -280,7 +264,7 @@ def _stretched(solution: Solution, n_sizes: int) -> Solution:
 
 def _no_bounds(solution: Solution, sums: RowSums) -> Floats:
     """No loss is below zero."""
-    return np.maximum(solution.gains, sums.negative_log_hazard)
+    return np.maximum(solution.gains, sums.constant)
 
 
 def _counts(sums: RowSums) -> Floats:

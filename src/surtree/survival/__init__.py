@@ -1,6 +1,7 @@
 """Survival analysis without trees: the baseline hazard, the objective, Kaplan-Meier and curves."""
 
 from surtree.survival.baseline import Baseline
+from surtree.survival.objective import Objective, RelativeRisk
 from surtree.survival.step_function import StepFunction
 
-__all__ = ["Baseline", "StepFunction"]
+__all__ = ["Baseline", "Objective", "RelativeRisk", "StepFunction"]

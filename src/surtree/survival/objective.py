@@ -1,10 +1,16 @@
-"""The objective: the sums of events and hazard that each row adds to a leaf, gain, theta, loss."""
+"""What a leaf is worth: the sums that rows add to it, its gain, its prediction and its loss.
+
+A new objective is a class here (or in a file of its own, named in `OBJECTIVES`) and a struct in
+``cpp/objective/``. A new limit on leaves is a count in `row_counts` and a line in `Limits.least`.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,47 +23,231 @@ from surtree.survival.baseline import Baseline
 EVEN_WEIGHTS = 1e5
 
 
-@dataclass(frozen=True)
+class Objective(ABC):
+    """What a tree maximises: the gain of each leaf, a function of sums over the rows of the leaf.
+
+    The loss of a tree is a constant less the gains of its leaves. The constant is the gain of one
+    leaf for each row, which no tree exceeds, so no loss is negative.
+    """
+
+    # The name of the struct in C++.
+    kernel: ClassVar[str]
+    # What each sum is called, in the order of the struct. Kernels need an even number of sums.
+    sum_names: ClassVar[tuple[str, ...]]
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """What the struct in C++ is made with, in the units of the sums."""
+        return ()
+
+    @abstractmethod
+    def row_values(
+        self, target: Target, weight: Floats, baseline: Baseline
+    ) -> tuple[Floats, Floats]:
+        """Return what rows add to the sums, of shape (n_sums, n_rows), and to the constant."""
+
+    @abstractmethod
+    def gain(self, sums: ArrayLike) -> Floats:
+        """Return the gain of leaves with sums of shape (n_sums, ...), as the core computes it."""
+
+    @abstractmethod
+    def predict(self, sums: ArrayLike) -> Floats:
+        """Return what leaves with sums of shape (n_sums, ...) predict."""
+
+    @abstractmethod
+    def variable_loss(self, values: Floats, prediction: Floats) -> Floats:
+        """Return the loss of each row for a prediction, less its part of the constant."""
+
+    @abstractmethod
+    def scale(self, sums: ArrayLike) -> Floats:
+        """Return what gains are compared with, to tell ties from differences."""
+
+    @abstractmethod
+    def slope(self, sums: ArrayLike) -> Floats:
+        """Return by how much the gain of leaves changes with a sum, so rounding has a bound."""
+
+    def is_uneven(self, weight: Floats) -> bool:
+        """Return whether the lightest rows may vanish beside the heaviest in sums of doubles."""
+        return bool(weight.max() > EVEN_WEIGHTS * weight.min())
+
+    def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
+        """Return whether nodes can have such sums; those of a damaged file may be impossible."""
+        return bool(np.isfinite(sums).all())
+
+    def row_sums(self, target: Target, weight: Floats, baseline: Baseline) -> RowSums:
+        """Return what each row adds to its leaf.
+
+        Parameters
+        ----------
+        target : Target
+            Event, time and entry time of each row.
+        weight : array of float
+            The weight of each row, above zero.
+        baseline : Baseline
+            The hazard that all rows share; it may come from other rows.
+        """
+        values, constants = self.row_values(target, weight, baseline)
+        return RowSums(self, values, row_counts(target, weight), weight, constants)
+
+
+def row_counts(target: Target, weight: Floats) -> dict[str, Floats]:
+    """Return, by name, what each row adds to the counts that limit leaves (`Limits.least`)."""
+    return {"samples": np.ones(weight.size), "events": target.event.astype(np.float64)}
+
+
+@dataclass(frozen=True, eq=False)
 class RowSums:
-    """What each row adds to the sums of the leaf that it falls in.
+    """What each row adds to the leaf that it falls in.
 
     Parameters
     ----------
-    weight : array of float
-        The weight of the row, above zero.
-    events : array of float
-        The weight where the row has an event, else zero.
-    hazard : array of float
-        The weight times the hazard that the row was exposed to.
-    has_event : array of bool
-        Whether the row has an event.
-    negative_log_hazard : float
-        The part of the loss that no tree can change, over all rows.
+    objective : Objective
+        What a leaf gains from its sums.
+    values : array of float of shape (n_sums, n_rows)
+        What rows add to the sums.
+    counts : mapping of str to array of float of shape (n_rows,)
+        What rows add to the counts that limit leaves, by name.
+    weight : array of float of shape (n_rows,)
+        The weight of each row, above zero.
+    constants : array of float of shape (n_rows,)
+        The part of the loss of each row that no tree changes.
     """
 
+    objective: Objective
+    values: Floats
+    counts: Mapping[str, Floats]
     weight: Floats
-    events: Floats
-    hazard: Floats
-    has_event: NDArray[np.bool_]
-    negative_log_hazard: float
+    constants: Floats
+
+    @cached_property
+    def total(self) -> Floats:
+        """The sums over all rows."""
+        total: Floats = self.values.sum(axis=1)
+        return total
+
+    @cached_property
+    def constant(self) -> float:
+        """The part of the loss that no tree changes: no tree gains more."""
+        # Not a dot product: that may start the threads of a linear algebra library.
+        return float(self.constants.sum())
+
+    @cached_property
+    def scale(self) -> float:
+        """What gains and losses are compared with, to tell rounding from differences."""
+        return float(self.objective.scale(self.total))
 
     @cached_property
     def is_uneven(self) -> bool:
-        """Whether the lightest rows may vanish beside the heaviest in sums of double precision."""
-        return bool(self.weight.max() > EVEN_WEIGHTS * self.weight.min())
+        """Whether the lightest rows may vanish beside the heaviest in sums of doubles."""
+        return self.objective.is_uneven(self.weight)
 
     @cached_property
-    def node_values(self) -> Floats:
+    def node_values(self) -> tuple[Floats, list[int]]:
         """What a tree adds up over the rows of each node, a line for each kind of sum.
 
-        Hazard, the part of the loss that no tree changes, rows, rows with events; then, if not
-        all weights are one, weight and events.
+        The kinds are the sums of the objective, the constant, rows, rows with events, and weight.
+        Equal lines (without weights there are some) are kept once: the second value is the line of
+        each kind.
         """
-        loss = -self.events * np.log(self.hazard / self.weight)
-        lines = [self.hazard, loss, np.ones(self.weight.size), self.has_event]
-        if not (self.weight == 1).all():
-            lines += [self.weight, self.events]
-        return np.stack(lines, dtype=np.float64)
+        kinds = [
+            *self.values,
+            self.constants,
+            self.counts["samples"],
+            self.counts["events"],
+            self.weight,
+        ]
+        return distinct_lines(kinds)
+
+    def take(self, rows: NDArray[Any]) -> RowSums:
+        """Return the sums of some rows, given by their positions or by a mask."""
+        return RowSums(
+            self.objective,
+            np.ascontiguousarray(self.values[:, rows]),
+            {name: count[rows] for name, count in self.counts.items()},
+            self.weight[rows],
+            self.constants[rows],
+        )
+
+    def loss(self, prediction: Floats) -> float:
+        """Return the loss of all rows, given what a tree predicts for each of them."""
+        cost = self.objective.variable_loss(self.values, prediction)
+        return self.constant + float(cost.sum())
+
+    def partition_loss(self, label: NDArray[np.intp]) -> float:
+        """Return the loss of all rows, given the number of the leaf of each of them."""
+        n_leaves = int(label.max()) + 1
+        sums = np.stack([total_by(label, values, n_leaves) for values in self.values])
+        return self.constant - float(self.objective.gain(sums).sum())
+
+
+@dataclass(frozen=True)
+class RelativeRisk(Objective):
+    """The objective of the paper: the hazard of a leaf is proportional to the baseline.
+
+    A leaf with ``E`` events and ``H`` expected events (the hazard that its rows were exposed to)
+    gains ``E log(E / H)``, and predicts the relative risk ``theta = E / H``.
+    """
+
+    kernel = "relative_risk"
+    sum_names = ("events", "hazard")
+
+    def row_values(
+        self, target: Target, weight: Floats, baseline: Baseline
+    ) -> tuple[Floats, Floats]:
+        """Return the weighted events and hazards of rows, and their parts of the constant."""
+        hazard = baseline.row_hazard(target)
+        events = np.where(target.event, weight, 0.0)
+        return np.stack([events, weight * hazard]), -(events * np.log(hazard))
+
+    def gain(self, sums: ArrayLike) -> Floats:
+        """Return ``E log(E / H)``, zero without an event."""
+        events, hazard = _floats(sums)
+        ratio = np.where(events > 0, events, 1.0) / np.where(events > 0, hazard, 1.0)
+        return events * np.log(ratio)
+
+    def predict(self, sums: ArrayLike) -> Floats:
+        """Return the hazard ratio ``E / H``, or ``0.5 / H`` without an event.
+
+        The most likely ratio of a leaf without an event is zero, whose curve would say that nobody
+        ever has an event; half an event is what LeBlanc and Crowley put in its place.
+        """
+        events, hazard = _floats(sums)
+        return np.where(events > 0, events, 0.5) / hazard
+
+    def variable_loss(self, values: Floats, prediction: Floats) -> Floats:
+        """Return ``theta H - E (log(theta) + 1)``."""
+        events, hazard = values
+        cost: Floats = prediction * hazard - events * (np.log(prediction) + 1.0)
+        return cost
+
+    def scale(self, sums: ArrayLike) -> Floats:
+        """Return the events."""
+        return _floats(sums)[0]
+
+    def slope(self, sums: ArrayLike) -> Floats:
+        """Return theta. It is large where a leaf with a tiny hazard has an event."""
+        return self.predict(sums)
+
+    def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
+        """Return whether all hazards are positive, and events are those of some of the rows."""
+        events, hazard = sums
+        return (
+            super().are_possible(sums, weight, n_events)
+            and bool((hazard > 0).all())
+            and bool(((events > 0) == (n_events > 0)).all())
+            and bool((events >= 0).all())
+            and bool((events <= (1 + 1e-6) * weight).all())  # fractions round
+        )
+
+
+RELATIVE_RISK = RelativeRisk()
+
+# Objectives that a file can name.
+OBJECTIVES: tuple[type[Objective], ...] = (RelativeRisk,)
+
+
+def _floats(values: ArrayLike) -> list[Floats]:
+    return list(np.asarray(values, dtype=np.float64))
 
 
 def total_by(group: NDArray[Any], values: NDArray[Any], n_groups: int) -> Floats:
@@ -65,48 +255,13 @@ def total_by(group: NDArray[Any], values: NDArray[Any], n_groups: int) -> Floats
     return np.bincount(group, weights=values, minlength=n_groups).astype(np.float64, copy=False)
 
 
-def row_sums(target: Target, weight: Floats, baseline: Baseline) -> RowSums:
-    """Weigh the events and the hazard of each row.
-
-    Parameters
-    ----------
-    target : Target
-        Event, time and entry time of each row.
-    weight : array of float
-        The weight of each row, above zero.
-    baseline : Baseline
-        Where the hazard of a row is read off; it may come from other rows.
-    """
-    hazard = baseline.row_hazard(target)
-    events = np.where(target.event, weight, 0.0)
-    return RowSums(
-        weight=weight,
-        events=events,
-        hazard=weight * hazard,
-        has_event=target.event,
-        # Not a dot product: that may start the threads of a linear algebra library.
-        negative_log_hazard=-float(np.sum(events * np.log(hazard))),
-    )
-
-
-def gain(events: ArrayLike, hazard: ArrayLike) -> Floats:
-    """Return by how much leaves reduce the loss: ``E * log(E / H)``, and zero without an event."""
-    events = np.asarray(events, dtype=np.float64)
-    ratio = np.where(events > 0, events, 1.0) / np.where(events > 0, hazard, 1.0)
-    return events * np.log(ratio)
-
-
-def leaf_theta(events: ArrayLike, hazard: ArrayLike) -> Floats:
-    """Return the hazard ratio of leaves: ``E / H``, and ``0.5 / H`` without an event.
-
-    The most likely ratio of a leaf without an event is zero, whose curve would say that nobody
-    ever has an event; half an event is what LeBlanc and Crowley put in its place.
-    """
-    events = np.asarray(events, dtype=np.float64)
-    return np.where(events > 0, events, 0.5) / np.asarray(hazard, dtype=np.float64)
-
-
-def likelihood_loss(sums: RowSums, theta: Floats) -> float:
-    """Return the loss of rows for which a tree predicts ``theta``, summed over the rows."""
-    cost = theta * sums.hazard - sums.events * (np.log(theta) + 1.0)
-    return sums.negative_log_hazard + float(cost.sum())
+def distinct_lines(lines: list[Floats]) -> tuple[Floats, list[int]]:
+    """Return the distinct ones among some arrays, stacked, and the place of each array there."""
+    distinct: list[Floats] = []
+    places = []
+    for line in lines:
+        equal = (place for place, other in enumerate(distinct) if np.array_equal(line, other))
+        places.append(next(equal, len(distinct)))
+        if places[-1] == len(distinct):
+            distinct.append(line)
+    return np.stack(distinct), places

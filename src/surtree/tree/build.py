@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
 from surtree.solver.core import Problem
-from surtree.solver.problem import BinnedRows, Forest, TreeTopology
+from surtree.solver.problem import Forest, TreeTopology
 from surtree.survival.baseline import Baseline
-from surtree.survival.objective import RowSums, gain, leaf_theta
+from surtree.survival.objective import Objective
 from surtree.tree.at_risk import leaf_at_risk
 from surtree.tree.tree import Tree
 
@@ -43,11 +43,7 @@ class LazyTree:
 
 
 def lazy_trees(
-    topologies: Sequence[TreeTopology],
-    binned: BinnedRows,
-    cuts: Sequence[Cut],
-    sums: RowSums,
-    baseline: Baseline,
+    topologies: Sequence[TreeTopology], problem: Problem, cuts: Sequence[Cut], baseline: Baseline
 ) -> list[LazyTree]:
     """Return the trees of some topologies, all sums added up again from the rows.
 
@@ -55,12 +51,10 @@ def lazy_trees(
     ----------
     topologies : sequence of TreeTopology
         Which cut each node asks, as the solver found it.
-    binned : BinnedRows
+    problem : Problem
         The training rows, as the solver saw them.
     cuts : sequence of Cut
-        The cuts that ``binned`` and ``topologies`` number.
-    sums : RowSums
-        What each training row adds to a node.
+        The cuts that ``problem`` and ``topologies`` number.
     baseline : Baseline
         The baseline hazard of the training rows.
     """
@@ -68,21 +62,18 @@ def lazy_trees(
         return []
     # The nodes of all trees, one after the other, are computed at once.
     joined = Forest.of(topologies)
-    hazard, negative_log_hazard, n_samples, n_events, *weighted = Problem(binned, sums).sum_nodes(
-        joined, sums.node_values
-    )
-    weight, events = weighted or (n_samples, n_events)
+    objective = problem.sums.objective
+    lines, line_of_kind = problem.sums.node_values
+    *sums, constant, n_samples, n_events, weight = problem.sum_nodes(joined, lines)[line_of_kind]
     nodes: dict[str, Any] = {
         "left": joined.left,
         "right": joined.right,
-        "theta": leaf_theta(events, hazard),
         "n_samples": n_samples.astype(np.int32),
         "n_events": n_events.astype(np.int32),
         "weight": weight,
-        "events": events,
-        "hazard": hazard,
-        # No leaf fits its rows better than a hazard for each row; less than nothing is rounding.
-        "loss": np.maximum(negative_log_hazard - gain(events, hazard), 0.0),
+        "sums": np.column_stack(sums),
+        # No leaf fits its rows better than one leaf a row does; less than nothing is rounding.
+        "loss": np.maximum(constant - objective.gain(sums), 0.0),
     }
     for values in nodes.values():
         values.setflags(write=False)  # so that no tree has to see to it
@@ -90,7 +81,7 @@ def lazy_trees(
     return [
         LazyTree(
             float(nodes["loss"][own][joined.left[own] < 0].sum()),
-            partial(_take, nodes, joined.cut, own, cuts, baseline),
+            partial(_take, nodes, joined.cut, own, cuts, objective, baseline),
         )
         for own in own_nodes
     ]
@@ -101,6 +92,7 @@ def _take(
     cut: NDArray[np.int32],
     own: slice,
     cuts: Sequence[Cut],
+    objective: Objective,
     baseline: Baseline,
 ) -> Tree:
     """Return the tree that has some of the nodes, and no cuts but its own."""
@@ -114,15 +106,15 @@ def _take(
         column=np.array([column[place[number]] for number in numbers], dtype=np.int32),
         cut=np.array([place[number] for number in numbers], dtype=np.int32),
         cuts=asked,
+        objective=objective,
         baseline=baseline,
     )
 
 
 def build_tree(
     topology: TreeTopology,
-    binned: BinnedRows,
+    problem: Problem,
     cuts: Sequence[Cut],
-    sums: RowSums,
     baseline: Baseline,
     target: Target | None = None,
 ) -> Tree:
@@ -130,29 +122,28 @@ def build_tree(
 
     Parameters
     ----------
-    topology, binned, cuts, sums, baseline
+    topology, problem, cuts, baseline
         As in `lazy_trees`.
     target : Target, optional
         Events and times of the training rows; with it, the leaves keep their at-risk counts.
     """
-    (lazy,) = lazy_trees([topology], binned, cuts, sums, baseline)
+    (lazy,) = lazy_trees([topology], problem, cuts, baseline)
     tree = lazy.tree
-    return tree if target is None else with_at_risk(tree, topology, binned, sums, target)
+    return tree if target is None else with_at_risk(tree, topology, problem, target)
 
 
-def with_at_risk(
-    tree: Tree, topology: TreeTopology, binned: BinnedRows, sums: RowSums, target: Target
-) -> Tree:
+def with_at_risk(tree: Tree, topology: TreeTopology, problem: Problem, target: Target) -> Tree:
     """Return a tree with what it takes to draw the Kaplan-Meier curves of its leaves.
 
     Parameters
     ----------
     tree : Tree
         The tree of the topology.
-    topology, binned, sums, target
+    topology, problem, target
         As in `build_tree`.
     """
-    leaf_of_row = Problem(binned, sums).find_leaves(topology)
+    leaf_of_row = problem.find_leaves(topology)
+    weight = problem.sums.weight
     return replace(
-        tree, risk=leaf_at_risk(leaf_of_row, topology.left, target, sums.weight, tree.baseline)
+        tree, risk=leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
     )

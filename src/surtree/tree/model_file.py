@@ -13,21 +13,22 @@ import numpy as np
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
-from surtree.files.schema import format_and_version, read_each, shown
+from surtree.files.schema import format_and_version, is_known, read_each, shown
 from surtree.files.writing import write_text
 from surtree.status import EDITED
-from surtree.tree.model_validate import MODEL_FORMAT, validate_model
+from surtree.tree.model_validate import MODEL_FORMATS, validate_model
+from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.size import Size
 from surtree.tree.tree import Tree, read_baseline
 
 FORMAT = "surtree.model"
-VERSION = 1
+VERSION = 2
 
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_")
 _LONGEST_MESSAGE = 400
 # What all trees of a model have in common.
-_SHARED = ("baseline", "known")
+_SHARED = ("baseline", "known", "objective")
 
 
 def write_model(estimator: Any, path: Path) -> None:
@@ -61,7 +62,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     saved = _parse(path)
     try:
-        MODEL_FORMAT(saved, "")
+        MODEL_FORMATS[saved["version"]](saved, "")
         attributes = _attributes(saved)
     except ValueError as error:
         raise damaged(path, error) from None
@@ -105,10 +106,10 @@ def _parse(path: Path) -> Any:
         raise ValueError(
             f"{path} is not a model of surtree: its format is {shown(found[0])}, not {FORMAT!r}."
         )
-    if found[1] != VERSION:
+    if not is_known(found[1], MODEL_FORMATS):
         raise ValueError(
-            f"{path} is a model of version {shown(found[1])}, and this surtree reads version "
-            f"{VERSION}: install the surtree that wrote it, or a newer one."
+            f"{path} is a model of version {shown(found[1])}, and this surtree reads versions "
+            f"1 to {VERSION}: install the surtree that wrote it, or a newer one."
         )
     return saved
 
@@ -186,6 +187,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "encoder": {name: _plain(value) for name, value in estimator.encoder_.get_params().items()},
         **save_cuts(estimator.encoder_.cuts_),
         "heavier_side": estimator.encoder_.heavier_side_.tolist(),
+        "objective": save_objective(trees[0].objective),
         "baseline": trees[0].to_dict()["baseline"],
         "trees": [
             {name: part for name, part in tree.to_dict().items() if name not in _SHARED}
@@ -203,8 +205,9 @@ def _plain(value: Any) -> Any:
 
 def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     baseline = read_baseline(saved["baseline"])
-    known = {"known": saved.get("known", {})}
-    trees = read_each(lambda tree: Tree.from_dict(tree | known, baseline), saved["trees"], "trees")
+    read_objective(saved)  # an unknown one is a fault of the file, not of its first tree
+    shared = {"known": {}} | {name: saved[name] for name in _SHARED if name in saved}
+    trees = read_each(lambda tree: Tree.from_dict(shared | tree, baseline), saved["trees"], "trees")
     cuts = load_cuts(saved)
     validate_model(saved, trees, cuts)
     shape: dict[str, Any] = {"n_features_in_": saved["n_columns"]}

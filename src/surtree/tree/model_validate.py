@@ -9,6 +9,7 @@ from typing import Any
 from surtree.cuts.cut import Cut
 from surtree.cuts.validate import known_categories, require_one_kind
 from surtree.files.schema import (
+    Check,
     Number,
     anything,
     flag,
@@ -39,34 +40,36 @@ def _parameters(value: Any, where: str) -> None:
             Number("a plain value")(item, f"{where}.{name}")
 
 
-MODEL_FORMAT = record(
-    {
-        "format": anything,
-        "version": anything,
-        "parameters": _parameters,
-        "columns": optional(list_of(text)),
-        "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
-        "status": one_of(*STATUSES),
-        "loss": _loss,
-        "lower_bound": _finite,
-        "gap": _finite,
-        "n_cuts": _count,
-        "n_evaluated": _count,
-        "path": list_of(
-            record({"splits": _count, "loss": _loss, "lower_bound": _loss, "tree": _count})
-        ),
-        "encoder": record(
-            dict.fromkeys(("n_thresholds", "max_categories", "min_support"), anything)
-        ),
-        "cuts": list_of(anything),
-        "heavier_side": list_of(flag),
-        "baseline": anything,
-        "trees": list_of(
-            record(dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything))
-        ),
-    },
-    also={"time_unit": optional(text), "digest": text, "known": known_categories},
-)
+_FIELDS: dict[str, Check] = {
+    "format": anything,
+    "version": anything,
+    "parameters": _parameters,
+    "columns": optional(list_of(text)),
+    "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
+    "status": one_of(*STATUSES),
+    "loss": _loss,
+    "lower_bound": _finite,
+    "gap": _finite,
+    "n_cuts": _count,
+    "n_evaluated": _count,
+    "path": list_of(
+        record({"splits": _count, "loss": _loss, "lower_bound": _loss, "tree": _count})
+    ),
+    "encoder": record(dict.fromkeys(("n_thresholds", "max_categories", "min_support"), anything)),
+    "cuts": list_of(anything),
+    "heavier_side": list_of(flag),
+    "baseline": anything,
+    "trees": list_of(
+        record(dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything))
+    ),
+}
+_ALSO: dict[str, Check] = {"time_unit": optional(text), "digest": text, "known": known_categories}
+
+# By version. Models of the first have no objective: it is relative risk.
+MODEL_FORMATS = {
+    1: record(_FIELDS, also=_ALSO),
+    2: record(_FIELDS | {"objective": anything}, also=_ALSO),
+}
 
 
 def validate_model(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...]) -> None:
@@ -129,7 +132,7 @@ def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> It
     for size in [saved | {"tree": 0}, *saved["path"]]:
         loss, tree = size["loss"], trees[size["tree"]]
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        rounding = LOSS_TOLERANCE * (float(tree.events[0]) + loss)
+        rounding = LOSS_TOLERANCE * (float(tree.objective.scale(tree.sums[0])) + loss)
         if abs(loss - tree.total_loss) > rounding:
             yield f"a loss of {loss!r} belongs to a tree of loss {tree.total_loss!r}"
         if size["lower_bound"] > loss + rounding:

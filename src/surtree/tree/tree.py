@@ -16,20 +16,21 @@ from surtree._types import ArrayValue, Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
 from surtree.data.table import Table
-from surtree.files.schema import format_and_version, shown
+from surtree.files.schema import format_and_version, is_known, shown
 from surtree.survival.baseline import Baseline
 from surtree.survival.kaplan_meier import median_time, product_limit
-from surtree.survival.objective import total_by
+from surtree.survival.objective import Objective, total_by
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
-from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMAT, validate_tree
+from surtree.tree.objective_file import read_objective, save_objective
+from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
 
 Integers = NDArray[np.int32]
 
 FORMAT = "surtree.tree"
-VERSION = 1
+VERSION = 2
 
 _INTEGER_FIELDS = ("column", "cut", "left", "right", "n_samples", "n_events")
-_FLOAT_FIELDS = ("theta", "weight", "events", "hazard", "loss")
+_FLOAT_FIELDS = ("weight", "loss")
 _HEADINGS = ("n", "events", "theta")
 
 
@@ -72,16 +73,18 @@ class Tree(ArrayValue):
         Position in ``cuts`` of the question, -1 for a leaf.
     left, right : array of int
         The node where the answer is no, and where it is yes; -1 for a leaf.
-    theta : array of float
-        The hazard of the node relative to the baseline.
     n_samples, n_events : array of int
         The training rows of the node, and those of them with an event.
-    weight, events, hazard : array of float
-        The weight of the rows, of their events, and their weighted hazard.
+    weight : array of float
+        The weight of the rows.
+    sums : array of float of shape (n_nodes, n_sums)
+        The sums over the rows that the objective names, such as events and hazard.
     loss : array of float
         The loss of the rows if the node were a leaf.
     cuts : tuple of Cut
         The questions that the tree asks.
+    objective : Objective
+        What a leaf gains and predicts, from its sums.
     baseline : Baseline
         The cumulative hazard that theta multiplies.
     risk : tuple of AtRiskCounts
@@ -92,16 +95,32 @@ class Tree(ArrayValue):
     cut: Integers
     left: Integers
     right: Integers
-    theta: Floats
     n_samples: Integers
     n_events: Integers
     weight: Floats
-    events: Floats
-    hazard: Floats
+    sums: Floats
     loss: Floats
     cuts: tuple[Cut, ...]
+    objective: Objective
     baseline: Baseline
     risk: tuple[AtRiskCounts, ...] = ()
+
+    @cached_property
+    def theta(self) -> Floats:
+        """What each node predicts: as a rule, its hazard relative to the baseline."""
+        theta = self.objective.predict(self.sums.T)
+        theta.setflags(write=False)
+        return theta
+
+    @property
+    def events(self) -> Floats:
+        """The weight of the events of each node."""
+        return self._sum("events")
+
+    @property
+    def hazard(self) -> Floats:
+        """The weighted hazard of the rows of each node: how many events the baseline expects."""
+        return self._sum("hazard")
 
     @property
     def n_nodes(self) -> int:
@@ -292,8 +311,11 @@ class Tree(ArrayValue):
         return {
             "format": FORMAT,
             "version": VERSION,
+            "objective": save_objective(self.objective),
             "nodes": {
-                name: getattr(self, name).tolist() for name in _INTEGER_FIELDS + _FLOAT_FIELDS
+                **{name: getattr(self, name).tolist() for name in _INTEGER_FIELDS + _FLOAT_FIELDS},
+                "sums": dict(zip(self.objective.sum_names, self.sums.T.tolist(), strict=True)),
+                "theta": self.theta.tolist(),
             },
             **save_cuts(self.cuts),
             "baseline": {
@@ -319,31 +341,35 @@ class Tree(ArrayValue):
         Parameters
         ----------
         saved : dict
-            What `to_dict` returned, also after a way through JSON; a ValueError says what is wrong
-            with anything else.
+            What `to_dict` returned, also after a way through JSON, or what it returned before
+            trees had an objective (version 1); a ValueError says what is wrong with anything else.
         baseline : Baseline, optional
             The baseline, where several trees share one; by default it is read too.
         """
-        found = format_and_version(saved)
-        if found != (FORMAT, VERSION):
+        format_, version = format_and_version(saved)
+        if format_ != FORMAT or not is_known(version, TREE_FORMATS):
             raise ValueError(
                 f"This is not a tree that this version of surtree can read: expected format "
-                f"{FORMAT!r} version {VERSION}, found {shown(found[0])} version {shown(found[1])}."
+                f"{FORMAT!r} version {VERSION}, found {shown(format_)} version {shown(version)}."
             )
-        TREE_FORMAT(saved, "")
-        nodes = dict(saved["nodes"])
-        for names, dtype in ((_INTEGER_FIELDS, np.int32), (_FLOAT_FIELDS, np.float64)):
-            nodes |= {name: np.array(nodes[name], dtype=dtype) for name in names}
+        TREE_FORMATS[version](saved, "")
+        nodes, objective = saved["nodes"], read_objective(saved)
+        arrays: dict[str, Any] = {
+            **{name: np.array(nodes[name], dtype=np.int32) for name in _INTEGER_FIELDS},
+            **{name: np.array(nodes[name], dtype=np.float64) for name in _FLOAT_FIELDS},
+        }
         tree = cls(
-            **nodes,
+            **arrays,
+            sums=read_sums(nodes, objective, version),
             cuts=load_cuts(saved),
+            objective=objective,
             baseline=baseline or read_baseline(saved.get("baseline")),
             risk=at_risk_counts(
                 {name: np.array(counts, dtype=np.float64) for name, counts in leaf.items()}
                 for leaf in saved["risk"]
             ),
         )
-        validate_tree(tree)
+        validate_tree(tree, nodes["theta"])
         return tree
 
     def __repr__(self) -> str:
@@ -391,6 +417,9 @@ class Tree(ArrayValue):
         """Return what holds for the rows that go from a node to one of its two children."""
         cut = self.worded_cuts[node]
         return cut.rule if child == self.right[node] else cut.negated_rule
+
+    def _sum(self, name: str) -> Floats:
+        return self.sums[:, self.objective.sum_names.index(name)]
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]

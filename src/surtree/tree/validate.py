@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._types import Floats
 from surtree.cuts.validate import known_categories, require_one_kind
 from surtree.files.schema import (
     POSITIVE,
+    Check,
     Number,
     anything,
     list_of,
     one_of,
     record,
 )
+from surtree.survival.objective import Objective
 from surtree.survival.time_axis import round_times
 
 if TYPE_CHECKING:
@@ -30,7 +33,9 @@ _ROUNDING = 1e-6
 
 _node = Number("-1 or the number of a node, column or question", -1, 2**31 - 1, whole=True)
 _count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
-_sum = Number("a number, zero or more", 0.0, 1e300)  # so that sums of them are finite
+# So that sums of them are finite.
+_sum = Number("a number, zero or more", 0.0, 1e300)
+_finite = Number("a finite number", -1e300, 1e300)
 # Weights and times of rows are from 1e-100 to 1e100 (target.py); products of two stay finite.
 _time = Number("a time from 0 to 1e100", 0.0, 1e100)
 _weight = Number("a weight, zero or more", 0.0, 1e120)
@@ -45,39 +50,71 @@ BASELINE_FORMAT = record(
 _NODES = {
     **dict.fromkeys(("column", "cut", "left", "right"), list_of(_node)),
     **dict.fromkeys(("n_samples", "n_events"), list_of(_count)),
-    **dict.fromkeys(("weight", "events"), list_of(_weight)),
-    **dict.fromkeys(("hazard", "loss"), list_of(_sum)),
-    "theta": list_of(_positive),
+    "weight": list_of(_weight),
+    "loss": list_of(_sum),
+    "theta": list_of(_finite),
 }
 
-TREE_FORMAT = record(
-    {
-        "format": one_of("surtree.tree"),
-        "version": one_of(1),
-        "nodes": record(_NODES),
-        "cuts": list_of(anything),
-        "risk": list_of(
-            record(
-                {
-                    "step": list_of(_count),
-                    "at_risk": list_of(_positive_weight),
-                    "deaths": list_of(_positive_weight),
-                    "round_at_risk": list_of(_weight),
-                }
-            )
-        ),
-    },
-    also={"baseline": anything, "known": known_categories},
-)
+
+def _tree_format(nodes: dict[str, Check], fields: dict[str, Check]) -> Check:
+    return record(
+        {
+            "format": one_of("surtree.tree"),
+            "version": anything,
+            **fields,
+            "nodes": record(_NODES | nodes),
+            "cuts": list_of(anything),
+            "risk": list_of(
+                record(
+                    {
+                        "step": list_of(_count),
+                        "at_risk": list_of(_positive_weight),
+                        "deaths": list_of(_positive_weight),
+                        "round_at_risk": list_of(_weight),
+                    }
+                )
+            ),
+        },
+        also={"baseline": anything, "known": known_categories},
+    )
 
 
-def validate_tree(tree: Tree) -> None:
+# By version. In the first, the objective is relative risk, and its sums stand beside the rest.
+TREE_FORMATS = {
+    1: _tree_format(dict.fromkeys(("events", "hazard"), list_of(_finite)), {}),
+    2: _tree_format({"sums": anything}, {"objective": anything}),
+}
+
+
+def read_sums(nodes: dict[str, Any], objective: Objective, version: int) -> Floats:
+    """Return the sums of the nodes of a tree, of shape (n_nodes, n_sums).
+
+    Parameters
+    ----------
+    nodes : dict
+        The nodes, of the right form.
+    objective : Objective
+        It names the sums.
+    version : int
+        The version of the tree.
+    """
+    lists = nodes if version == 1 else nodes["sums"]
+    if version > 1:
+        record({name: list_of(_finite) for name in objective.sum_names})(lists, "nodes.sums")
+    if {len(lists[name]) for name in objective.sum_names} != {len(nodes["left"])}:
+        raise _not_whole("its fields are not equally long")
+    return np.array([lists[name] for name in objective.sum_names], dtype=np.float64).T.copy()
+
+
+def validate_tree(tree: Tree, theta: list[float]) -> None:
     """Raise an error where applying a tree would fail, never end, or contradict itself.
 
     Parameters
     ----------
     tree : Tree
         The tree, made of fields that each have the right form, and of sound questions.
+    theta : list of float
+        What its nodes predict, as the file says.
     """
     for holds, fault in (
         (_equally_long, "its fields are not equally long"),
@@ -85,17 +122,24 @@ def validate_tree(tree: Tree) -> None:
         (_asks_what_is_there, "its questions are not all there"),
         (_adds_up, "the rows of its nodes do not add up"),
         (_has_curve, "its baseline is not a curve"),
+        (_has_possible_sums, "no rows have the sums of its nodes"),
         (_predicts, "a leaf's hazard is out of all proportion"),
         (_counts_at_risk, "its at-risk counts are not those of its leaves"),
     ):
         if not holds(tree):
-            raise ValueError(f"This is not a whole tree: {fault}.")
+            raise _not_whole(fault)
+    if len(theta) != tree.n_nodes or not _close(np.array(theta), tree.theta):
+        raise _not_whole("theta is not what the sums of its nodes give")
     require_one_kind(tree.cuts)
 
 
+def _not_whole(fault: str) -> ValueError:
+    return ValueError(f"This is not a whole tree: {fault}.")
+
+
 def _equally_long(tree: Tree) -> bool:
-    shapes = {getattr(tree, name).shape for name in _NODES}
-    return len(shapes) == 1 and tree.column.size > 0
+    lengths = {len(getattr(tree, name)) for name in ("sums", *(_NODES.keys() - {"theta"}))}
+    return len(lengths) == 1 and tree.column.size > 0
 
 
 def _is_tree(tree: Tree) -> bool:
@@ -132,11 +176,13 @@ def _adds_up(tree: Tree) -> bool:
 
     return (
         all(np.array_equal(*sides(name)) for name in ("n_samples", "n_events"))
-        and all(_close(*sides(name)) for name in ("weight", "events", "hazard"))
+        and all(_close(*sides(name)) for name in ("weight", "sums"))
         and bool((tree.n_events <= tree.n_samples).all())
-        and bool((tree.events <= (1 + _ROUNDING) * tree.weight).all())
-        and bool(((tree.events > 0) == (tree.n_events > 0)).all())
     )
+
+
+def _has_possible_sums(tree: Tree) -> bool:
+    return tree.objective.are_possible(tree.sums.T, tree.weight, tree.n_events)
 
 
 def _close(one: NDArray[Any], other: NDArray[Any]) -> bool:
@@ -155,7 +201,7 @@ def _has_curve(tree: Tree) -> bool:
 
 
 def _predicts(tree: Tree) -> bool:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(tree.theta * tree.baseline.cumulative_hazard[-1]).all())
 
 

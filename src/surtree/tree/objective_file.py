@@ -1,0 +1,41 @@
+"""The objective of a tree in a file: its name and its parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surtree.files.schema import Number, list_of, record, shown, text
+from surtree.survival.objective import OBJECTIVES, RELATIVE_RISK, Objective
+
+OBJECTIVE_FORMAT = record({"name": text, "parameters": list_of(Number("a finite number"))})
+
+
+def save_objective(objective: Objective) -> dict[str, Any]:
+    """Return an objective as plain values that JSON can hold."""
+    return {"name": objective.kernel, "parameters": list(objective.parameters)}
+
+
+def read_objective(saved: dict[str, Any]) -> Objective:
+    """Return the objective of a tree or a model that was read from a file.
+
+    Parameters
+    ----------
+    saved : dict
+        The tree or the model. In files of version 1 none has an objective: it is relative risk.
+    """
+    if "objective" not in saved:
+        return RELATIVE_RISK
+    OBJECTIVE_FORMAT(saved["objective"], "objective")
+    name, parameters = saved["objective"]["name"], saved["objective"]["parameters"]
+    known = {kind.kernel: kind for kind in OBJECTIVES}
+    if name not in known:
+        raise ValueError(
+            f"its tree was fitted for the objective {shown(name)}, and this surtree knows "
+            f"{', '.join(map(repr, known))} only: install the surtree that wrote it, or a newer one"
+        )
+    try:
+        return known[name](*parameters)
+    except TypeError:
+        raise ValueError(
+            f"{len(parameters)} parameters are not those of the objective {name!r}"
+        ) from None
