@@ -11,7 +11,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from surtree.solver import reference
-from surtree.solver.problem import Limits
+from surtree.solver.problem import BinnedRows, Limits
 from surtree.survival.objective import RELATIVE_RISK, RowSums
 
 LEVELS = ("a", "b", "c", "d")
@@ -128,6 +128,38 @@ def relative_risk_rows(events: np.ndarray, hazard: np.ndarray, event: np.ndarray
     ones = np.ones(len(events))
     counts = {"samples": ones, "events": np.asarray(event, dtype=float)}
     return RowSums(RELATIVE_RISK, np.stack([events, hazard]), counts, ones, 0 * ones)
+
+
+def random_problem(
+    rng: np.random.Generator, max_rows: int = 14, max_columns: int = 3
+) -> tuple[BinnedRows, np.ndarray]:
+    """Draw rows by bins, with ordered and other cuts and missing values, and what each cut holds.
+
+    Small enough for the reference solver at depth three.
+    """
+    n = int(rng.integers(2, max_rows + 1))
+    lines, n_bins, missing_bin, cuts = [], [], [], []
+    for line in range(rng.integers(1, max_columns + 1)):
+        q = int(rng.integers(2, 5))
+        missing, nominal = rng.random(2) < 0.3
+        missing_bin.append(q if missing else -1)
+        n_bins.append(q + missing)
+        lines.append(rng.integers(0, q + missing, n))
+        firsts = range(0 if nominal else 1, q)
+        cuts += [(line, k, k if nominal else q - 1, bool(missing)) for k in firsts]
+        if missing:
+            cuts.append((line, q, q, True))
+    column, first, last, held = zip(*cuts, strict=True)
+    holds = [
+        ((low <= lines[line]) & (lines[line] <= high)) | (also & (lines[line] == missing_bin[line]))
+        for line, low, high, also in cuts
+    ]
+    binned = BinnedRows(
+        np.array(lines, dtype=np.uint16),
+        *(np.array(each, dtype=np.int32) for each in (n_bins, missing_bin, column, first, last)),
+        np.array(held),
+    )
+    return binned, np.column_stack(holds)
 
 
 def row_hazard(y: np.ndarray, weight: np.ndarray, entry: np.ndarray | None) -> np.ndarray:
