@@ -15,6 +15,7 @@ from rules import leaf_by_rules
 from surtree import SurTree, Tree, UnseenCategoryWarning
 from surtree.datasets import load_gbsg2, load_lung, make_survival_tree_data
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
+from surtree.solver.core import Problem
 
 check = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 HEURISTICS = [
@@ -355,3 +356,15 @@ class TestLocalSearch:
         X, y = load_gbsg2(backend="pandas")
         with pytest.raises(ValueError, match=next(iter(parameters))):
             LocalSearchTree(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model", [SurTree(2), SurTree(4, time_limit=60.0), *HEURISTICS], ids=lambda m: type(m).__name__
+)
+def test_a_fit_hands_its_rows_to_the_core_once(monkeypatch, model):
+    made = []
+    make = Problem.__init__
+    monkeypatch.setattr(Problem, "__init__", lambda *given: (made.append(given), make(*given))[1])
+    X, y = load_lung()
+    clone(model).fit(X, y)
+    assert len(made) == 1

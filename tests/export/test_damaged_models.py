@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from problems import cases
 from surtree import SurTree, Tree, UnseenCategoryWarning
 from surtree.cuts.cut import Cut
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +40,11 @@ def path(tmp_path):
 
 def test_damaged_files_work_or_are_refused_with_one_line(saved, path):
     rng = np.random.default_rng(14)
+    old = [(DATA / f"version_1_{name}.json").read_text("utf-8") for name in ("weights", "entry")]
+    texts = saved + old
     outcomes = []
     for number in range(400):
-        write_damaged(path, damaged(saved[number % len(saved)], rng))
+        write_damaged(path, damaged(texts[number % len(texts)], rng))
         outcomes.append(outcome(path))
     assert set(outcomes) == {"used", "refused"}
 
