@@ -3,9 +3,10 @@
 python -m benchmarks.versions OLD/src NEW/src            # all cases
 python -m benchmarks.versions OLD/src NEW/src "depth 4"  # those whose name has this in it
 
-Each directory holds a package `surtree` with its compiled core. Each version has a process of its own,
-which fits one case at a time. Processor seconds of one thread, the least of several turns, since
-other work on the machine can only add to them. Prints the ratio of each case and their geometric mean.
+Each directory holds a package `surtree` with its compiled core. Each version has a process of its
+own, which fits one case at a time. Processor seconds of one thread, the least of several turns,
+since other work on the machine can only add to them. Prints the ratio of each case and their
+geometric mean.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ def cases() -> dict[str, Callable[[], object]]:
     gbsg2 = load_gbsg2()
     X, y, _ = make_survival_tree_data(5000, random_state=1)
     rng = np.random.default_rng(0)
-    wide = rng.normal(size=(2000, 30)), np.rec.fromarrays(
-        [rng.random(2000) < 0.6, rng.exponential(size=2000)], names="event,time"
+    wide = (
+        rng.normal(size=(2000, 30)),
+        np.rec.fromarrays([rng.random(2000) < 0.6, rng.exponential(size=2000)], names="event,time"),
     )
     tables = {"gbsg2": gbsg2, "synthetic": (X, y), "30 columns": wide}
 
@@ -91,7 +93,7 @@ def start(source: str) -> subprocess.Popen:
 def main(sources: list[str], part: str = "") -> None:
     """Print what both versions take."""
     versions = [start(source) for source in sources]
-    names = [json.loads(version.stdout.readline()) for version in versions][0]
+    names = [json.loads(version.stdout.readline()) for version in versions][-1]
     ratios = []
     print(f"{'case':52} {'old, ms':>9} {'new, ms':>9} {'ratio':>7}")
     for name in (name for name in names if part in name):
