@@ -11,7 +11,6 @@
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
 #include "problem.hpp"
-#include "risk.hpp"
 #include "rows/sum_bins.hpp"
 
 namespace nb = nanobind;
@@ -159,27 +158,6 @@ auto sum_column(const Input<Bin, 1>& bins, std::size_t n_bins, std::optional<Inp
                       output(std::move(totals.hash_high)), output(std::move(totals.weight)));
 }
 
-using RiskAnswer =
-    std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<double>, Output<double>>;
-
-RiskAnswer count_leaf_risk(const Input<std::int32_t, 1>& leaf_of_row, const Input<std::int32_t, 1>& left,
-                           const Input<std::int64_t, 1>& order, const Input<double, 1>& time,
-                           const Input<bool, 1>& event, const Input<double, 1>& weight,
-                           const Input<double, 1>& event_times, const Input<double, 1>& round_times) {
-    RiskCounts counts = count_risk({order.shape(0), left.shape(0), event_times.shape(0), round_times.shape(0),
-                                    leaf_of_row.data(), left.data(), order.data(), time.data(), event.data(),
-                                    weight.data(), event_times.data(), round_times.data()});
-    std::vector<std::int32_t> step;
-    std::vector<double> at_risk, deaths;
-    for (const RiskStep& at : counts.steps) {
-        step.push_back(at.event_time);
-        at_risk.push_back(at.at_risk);
-        deaths.push_back(at.deaths);
-    }
-    return RiskAnswer(output(std::move(counts.begin)), output(std::move(step)), output(std::move(at_risk)),
-                      output(std::move(deaths)), output(std::move(counts.round_at_risk)));
-}
-
 const char* name(Status status) {
     constexpr const char* names[] = {"optimal", "time_limit", "interrupted"};
     return names[static_cast<int>(status)];
@@ -251,8 +229,6 @@ NB_MODULE(_core, m) {
     m.def("sum_bins", &sum_column<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a.none(),
           "Rows in each bin, the two halves of the hash of these rows, and their weight.");
     m.def("sum_bins", &sum_column<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a.none());
-    m.def("count_risk", &count_leaf_risk, "leaf_of_row"_a, "left"_a, "order"_a, "time"_a, "event"_a,
-          "weight"_a, "event_times"_a, "round_times"_a);
     m.def(
         "kernels", [] { return find_kernels("relative_risk")->instruction_set; },
         "Name of the instruction set in use.");

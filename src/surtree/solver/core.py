@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from surtree import _core
 from surtree._types import Floats
-from surtree.data.target import Target
 from surtree.solver.problem import (
     BinnedRows,
     Forest,
@@ -58,48 +57,6 @@ def sum_bins(
         low and high halves.
     """
     return _core.sum_bins(bins, n_bins, weight)
-
-
-def count_at_risk(
-    leaf_of_row: NDArray[np.int32],
-    left: NDArray[np.int32],
-    target: Target,
-    weight: Floats,
-    event_times: Floats,
-    round_times: Floats,
-) -> tuple[NDArray[Any], ...]:
-    """Count the weight at risk in each leaf, for rows without entry times.
-
-    Parameters
-    ----------
-    leaf_of_row : array of int of shape (n_rows,)
-        The node where each row ends.
-    left : array of int of shape (n_nodes,)
-        The left child of each node, -1 for a leaf.
-    target : Target
-        Event and time of each row.
-    weight : array of float of shape (n_rows,)
-        The weight of each row.
-    event_times, round_times : array of float
-        All event times, and the times at which rows are counted besides; both ascend.
-
-    Returns
-    -------
-    begin, step, at_risk, deaths, round_at_risk : arrays
-        For leaf k, positions ``begin[k]`` to ``begin[k + 1]`` of the next three are its event
-        times, as positions in ``event_times``, and the weight at risk and of the events there.
-        The last has a line for each leaf.
-    """
-    return _core.count_risk(
-        leaf_of_row=leaf_of_row,
-        left=left,
-        order=target.order,
-        time=target.time,
-        event=target.event,
-        weight=weight,
-        event_times=event_times,
-        round_times=round_times,
-    )
 
 
 def n_threads(n_jobs: int | None) -> int:

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from surtree._types import ArrayValue, Floats
 from surtree.data.target import Target
-from surtree.solver.core import count_at_risk
 from surtree.survival.baseline import Baseline, risk_table
 from surtree.survival.objective import total_by
 from surtree.survival.time_axis import round_times
 
 Integers = NDArray[np.int32]
+
+# A table of leaves and event times has at most so many cells.
+_MOST_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,20 +53,14 @@ def leaf_at_risk(
     baseline: Baseline,
 ) -> tuple[AtRiskCounts, ...]:
     """Count, for each leaf, the rows at risk and the events at its own event times."""
-    rounded = round_times(float(baseline.times[-1]))
-    if target.entry is None:
-        begin, *steps, at_round_times = count_at_risk(
-            leaf_of_row, left, target, weight, baseline.times, rounded
-        )
-        kinds = [_parts(_smallest(kind), begin.tolist()) for kind in steps]
-        lines = _smallest(at_round_times).reshape(-1, rounded.size)
-        lines.setflags(write=False)
-        return tuple(map(AtRiskCounts, *kinds, lines))
+    times = round_times(float(baseline.times[-1]))
     leaves = np.flatnonzero(left < 0)
-    at_events = list(_at_events(leaf_of_row, leaves, target, weight, baseline))
-    lines = _at_round_times(
-        np.searchsorted(leaves, leaf_of_row), leaves.size, target, weight, rounded
-    )
+    leaf = np.searchsorted(leaves, leaf_of_row)
+    if target.entry is None:
+        at_events = _at_events(leaf, leaves.size, target, weight, baseline)
+    else:
+        at_events = _at_events_with_entry(leaf, leaves.size, target, weight, baseline)
+    lines = _at_round_times(leaf, leaves.size, target, weight, times)
     return at_risk_counts(
         {"step": step, "at_risk": at_risk, "deaths": deaths, "round_at_risk": line}
         for (step, at_risk, deaths), line in zip(at_events, lines, strict=True)
@@ -72,49 +68,68 @@ def leaf_at_risk(
 
 
 def _at_events(
-    leaf_of_row: Integers,
-    leaves: NDArray[np.intp],
-    target: Target,
-    weight: Floats,
-    baseline: Baseline,
+    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, baseline: Baseline
 ) -> Iterator[tuple[NDArray[Any], ...]]:
     """Yield the steps of each leaf, and what is at risk and dies there."""
-    order = np.argsort(leaf_of_row, kind="stable")
-    for rows in np.split(order, np.searchsorted(leaf_of_row[order], leaves[1:])):
+    n_times = baseline.times.size
+    passed = baseline.steps(target)  # event times that a row reaches
+    n_together = max(_MOST_CELLS // (n_times + 1), 1)  # leaves, in one table of leaves and times
+    for first in range(0, n_leaves, n_together):
+        size = (min(n_together, n_leaves - first), n_times + 1)
+        own = slice(None) if n_leaves <= n_together else (leaf >= first) & (leaf < first + size[0])
+        cell = (leaf[own] - first) * size[1] + passed[own]
+        n_cells, died = size[0] * size[1], target.event[own]
+        at_risk = _from_each_on(total_by(cell, weight[own], n_cells).reshape(size))[:, 1:]
+        deaths = total_by(cell[died], weight[own][died], n_cells).reshape(size)[:, 1:]
+        for line, dying in zip(at_risk, deaths, strict=True):
+            step = np.flatnonzero(dying)
+            yield step, line[step], dying[step]
+
+
+def _from_each_on(values: Floats) -> Floats:
+    """Return the sum from each place of a line to its end; nothing is subtracted."""
+    return np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+
+
+def _at_events_with_entry(
+    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, baseline: Baseline
+) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Yield the same, where rows enter after time zero."""
+    order = np.argsort(leaf, kind="stable")
+    for rows in np.split(order, np.searchsorted(leaf[order], np.arange(1, n_leaves))):
         table = risk_table(target.take(rows), weight[rows])
         yield np.searchsorted(baseline.times, table.times), table.at_risk, table.deaths
 
 
 def _at_round_times(
-    position: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, times: Floats
+    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, times: Floats
 ) -> Floats:
     """Return the weight at risk at each of some times, a line for each leaf.
 
     Parameters
     ----------
-    position : array of int
+    leaf : array of int
         The position among the leaves of the leaf of each row.
     n_leaves : int
         How many there are.
     target, weight : Target, array of float
-        The rows; they have entry times.
+        The rows.
     times : array of float
         Ascending, the first is zero.
     """
 
     def from_each_on(place: NDArray[np.intp]) -> Floats:
         """Return the weight of the rows whose place is each one or later."""
-        cells = position * times.size + place
-        sums = total_by(cells, weight, n_leaves * times.size).reshape(n_leaves, -1)
-        return np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
+        sums = total_by(leaf * times.size + place, weight, n_leaves * times.size)
+        return _from_each_on(sums.reshape(n_leaves, -1))
 
     # A row is at risk until the last of these times that it reaches ...
-    assert target.entry is not None
     at_risk = from_each_on(np.searchsorted(times, target.time, side="right") - 1)
+    if target.entry is None:
+        return at_risk
     # ... and not yet where it enters; those of time zero are there from the start.
-    entered_at = np.searchsorted(times, target.entry, side="right") - 1
-    waiting = from_each_on(entered_at)
-    waiting[:, 0] = total_by(position, weight * (target.entry > 0), n_leaves)
+    waiting = from_each_on(np.searchsorted(times, target.entry, side="right") - 1)
+    waiting[:, 0] = total_by(leaf, weight * (target.entry > 0), n_leaves)
     difference = at_risk - waiting
     # Sums of fractions may differ by rounding where nobody is left.
     return np.where(difference > 1e-12 * at_risk[:, :1], difference, 0.0)
