@@ -20,6 +20,15 @@ struct Cut {
     int last;
     bool missing;
     bool negated = false;
+
+    bool holds(int bin, int missing_bin) const {
+        return ((bin >= first && bin <= last) || (missing && bin == missing_bin)) != negated;
+    }
+
+    // Whether the cut divides low bins from high ones; n_values bins do not count the missing one.
+    bool is_ordered(int n_values, int missing_bin) const {
+        return last == n_values - 1 || (missing_bin >= 0 && first == missing_bin);
+    }
 };
 
 struct Kernels;

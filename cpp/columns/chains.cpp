@@ -18,7 +18,7 @@ bool nested(const Problem& problem, const Cut& cut) {
     const auto column = static_cast<std::size_t>(cut.column);
     const int missing_bin = problem.missing_bin[column];
     const int n_values = missing_bin < 0 ? problem.n_bins[column] : missing_bin;
-    return cut.last == n_values - 1 || (missing_bin >= 0 && cut.first == missing_bin);
+    return cut.is_ordered(n_values, missing_bin);
 }
 
 std::vector<std::vector<int>> cuts_by_column(const Problem& problem) {

@@ -187,7 +187,7 @@ Column::Column(const Problem& problem, int column, int levels)
         if (cut.column != column) continue;
         cuts.push_back(static_cast<int>(c));
         sides.push_back(region_of(cut, n_bins, missing_bin));
-        ordered_ = ordered_ && (cut.last == n_values_ - 1 || cut.first == missing_bin);
+        ordered_ = ordered_ && cut.is_ordered(n_values_, missing_bin);
     }
     n_cuts = static_cast<int>(cuts.size());
     if (n_cuts > 0) first_cut = cuts.front();

@@ -86,10 +86,10 @@ class Regrouper {
         const Cut& cut =
             problem_.cuts[static_cast<std::size_t>(cuts_of_column_[static_cast<std::size_t>(column)][0])];
         const std::uint16_t* from = bins(column);
-        RowsOfCut set{column, from[0] >= cut.first && from[0] <= cut.last, 0, {}};
+        RowsOfCut set{column, cut.holds(from[0], -1), 0, {}};
         set.rows.assign((problem_.n_rows + 63) / 64, 0);
         for (std::size_t r = 0; r < problem_.n_rows; ++r) {
-            const bool holds = from[r] >= cut.first && from[r] <= cut.last;
+            const bool holds = cut.holds(from[r], -1);
             set.rows[r / 64] |= static_cast<std::uint64_t>(holds != set.flipped) << (r % 64);
         }
         for (const std::uint64_t word : set.rows) set.size += static_cast<std::size_t>(std::popcount(word));

@@ -5,47 +5,20 @@
 #pragma once
 
 #include "kernel/depth_two.hpp"
+#include "kernel/triple_tables.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
-
-// Adds rows first..last-1 to all tables.
-template <int Width>
-void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
-    Arena arena{in.workspace};
-    unsigned* const cell_of = arena.cells(last - first);
-    const TableLayout& layout = *in.layout;
-    const auto cells_of_pair = [&](int i, int j) {
-        const unsigned n_bins = i < 0 ? 0 : static_cast<unsigned>(layout.n_bins[j]);
-        for (int r = 0; r < last - first; ++r) {
-            const unsigned bin = j < 0 ? 0 : in.axes[j].bins[first + r];
-            cell_of[r] = i < 0 ? bin : in.axes[i].bins[first + r] * n_bins + bin;
-        }
-    };
-    if (layout.n_axes < 3) {
-        const int last_axis = layout.n_axes - 1;
-        cells_of_pair(-1, last_axis - 1);
-        return add_rows<Width>(in, first, last, cell_of, in.axes[last_axis].bins, layout.n_bins[last_axis],
-                               tables);
-    }
-    for (int i = 0; i < layout.n_axes; ++i)
-        for (int j = i + 1; j + 1 < layout.n_axes; ++j) {
-            cells_of_pair(i, j);
-            for (int k = j + 1; k < layout.n_axes; ++k) {
-                const int triple = (i * layout.n_axes + j) * layout.n_axes + k;
-                if (in.skipped && in.skipped[triple]) continue;
-                add_rows<Width>(in, first, last, cell_of, in.axes[k].bins, layout.n_bins[k],
-                                tables + layout.triples[triple]);
-            }
-        }
-}
 
 // Best gains with 0 to 3 splits for each side of each cut.
 template <class Leaf>
 struct DepthThree {
     static constexpr int Width = Leaf::width;
 
+    using Triple = typename TripleTables<Width>::Triple;
+
     const KernelInput& in;
+    const TripleTables<Width> tables;
     Arena arena;
     const Leaf rule;
     double* scratch;
@@ -65,17 +38,9 @@ struct DepthThree {
     double** cell;        // per pair: gains of side x side as a leaf
     double** cell_stump;  // per pair: with at most one split
 
-    // Three axes in the order of their cuts, and their table, whose order may be another.
-    struct Triple {
-        const KernelAxis &i, &j, &k;
-        const double* table;
-        std::size_t i_stride, j_stride, k_stride;
-
-        int block() const { return j.n_sides * k.n_sides; }
-    };
-
     explicit DepthThree(const KernelInput& input)
         : in(input),
+          tables{input},
           arena{input.workspace},
           rule(input.leaf),
           scratch(arena.take(Single<Leaf>::scratch_size(input))),
@@ -119,10 +84,10 @@ struct DepthThree {
             const Single<Leaf> single(arena, a);
             keep(leaf, i, single.leaf);
             keep(stump, i, single.stump);
-            keep(single_table, i, arena.take(area(bins_of(a), Width)));
+            keep(single_table, i, arena.take(area(tables.bins_of(a), Width)));
             for (int j = i + 1; j < n; ++j) {
                 const KernelAxis& b = in.axes[j];
-                keep(pair_table, i * n + j, arena.take(area(bins_of(a), bins_of(b)) * Width));
+                keep(pair_table, i * n + j, arena.take(area(tables.bins_of(a), tables.bins_of(b)) * Width));
                 keep(cell, i * n + j, arena.take(area(a.n_sides, b.n_sides)));
                 keep(cell_stump, i * n + j, arena.take(area(a.n_sides, b.n_sides)));
             }
@@ -130,7 +95,7 @@ struct DepthThree {
     }
 
     bool run() {
-        marginal_tables();
+        tables.sum_margins(single_table, pair_table);
         for (int i = 0; i < in.n_axes; ++i) {
             const Single<Leaf> single(leaf[i], stump[i]);
             single.solve(rule, in.axes[i], single_table[i], Arena{scratch});
@@ -157,68 +122,12 @@ struct DepthThree {
     const double* known(int i) const { return in.known_regions ? in.known_regions[i] : nullptr; }
     const double* known(int i, int j) const { return in.known ? in.known[i * in.n_axes + j] : nullptr; }
 
-    int bins_of(const KernelAxis& axis) const { return in.layout->n_bins[axis.table_axis]; }
-
-    // The table of three axes of the layout, in ascending order.
-    const double* triple_table(int i, int j, int k) const {
-        return in.tables + in.layout->triples[(i * in.layout->n_axes + j) * in.layout->n_axes + k];
-    }
-
-    // Sums per pair and per column, from the smallest table that holds them: axes of the layout come in
-    // the order of their sizes, so that is one with the first axes.
-    void marginal_tables() {
-        const int n = in.n_axes, n_all = in.layout->n_axes;
-        const int* const q = in.layout->n_bins;
-        for (int i = 0; i < n; ++i)
-            for (int j = i + 1; j < n; ++j) {
-                const auto [first, second] = ascending(in.axes[i].table_axis, in.axes[j].table_axis);
-                double* const out = pair_table[i * n + j];
-                if (n_all == 2)
-                    marginalise<Width>(in.tables, 1, 1, q[0] * q[1], out);
-                else if (first > 0)
-                    marginalise<Width>(triple_table(0, first, second), 1, q[0], q[first] * q[second], out);
-                else if (second > 1)
-                    marginalise<Width>(triple_table(0, 1, second), q[0], q[1], q[second], out);
-                else
-                    marginalise<Width>(triple_table(0, 1, 2), q[0] * q[1], q[2], 1, out);
-            }
-        for (int i = 0; i < n; ++i) {
-            const int axis = in.axes[i].table_axis;
-            double* const out = single_table[i];
-            if (n_all == 1)
-                marginalise<Width>(in.tables, 1, 1, q[0], out);
-            else if (n_all == 2 && axis == 0)
-                marginalise<Width>(in.tables, q[0], q[1], 1, out);
-            else if (n_all == 2)
-                marginalise<Width>(in.tables, 1, q[0], q[1], out);
-            else if (axis == 0)
-                marginalise<Width>(triple_table(0, 1, 2), q[0], q[1] * q[2], 1, out);
-            else if (axis > 1)
-                marginalise<Width>(triple_table(0, 1, axis), 1, q[0] * q[1], q[axis], out);
-            else
-                middle_sums(triple_table(0, 1, 2), q[0], q[1], q[2], out);
-        }
-    }
-
-    struct Two {
-        int first, second;
-    };
-    static Two ascending(int a, int b) { return a < b ? Two{a, b} : Two{b, a}; }
-
-    // Sums of a table of outer x n x inner cells over its first and its last axis.
-    static void middle_sums(const double* table, int outer, int n, int inner, double* out) {
-        fill(out, area(n, Width), 0);
-        for (int o = 0; o < outer; ++o)
-            for (int m = 0; m < n; ++m)
-                for (int k = 0; k < inner; ++k, table += Width) Cell<Width>::add(out + area(m, Width), table);
-    }
-
     void solve_pair(int i, int j) {
         const KernelAxis &a = in.axes[i], &b = in.axes[j];
         const double* const table = pair_table[i * in.n_axes + j];
         const bool in_order = a.table_axis < b.table_axis;
-        const std::size_t a_stride = in_order ? area(bins_of(b), Width) : Width;
-        const std::size_t b_stride = in_order ? Width : area(bins_of(a), Width);
+        const std::size_t a_stride = in_order ? area(tables.bins_of(b), Width) : Width;
+        const std::size_t b_stride = in_order ? Width : area(tables.bins_of(a), Width);
         pair.solve(rule, table, a, a_stride, b, b_stride, 0, known(i) ? a.n_sides : a.n_regions, pair_gains);
         if (!known(j)) {
             double* const extra = flipped_gains + area(b.n_sides, a.n_sides);
@@ -269,20 +178,8 @@ struct DepthThree {
             }
     }
 
-    Triple triple(const KernelAxis& i, const KernelAxis& j, const KernelAxis& k) const {
-        const int a = i.table_axis, b = j.table_axis, c = k.table_axis;
-        const auto [low, high] = ascending(a, b);
-        const int first = low < c ? low : c, last = high > c ? high : c, middle = a + b + c - first - last;
-        const auto stride = [&](int axis) {
-            if (axis == last) return static_cast<std::size_t>(Width);
-            const std::size_t line = area(in.layout->n_bins[last], Width);
-            return axis == middle ? line : static_cast<std::size_t>(in.layout->n_bins[middle]) * line;
-        };
-        return {i, j, k, triple_table(first, middle, last), stride(a), stride(b), stride(c)};
-    }
-
     void solve_triple(int i, int j, int k) {
-        const Triple axes = triple(in.axes[i], in.axes[j], in.axes[k]);
+        const Triple axes = tables.triple(in.axes[i], in.axes[j], in.axes[k]);
         running_blocks(axes);
 
         const int n = in.n_axes, n_block = axes.block(), width = padded(n_block);

@@ -1,7 +1,9 @@
 // What all restarts of a local search share: the rows, the cuts in an order to sweep, and the limits.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "problem.hpp"
@@ -35,12 +37,14 @@ struct LocalSearchProblem {
           price(split_price / rows.grid) {}
 
     const double* sums(int row) const { return rows.all.sums.data() + at(row) * at(rows.all.width); }
-    int bin(int column, int row) const { return rows.all.column(column)[row]; }
     bool holds(int cut, int row) const {
-        const Cut& question = problem.cuts[at(cut)];
-        const int b = bin(question.column, row);
-        return (question.first <= b && b <= question.last) ||
-               (question.missing && b == problem.missing_bin[at(question.column)]);
+        const Cut& asked = problem.cuts[at(cut)];
+        return asked.holds(rows.all.column(asked.column)[row], problem.missing_bin[at(asked.column)]);
+    }
+    // Rows for which the cut does not hold come first; returns how many.
+    std::size_t divide(int cut, std::span<int> of) const {
+        const auto middle = std::partition(of.begin(), of.end(), [&](int row) { return !holds(cut, row); });
+        return static_cast<std::size_t>(middle - of.begin());
     }
 };
 

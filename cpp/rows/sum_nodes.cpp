@@ -16,8 +16,7 @@ struct Fork {
     Fork(const Problem& problem, const Cut& cut)
         : bins(problem.bins + at(cut.column) * problem.n_rows), holds(at(problem.n_bins[at(cut.column)])) {
         for (int b = 0; b < static_cast<int>(holds.size()); ++b)
-            holds[at(b)] = (b >= cut.first && b <= cut.last) ||
-                           (cut.missing && b == problem.missing_bin[at(cut.column)]);
+            holds[at(b)] = cut.holds(b, problem.missing_bin[at(cut.column)]);
     }
 };
 

@@ -1,0 +1,124 @@
+// Histograms over triples of columns: what depth three starts from.
+#pragma once
+
+#include "kernel/tables.hpp"
+
+namespace surtree::SURTREE_ISA {
+namespace {
+
+// Adds rows first..last-1 to all tables.
+template <int Width>
+void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
+    Arena arena{in.workspace};
+    unsigned* const cell_of = arena.cells(last - first);
+    const TableLayout& layout = *in.layout;
+    const auto cells_of_pair = [&](int i, int j) {
+        const unsigned n_bins = i < 0 ? 0 : static_cast<unsigned>(layout.n_bins[j]);
+        for (int r = 0; r < last - first; ++r) {
+            const unsigned bin = j < 0 ? 0 : in.axes[j].bins[first + r];
+            cell_of[r] = i < 0 ? bin : in.axes[i].bins[first + r] * n_bins + bin;
+        }
+    };
+    if (layout.n_axes < 3) {
+        const int last_axis = layout.n_axes - 1;
+        cells_of_pair(-1, last_axis - 1);
+        return add_rows<Width>(in, first, last, cell_of, in.axes[last_axis].bins, layout.n_bins[last_axis],
+                               tables);
+    }
+    for (int i = 0; i < layout.n_axes; ++i)
+        for (int j = i + 1; j + 1 < layout.n_axes; ++j) {
+            cells_of_pair(i, j);
+            for (int k = j + 1; k < layout.n_axes; ++k) {
+                const int triple = (i * layout.n_axes + j) * layout.n_axes + k;
+                if (in.skipped && in.skipped[triple]) continue;
+                add_rows<Width>(in, first, last, cell_of, in.axes[k].bins, layout.n_bins[k],
+                                tables + layout.triples[triple]);
+            }
+        }
+}
+
+// The tables of a kernel's input.
+template <int Width>
+struct TripleTables {
+    const KernelInput& in;
+
+    // Three axes in the order of their cuts, and their table, whose order may be another.
+    struct Triple {
+        const KernelAxis &i, &j, &k;
+        const double* table;
+        std::size_t i_stride, j_stride, k_stride;
+
+        int block() const { return j.n_sides * k.n_sides; }
+    };
+
+    int bins_of(const KernelAxis& axis) const { return in.layout->n_bins[axis.table_axis]; }
+
+    // The table of three axes of the layout, in ascending order.
+    const double* triple_table(int i, int j, int k) const {
+        return in.tables + in.layout->triples[(i * in.layout->n_axes + j) * in.layout->n_axes + k];
+    }
+
+    // Sums per pair and per column, from the smallest table that holds them: axes of the layout come in
+    // the order of their sizes, so that is one with the first axes.
+    void sum_margins(double* const* single_table, double* const* pair_table) const {
+        const int n = in.n_axes, n_all = in.layout->n_axes;
+        const int* const q = in.layout->n_bins;
+        for (int i = 0; i < n; ++i)
+            for (int j = i + 1; j < n; ++j) {
+                const auto [first, second] = ascending(in.axes[i].table_axis, in.axes[j].table_axis);
+                double* const out = pair_table[i * n + j];
+                if (n_all == 2)
+                    marginalise<Width>(in.tables, 1, 1, q[0] * q[1], out);
+                else if (first > 0)
+                    marginalise<Width>(triple_table(0, first, second), 1, q[0], q[first] * q[second], out);
+                else if (second > 1)
+                    marginalise<Width>(triple_table(0, 1, second), q[0], q[1], q[second], out);
+                else
+                    marginalise<Width>(triple_table(0, 1, 2), q[0] * q[1], q[2], 1, out);
+            }
+        for (int i = 0; i < n; ++i) {
+            const int axis = in.axes[i].table_axis;
+            double* const out = single_table[i];
+            if (n_all == 1)
+                marginalise<Width>(in.tables, 1, 1, q[0], out);
+            else if (n_all == 2 && axis == 0)
+                marginalise<Width>(in.tables, q[0], q[1], 1, out);
+            else if (n_all == 2)
+                marginalise<Width>(in.tables, 1, q[0], q[1], out);
+            else if (axis == 0)
+                marginalise<Width>(triple_table(0, 1, 2), q[0], q[1] * q[2], 1, out);
+            else if (axis > 1)
+                marginalise<Width>(triple_table(0, 1, axis), 1, q[0] * q[1], q[axis], out);
+            else
+                middle_sums(triple_table(0, 1, 2), q[0], q[1], q[2], out);
+        }
+    }
+
+    struct Two {
+        int first, second;
+    };
+    static Two ascending(int a, int b) { return a < b ? Two{a, b} : Two{b, a}; }
+
+    // Sums of a table of outer x n x inner cells over its first and its last axis.
+    static void middle_sums(const double* table, int outer, int n, int inner, double* out) {
+        fill(out, area(n, Width), 0);
+        for (int o = 0; o < outer; ++o)
+            for (int m = 0; m < n; ++m)
+                for (int k = 0; k < inner; ++k, table += Width) Cell<Width>::add(out + area(m, Width), table);
+    }
+
+    Triple triple(const KernelAxis& i, const KernelAxis& j, const KernelAxis& k) const {
+        const int a = i.table_axis, b = j.table_axis, c = k.table_axis;
+        const auto [low, high] = ascending(a, b);
+        const int first = low < c ? low : c, last = high > c ? high : c, middle = a + b + c - first - last;
+        const auto stride = [&](int axis) {
+            if (axis == last) return static_cast<std::size_t>(Width);
+            const std::size_t line = area(in.layout->n_bins[last], Width);
+            return axis == middle ? line : static_cast<std::size_t>(in.layout->n_bins[middle]) * line;
+        };
+        return {i, j, k, triple_table(first, middle, last), stride(a), stride(b), stride(c)};
+    }
+};
+
+}  // namespace
+}  // namespace surtree::SURTREE_ISA
