@@ -1,6 +1,5 @@
 // The core without Python: against a recursion that looks at every tree, on random small problems.
 #include "example.hpp"
-#include "search/side_cache.hpp"
 
 using namespace surtree;
 using namespace surtree::testing;
@@ -90,30 +89,6 @@ TEST(sharing_changes_nothing) {
         }
 }
 
-TEST(gain_is_the_formula) {
-    std::mt19937_64 random(1);
-    for (int round = 0; round < 20000; ++round) {
-        double sums[2 * max_lanes], e[max_lanes], h[max_lanes], out[max_lanes];
-        for (int l = 0; l < max_lanes; ++l) {
-            e[l] = static_cast<double>(random() >> (12 + random() % 52));
-            h[l] = 1 + static_cast<double>(random() >> (13 + random() % 51));
-        }
-        e[0] = 0;
-        h[1] = std::max(e[1], 1.0);
-        for (int l = 0; l < max_lanes; ++l) {
-            sums[2 * l] = e[l];
-            sums[2 * l + 1] = h[l];
-        }
-        find_kernels("relative_risk")->gains({nullptr, nullptr, 0}, sums, max_lanes, out);
-        for (int l = 0; l < max_lanes; ++l) {
-            const double expected = e[l] > 0 ? e[l] * std::log(e[l] / h[l]) : 0;
-            CHECK(std::abs(out[l] - expected) <=
-                      1e-14 * e[l] * (1 + std::abs(std::log(std::max(e[l], 1.0) / h[l]))),
-                  "g(%.17g, %.17g) = %.17g, not %.17g", e[l], h[l], out[l], expected);
-        }
-    }
-}
-
 // Weights over many orders of magnitude: hazards are rounded down, so that no tree is worth more than
 // claimed.
 TEST(rounding_down_hides_no_better_tree) {
@@ -144,30 +119,6 @@ TEST(rounding_down_hides_no_better_tree) {
             }
         }
     }
-}
-
-TEST(a_table_of_gains_finds_what_it_has_room_for) {
-    Cache<SideCache::Gains> table;
-    const std::size_t room = 1 << 20;
-    std::atomic<std::size_t> bytes_left = room;
-    SideCache::Gains out;
-    const auto number = [](std::size_t k) { return static_cast<double>(k); };
-    std::size_t n_found = 0;
-    for (std::size_t k = 0; k < 40000; ++k) table.store(hash_of_row(k), {number(k), 1, 2, 3}, bytes_left);
-    for (std::size_t k = 0; k < 40000; ++k)
-        if (table.find(hash_of_row(k), out)) {
-            CHECK(out[0] == number(k) && out[3] == 3, "hash %zu", k);
-            ++n_found;
-        }
-    CHECK(n_found > room / Cache<SideCache::Gains>::bytes_per_entry, "found %zu", n_found);
-    CHECK(n_found * sizeof(out) < room - bytes_left && bytes_left <= room, "found %zu", n_found);
-    CHECK(!table.find(hash_of_row(40000), out), "nobody stored it");
-
-    bytes_left = room;
-    table.freeze();
-    table.store(hash_of_row(40000), {}, bytes_left);
-    CHECK(!table.find(hash_of_row(40000), out) && table.find(hash_of_row(0), out),
-          "nothing changes any more");
 }
 
 }  // namespace
