@@ -64,7 +64,7 @@ plot_curves(model.tree_, time_unit="days").figure.savefig("clinical-curves.png",
 # %%
 comparison = audit_tree(GreedyTree(max_depth=3).fit(X, y), X, y)
 costliest = comparison.split_costs[0]
-print(f"The greedy tree misses {comparison.gap:.1f} % of what the best tree explains.")
+print(f"The greedy tree misses {100 * comparison.missed:.1f} % of what the best tree explains.")
 print(f"The costliest of its questions is {costliest.rule!r}.")
 
 # %% [markdown]

@@ -393,7 +393,7 @@ class TestTimesOfZero:
         surtree("fit", files.csv, *TARGET, "--max-depth", 2, *model)
         result = surtree("audit", files.csv, *TARGET, *model, "--json")
         self.require_line(result, table[1])
-        assert json.loads(result.stdout)["gap_percent"] == pytest.approx(0)
+        assert json.loads(result.stdout)["missed"] == pytest.approx(0)
 
     def test_an_event_there_and_an_entry_time_contradict_each_other(self, surtree, files, table):
         kept, _ = table

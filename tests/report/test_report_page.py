@@ -96,7 +96,7 @@ def test_an_audited_tree_says_what_its_questions_cost(table, tmp_path):
     X, y = table
     found = audit_tree(GreedyTree(max_depth=3).fit(X, y), X, y)
     said = text_of(found, tmp_path)
-    assert f"Misses {found.gap:.1f} % of what the best tree of its size explains" in said
+    assert f"Misses {100 * found.missed:.1f} % of what the best tree of its size explains" in said
     assert f"loss {found.optimum.loss:.6g}" in said
     worst = found.split_costs[0]
     assert f"question cost {html.escape(worst.rule)} {worst.cost:.3g}" in said

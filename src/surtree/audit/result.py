@@ -97,16 +97,32 @@ class Audit:
 
     @property
     def gap(self) -> float:
-        """How much of what the optimum explains is missed, in per cent.
+        """The share of the loss that a better tree could save at most, as ``SurTree.gap_`` is.
 
-        What a tree explains is by how much its loss is smaller than that of a single leaf.
+        It is the distance of the loss from the optimum's lower bound, relative to the loss. Leaf
+        labels can be better than any tree over the encoder's cuts; their gap is then negative.
         """
-        return self.gap_to(self.optimum)
+        distance = self.loss - self.optimum.lower_bound
+        return distance / self.loss if abs(distance) > _ROUNDING * self.leaf_loss else 0.0
 
-    def gap_to(self, optimum: Optimum) -> float:
-        """Return how much of what an optimum explains is missed, in per cent."""
+    @property
+    def missed(self) -> float:
+        """The share of what the optimum explains that the audited tree does not.
+
+        What a tree explains is the difference of its loss from that of a single leaf.
+        """
+        return self.missed_of(self.optimum)
+
+    def missed_of(self, optimum: Optimum) -> float:
+        """Return the share of what an optimum explains that the audited tree does not.
+
+        Parameters
+        ----------
+        optimum : Optimum
+            One of ``same_depth`` and ``same_size``.
+        """
         missed, explained = self.loss - optimum.loss, self.leaf_loss - optimum.loss
-        return 100 * missed / explained if explained > _ROUNDING * self.leaf_loss else 0.0
+        return missed / explained if explained > _ROUNDING * self.leaf_loss else 0.0
 
     def title(self) -> str:
         """Return one line about the audited tree."""
@@ -119,7 +135,7 @@ class Audit:
         optimum = self.optimum
         return (
             f"{_limits_text(optimum)}: loss {optimum.loss:.6g}; {self.name} misses "
-            f"{self.gap:.1f} % of what it explains"
+            f"{100 * self.missed:.1f} % of what it explains"
         )
 
     def __str__(self) -> str:
@@ -149,8 +165,8 @@ class Audit:
                 _limits_text(optimum),
                 f"{optimum.loss:.6g}",
                 self._explained(optimum.loss),
-                # What is added turns the negative zero of rounding into zero.
-                f"{round(self.gap_to(optimum), 1) + 0.0:.1f} %",
+                # Adding zero turns a negative zero, left by rounding, into zero.
+                f"{round(100 * self.missed_of(optimum), 1) + 0.0:.1f} %",
             )
             for optimum in optima
         ]

@@ -101,7 +101,8 @@ def _json(found: Audit) -> dict[str, Any]:
         "loss_of_a_single_leaf": found.leaf_loss,
         "splits": found.n_splits,
         "depth": found.depth,
-        "gap_percent": found.gap,
+        "gap": found.gap,
+        "missed": found.missed,
         "same_depth": _optimum(found.same_depth),
         "same_size": _optimum(found.same_size),
         "split_costs": [

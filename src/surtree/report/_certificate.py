@@ -11,8 +11,8 @@ from surtree.status import EDITED, STATUSES
 WEAK = 0.5
 
 
-# A gap below this, in per cent, is rounding.
-ROUNDING = 1e-6
+# A share below this is rounding.
+ROUNDING = 1e-8
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ def audit_verdict(audited: Audited) -> Verdict:
         What the audit found.
     """
     best = "the best tree of its size" if audited.proven else "the best tree found in time"
-    if audited.gap < ROUNDING:
+    if audited.missed < ROUNDING:
         heading = f"As good as {best}"
     else:
-        heading = f"Misses {audited.gap:.1f} % of what {best} explains"
+        heading = f"Misses {100 * audited.missed:.1f} % of what {best} explains"
     comparison = audited.comparison[0].upper() + audited.comparison[1:]
-    return Verdict(audited.proven and audited.gap < ROUNDING, heading, f"{comparison}.")
+    return Verdict(audited.proven and audited.missed < ROUNDING, heading, f"{comparison}.")
 
 
 def percent(share: float) -> str:

@@ -53,8 +53,8 @@ class Audited:
 
     Parameters
     ----------
-    gap : float
-        How much of what the optimum explains is missed, in per cent.
+    missed : float
+        The share of what the optimum explains that the tree does not.
     proven : bool
         Whether the optimum is one, and not the best tree that was found in time.
     comparison : str
@@ -63,7 +63,7 @@ class Audited:
         Each question of the tree, and what it costs; the costliest first.
     """
 
-    gap: float
+    missed: float
     proven: bool
     comparison: str
     costs: tuple[tuple[str, float], ...]
@@ -163,7 +163,7 @@ def _of_audit(audit: Audit) -> Findings:
         audit.tree,
         Certificate(audit.name, audit.loss),
         audited=Audited(
-            gap=audit.gap,
+            missed=audit.missed,
             proven=optimum.lower_bound >= optimum.loss,
             comparison=audit.optimum_title(),
             costs=tuple((split.rule, split.cost) for split in audit.split_costs),
