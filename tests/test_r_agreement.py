@@ -142,7 +142,7 @@ class TestRpart:
         topology = grow(binned, sums, LIMITS, min_samples_split=20)
         baseline = nelson_aalen(read_target(y, len(y)), weight)
         tree = build_tree(topology, Problem(binned, sums), encoder.cuts_, baseline)
-        ours = our_nodes(tree, tree.decision_path(read_table(encoder, numbers(X), reset=False)))
+        ours = our_nodes(tree, tree.decision_path(numbers(X)))
         assert set(ours) == set(by_rows(theirs["nodes"]))
         own_loss = -np.log(hazard)[y["event"]].sum() - RELATIVE_RISK.gain(sums.total)
         assert 2 * own_loss == pytest.approx(theirs["nodes"][0]["deviance"], rel=1e-9)

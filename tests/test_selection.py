@@ -632,5 +632,5 @@ def test_trees_share_the_answers_of_held_out_rows_but_not_where_missing_values_g
     held_out = HeldOut(table, target, np.ones(3), target, None, None)
     assert [held_out.leaves(tree).tolist() for tree in trees] == [[1, 1, 2], [1, 2, 2]]
     assert [held_out.leaves(tree).tolist() for tree in trees] == [
-        tree.apply(table).tolist() for tree in trees
+        tree.apply([[0.0], [np.nan], [1.0]]).tolist() for tree in trees
     ]

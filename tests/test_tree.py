@@ -6,11 +6,12 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
-from surtree import SurTree
+from surtree import SurTree, UnseenCategoryWarning
 from surtree.cuts.cut import Cut
-from surtree.data.table import Column
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
 from surtree.display.wording import leaf_texts
@@ -58,22 +59,10 @@ TOPOLOGY = TreeTopology(
 ROWS_OF_NODE = [list(range(8)), [0, 1, 2, 6], [3, 4, 5, 7], [4], [3, 5, 7]]
 
 
-class Rows:
-    """Columns to apply a tree to; it notes which of them were read."""
-
-    def __init__(self, age, dose):
-        unused = Column("unused", "numeric", np.zeros(len(age)))
-        self.columns = [
-            Column("age", "numeric", np.asarray(age, dtype=float)),
-            unused,
-            Column("dose", "numeric", np.asarray(dose, dtype=float)),
-        ]
-        self.n_rows = len(age)
-        self.read = set()
-
-    def column(self, index):
-        self.read.add(index)
-        return self.columns[index]
+def rows_of(age, dose):
+    """Return rows to apply the tree to; the column between is of a kind that no tree can read."""
+    unused = pd.to_datetime(["2020-01-01"] * len(age))
+    return pd.DataFrame({"age": age, "unused": unused, "dose": dose})
 
 
 def make_tree(target=None, weight=WEIGHT, topology=TOPOLOGY, entry=None):
@@ -132,19 +121,46 @@ def test_a_leaf_without_an_event_costs_nothing_and_is_not_flat():
 
 
 def test_apply_puts_training_rows_where_they_were(tree):
-    leaf_of_row = tree.apply(Rows(AGE, DOSE))
+    leaf_of_row = tree.apply(rows_of(AGE, DOSE))
     for leaf in tree.leaves:
         assert np.flatnonzero(leaf_of_row == leaf).tolist() == ROWS_OF_NODE[leaf]
 
 
-def test_apply_reads_only_the_columns_that_the_tree_uses(tree):
-    rows = Rows(AGE, DOSE)
-    tree.apply(rows)
-    assert rows.read == {0, 2}
+def test_apply_takes_any_table_with_the_columns_of_training(tree):
+    rows = rows_of(AGE, DOSE)
+    expected = tree.apply(rows).tolist()
+    assert tree.apply(pl.from_pandas(rows)).tolist() == expected
+    array = np.column_stack([AGE, np.zeros(8), DOSE])
+    assert tree.apply(array).tolist() == expected
+    assert tree.apply(array.tolist()).tolist() == expected
+
+
+def test_apply_says_which_column_is_not_the_one_of_training(tree):
+    rows = rows_of(AGE, DOSE)
+    with pytest.raises(ValueError, match="X has 2 columns, but the tree asks about column 2"):
+        tree.apply(rows[["age", "dose"]])
+    with pytest.raises(ValueError, match=r"Column 0 of X .* is 'dose', but .* with 'age' there"):
+        tree.decision_path(rows[["dose", "unused", "age"]])
+
+
+def test_apply_takes_named_columns_where_training_had_no_names():
+    tree = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]).tree_
+    assert tree.apply(pd.DataFrame({"stage": [1, 0]})).tolist() == [2, 1]
+
+
+def test_apply_warns_of_categories_that_training_never_had():
+    X, y = [["I"], ["I"], ["II"], ["II"]], [4.0, 3.0, 2.0, 1.0]
+    tree = SurTree(max_depth=1).fit(X, y).tree_
+    with pytest.warns(UnseenCategoryWarning, match="'ii' in 1 row of column 'x0'") as caught:
+        tree.apply([["ii"]])
+    assert caught[0].filename == __file__
+    with pytest.warns(UnseenCategoryWarning) as caught:
+        tree.decision_path([["ii"]])
+    assert caught[0].filename == __file__
 
 
 def test_a_value_that_was_never_missing_follows_the_heavier_side():
-    rows = Rows([np.nan, np.nan], [1.0, np.nan])
+    rows = rows_of([np.nan, np.nan], [1.0, np.nan])
     # Left of the root lie rows of weight 5, right of it of weight 4.
     assert make_tree().apply(rows).tolist() == [1, 1]
     heavy_right = WEIGHT + np.array([0, 0, 0, 5, 0, 0, 0, 0])
@@ -154,7 +170,7 @@ def test_a_value_that_was_never_missing_follows_the_heavier_side():
 
 
 def test_decision_path_has_every_node_from_the_root_to_the_leaf(tree):
-    visited = tree.decision_path(Rows(AGE, DOSE))
+    visited = tree.decision_path(rows_of(AGE, DOSE))
     assert visited.shape == (8, 5)
     for node, rows in enumerate(ROWS_OF_NODE):
         assert np.flatnonzero(visited[:, [node]].toarray()).tolist() == rows
@@ -187,8 +203,8 @@ def test_a_single_leaf():
     no_split = TreeTopology(*(np.array([-1], dtype=np.int32) for _ in range(3)))
     tree = make_tree(topology=no_split)
     assert (tree.n_splits, tree.n_leaves, tree.depth) == (0, 1, 0)
-    assert tree.apply(Rows(AGE, DOSE)).tolist() == [0] * 8
-    assert tree.decision_path(Rows(AGE, DOSE)).toarray().tolist() == [[1]] * 8
+    assert tree.apply(rows_of(AGE, DOSE)).tolist() == [0] * 8
+    assert tree.decision_path(rows_of(AGE, DOSE)).toarray().tolist() == [[1]] * 8
     assert tree.importances(3).tolist() == [0, 0, 0]
     assert tree.rules()[0].conditions == ()
     assert str(tree.rules()[0]).startswith("all rows: theta ")
@@ -228,7 +244,7 @@ def test_the_dictionary_goes_through_json_without_loss(tree):
     again = Tree.from_dict(json.loads(text))
     assert again == tree
     assert json.dumps(again.to_dict()) == text
-    assert again.apply(Rows(AGE, DOSE)).tolist() == tree.apply(Rows(AGE, DOSE)).tolist()
+    assert again.apply(rows_of(AGE, DOSE)).tolist() == tree.apply(rows_of(AGE, DOSE)).tolist()
 
 
 def test_fractional_risk_counts_go_through_json_too():

@@ -20,6 +20,7 @@ from surtree.metrics import concordance_index
 from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import StepFunction
 from surtree.tree.curves import LeafCurve, leaf_curves
+from surtree.tree.rows import find_leaves, path_matrix
 from surtree.tree.tree import Tree
 
 
@@ -46,7 +47,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             counts as a missing value, with an `UnseenCategoryWarning`.
         """
         table = self._read(X)
-        return self.tree_.theta[self.tree_.apply(table)]
+        return self.tree_.theta[find_leaves(self.tree_, table)]
 
     def predict_survival_function(
         self, X: Any, *, return_array: bool = False
@@ -154,7 +155,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             The same columns as in `fit`.
         """
         table = self._read(X)
-        return self.tree_.apply(table)
+        return find_leaves(self.tree_, table)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return which nodes each row visits, as a sparse matrix of shape (n_samples, n_nodes).
@@ -165,7 +166,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             The same columns as in `fit`.
         """
         table = self._read(X)
-        return self.tree_.decision_path(table)
+        return path_matrix(self.tree_, find_leaves(self.tree_, table))
 
     def get_depth(self) -> int:
         """Return the largest number of questions that a row is asked."""
@@ -220,7 +221,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _leaf_index(self, table: Table) -> NDArray[np.intp]:
         """Return, for each row, the position of its leaf among the leaves."""
-        return np.searchsorted(self.tree_.leaves, self.tree_.apply(table))
+        return np.searchsorted(self.tree_.leaves, find_leaves(self.tree_, table))
 
     def _curves_of_rows(
         self, table: Table, curves: list[StepFunction], return_array: bool

@@ -16,6 +16,7 @@ from surtree.fitting.training import TrainingData
 from surtree.solver.core import Problem
 from surtree.solver.problem import TreeTopology
 from surtree.tree.build import build_tree
+from surtree.tree.rows import goes_right
 from surtree.tree.tree import Tree
 
 Answers = NDArray[np.bool_]
@@ -113,7 +114,7 @@ def _read_labels(labels: Any, rows: TrainingData) -> AuditedTree:
 def _read_tree(name: str, tree: Tree, rows: TrainingData) -> AuditedTree:
     warn_of_unseen(tree.cuts, rows.table, stacklevel=4)
     splits = np.flatnonzero(~tree.is_leaf).tolist()
-    answers = tuple(tree.goes_right(node, rows.table, rows.present) for node in splits)
+    answers = tuple(goes_right(tree, node, rows.table, rows.present) for node in splits)
     cuts = tuple(_asked(tree, node, rows) for node in splits)
     return _structured(name, tree.left, tree.right, cuts, answers, rows)
 

@@ -22,7 +22,8 @@ from surtree.metrics import (
 )
 from surtree.survival.objective import RowSums
 from surtree.tree.curves import leaf_curves
-from surtree.tree.tree import Tree, leaf_of_row
+from surtree.tree.rows import goes_right, route_rows
+from surtree.tree.tree import Tree
 
 Scoring = str | Callable[[SurTree, Any, Any], float]
 
@@ -70,11 +71,8 @@ class HeldOut:
 
     def leaves(self, tree: Tree) -> NDArray[np.intp]:
         """Return the leaf that each of the rows falls in."""
-        return leaf_of_row(
-            tree.left,
-            tree.right,
-            self.table.n_rows,
-            lambda node, rows: self._goes_right(tree, node)[rows],
+        return route_rows(
+            tree, self.table.n_rows, lambda node, rows: self._goes_right(tree, node)[rows]
         )
 
     def risk(self, tree: Tree) -> Floats:
@@ -85,7 +83,7 @@ class HeldOut:
         """Answer the question of a node for all rows, once: trees of a path ask much the same."""
         question = tree.question(node)
         if question not in self._answers:
-            self._answers[question] = tree.goes_right(node, self.table, slice(None))
+            self._answers[question] = goes_right(tree, node, self.table, slice(None))
         return self._answers[question]
 
 

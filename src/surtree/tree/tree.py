@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,13 +15,13 @@ from scipy.sparse import csr_matrix
 from surtree._types import ArrayValue, Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
-from surtree.data.table import Table
 from surtree.files.schema import format_and_version, is_known, shown
 from surtree.survival.baseline import Baseline
 from surtree.survival.kaplan_meier import median_time, product_limit
 from surtree.survival.objective import Objective, total_by
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
 from surtree.tree.objective_file import read_objective, save_objective
+from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
 
 Integers = NDArray[np.int32]
@@ -157,42 +157,36 @@ class Tree(ArrayValue):
         """The loss of the tree on its training rows."""
         return float(self.loss[self.leaves].sum())
 
-    def apply(self, table: Table) -> NDArray[np.intp]:
-        """Return the leaf that each row of a table falls in.
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf that each row falls in.
 
         A value that is missing, in a column that had none missing where the tree was fitted,
         follows the side of that node with more weight. A category that the column did not have
-        there counts as missing.
+        there counts as missing, with an `UnseenCategoryWarning`.
 
         Parameters
         ----------
-        table : Table
-            Rows with the columns of the table that the tree was fitted on.
-        """
-        return leaf_of_row(
-            self.left,
-            self.right,
-            table.n_rows,
-            lambda node, rows: self.goes_right(node, table, rows),
-        )
+        X : data frame or array of shape (n_samples, n_features)
+            The columns of the training table, in their order.
 
-    def goes_right(
-        self, node: int, table: Table, rows: NDArray[np.intp] | NDArray[np.bool_] | slice
-    ) -> NDArray[np.bool_]:
-        """Answer the question of a node for some rows of a table.
+        Examples
+        --------
+        >>> from surtree import SurTree
+        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+        >>> model.tree_.apply([[1], [0]]).tolist()
+        [2, 1]
+        """
+        return find_leaves(self, read_rows(self, X, stacklevel=2))
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return the nodes that each row visits, as a sparse matrix of ones.
 
         Parameters
         ----------
-        node : int
-            A node that is not a leaf.
-        table : Table
-            Rows with the columns of the table that the tree was fitted on.
-        rows : array of int or bool, or slice
-            Which of them are asked.
+        X : data frame or array of shape (n_samples, n_features)
+            The columns of the training table, in their order.
         """
-        cut = self.question(node)
-        column = table.column(cut.column)
-        return cut.holds(replace(column, values=column.values[rows]))
+        return path_matrix(self, find_leaves(self, read_rows(self, X, stacklevel=2)))
 
     def question(self, node: int) -> Cut:
         """Return what a node asks, with its answer to a missing value whatever training had.
@@ -227,26 +221,6 @@ class Tree(ArrayValue):
             gone[self.left[node]] = without if missing_right else gone[node]
             gone[self.right[node]] = gone[node] if missing_right else without
         return worded
-
-    def decision_path(self, table: Table) -> csr_matrix:
-        """Return which nodes each row of a table visits, as a sparse matrix of ones.
-
-        Parameters
-        ----------
-        table : Table
-            Rows with the columns of the table that the tree was fitted on.
-        """
-        leaf_of_row = self.apply(table)
-        paths = self.paths()
-        length = np.array([len(path) for path in paths])
-        padded = np.zeros((self.n_nodes, length.max()), dtype=np.int32)
-        for node, path in enumerate(paths):
-            padded[node, : len(path)] = path
-        visited = np.arange(length.max()) < length[leaf_of_row][:, None]
-        nodes = padded[leaf_of_row][visited]
-        first = np.concatenate(([0], np.cumsum(length[leaf_of_row])))
-        shape = (leaf_of_row.size, self.n_nodes)
-        return csr_matrix((np.ones(nodes.size, dtype=np.int64), nodes, first), shape=shape)
 
     def paths(self) -> list[tuple[int, ...]]:
         """Return, for each node, the nodes from the root down to it."""
@@ -438,23 +412,3 @@ def read_baseline(saved: Any) -> Baseline:
         np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
     )
     return Baseline(times, hazard, float(saved["floor"]))
-
-
-def leaf_of_row(
-    left: Integers,
-    right: Integers,
-    n_rows: int,
-    goes_right: Callable[[int, NDArray[np.intp]], NDArray[np.bool_]],
-) -> NDArray[np.intp]:
-    """Send rows down a tree; each node asks its question only of the rows that reach it."""
-    leaf = np.zeros(n_rows, dtype=np.intp)
-    pending = [(0, np.arange(n_rows))]
-    while pending:
-        node, rows = pending.pop()
-        if left[node] < 0:
-            leaf[rows] = node
-            continue
-        answer = goes_right(node, rows)
-        pending.append((int(left[node]), rows[~answer]))
-        pending.append((int(right[node]), rows[answer]))
-    return leaf
