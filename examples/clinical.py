@@ -31,7 +31,7 @@ search = SurTreeCV(max_depth=3).fit(X, y)
 print(search.sizes_)
 
 # %%
-plot_path(search.sizes_).figure.savefig("clinical-sizes.png", dpi=120)
+plot_path(search).figure.savefig("clinical-sizes.png", dpi=120)
 
 # %% [markdown]
 # Six questions do best on women whom the tree has not seen. All sizes above zero are within about a
@@ -49,8 +49,8 @@ print(model.tree_)
 print(f"\n{model.status_}: loss {model.loss_:.2f}, lower bound {model.lower_bound_:.2f}")
 
 # %%
-plot_tree(model.tree_, time_unit="days").figure.savefig("clinical-tree.png", dpi=120)
-plot_curves(model.tree_, time_unit="days").figure.savefig("clinical-curves.png", dpi=120)
+plot_tree(model, time_unit="days").figure.savefig("clinical-tree.png", dpi=120)
+plot_curves(model, time_unit="days").figure.savefig("clinical-curves.png", dpi=120)
 
 # %% [markdown]
 # How to read a leaf: *theta* is the hazard relative to all women, so 2 is twice the risk at any
@@ -87,7 +87,7 @@ print(f"five years without an event: {survival(five_years):.0%}")
 # questionnaire that needs no Python.
 
 # %%
-print(export_text(model.tree_))
+print(export_text(model))
 model.save("clinical-model.json")
 write_report(model, "clinical-report.html", title="Breast cancer", time_unit="days")
 print(*sorted(path.name for path in Path().glob("clinical-*")), sep="\n")

@@ -64,7 +64,7 @@ print(f"{len(pumps)} pumps, {y['failed'].sum()} failures")
 # %%
 model = SurTree(max_depth=3, max_splits=3, min_events_leaf=30).fit(pumps, y, entry=entry)
 print(model.tree_)
-plot_curves(model.tree_, time_unit="hours").figure.savefig("machines-curves.png", dpi=120)
+plot_curves(model, time_unit="hours").figure.savefig("machines-curves.png", dpi=120)
 
 # %% [markdown]
 # ## Into the plant's database
@@ -72,7 +72,7 @@ plot_curves(model.tree_, time_unit="hours").figure.savefig("machines-curves.png"
 # The tree as one SQL expression: the maintenance plan is a query, and needs no Python.
 
 # %%
-expression = export_sql(model.tree_, value="risk")
+expression = export_sql(model, value="risk")
 print(expression)
 
 with sqlite3.connect(":memory:") as database:
@@ -87,4 +87,4 @@ print(plan)
 # And the tree as a picture for the wiki, which draws Mermaid:
 
 # %%
-print(export_mermaid(model.tree_))
+print(export_mermaid(model))

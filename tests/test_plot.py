@@ -461,15 +461,6 @@ def test_text_has_the_size_that_the_user_asks_for():
 
 
 @pytest.mark.parametrize("plot", PLOTS)
-def test_an_estimator_is_not_a_tree(plot):
-    class Model:
-        tree_ = grow(0)
-
-    with pytest.raises(TypeError, match=r"pass model\.tree_, not Model"):
-        plot(Model())
-
-
-@pytest.mark.parametrize("plot", PLOTS)
 def test_without_matplotlib_the_remedy_is_named(plot, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "surtree\[plot\]"'):

@@ -93,8 +93,3 @@ def test_axes_are_taken_and_returned(sizes):
     figure, ax = pyplot.subplots()
     assert plot_path(sizes, ax) is ax
     assert pyplot.get_fignums() == [figure.number]
-
-
-def test_the_search_itself_is_not_taken(sizes):
-    with pytest.raises(TypeError, match=r"pass search\.sizes_, not SurTreeCV"):
-        plot_path(SurTreeCV())

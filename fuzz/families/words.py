@@ -185,7 +185,7 @@ def _cells(words: Words, X: pd.DataFrame) -> dict[str, list[Any]]:
 def _check_python(words: Words, X: pd.DataFrame, expected: np.ndarray | None = None) -> None:
     expected = _leaves(words, X) if expected is None else expected
     namespace: dict[str, Any] = {}
-    exec(export_python(words.model.tree_), namespace)
+    exec(export_python(words.model), namespace)
     cells = _cells(words, X)
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
     found = [namespace["predict"](row) for row in rows]
@@ -202,7 +202,7 @@ def _check_sql(words: Words, X: pd.DataFrame, expected: np.ndarray | None = None
     texts = _texts(words, X)
     if any(_has_surrogate(text) for text in texts) or "" in words.types:
         return  # no column of a database can hold or be called so
-    sql = _unless_refused(lambda: export_sql(words.model.tree_), [_ZERO] * _any_zero(texts))
+    sql = _unless_refused(lambda: export_sql(words.model), [_ZERO] * _any_zero(texts))
     if sql is None or any("\0" in name for name in words.types):
         return
     arrow = pa.table(

@@ -32,12 +32,6 @@ def lung():
     return SurTree(max_depth=3).fit(X, y), X, y
 
 
-@pytest.mark.parametrize("export", EXPORTS)
-def test_an_estimator_is_not_a_tree(export):
-    with pytest.raises(TypeError, match=r"pass model\.tree_, not SurTree"):
-        export(SurTree())
-
-
 @pytest.mark.parametrize("export", NAMED)
 def test_columns_can_have_other_names(export):
     tree = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]).tree_

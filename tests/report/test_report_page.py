@@ -220,7 +220,7 @@ def test_the_fields_of_a_questionnaire():
 
 
 def test_what_is_no_model_is_refused(table, tmp_path):
-    with pytest.raises(TypeError, match="made of a fitted estimator of surtree, of its tree_"):
+    with pytest.raises(TypeError, match="fitted model of surtree, or its tree_"):
         write_report("tree", tmp_path / "page.html")
     with pytest.raises(NotFittedError):
         write_report(SurTree(), tmp_path / "page.html")

@@ -53,8 +53,8 @@ def audit_tree(
 
     Parameters
     ----------
-    model : fitted estimator, or array of shape (n_samples,)
-        An estimator of this package, or a search that chose one; a ``SurvivalTree`` of
+    model : fitted estimator, Tree, or array of shape (n_samples,)
+        An estimator of this package, its tree, or a search that chose one; a ``SurvivalTree`` of
         scikit-survival, or any other with a ``tree_`` like scikit-learn's; or the leaf of each
         row, as any labels. Labels say nothing about questions: they can be better than the
         optimum of the encoder's cuts.

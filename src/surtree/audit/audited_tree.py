@@ -16,7 +16,7 @@ from surtree.fitting.training import TrainingData
 from surtree.solver.core import Problem
 from surtree.solver.problem import TreeTopology
 from surtree.tree.build import build_tree
-from surtree.tree.rows import goes_right
+from surtree.tree.rows import check_columns, goes_right
 from surtree.tree.tree import Tree
 
 Answers = NDArray[np.bool_]
@@ -73,7 +73,7 @@ def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
 
     Parameters
     ----------
-    model : fitted estimator, or array of shape (n_samples,)
+    model : fitted estimator, Tree, or array of shape (n_samples,)
         What is audited.
     X : data frame or array of shape (n_samples, n_features)
         The rows, as the model takes them.
@@ -84,6 +84,9 @@ def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
     -------
     AuditedTree
     """
+    if isinstance(model, Tree):
+        check_columns(model, rows.table)
+        return _read_tree("Tree", model, rows)
     if not hasattr(model, "fit"):
         return _read_labels(model, rows)
     check_is_fitted(model)
@@ -112,7 +115,7 @@ def _read_labels(labels: Any, rows: TrainingData) -> AuditedTree:
 
 
 def _read_tree(name: str, tree: Tree, rows: TrainingData) -> AuditedTree:
-    warn_of_unseen(tree.cuts, rows.table, stacklevel=4)
+    warn_of_unseen(tree.cuts, rows.table, stacklevel=4, counted=rows.present)
     splits = np.flatnonzero(~tree.is_leaf).tolist()
     answers = tuple(goes_right(tree, node, rows.table, rows.present) for node in splits)
     cuts = tuple(_asked(tree, node, rows) for node in splits)

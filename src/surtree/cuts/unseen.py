@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table
@@ -33,7 +35,13 @@ values: 'ii' in 1 row of column 'x0'
     """
 
 
-def warn_of_unseen(cuts: Iterable[Cut], table: Table, *, stacklevel: int) -> None:
+def warn_of_unseen(
+    cuts: Iterable[Cut],
+    table: Table,
+    *,
+    stacklevel: int,
+    counted: NDArray[np.bool_] | slice = slice(None),
+) -> None:
     """Warn once of all columns that hold categories which training never had.
 
     Parameters
@@ -44,9 +52,11 @@ def warn_of_unseen(cuts: Iterable[Cut], table: Table, *, stacklevel: int) -> Non
         The rows.
     stacklevel : int
         Whose line the warning names, as in `warnings.warn`, counted from the caller.
+    counted : array of bool or slice
+        The rows that count; by default all.
     """
     asked = {cut.column: cut for cut in cuts if cut.known is not None}
-    found = [text for cut in asked.values() if (text := _unseen_text(cut, table))]
+    found = [text for cut in asked.values() if (text := _unseen_text(cut, table, counted))]
     if found:
         warnings.warn(
             f"Categories that training never had count as missing values: {'; '.join(found)}",
@@ -55,8 +65,9 @@ def warn_of_unseen(cuts: Iterable[Cut], table: Table, *, stacklevel: int) -> Non
         )
 
 
-def _unseen_text(cut: Cut, table: Table) -> str:
+def _unseen_text(cut: Cut, table: Table, counted: NDArray[np.bool_] | slice) -> str:
     column = table.column(cut.column)
+    column = replace(column, values=column.values[counted])
     unseen = cut.unseen(column)
     n_rows = int(unseen.sum())
     if not n_rows:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from surtree.export._tree import leaf_lines, read_tree
+from surtree.export._tree import leaf_lines, named_tree
 from surtree.tree.tree import Tree
 
 _HEAD = """\
@@ -13,13 +14,13 @@ digraph tree {
   edge [fontname="Helvetica,Arial,sans-serif"]"""
 
 
-def export_dot(tree: Tree, *, feature_names: Sequence[str] | None = None) -> str:
+def export_dot(model: Any, *, feature_names: Sequence[str] | None = None) -> str:
     r"""Return a tree in the language of Graphviz, to be drawn by ``dot``.
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     feature_names : sequence of str, optional
         A name for each column of the training table; by default the names that it had.
 
@@ -34,7 +35,7 @@ def export_dot(tree: Tree, *, feature_names: Sequence[str] | None = None) -> str
     >>> from surtree.datasets import load_gbsg2
     >>> from surtree.export import export_dot
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
-    >>> print(export_dot(model.tree_))
+    >>> print(export_dot(model))
     digraph tree {
       node [shape=box, style=rounded, fontname="Helvetica,Arial,sans-serif", margin="0.2,0.1"]
       edge [fontname="Helvetica,Arial,sans-serif"]
@@ -45,7 +46,7 @@ def export_dot(tree: Tree, *, feature_names: Sequence[str] | None = None) -> str
       0 -> 2 [label=" yes"]
     }
     """
-    tree = read_tree(tree, feature_names)
+    tree = named_tree(model, feature_names)
     return "\n".join((_HEAD, *_nodes(tree), *_edges(tree), "}"))
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from surtree.export._tree import read_tree
-from surtree.tree.tree import Tree
+from surtree.export._tree import named_tree
 
 
-def export_json(tree: Tree, *, indent: int | None = None) -> str:
+def export_json(model: Any, *, indent: int | None = None) -> str:
     """Return a tree as JSON, which `Tree.from_dict` reads back without loss.
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     indent : int, optional
         Spaces of a step to the right; by default everything is on one line.
 
@@ -30,7 +30,9 @@ def export_json(tree: Tree, *, indent: int | None = None) -> str:
     >>> from surtree import SurTree, Tree
     >>> from surtree.export import export_json
     >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
-    >>> Tree.from_dict(json.loads(export_json(model.tree_))) == model.tree_
+    >>> Tree.from_dict(json.loads(export_json(model))) == model.tree_
     True
     """
-    return json.dumps(read_tree(tree).to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+    return json.dumps(
+        named_tree(model).to_dict(), indent=indent, allow_nan=False, ensure_ascii=False
+    )

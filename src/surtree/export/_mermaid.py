@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from surtree.export._tree import leaf_lines, read_tree
+from surtree.export._tree import leaf_lines, named_tree
 from surtree.tree.tree import Tree
 
 # Marks that Mermaid, Markdown or HTML could take for their own; letters of all languages are none.
 _MARK = re.compile(r"[^\w\s.,:=+()'-]|^\d+(?=[.)])|^[+-](?= )")
 
 
-def export_mermaid(tree: Tree, *, feature_names: Sequence[str] | None = None) -> str:
+def export_mermaid(model: Any, *, feature_names: Sequence[str] | None = None) -> str:
     """Return a tree as a Mermaid flowchart, which GitHub and many wikis draw.
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     feature_names : sequence of str, optional
         A name for each column of the training table; by default the names that it had.
 
@@ -32,7 +33,7 @@ def export_mermaid(tree: Tree, *, feature_names: Sequence[str] | None = None) ->
     >>> from surtree import SurTree
     >>> from surtree.export import export_mermaid
     >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
-    >>> print(export_mermaid(model.tree_))
+    >>> print(export_mermaid(model))
     flowchart TD
       n0["x0 #62; 0"]
       n1("leaf 1<br>theta 0.632<br>median 3<br>2 rows, 2 events")
@@ -40,7 +41,7 @@ def export_mermaid(tree: Tree, *, feature_names: Sequence[str] | None = None) ->
       n0 -- no --> n1
       n0 -- yes --> n2
     """
-    tree = read_tree(tree, feature_names)
+    tree = named_tree(model, feature_names)
     return "\n".join(("flowchart TD", *_nodes(tree), *_edges(tree)))
 
 

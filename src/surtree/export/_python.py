@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from surtree.cuts.cut import Cut
-from surtree.export._tree import membership, read_tree
+from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_values
 from surtree.parameters import LeafCurveKind
-from surtree.tree.tree import Tree
+from surtree.tree.resolve import leaf_curve_of
 
 _INDENT = "    "
 
@@ -36,27 +36,28 @@ _TEXT = """
 
 
 def export_python(
-    tree: Tree,
+    model: Any,
     *,
     value: LeafValue | Mapping[int, Any] = "leaf",
     feature_names: Sequence[str] | None = None,
-    leaf_curve: LeafCurveKind = "baseline",
+    leaf_curve: LeafCurveKind | None = None,
     name: str = "predict",
 ) -> str:
     """Return the source of a Python function that needs nothing but Python.
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     value : {"leaf", "risk", "median"} or mapping, default="leaf"
         What the function returns: the number of the leaf, as `SurTree.apply` does; the hazard
         relative to the baseline, as `SurTree.predict`; the median survival, None where it is not
         reached; or, from a mapping of leaves, a number or a text of your own.
     feature_names : sequence of str, optional
         What the columns of the training table are called in the rows, if not the same.
-    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
-        Which curve the median is read off.
+    leaf_curve : {"baseline", "kaplan-meier"}, optional
+        Which curve the median is read off; by default the ``leaf_curve`` of the model, and
+        "baseline" for a tree alone.
     name : str, default="predict"
         What the function is called.
 
@@ -71,14 +72,14 @@ def export_python(
     >>> from surtree.export import export_python
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
     >>> namespace = {}
-    >>> exec(export_python(model.tree_, value="median"), namespace)
+    >>> exec(export_python(model, value="median"), namespace)
     >>> namespace["predict"](positive_nodes=5)
     1059.0
     """
-    tree = read_tree(tree, feature_names)
+    tree = named_tree(model, feature_names)
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"name must be the name of a function; got {name!r}.")
-    values = leaf_values(tree, value, leaf_curve)
+    values = leaf_values(tree, value, leaf_curve or leaf_curve_of(model))
 
     def lines(node: int, indent: str) -> Iterator[str]:
         if tree.is_leaf[node]:

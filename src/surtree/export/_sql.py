@@ -7,36 +7,37 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from surtree.cuts.cut import Cut
-from surtree.export._tree import membership, read_tree
+from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_values
 from surtree.parameters import LeafCurveKind
-from surtree.tree.tree import Tree
+from surtree.tree.resolve import leaf_curve_of
 
 # Up to here a whole number is the same in every numeric type of a database.
 _WHOLE = 2**24
 
 
 def export_sql(
-    tree: Tree,
+    model: Any,
     *,
     value: LeafValue | Mapping[int, Any] = "leaf",
     feature_names: Sequence[str] | None = None,
-    leaf_curve: LeafCurveKind = "baseline",
+    leaf_curve: LeafCurveKind | None = None,
 ) -> str:
     """Return a tree as a CASE expression, for use in a query over a table with its columns.
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     value : {"leaf", "risk", "median"} or mapping, default="leaf"
         What the expression gives: the number of the leaf, as `SurTree.apply` does; the hazard
         relative to the baseline, as `SurTree.predict`; the median survival, NULL where it is not
         reached; or, from a mapping of leaves, a number or a text of your own.
     feature_names : sequence of str, optional
         What the columns of the training table are called in the database, if not the same.
-    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
-        Which curve the median is read off.
+    leaf_curve : {"baseline", "kaplan-meier"}, optional
+        Which curve the median is read off; by default the ``leaf_curve`` of the model, and
+        "baseline" for a tree alone.
 
     Returns
     -------
@@ -60,14 +61,14 @@ def export_sql(
     >>> from surtree.datasets import load_gbsg2
     >>> from surtree.export import export_sql
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
-    >>> print(export_sql(model.tree_, value={1: "low", 2: "high"}))
+    >>> print(export_sql(model, value={1: "low", 2: "high"}))
     CASE
       WHEN "positive_nodes" > 3 THEN 'high'
       ELSE 'low'
     END
     """
-    tree = read_tree(tree, feature_names)
-    values = leaf_values(tree, value, leaf_curve)
+    tree = named_tree(model, feature_names)
+    values = leaf_values(tree, value, leaf_curve or leaf_curve_of(model))
 
     def expression(node: int, indent: str) -> str:
         if tree.is_leaf[node]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from surtree.cuts.cut import Cut
-from surtree.export._tree import median_text, read_tree
+from surtree.export._tree import median_text, named_tree
 from surtree.parameters import require_whole
 from surtree.tree.tree import Tree
 
@@ -14,7 +15,7 @@ _WIDEST = 100
 
 
 def export_text(
-    tree: Tree,
+    model: Any,
     *,
     feature_names: Sequence[str] | None = None,
     max_depth: int = 10,
@@ -26,8 +27,8 @@ def export_text(
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     feature_names : sequence of str, optional
         A name for each column of the training table; by default the names that it had.
     max_depth : int, default=10
@@ -52,13 +53,13 @@ def export_text(
     >>> from surtree.datasets import load_gbsg2
     >>> from surtree.export import export_text
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
-    >>> print(export_text(model.tree_))
+    >>> print(export_text(model))
     |--- positive_nodes <= 3
     |   |--- theta: 0.63, median: > 2456.00, rows: 376, events: 119
     |--- positive_nodes >  3
     |   |--- theta: 1.61, median: 983.00, rows: 310, events: 180
     """
-    tree = read_tree(tree, feature_names)
+    tree = named_tree(model, feature_names)
     require_whole("max_depth", max_depth, 0)
     require_whole("spacing", spacing, 1, _WIDEST)
     require_whole("decimals", decimals, 0, _WIDEST)

@@ -10,23 +10,21 @@ import numpy as np
 
 from surtree.cuts.cut import Cut
 from surtree.display.wording import counted
+from surtree.tree.resolve import tree_of
 from surtree.tree.tree import Tree
 
 
-def read_tree(tree: Tree, feature_names: Sequence[str] | None = None) -> Tree:
-    """Return the tree, with the names of its columns replaced where others are given.
+def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
+    """Return the tree of a model, with the names of its columns replaced where others are given.
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model.
+    model : fitted estimator or Tree
+        A model, or its tree.
     feature_names : sequence of str, optional
         A name for each column of the training table.
     """
-    if not isinstance(tree, Tree):
-        raise TypeError(
-            f"Exports read the tree of a fitted model: pass model.tree_, not {type(tree).__name__}."
-        )
+    tree = tree_of(model)
     if feature_names is None:
         return tree
     names = list(map(str, feature_names))

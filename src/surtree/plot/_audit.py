@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from surtree.plot._requirement import require
+from surtree.audit.result import Audit
+from surtree.plot._requirement import require_matplotlib
 from surtree.plot._tree import plot_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from surtree.audit.result import Audit
 
 # Inches of a new figure: its width, what each tree needs, and what each of its leaves needs.
 _WIDTH, _TREE, _LEAF = 13.0, 1.9, 0.62
@@ -23,7 +22,7 @@ def plot_audit(audit: Audit, axes: Sequence[Axes] | None = None, **options: Any)
     Parameters
     ----------
     audit : Audit
-        What `surtree.audit` returned.
+        What `audit_tree` returned.
     axes : sequence of matplotlib Axes, optional
         Whose places the two trees take, or the one tree where leaf labels were audited; a new
         figure when None.
@@ -46,8 +45,10 @@ def plot_audit(audit: Audit, axes: Sequence[Axes] | None = None, **options: Any)
     >>> below.get_title(loc="left")
     'optimum, 7 splits, depth up to 3: loss 403.583; GreedyTree misses 8.4 % of what it explains'
     """
+    require_matplotlib()
+    if not isinstance(audit, Audit):
+        raise TypeError(f"plot_audit draws what audit_tree found; got {type(audit).__name__}.")
     optimum = audit.optimum
-    require(optimum.tree)
     pictures = [(optimum.tree, audit.optimum_title())]
     if audit.tree is not None:
         pictures.insert(0, (audit.tree, audit.title()))

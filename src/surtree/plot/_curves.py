@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
-from surtree.plot._requirement import require
+from surtree.plot._requirement import require_matplotlib
 from surtree.plot._spread import spread
+from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _SWATCH = 1.5
 
 
 def plot_curves(
-    tree: Tree,
+    model: Any,
     ax: Axes | None = None,
     *,
     kind: LeafCurveKind = "kaplan-meier",
@@ -57,8 +58,8 @@ def plot_curves(
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model, its ``tree_``.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     ax : matplotlib Axes, optional
         Whose place the picture takes; a new figure of a fitting size when None.
     kind : {"kaplan-meier", "baseline"}, default="kaplan-meier"
@@ -67,7 +68,7 @@ def plot_curves(
     level : float, default=0.95
         The level of the confidence band.
     time_unit : str, optional
-        What time is counted in, for example "days".
+        What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     precision : int, default=3
         Significant digits of relative risks and medians.
     cmap : str or matplotlib colour map, optional
@@ -87,10 +88,13 @@ def plot_curves(
     >>> from surtree.datasets import load_gbsg2
     >>> from surtree.plot import plot_curves
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
-    >>> ax = plot_curves(model.tree_, time_unit="days")
+    >>> ax = plot_curves(model, time_unit="days")
     >>> five_years = ax.child_axes[0].axvline(5 * 365)
     """
-    require(tree)
+    require_matplotlib()
+    tree = tree_of(model)
+    if time_unit is None:
+        time_unit = time_unit_of(model)
     leaves = read_leaves(tree, kind, level, mapped_colours(tree.theta[tree.leaves], cmap))
     # From below, as they end: so leaders from curves to labels do not cross.
     order = sorted(leaves, key=lambda leaf: (leaf.last_survival, -leaf.theta))

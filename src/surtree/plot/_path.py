@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from surtree.model_selection.cv import SurTreeCV
 from surtree.model_selection.sizes import SizeScores
+from surtree.plot._requirement import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +20,7 @@ _TRAINING = "#C04808"
 _OTHER = "#8B8B8B"
 
 
-def plot_path(sizes: SizeScores, ax: Axes | None = None) -> Axes:
+def plot_path(search: SurTreeCV | SizeScores, ax: Axes | None = None) -> Axes:
     """Draw how well trees of every size did, and which size was chosen.
 
     The line of the best depth has the standard error of each mean; other depths are thin and
@@ -26,8 +29,8 @@ def plot_path(sizes: SizeScores, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    sizes : SizeScores
-        The scores of a fitted `SurTreeCV`, its ``sizes_``.
+    search : SurTreeCV or SizeScores
+        A fitted search, or its ``sizes_``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
 
@@ -42,22 +45,14 @@ def plot_path(sizes: SizeScores, ax: Axes | None = None) -> Axes:
     >>> from surtree.datasets import load_gbsg2
     >>> from surtree.plot import plot_path
     >>> search = SurTreeCV(max_depth=2, cv=3).fit(*load_gbsg2())
-    >>> plot_path(search.sizes_).get_xlabel()
+    >>> plot_path(search).get_xlabel()
     'splits'
     """
-    if not isinstance(sizes, SizeScores):
-        raise TypeError(
-            "plot_path reads the scores of a fitted SurTreeCV: pass search.sizes_, not "
-            f"{type(sizes).__name__}."
-        )
-    # Only drawing needs matplotlib: fitting and predicting do without it.
-    try:
-        from matplotlib import pyplot
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise ImportError(
-            'Plots need matplotlib, which is not installed: pip install "surtree[plot]".'
-        ) from None
+    require_matplotlib()
+    from matplotlib import pyplot
+    from matplotlib.ticker import MaxNLocator
+
+    sizes = _scores_of(search)
     if ax is None:
         _, ax = pyplot.subplots(layout="constrained")
     loss = sizes.scoring == "loss"
@@ -91,6 +86,18 @@ def plot_path(sizes: SizeScores, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False)
     return ax
+
+
+def _scores_of(search: SurTreeCV | SizeScores) -> SizeScores:
+    if isinstance(search, SizeScores):
+        return search
+    if not isinstance(search, SurTreeCV):
+        raise TypeError(
+            f"plot_path draws a fitted SurTreeCV, or its sizes_; got {type(search).__name__}."
+        )
+    # Without refit there is no tree, but there are scores.
+    check_is_fitted(search, "sizes_")
+    return search.sizes_
 
 
 def _depth_to_show(sizes: SizeScores) -> int:

@@ -14,7 +14,8 @@ from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
-from surtree.plot._requirement import require
+from surtree.plot._requirement import require_matplotlib
+from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _TIME_AXIS = 2 * LINE + 0.8
 
 
 def plot_tree(
-    tree: Tree,
+    model: Any,
     ax: Axes | None = None,
     *,
     kind: LeafCurveKind = "kaplan-meier",
@@ -53,8 +54,8 @@ def plot_tree(
 
     Parameters
     ----------
-    tree : Tree
-        The tree of a fitted model, its ``tree_``.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     ax : matplotlib Axes, optional
         Whose place the picture takes; a new figure of a fitting size when None.
     kind : {"kaplan-meier", "baseline"}, default="kaplan-meier"
@@ -63,7 +64,7 @@ def plot_tree(
     level : float, default=0.95
         The level of the confidence band.
     time_unit : str, optional
-        What time is counted in, for example "days".
+        What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     precision : int, default=3
         Significant digits of relative risks and medians.
     cmap : str or matplotlib colour map, optional
@@ -83,11 +84,14 @@ def plot_tree(
     >>> from surtree.datasets import load_gbsg2
     >>> from surtree.plot import plot_tree
     >>> model = SurTree(max_depth=2).fit(*load_gbsg2())
-    >>> ax = plot_tree(model.tree_, time_unit="days")
+    >>> ax = plot_tree(model, time_unit="days")
     >>> len(ax.child_axes)
     4
     """
-    require(tree)
+    require_matplotlib()
+    tree = tree_of(model)
+    if time_unit is None:
+        time_unit = time_unit_of(model)
     leaves = read_leaves(tree, kind, level, mapped_colours(tree.theta[tree.leaves], cmap))
     table = _table(leaves, time_unit, precision)
     ruler = Ruler()

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from surtree.audit.result import Audit
-from surtree.base import TreeEstimator
 from surtree.cuts.cut import Cut
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.model_selection.sizes import SizeScores
+from surtree.tree.resolve import fitted
 from surtree.tree.tree import Tree
 
 
@@ -134,23 +133,18 @@ def read_findings(model: Any) -> Findings:
     model : Tree, Audit or fitted estimator with a ``tree_``
         What to look at.
     """
-    if isinstance(model, Tree):
-        return Findings(model)
     if isinstance(model, Audit):
         return _of_audit(model)
-    if not isinstance(model, TreeEstimator):
-        raise TypeError(
-            "A report is made of a fitted estimator of surtree, of its tree_ or of an audit; "
-            f"got {type(model).__name__}."
-        )
-    check_is_fitted(model)
+    shown = fitted(model)
+    if isinstance(shown, Tree):
+        return Findings(shown)
     if isinstance(model, SurTreeCV):
-        found = _of_search(model.best_estimator_, type(model).__name__, model.status_)
+        found = _of_search(shown, type(model).__name__, model.status_)
         return replace(found, scores=model.sizes_)
-    if isinstance(model, SurTree):
-        return _of_search(model, type(model).__name__, "optimal")
-    certificate = Certificate(type(model).__name__, model.tree_.total_loss)
-    return Findings(model.tree_, certificate, columns=_columns(model))
+    if isinstance(shown, SurTree):
+        return _of_search(shown, type(shown).__name__, "optimal")
+    certificate = Certificate(type(shown).__name__, shown.tree_.total_loss)
+    return Findings(shown.tree_, certificate, columns=_columns(shown))
 
 
 def _of_audit(audit: Audit) -> Findings:

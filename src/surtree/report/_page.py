@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from surtree.audit.result import Audit
 from surtree.display.leaves import read_everyone, read_leaves, time_label
 from surtree.files.writing import write_text
 from surtree.parameters import LeafCurveKind
@@ -31,6 +32,7 @@ from surtree.report._sections import (
     summary_html,
 )
 from surtree.report._tree import tree_html
+from surtree.tree.resolve import time_unit_of
 
 # As many times as this are stated, or a few less.
 _HORIZONS = 6
@@ -86,7 +88,7 @@ def write_report(
     """
     written = Path(path)
     if time_unit is None:
-        time_unit = getattr(model, "time_unit_", None)
+        time_unit = None if isinstance(model, Audit) else time_unit_of(model)
     html = page_html(model, title=title, time_unit=time_unit, horizons=horizons, level=level)
     write_text(written, html)
     return written

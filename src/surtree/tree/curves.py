@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -11,6 +12,7 @@ from surtree._types import Floats
 from surtree.parameters import LEAF_CURVES, LeafCurveKind
 from surtree.survival.kaplan_meier import median_time, product_limit
 from surtree.survival.step_function import StepFunction
+from surtree.tree.resolve import leaf_curve_of, tree_of
 from surtree.tree.tree import Tree
 
 
@@ -38,26 +40,30 @@ class LeafCurve:
         return median_time(self.survival.x, self.survival.y)
 
 
-def leaf_curves(tree: Tree, kind: LeafCurveKind = "baseline") -> tuple[LeafCurve, ...]:
-    """Return the curves of every leaf, in the order of ``tree.leaves``.
+def leaf_curves(model: Any, kind: LeafCurveKind | None = None) -> tuple[LeafCurve, ...]:
+    """Return the curves of every leaf, in the order of the tree's ``leaves``.
 
     Parameters
     ----------
-    tree : Tree
-        A fitted tree.
-    kind : {"baseline", "kaplan-meier"}
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
+    kind : {"baseline", "kaplan-meier"}, optional
         With "baseline", the hazard of a leaf is theta times the baseline's, as in the loss that
         the tree minimises. With "kaplan-meier", each leaf has its own product-limit survival
-        curve and its own Nelson-Aalen cumulative hazard, from its training rows alone.
+        curve and its own Nelson-Aalen cumulative hazard, from its training rows alone. By default
+        the ``leaf_curve`` of the model, and "baseline" for a tree alone.
 
     Examples
     --------
     >>> from surtree import SurTree
-    >>> from surtree.tree.curves import leaf_curves
+    >>> from surtree import leaf_curves
     >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
-    >>> [curve.median for curve in leaf_curves(model.tree_, "kaplan-meier")]
+    >>> [curve.median for curve in leaf_curves(model, "kaplan-meier")]
     [3.0, 1.0]
     """
+    tree = tree_of(model)
+    if kind is None:
+        kind = leaf_curve_of(model)
     if kind not in LEAF_CURVES:
         raise ValueError(f"The kind of leaf curve must be one of {LEAF_CURVES}; got {kind!r}.")
     curve = _kaplan_meier_curve if kind == "kaplan-meier" else _baseline_curve
@@ -65,7 +71,7 @@ def leaf_curves(tree: Tree, kind: LeafCurveKind = "baseline") -> tuple[LeafCurve
 
 
 def confidence_band(
-    tree: Tree, leaf: int, level: float = 0.95
+    model: Any, leaf: int, level: float = 0.95
 ) -> tuple[StepFunction, StepFunction]:
     """Return the pointwise confidence limits of a leaf's Kaplan-Meier curve, lower and upper.
 
@@ -76,8 +82,8 @@ def confidence_band(
 
     Parameters
     ----------
-    tree : Tree
-        A fitted tree.
+    model : fitted estimator or Tree
+        A model of this package, or its ``tree_``.
     leaf : int
         The number of a leaf's node.
     level : float
@@ -86,14 +92,15 @@ def confidence_band(
     Examples
     --------
     >>> from surtree import SurTree
-    >>> from surtree.tree.curves import confidence_band
+    >>> from surtree import confidence_band
     >>> model = SurTree(max_depth=0).fit([[0]] * 4, [1.0, 2.0, 3.0, 4.0])
-    >>> lower, upper = confidence_band(model.tree_, leaf=0)
+    >>> lower, upper = confidence_band(model, leaf=0)
     >>> round(lower(2), 2), round(upper(2), 2)
     (0.06, 0.84)
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, for example 0.95; got {level!r}.")
+    tree = tree_of(model)
     at_risk, deaths = _counts(tree, leaf)
     survival = product_limit(at_risk, deaths)
     positive = survival > 0

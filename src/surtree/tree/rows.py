@@ -33,6 +33,21 @@ def read_rows(tree: Tree, X: Any, *, stacklevel: int) -> Table:
         Whose line a warning about unseen categories names, counted from the caller.
     """
     table = read_table(BaseEstimator(), X, reset=True)
+    check_columns(tree, table)
+    warn_of_unseen(tree.cuts, table, stacklevel=stacklevel + 1)
+    return table
+
+
+def check_columns(tree: Tree, table: Table) -> None:
+    """Raise an error unless the columns that a tree asks about are where they were in training.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    table : Table
+        The rows to send down the tree.
+    """
     for cut in tree.cuts:
         if cut.column >= table.n_columns:
             raise ValueError(
@@ -48,8 +63,6 @@ def read_rows(tree: Tree, X: Any, *, stacklevel: int) -> Table:
                 f"fitted with {cut.name!r} there: pass the columns of the training table, in "
                 "their order."
             )
-    warn_of_unseen(tree.cuts, table, stacklevel=stacklevel + 1)
-    return table
 
 
 def find_leaves(tree: Tree, table: Table) -> NDArray[np.intp]:
