@@ -12,7 +12,7 @@ from surtree.metrics import (
     brier_score,
     calibration,
     censoring_distribution,
-    concordance_index,
+    concordance_index_censored,
     concordance_index_ipcw,
     cumulative_dynamic_auc,
     integrated_brier_score,
@@ -55,11 +55,11 @@ def draw_survival(seed, times, n=60):
 
 
 def all_pairs(event, time, risk, weight):
-    """Eq. of the paper, one pair after the other."""
+    """One pair after the other; of equal times the event comes before the censoring."""
     concordant = discordant = tied = 0.0
     for i in range(len(time)):
         for j in range(len(time)):
-            if event[i] and time[i] < time[j]:
+            if event[i] and (time[i], 0) < (time[j], int(not event[j])):
                 pair = weight[i] * weight[j]
                 concordant += pair * (risk[i] > risk[j])
                 discordant += pair * (risk[i] < risk[j])
@@ -72,7 +72,7 @@ def all_pairs(event, time, risk, weight):
 def test_concordance_is_what_all_pairs_say(seed, n, weighted):
     y, risk = draw(seed, n), draw_risk(seed, n)
     weight = np.random.default_rng(seed).integers(0, 3, n) + 0.25 if weighted else np.ones(n)
-    index = concordance_index(y["event"], y["time"], risk, sample_weight=weight)
+    index = concordance_index_censored(y["event"], y["time"], risk, sample_weight=weight).cindex
     assert index == pytest.approx(all_pairs(y["event"], y["time"], risk, weight), abs=1e-12)
 
 
@@ -81,34 +81,40 @@ def test_concordance_of_many_rows_with_few_and_many_risks(n_risks):
     rng = np.random.default_rng(0)
     event, time, risk = rng.random(400) < 0.5, rng.random(400), rng.integers(0, n_risks, 400)
     expected = all_pairs(event, time, risk, np.ones(400))
-    assert concordance_index(event, time, risk) == pytest.approx(expected, abs=1e-12)
+    assert concordance_index_censored(event, time, risk).cindex == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_concordance_of_a_perfect_a_reversed_and_an_empty_order():
     time = np.arange(1.0, 40.0)
     event = np.ones(39, dtype=bool)
-    assert concordance_index(event, time, -time) == 1
-    assert concordance_index(event, time, time) == 0
-    assert concordance_index(event, time, np.zeros(39)) == 0.5
-    assert concordance_index(event, time, -time, sample_weight=np.full(39, 0.1)) <= 1
+    assert concordance_index_censored(event, time, -time).cindex == 1
+    assert concordance_index_censored(event, time, time).cindex == 0
+    assert concordance_index_censored(event, time, np.zeros(39)).cindex == 0.5
+    assert (
+        concordance_index_censored(event, time, -time, sample_weight=np.full(39, 0.1)).cindex <= 1
+    )
 
 
 def test_only_the_order_of_risks_matters_and_weight_two_is_a_row_twice():
     y, risk = draw(4), draw_risk(4)
-    index = concordance_index(y["event"], y["time"], risk)
-    assert concordance_index(y["event"], y["time"], np.exp(7 * risk)) == index
-    assert concordance_index(y["event"], y["time"], -risk) == pytest.approx(1 - index)
+    index = concordance_index_censored(y["event"], y["time"], risk).cindex
+    assert concordance_index_censored(y["event"], y["time"], np.exp(7 * risk)).cindex == index
+    assert concordance_index_censored(y["event"], y["time"], -risk).cindex == pytest.approx(
+        1 - index
+    )
     weight = np.arange(60) % 3
-    weighted = concordance_index(y["event"], y["time"], risk, sample_weight=weight)
+    weighted = concordance_index_censored(y["event"], y["time"], risk, sample_weight=weight).cindex
     twice = np.repeat(np.arange(60), weight)
-    repeated = concordance_index(y["event"][twice], y["time"][twice], risk[twice])
+    repeated = concordance_index_censored(y["event"][twice], y["time"][twice], risk[twice]).cindex
     assert weighted == pytest.approx(repeated, abs=1e-12)
 
 
 def test_concordance_ties_in_time():
-    # The only comparable pairs are (0, 2) and (1, 2): tied times are not, censored or not.
+    # Two events of the same time are not compared; an event and a censoring are: 0 and 1 with 3.
     event, time, risk = [True, True, False, False], [1, 1, 2, 1], [3, 1, 2, 9]
-    assert concordance_index(event, time, risk) == 0.5
+    assert concordance_index_censored(event, time, risk) == (0.25, 1, 3, 0, 2)
 
 
 def test_concordance_of_fifty_thousand_rows_takes_less_than_a_tenth_of_a_second():
@@ -117,7 +123,7 @@ def test_concordance_of_fifty_thousand_rows_takes_less_than_a_tenth_of_a_second(
     seconds = []
     for _ in range(5):
         start = clock.process_time()
-        concordance_index(event, time, risk)
+        concordance_index_censored(event, time, risk)
         seconds.append(clock.process_time() - start)
     assert min(seconds) < 0.1
 
@@ -128,23 +134,28 @@ def test_concordance_of_fifty_thousand_rows_takes_less_than_a_tenth_of_a_second(
         ([False, False], [1, 2], [1, 2], "No comparable pair among 2 rows, of which 0 have an ev"),
         ([True, True], [2, 2], [1, 2], "No comparable pair among 2 rows, of which 2 have an ev"),
         ([False, True], [1, 2], [1, 2], "No comparable pair"),
-        ([True, False], [1, 2], [1, 2, 3], "risk has 3 rows, but there are 2 times"),
-        ([True], [1, 2], [1, 2], "event has 1 rows, but there are 2 times"),
-        ([True, False], [1, 2], [1, np.nan], "risk must be finite; row 1 is nan"),
-        ([True, False], [1, np.inf], [1, 2], "time must be finite; row 1 is inf"),
-        ([2, 1], [1, 2], [1, 2], "event must be True .* found 2"),
-        ([True, False], [1, 2], [[1], [2]], r"risk must have one value a row, got the shape \(2,"),
-        ([], [], [], "time has no row"),
+        ([True, False], [1, 2], [1, 2, 3], "estimate has 3 rows, but there are 2 times"),
+        ([True], [1, 2], [1, 2], "event_indicator has 1 rows, but there are 2 times"),
+        ([True, False], [1, 2], [1, np.nan], "estimate must be finite; row 1 is nan"),
+        ([True, False], [1, np.inf], [1, 2], "event_time must be finite; row 1 is inf"),
+        ([2, 1], [1, 2], [1, 2], "event_indicator must be True .* found 2"),
+        (
+            [True, False],
+            [1, 2],
+            [[1], [2]],
+            r"estimate must have one value a row, got the shape \(2,",
+        ),
+        ([], [], [], "event_time has no row"),
     ],
 )
 def test_concordance_of_bad_input(event, time, risk, message):
     with pytest.raises(ValueError, match=message):
-        concordance_index(event, time, risk)
+        concordance_index_censored(event, time, risk)
 
 
 def test_concordance_refuses_bad_weights():
     with pytest.raises(ValueError, match="negative weights"):
-        concordance_index([True, False], [1, 2], [1, 2], sample_weight=[1, -1])
+        concordance_index_censored([True, False], [1, 2], [1, 2], sample_weight=[1, -1])
 
 
 # Against scikit-survival, with ties wherever both define the same thing
@@ -155,10 +166,10 @@ def test_concordance_refuses_bad_weights():
 def test_concordance_equals_scikit_survival(seed):
     metrics = pytest.importorskip("sksurv.metrics")
     y, risk = draw(seed), draw_risk(seed)
-    # It also compares an event with a row censored at the same time, so these come a bit earlier.
-    time = np.where(y["event"], y["time"], y["time"] - 0.25)
-    expected = metrics.concordance_index_censored(y["event"], time, risk)[0]
-    assert concordance_index(y["event"], time, risk) == pytest.approx(expected, abs=1e-10)
+    expected = metrics.concordance_index_censored(y["event"], y["time"], risk)
+    found = concordance_index_censored(y["event"], y["time"], risk)
+    assert found[0] == pytest.approx(expected[0], abs=1e-12)
+    assert found[1:] == expected[1:]
 
 
 @settings(max_examples=30, deadline=None)
@@ -166,8 +177,11 @@ def test_concordance_equals_scikit_survival(seed):
 def test_uno_equals_scikit_survival(seed, tau):
     metrics = pytest.importorskip("sksurv.metrics")
     train, test, risk = draw(seed), draw(seed + 1), draw_risk(seed)
-    expected = metrics.concordance_index_ipcw(train, test, risk, tau=tau)[0]
-    assert concordance_index_ipcw(train, test, risk, tau=tau) == pytest.approx(expected, abs=1e-10)
+    expected = metrics.concordance_index_ipcw(train, test, risk, tau=tau)
+    found = concordance_index_ipcw(train, test, risk, tau=tau)
+    assert found[0] == pytest.approx(expected[0], abs=1e-10)
+    # Theirs also counts pairs after tau, which have no weight.
+    assert found[1:] == expected[1:] or tau is not None
 
 
 @settings(max_examples=30, deadline=None)
@@ -244,9 +258,9 @@ def test_rows_with_entry_times_are_refused():
 
 def test_targets_and_data_frames_are_accepted():
     y, risk = draw(3), draw_risk(3)
-    expected = concordance_index_ipcw(y, y, risk)
+    expected = concordance_index_ipcw(y, y, risk).cindex
     target = Target(y["event"], y["time"])
-    assert concordance_index_ipcw(target, pd.DataFrame(y), risk) == expected
+    assert concordance_index_ipcw(target, pd.DataFrame(y), risk).cindex == expected
 
 
 # Brier score
@@ -347,7 +361,7 @@ def test_times_past_the_training_rows_are_refused():
         integrated_brier_score(train, survival_target([True], [9]), [[0.5]], [1.0])
     with pytest.raises(ValueError, match="ended, at 2: set tau to this time or less"):
         concordance_index_ipcw(train, draw(1), draw_risk(1))
-    assert 0 <= concordance_index_ipcw(train, draw(1), draw_risk(1), tau=2) <= 1
+    assert 0 <= concordance_index_ipcw(train, draw(1), draw_risk(1), tau=2).cindex <= 1
 
 
 def test_integrated_brier_score_of_bad_input():
@@ -395,8 +409,8 @@ def test_auc_of_bad_input():
 def test_uno_without_censoring_is_harrell():
     y, risk = draw(7), draw_risk(7)
     y["event"] = True
-    assert concordance_index_ipcw(y, y, risk) == pytest.approx(
-        concordance_index(y["event"], y["time"], risk), abs=1e-12
+    assert concordance_index_ipcw(y, y, risk).cindex == pytest.approx(
+        concordance_index_censored(y["event"], y["time"], risk).cindex, abs=1e-12
     )
 
 
@@ -414,7 +428,7 @@ def test_uno_is_what_all_pairs_say(seed, tau):
             if time < other_time or (time == other_time and not other_event):
                 comparable += uncensored(time) ** -2
                 concordant += uncensored(time) ** -2 * (1.0 if one > other else (one == other) / 2)
-    found = concordance_index_ipcw(train, test, risk, tau=tau)
+    found = concordance_index_ipcw(train, test, risk, tau=tau).cindex
     assert found == pytest.approx(concordant / comparable, abs=1e-12)
 
 
@@ -451,7 +465,7 @@ def test_brier_score_is_what_the_rows_say_one_by_one(seed, time):
 def test_rows_that_all_are_censored():
     y, curve = survival_target([False] * 4, [1, 2, 3, 4]), StepFunction([1.0], [0.5], before=1.0)
     with pytest.raises(ValueError, match="No comparable pair among 4 rows, of which 0 have an ev"):
-        concordance_index(y["event"], y["time"], np.arange(4))
+        concordance_index_censored(y["event"], y["time"], np.arange(4))
     with pytest.raises(ValueError, match="No comparable pair among 4 rows, of which 0 have an ev"):
         concordance_index_ipcw(y, y, np.arange(4))
     with pytest.raises(ValueError, match="No test row has its event by the time 2"):

@@ -21,7 +21,7 @@ from surtree import EventStratifiedKFold, SurTree, SurTreeCV
 from surtree.data.table import read_table
 from surtree.data.target import Target
 from surtree.metrics import (
-    concordance_index,
+    concordance_index_censored,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
@@ -86,12 +86,14 @@ def loss_of_fold(model, train, test):
 
 
 def concordance_of_fold(model, train, test):
-    return concordance_index(Y["died"][test], Y["years"][test], model.predict(X.iloc[test]))
+    return concordance_index_censored(
+        Y["died"][test], Y["years"][test], model.predict(X.iloc[test])
+    ).cindex
 
 
 def ipcw_of_fold(model, train, test):
     risk, last = model.predict(X.iloc[test]), Y["years"][train].max()
-    return concordance_index_ipcw(Y[train], Y[test], risk, tau=last)
+    return concordance_index_ipcw(Y[train], Y[test], risk, tau=last).cindex
 
 
 def brier_of_fold(model, train, test):
@@ -129,7 +131,7 @@ def bootstrap_folds():
 
 
 def concordance_as_passed(model, X, y):
-    return concordance_index(y["died"], y["years"], model.predict(X))
+    return concordance_index_censored(y["died"], y["years"], model.predict(X)).cindex
 
 
 @pytest.mark.parametrize(
@@ -634,3 +636,20 @@ def test_trees_share_the_answers_of_held_out_rows_but_not_where_missing_values_g
     assert [held_out.leaves(tree).tolist() for tree in trees] == [
         tree.apply([[0.0], [np.nan], [1.0]]).tolist() for tree in trees
     ]
+
+
+def test_a_saved_search_is_the_model_that_it_chose(tmp_path):
+    search = SurTreeCV(max_depth=2, cv=3, leaf_curve="kaplan-meier").fit(X, Y)
+    search.save(tmp_path / "model.json")
+    model = SurTree.load(tmp_path / "model.json")
+    assert {name: model.get_params()[name] for name in search.best_params_} == search.best_params_
+    assert (model.status_, model.loss_) == (search.status_, search.best_estimator_.loss_)
+    np.testing.assert_array_equal(model.predict(X), search.predict(X))
+    np.testing.assert_array_equal(model.predict_median(X), search.predict_median(X))
+
+
+def test_a_search_without_a_model_cannot_be_saved(tmp_path):
+    with pytest.raises(NotFittedError, match="refit=False"):
+        SurTreeCV(max_depth=1, cv=2, refit=False).fit(X, Y).save(tmp_path / "model.json")
+    with pytest.raises(NotFittedError):
+        SurTreeCV().save(tmp_path / "model.json")

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._types import Floats
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.table import Table, read_table
-from surtree.data.target import read_target, read_weights
-from surtree.metrics import concordance_index
+from surtree.data.target import Target, read_target, read_weights
+from surtree.metrics import concordance_index_censored
 from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import StepFunction
 from surtree.tree.curves import LeafCurve, leaf_curves
@@ -115,7 +115,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         """
         risk = self.predict(X)
         target = read_target(y, risk.size)
-        return concordance_index(target.event, target.time, risk, sample_weight=sample_weight)
+        weight = self._weights(target, sample_weight)
+        return concordance_index_censored(
+            target.event, target.time, risk, sample_weight=weight
+        ).cindex
 
     def loss(
         self,
@@ -143,7 +146,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         """
         theta = self.predict(X)
         target = read_target(y, theta.size, entry)
-        weight = np.where(target.censored_at_zero, 0.0, read_weights(sample_weight, theta.size))
+        weight = self._weights(target, sample_weight)
         return self.tree_.objective.row_sums(target, weight, self.tree_.baseline).loss(theta)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
@@ -208,6 +211,12 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         from surtree.report import notebook_html
 
         return notebook_html(self)
+
+    @staticmethod
+    def _weights(target: Target, sample_weight: ArrayLike | None) -> Floats:
+        """Return the weights of rows, zero where a row is censored at time zero."""
+        weight = read_weights(sample_weight, target.time.size)
+        return np.where(target.censored_at_zero, 0.0, weight)
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)

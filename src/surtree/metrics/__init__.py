@@ -7,15 +7,20 @@ from surtree.metrics._brier import (
     normalized_integrated_brier_score,
 )
 from surtree.metrics._calibration import Calibration, calibration
-from surtree.metrics._concordance import concordance_index, concordance_index_ipcw
+from surtree.metrics._concordance import (
+    Concordance,
+    concordance_index_censored,
+    concordance_index_ipcw,
+)
 from surtree.metrics._kaplan_meier import censoring_distribution
 
 __all__ = [
     "Calibration",
+    "Concordance",
     "brier_score",
     "calibration",
     "censoring_distribution",
-    "concordance_index",
+    "concordance_index_censored",
     "concordance_index_ipcw",
     "cumulative_dynamic_auc",
     "integrated_brier_score",

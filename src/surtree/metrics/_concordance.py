@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,57 +15,84 @@ from surtree.metrics._kaplan_meier import censoring_distribution, inverse
 Ranks = NDArray[np.intp]
 
 
-def concordance_index(
-    event: ArrayLike, time: ArrayLike, risk: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
-    """Harrell's C: the share of comparable pairs in which the earlier event has the higher risk.
-
-    A pair is comparable where one row has an event strictly before the time of the other, as the
-    paper defines it. Equal risks count one half. (scikit-survival also compares an event with a
-    row that is censored at the very same time.)
+class Concordance(NamedTuple):
+    """A concordance index and the pairs behind it, in the order of scikit-survival's tuple.
 
     Parameters
     ----------
-    event : array-like of bool, shape (n_rows,)
+    cindex : float
+        Between 0 and 1; 0.5 for a risk that says nothing.
+    concordant, discordant, tied_risk : float
+        The comparable pairs in which the earlier event has the higher, the lower and the same
+        risk: their number, or the sum of their weights where rows have weights.
+    tied_time : float
+        The comparable pairs of an event and a row that is censored at the same time.
+    """
+
+    cindex: float
+    concordant: float
+    discordant: float
+    tied_risk: float
+    tied_time: float
+
+
+def concordance_index_censored(
+    event_indicator: ArrayLike,
+    event_time: ArrayLike,
+    estimate: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> Concordance:
+    """Harrell's C: the share of comparable pairs in which the earlier event has the higher risk.
+
+    A pair is comparable where one row has an event before the other row has its event or is
+    censored; an event comes before a censoring at the same time. Equal risks count one half.
+    Arguments and result are those of scikit-survival's function of this name, which also counts
+    risks that differ by less than 1e-8 as equal; here only equal risks are.
+
+    Parameters
+    ----------
+    event_indicator : array-like of bool, shape (n_rows,)
         True for an event, False for a censored row.
-    time : array-like, shape (n_rows,)
+    event_time : array-like, shape (n_rows,)
         Time of the event or of censoring.
-    risk : array-like, shape (n_rows,)
-        Higher is riskier; only the order matters.
+    estimate : array-like, shape (n_rows,)
+        The predicted risk. Higher is riskier; only the order matters.
     sample_weight : array-like, shape (n_rows,), optional
         A pair counts as the product of its two weights.
 
     Returns
     -------
-    float
-        Between 0 and 1; 0.5 for a risk that says nothing.
+    Concordance
+        A tuple: the index, then concordant, discordant, tied-risk and tied-time pairs.
 
     Examples
     --------
-    >>> concordance_index([True, True, False], [1.0, 2.0, 3.0], [0.9, 0.1, 0.1])
+    >>> from surtree.metrics import concordance_index_censored
+    >>> found = concordance_index_censored([True, True, False], [1.0, 2.0, 3.0], [0.9, 0.1, 0.1])
+    >>> found.cindex
     0.8333333333333334
     """
-    times = read_numbers(time, "time")
-    events = read_numbers(event, "event", len(times))
+    times = read_numbers(event_time, "event_time")
+    events = read_numbers(event_indicator, "event_indicator", len(times))
     unclear = ~np.isin(events, (0, 1))
     if unclear.any():
         raise ValueError(
-            "event must be True (an event) or False (censored) in each row; found "
+            "event_indicator must be True (an event) or False (censored) in each row; found "
             f"{events[unclear][0]:g}."
         )
-    risks = read_numbers(risk, "risk", len(times))
+    risks = read_numbers(estimate, "estimate", len(times))
     weight = read_weights(sample_weight, len(times))
-    return _concordant_share(_ranks(times), risks, weight * events, weight)
+    return _concordance(times, events > 0, risks, weight * events, weight)
 
 
 def concordance_index_ipcw(
-    y_train: Any, y_test: Any, risk: ArrayLike, *, tau: float | None = None
-) -> float:
+    y_train: Any, y_test: Any, estimate: ArrayLike, *, tau: float | None = None
+) -> Concordance:
     """Uno's C: Harrell's C with each pair weighed against censoring.
 
     An earlier event counts as the inverse of the squared probability that its row was not
-    censored before. Unlike in :func:`concordance_index`, and as in scikit-survival, an event is
-    also compared with a row that is censored at the very same time.
+    censored before. Pairs are those of :func:`concordance_index_censored`.
 
     Parameters
     ----------
@@ -73,26 +100,28 @@ def concordance_index_ipcw(
         Training rows, from which the censoring distribution is estimated.
     y_test : structured array, data frame or Target
         Rows to score.
-    risk : array-like, shape (n_rows,)
-        Risk of the test rows; higher is riskier.
+    estimate : array-like, shape (n_rows,)
+        The predicted risk of the test rows; higher is riskier.
     tau : float, optional
         Only events before this time count. Needed where test rows have events later than the
         censoring distribution of the training rows is known.
 
     Returns
     -------
-    float
+    Concordance
+        A tuple: the index, then the numbers of concordant, discordant, tied-risk and tied-time
+        pairs, each counted once, of events before ``tau``.
 
     Examples
     --------
     >>> import numpy as np
     >>> from surtree.metrics import concordance_index_ipcw
     >>> y = np.array([(True, 1.0), (False, 2.0), (True, 3.0), (True, 4.0)], dtype="?,f8")
-    >>> round(concordance_index_ipcw(y, y, [0.1, 0.4, 0.9, 0.2]), 4)
+    >>> round(concordance_index_ipcw(y, y, [0.1, 0.4, 0.9, 0.2]).cindex, 4)
     0.4286
     """
     train, test = read_y(y_train), read_y(y_test)
-    risks = read_numbers(risk, "risk", len(test.time))
+    risks = read_numbers(estimate, "estimate", len(test.time))
     counted = test.event if tau is None else test.event & (test.time < tau)
     uncensored = np.asarray(censoring_distribution(train)(test.time))
     unknown = counted & ((test.time > train.time.max()) | (uncensored == 0))
@@ -102,22 +131,38 @@ def concordance_index_ipcw(
             f"training rows has ended, at {train.time.max():g}: set tau to this time or less."
         )
     weight = np.where(counted, inverse(uncensored) ** 2, 0.0)
+    once = np.ones(len(risks))
+    weighted = _concordance(test.time, test.event, risks, weight, once)
+    pairs = _concordance(test.time, test.event, risks, counted.astype(np.float64), once)
+    return pairs._replace(cindex=weighted.cindex)
+
+
+def _concordance(
+    time: Floats,
+    event: NDArray[np.bool_],
+    risk: Floats,
+    first_weight: Floats,
+    second_weight: Floats,
+) -> Concordance:
+    time_rank = _ranks(time)
     # Events come before censorings of the same time.
-    time_rank = 2 * _ranks(test.time) + ~test.event
-    return _concordant_share(time_rank, risks, weight, np.ones(len(risks)))
-
-
-def _concordant_share(
-    time_rank: Ranks, risk: Floats, first_weight: Floats, second_weight: Floats
-) -> float:
-    concordant, tied, comparable = _pair_weights(time_rank, risk, first_weight, second_weight)
+    concordant, tied, comparable = _pair_weights(
+        2 * time_rank + ~event, risk, first_weight, second_weight
+    )
     if comparable == 0:
         raise ValueError(
             f"No comparable pair among {len(risk)} rows, of which {np.count_nonzero(first_weight)} "
             "have an event that counts: concordance needs an event before the time of another row."
         )
-    # The three sums are rounded apart; a perfect order must not exceed one.
-    return min(1.0, (concordant + 0.5 * tied) / comparable)
+    censored = np.bincount(time_rank, np.where(event, 0.0, second_weight))
+    return Concordance(
+        # The three sums are rounded apart; a perfect order must not exceed one.
+        cindex=min(1.0, (concordant + 0.5 * tied) / comparable),
+        concordant=concordant,
+        discordant=max(0.0, comparable - concordant - tied),
+        tied_risk=tied,
+        tied_time=float(first_weight @ censored[time_rank]),
+    )
 
 
 def _pair_weights(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
@@ -13,6 +14,7 @@ from scipy.stats import rankdata
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from surtree.base import TreeEstimator
 from surtree.data.table import read_table
@@ -226,6 +228,33 @@ class SurTreeCV(TreeEstimator):
             self.tree_ = best.tree_
             self.status_ = _first_other("optimal", [self.status_, best.status_])
         return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the chosen model, ``best_estimator_``, to a file that `SurTree.load` reads.
+
+        The file holds what predicts, with its certificate and its path. Scores of the folds are
+        not in it; pickle the search to keep them.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that is there is replaced.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from surtree import SurTree, SurTreeCV
+        >>> from surtree.datasets import load_gbsg2
+        >>> X, y = load_gbsg2()
+        >>> with TemporaryDirectory() as directory:
+        ...     SurTreeCV(max_depth=1, cv=3).fit(X, y).save(Path(directory) / "model.json")
+        ...     model = SurTree.load(Path(directory) / "model.json")
+        >>> model.max_depth, model.predict_median(X.head(1)).tolist()
+        (1, [inf])
+        """
+        check_is_fitted(self)
+        self.best_estimator_.save(path)
 
     def _score_folds(
         self, rows: FoldInput, score: Callable[[Fold], FoldScores]

@@ -16,7 +16,7 @@ from surtree.data.table import Table
 from surtree.data.target import Target
 from surtree.estimator import SurTree
 from surtree.metrics import (
-    concordance_index,
+    concordance_index_censored,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
@@ -99,14 +99,16 @@ def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
 def _concordance(candidate: Candidate, held_out: HeldOut) -> float:
     event, time = held_out.target.event, held_out.target.time
     risk = held_out.risk(candidate.tree)
-    return concordance_index(event, time, risk, sample_weight=held_out.weight)
+    return concordance_index_censored(event, time, risk, sample_weight=held_out.weight).cindex
 
 
 def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
     train = held_out.training_target
     # Later than this the training rows say nothing about censoring.
     tau = float(train.time.max())
-    return concordance_index_ipcw(train, held_out.target, held_out.risk(candidate.tree), tau=tau)
+    return concordance_index_ipcw(
+        train, held_out.target, held_out.risk(candidate.tree), tau=tau
+    ).cindex
 
 
 def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
