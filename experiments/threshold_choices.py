@@ -13,7 +13,6 @@ from surtree import SurTree
 # What SurTree is told, by the name of the choice.
 CHOICES: dict[str, dict[str, Any]] = {
     "ten quantiles": {"n_thresholds": 10},
-    "refine": {"n_thresholds": 10, "refine": True},
     "every threshold": {"n_thresholds": None},
 }
 

@@ -68,17 +68,16 @@ def _optimum(case: ThresholdCase) -> Measures:
         **CHOICES[case.method],
     )
     model = found.model
-    ended = model.status_ in ("optimal", "refined")
     return {
         "loss": training_loss(loaded.y, model.apply(loaded.X)),
         "splits": model.tree_.n_splits,
         "proven": model.status_ == "optimal",
-        "gap": np.nan if model.status_ == "refined" else model.gap_,
+        "gap": model.gap_,
         "cuts": model.n_cuts_,
         "evaluated": found.evaluated,
         "wall": found.wall,
         "seconds": found.seconds,
-        "status": str(Status.DONE if ended else Status.TIME_LIMIT),
+        "status": str(Status.DONE if model.status_ == "optimal" else Status.TIME_LIMIT),
         "message": "",
     }
 
@@ -118,10 +117,10 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     _draw(rows, folder / "thresholds.svg")
     lines = [
         "All rows of each table, raw columns, no tuning. Every loss is added up from the leaves by "
-        "the same function. SurTree looks at every threshold, at ten quantiles a column, or begins "
-        "with these and refines; none is left out for its support. The others choose among every "
-        "threshold too, with categories as indicator columns; CTree stops at its usual level of "
-        f"0.05, local search begins 100 times. SurTree has {THREADS} threads and "
+        "the same function. SurTree looks at every threshold, or at ten quantiles a column; none "
+        "is left out for its support. The others choose among every threshold too, with "
+        "categories as indicator columns; CTree stops at its usual level of 0.05, local search "
+        f"begins 100 times. SurTree has {THREADS} threads and "
         f"{rows['limit'].max():g} seconds that pass, on a machine that was busy: `wall` are those "
         "seconds, `seconds` those that the threads together kept a processor busy. `evaluated` is "
         "the share of cuts, over all subproblems, that was evaluated at all; a dash is a table "
@@ -156,7 +155,6 @@ def _missed(rows: pd.DataFrame) -> pd.DataFrame:
 def _depth(rows: pd.DataFrame) -> list[str]:
     losses, missed = _losses(rows), _missed(rows)
     best = rows[rows["method"] == "every threshold"].set_index("table")
-    refined = rows[rows["method"] == "refine"].set_index("table")
     proven = best.index[best["proven"]]
     optimum = best["loss"]
     smaller = losses.loc[proven].lt(optimum[proven] * (1 - _ROUNDING), axis=0).sum().sum()
@@ -169,7 +167,6 @@ def _depth(rows: pd.DataFrame) -> list[str]:
             "wall": best["wall"].to_numpy(),
             "seconds": best["seconds"].to_numpy(),
             "evaluated": _percents(best["evaluated"], 2),
-            "refine, seconds": refined["seconds"].reindex(best.index).to_numpy(),
         }
     )
     shown = missed.apply(_percents).reset_index()
@@ -180,7 +177,7 @@ def _depth(rows: pd.DataFrame) -> list[str]:
         f"{len(proven)} of {len(best)} tables are proven. Of the {losses.shape[1] - 1} other trees "
         f"of each of these, {smaller} have a smaller loss.",
         "",
-        *table(search, {"every threshold": 3, "wall": 2, "seconds": 2, "refine, seconds": 2}),
+        *table(search, {"every threshold": 3, "wall": 2, "seconds": 2}),
         "",
         "The losses of all methods:",
         "",
@@ -196,7 +193,7 @@ def _draw(rows: pd.DataFrame, path: Path) -> None:
     depths = sorted(rows["depth"].unique())
     # The axes share the tables, whichever of them a depth has.
     tables = list(dict.fromkeys(rows["table"]))[::-1]
-    styles = STYLES | {"ten quantiles": STYLES["surtree"], "refine": ("#000000", "x")}
+    styles = STYLES | {"ten quantiles": STYLES["surtree"]}
     with figure(path, 1, len(depths), sharey=True, sharex=True, size=(3.4, 4.2)) as axes:
         for ax, depth in zip(axes[0], depths, strict=True):
             missed = 100 * _missed(rows[rows["depth"] == depth]).reindex(tables)

@@ -47,6 +47,7 @@ from surtree.export import (
     export_sql,
     export_text,
 )
+from surtree.status import STATUSES
 from surtree.tree.curves import confidence_band, leaf_curves
 
 Rng = np.random.Generator
@@ -108,7 +109,6 @@ def sample_models() -> list[SurTree]:
         SurTree(max_depth=3, min_support=0.0).fit(X, y),
         SurTree(max_depth=2, n_thresholds=None, leaf_curve="kaplan-meier").fit(X, y, weight),
         SurTree(max_depth=3, ccp_alpha=2.0, max_categories=3).fit(X, y, None, entry),
-        SurTree(max_depth=2, refine=True).fit(numbers, y, weight, entry),
         SurTree(max_depth=5, max_splits=5, progress=lambda _: True).fit(X, y),
         SurTree(max_depth=4, time_limit=1e-6).fit(X, y),
         SurTree(max_depth=0).fit(numbers, y),
@@ -409,7 +409,7 @@ def _sql_can_hold(cut: Cut) -> bool:
 
 def _show(model: SurTree) -> None:
     """Write what the command line, a notebook and a page show."""
-    assert model.status_ in ("optimal", "time_limit", "interrupted", "refined", "edited")
+    assert model.status_ in STATUSES
     texts = [repr(model), model._repr_html_(), certificate(model), path_text(model)]
     texts.append(json.dumps([model_json(model), path_json(model)], allow_nan=False))
     for text in texts:

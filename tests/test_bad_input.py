@@ -51,7 +51,7 @@ def test_negative_times():
     time = TIME.copy()
     time[[3, 5]] = -2.5
     message = (
-        r"y has 2 negative times: drop these rows \(the first is -2.5 in row 3, counted from 0"
+        r"y has negative times in 2 rows: drop such rows \(the first is -2.5 in row 3, counted"
     )
     for y in (time, survival(Y["event"], time)):
         with pytest.raises(ValueError, match=message):
@@ -62,7 +62,7 @@ def test_negative_times():
 def test_times_that_no_axis_can_have(wrong):
     time = TIME.copy()
     time[4] = wrong
-    with pytest.raises(ValueError, match="1 times that are neither zero nor between 1e-100 and"):
+    with pytest.raises(ValueError, match="times that are neither zero nor between 1e-100 and"):
         fit(y=time)
 
 
@@ -70,7 +70,7 @@ def test_times_that_no_axis_can_have(wrong):
 def test_times_that_are_not_finite(wrong):
     time = TIME.copy()
     time[4] = wrong
-    message = rf"y has 1 times that are not finite numbers.*the first is {wrong} in row 4"
+    message = rf"y has times that are not finite numbers in 1 row.*the first is {wrong} in row 4"
     with pytest.raises(ValueError, match=message):
         fit(y=survival(Y["event"], time))
 
@@ -98,11 +98,11 @@ def test_a_target_that_is_missing_or_of_another_length():
 
 
 def test_entry_times_that_cannot_be():
-    with pytest.raises(ValueError, match="entry has 1 entry times that are not before"):
+    with pytest.raises(ValueError, match="entry has entry times that are not before"):
         fit(entry=np.where(np.arange(20) == 7, TIME, 0.0))
-    with pytest.raises(ValueError, match="entry has 20 negative entry times"):
+    with pytest.raises(ValueError, match="entry has negative entry times in 20 rows"):
         fit(entry=np.full(20, -1.0))
-    with pytest.raises(ValueError, match="entry has 20 entry times that are not finite"):
+    with pytest.raises(ValueError, match="entry has entry times that are not finite"):
         fit(entry=np.full(20, np.nan))
     with pytest.raises(ValueError, match="X has 20 rows and entry has 3"):
         fit(entry=np.zeros(3))
@@ -111,9 +111,9 @@ def test_entry_times_that_cannot_be():
 def test_weights_that_cannot_be():
     with pytest.raises(ValueError, match="sample_weight is zero in all 20 rows"):
         fit(sample_weight=np.zeros(20))
-    with pytest.raises(ValueError, match="sample_weight has 20 negative weights"):
+    with pytest.raises(ValueError, match="sample_weight has negative weights in 20 rows"):
         fit(sample_weight=np.full(20, -1.0))
-    with pytest.raises(ValueError, match="sample_weight has 20 weights that are not finite"):
+    with pytest.raises(ValueError, match="sample_weight has weights that are not finite"):
         fit(sample_weight=np.full(20, np.inf))
     with pytest.raises(ValueError, match="X has 20 rows and sample_weight has 3"):
         fit(sample_weight=np.ones(3))
@@ -124,7 +124,6 @@ def test_weights_that_cannot_be():
     [
         SurTree(2),
         SurTree(2, n_thresholds=None),
-        SurTree(2, n_thresholds=2, refine=True),
         GreedyTree(2),
         ConditionalInferenceTree(max_depth=1),
     ],

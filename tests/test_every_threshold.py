@@ -12,7 +12,7 @@ from surtree import SurTree, SurTreeCV, audit_tree
 from surtree.cuts.encoder import Encoder
 from surtree.data.table import read_table
 from surtree.data.target import read_target
-from surtree.datasets import load_gbsg2, make_survival_tree_data
+from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import GreedyTree, LocalSearchTree
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution, Switches, TreeTopology
@@ -237,16 +237,23 @@ def test_limits_on_leaves_are_exact(table):
     assert every.loss_ == pytest.approx(sums.constant - plain.gains[-1], rel=1e-12)
 
 
-def test_refinement_is_between_quantiles_and_optimum(table, optimum):
+def test_a_search_that_is_stopped_at_its_start_has_the_tree_of_local_search(table):
     X, y = table
     ten = SurTree(max_depth=3, min_support=0.0).fit(X, y)
-    refined = SurTree(max_depth=3, min_support=0.0, refine=True).fit(X, y)
-    assert refined.status_ == "refined"
-    assert refined.gap_ == 1
-    for size, of_ten, best in zip(refined.path_, ten.path_, optimum.path_, strict=True):
-        assert best.loss - 1e-9 <= size.loss <= of_ten.loss + 1e-9
-    # Most of what the ten quantiles cost is won back.
-    assert ten.loss_ - refined.loss_ > 0.5 * (ten.loss_ - optimum.loss_)
+    shown = []
+
+    def stop(now):
+        shown.append(now)
+        return now.loss < ten.loss_ - 1
+
+    options = {"max_depth": 3, "n_thresholds": None, "min_support": 0.0}
+    early = SurTree(**options, time_limit=600.0, progress=stop).fit(X, y)
+    assert early.status_ == "interrupted"
+    # Nothing is searched over all cuts yet, so nothing is proven.
+    assert {now.fraction for now in shown} == {0.0}
+    assert early.loss_ == pytest.approx(shown[-1].loss)
+    assert early.loss_ < ten.loss_ - 1
+    assert (early.lower_bound_, early.gap_) == (0, 1)
 
 
 @st.composite
@@ -268,22 +275,6 @@ def few_columns(draw: st.DrawFn) -> Case:
 
 
 few = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-
-
-@few
-@given(few_columns())
-def test_refinement_of_few_columns_is_never_worse_than_its_start(case: Case):
-    model = SurTree(refine=True, min_support=0.0, **case.limits).fit(case.X, case.y, case.weight)
-    losses = np.array([size.loss for size in model.path_])
-    assert (np.diff(losses) <= 0).all()
-    _, binned, sums = encode(case.X, case.y, case.weight)
-    counts = np.ones(len(case.y)) if case.weight is None or 0.5 in case.weight else case.weight
-    limits = dict(case.limits)
-    first = restrict(binned, quantiles(binned, counts, limits.pop("n_thresholds")))
-    start = sums.constant - Problem(first.binned, sums).solve(Limits(**limits)).gains
-    assert len(losses) >= len(start)
-    assert (losses[: len(start)] <= start + 1e-9 * len(case.y)).all()
-    assert losses[-1] <= start[-1] + 1e-9 * len(case.y)
 
 
 @few
@@ -312,30 +303,12 @@ def test_solutions_of_different_length_are_joined_size_by_size():
         assert (both.gain_bounds >= both.gains).all()
 
 
-def test_refinement_of_a_table_without_cuts_is_a_leaf():
-    assert SurTree(refine=True).fit([[7.0]] * 3, [1.0, 2.0, 3.0]).tree_.n_leaves == 1
-
-
-@pytest.mark.parametrize("limit", [{"refine": True}, {"n_thresholds": None, "time_limit": 5.0}])
-def test_one_column_and_more_depth_than_its_quantiles_need(limit):
+def test_one_column_and_more_depth_than_its_quantiles_need():
     random = np.random.default_rng(0)
     X, time = random.random((200, 1)), random.exponential(size=200)
     plain = SurTree(max_depth=4).fit(X, time)
-    assert SurTree(max_depth=4, **limit).fit(X, time).loss_ < plain.loss_
-
-
-def test_refinement_of_few_values_is_the_optimum():
-    X, y = load_gbsg2()
-    X = X[["age", "tumor_grade", "tumor_size"]]
-    refined = SurTree(max_depth=2, refine=True, n_thresholds=3).fit(X, y)
-    every = SurTree(max_depth=2, n_thresholds=None).fit(X, y)
-    assert refined.loss_ == pytest.approx(every.loss_, rel=1e-3)
-    assert refined.loss_ >= every.loss_ - 1e-9
-
-
-def test_refine_is_a_flag(table):
-    with pytest.raises(ValueError, match="refine must be True or False; got 'yes'"):
-        SurTree(refine="yes").fit(*table)
+    every = SurTree(max_depth=4, n_thresholds=None, time_limit=5.0).fit(X, time)
+    assert every.loss_ < plain.loss_
 
 
 def test_tuning_over_every_threshold(table):
@@ -343,8 +316,6 @@ def test_tuning_over_every_threshold(table):
     search = SurTreeCV(max_depth=2, cv=3, n_thresholds=None).fit(X, y)
     assert search.status_ == "optimal"
     assert search.best_estimator_.n_thresholds is None
-    refined = SurTreeCV(max_depth=2, cv=3, refine=True).fit(X, y)
-    assert refined.status_ == "refined"
 
 
 def test_too_many_values_are_refused():

@@ -15,6 +15,7 @@ ROOT = Path(surtree.__file__).parent
 ROOMS = (
     "_core",
     "_types",
+    "_words",
     "parameters",
     "status",
     "files",

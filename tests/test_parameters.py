@@ -34,7 +34,6 @@ TRUTH = make_survival_tree_data(5, random_state=0, depth=1)[2]
 def of_an_estimator() -> list[Any]:
     estimators = (
         SurTree(max_depth=2),
-        SurTree(max_depth=2, refine=True),
         SurTree(max_depth=2, n_thresholds=None, time_limit=9.0),
         SurTreeCV(max_depth=1, cv=2),
         GreedyTree(),

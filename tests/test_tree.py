@@ -191,6 +191,11 @@ def test_rules_lead_to_each_leaf(tree):
     assert str(rules[0]).endswith("(2 events in 4 rows)")
 
 
+def test_a_rule_of_one_row_is_in_the_singular():
+    model = SurTree(max_depth=1).fit([[0], [1]], [2.0, 1.0])
+    assert str(model.tree_.rules()[0]).endswith("(1 event in 1 row)")
+
+
 def test_importances_are_shares_of_the_reduction(tree):
     age = tree.loss[0] - tree.loss[1] - tree.loss[2]
     dose = tree.loss[2] - tree.loss[3] - tree.loss[4]

@@ -77,7 +77,9 @@ def test_most_uneven_weights_are_no_problem():
 @pytest.mark.parametrize("weight", [1e-310, 5e-324, 1e-101, 1e101, 1e306])
 def test_weights_that_no_sum_can_hold_are_refused(weight):
     X, y = [[0.0], [1.0], [2.0]], target([True, False, True], [1, 2, 3])
-    with pytest.raises(ValueError, match=r"sample_weight has 3 weights .* all weights by a large"):
+    with pytest.raises(
+        ValueError, match=r"sample_weight has weights .* in 3 rows: .* all weights by a large"
+    ):
         SurTree().fit(X, y, sample_weight=[weight] * 3)
 
 

@@ -19,7 +19,6 @@ from surtree.parameters import (
     MAX_DEPTH,
     LeafCurveKind,
     read_time_limit,
-    require_flag,
     require_hook,
     require_jobs,
     require_leaf_curve,
@@ -28,6 +27,7 @@ from surtree.parameters import (
 )
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
+from surtree.status import Status
 from surtree.tree.model_file import damaged, read_model, write_model
 from surtree.tree.size import Size
 
@@ -60,10 +60,6 @@ class SurTree(TreeEstimator):
     n_thresholds : int or None, default=10
         The largest number of thresholds for a numeric column. None is every threshold: the tree is
         then optimal over all of them, which takes longer.
-    refine : bool, default=False
-        Whether to look for better thresholds near those of the best trees, again and again until
-        nothing improves. The tree is often as good as one over every threshold, and found sooner,
-        but nothing is proven: the status is "refined", the lower bound is zero.
     max_categories : int, default=10
         A column with more categories keeps the most frequent ones, the others count as one.
     min_support : float, default=0.01
@@ -92,8 +88,8 @@ class SurTree(TreeEstimator):
         The loss of the tree on its training rows, a loss that no tree within the limits goes
         below (each further split being charged ``ccp_alpha``), and their difference relative to
         the loss: 0 for a tree that is proven optimal.
-    status_ : str
-        How the search ended: "optimal", "time_limit", "interrupted" or "refined". A search that
+    status_ : Status
+        How the search ended: "optimal", "time_limit" or "interrupted". A search that
         is out of time, but has proven its tree, is "optimal" too; of other sizes the bounds in
         ``path_`` say what is proven. Of a loaded model also "edited": its file was changed by hand,
         so that nothing is proven, the lower bounds are zero and the gap is one.
@@ -153,7 +149,7 @@ class SurTree(TreeEstimator):
     loss_: float
     lower_bound_: float
     gap_: float
-    status_: str
+    status_: Status
 
     def __init__(
         self,
@@ -164,7 +160,6 @@ class SurTree(TreeEstimator):
         min_events_leaf: int = 0,
         ccp_alpha: float = 0.0,
         n_thresholds: int | None = 10,
-        refine: bool = False,
         max_categories: int = 10,
         min_support: float = 0.01,
         leaf_curve: LeafCurveKind = "baseline",
@@ -179,7 +174,6 @@ class SurTree(TreeEstimator):
         self.min_events_leaf = min_events_leaf
         self.ccp_alpha = ccp_alpha
         self.n_thresholds = n_thresholds
-        self.refine = refine
         self.max_categories = max_categories
         self.min_support = min_support
         self.leaf_curve = leaf_curve
@@ -223,8 +217,7 @@ class SurTree(TreeEstimator):
             # it ends at once.
             time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
             time_left = max(time_left, 1e-9)
-        path = find_sizes(
-            self,
+        path = find_path(
             problem,
             SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
         )
@@ -275,6 +268,8 @@ class SurTree(TreeEstimator):
             ``progress`` hook is not saved.
         """
         parameters, attributes = read_model(Path(path))
+        # Files of version 1 have a parameter that is no more.
+        parameters.pop("refine", None)
         try:
             model = cls(**parameters)
             check_parameters(model)
@@ -300,7 +295,6 @@ def check_parameters(model: SurTree) -> Limits:
     require_whole("min_events_leaf", model.min_events_leaf, 0)
     require_not_negative("ccp_alpha", model.ccp_alpha)
     Encoder(model.n_thresholds, model.max_categories, model.min_support)._check_parameters()
-    require_flag("refine", model.refine)
     require_jobs(model.n_jobs)
     if model.memory_limit is not None:
         require_whole("memory_limit", model.memory_limit, 0)
@@ -325,24 +319,8 @@ def make_problem(model: SurTree, data: TrainingData) -> FitProblem:
     data : TrainingData
         The rows.
     """
-    n_thresholds = None if model.refine else model.n_thresholds
-    encoder = Encoder(n_thresholds, model.max_categories, model.min_support)
+    encoder = Encoder(model.n_thresholds, model.max_categories, model.min_support)
     return FitProblem(data, encoder, encoder.fit_encode(data.table, data.table_weight))
-
-
-def find_sizes(model: SurTree, problem: FitProblem, how: SearchSettings) -> SizePath:
-    """Find the best tree of every size, over all cuts or by refinement as the model says.
-
-    Parameters
-    ----------
-    model : SurTree
-        Its parameters say whether to refine.
-    problem : FitProblem
-        What `make_problem` returned.
-    how : SearchSettings
-        Limits of the trees and of the search.
-    """
-    return find_path(problem, how, refines=model.refine, refined_from=model.n_thresholds)
 
 
 def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) -> Model:

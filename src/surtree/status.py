@@ -1,11 +1,13 @@
-"""How the search for a tree ended, and the words for it."""
+"""How the search for a tree ended: the statuses, and what is said of each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-# The file of the model was changed by hand: what the search proved was about another tree.
-EDITED = "edited"
+Status = Literal["optimal", "time_limit", "interrupted", "edited"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
@@ -14,30 +16,50 @@ class Words:
 
     Parameters
     ----------
+    title : str
+        The status in two words.
     line : str
-        All that there is to say, beside the numbers of a certificate.
+        What it means, beside the numbers of a certificate.
     clause : str
-        Why the tree is not proven optimal, as a part of a sentence.
+        Why the tree is or is not proven optimal, as a part of a sentence.
     """
 
+    title: str
     line: str
     clause: str
 
 
-STATUSES = {
+WORDS: dict[Status, Words] = {
     "optimal": Words(
-        "optimal: no tree within these limits has a smaller loss", "every tree was considered"
+        "optimal",
+        "optimal: no tree within these limits has a smaller loss",
+        "every tree was considered",
     ),
     "time_limit": Words(
-        "the time was over: the best tree so far, with a proven bound",
+        "time limit",
+        "time limit: the best tree so far, with a proven bound",
         "the time limit ended the search",
     ),
     "interrupted": Words(
-        "stopped: the best tree so far, with a proven bound", "the search was interrupted"
+        "interrupted",
+        "interrupted: the best tree so far, with a proven bound",
+        "the search was interrupted",
     ),
-    "refined": Words(
-        "refined: better thresholds were looked for near good ones, nothing is proven",
-        "better thresholds were looked for only near good ones",
+    # What a search has proven was about another tree.
+    "edited": Words(
+        "edited",
+        "edited: certificate void",
+        "the file of the model was edited, or has no digest",
     ),
-    EDITED: Words("edited: certificate void", "the file of the model was edited, or has no digest"),
 }
+
+
+def first_unproven(statuses: Iterable[Status]) -> Status:
+    """Return how the first search ended that was not completed, "optimal" where all were.
+
+    Parameters
+    ----------
+    statuses : iterable of Status
+        How several searches ended.
+    """
+    return next((status for status in statuses if status != "optimal"), "optimal")

@@ -41,14 +41,14 @@ def require_line(result, message):
         ("days,died,x\n0,1,2\n3,0,1\n", "Every event is at time zero (1 of 2 rows)"),
         (
             "days,died,x\n3,0,1\n-1,1,2\n",
-            "column 'days' has 1 negative times: drop these rows (the first is -1 in row 2)",
+            "column 'days' has negative times in 1 row: drop such rows (the first is -1 in row 2)",
         ),
         (
             "days,died,x\ninf,1,2\n3,0,1\n",
-            "column 'days' has 1 times that are not finite numbers: drop these rows (the first is "
-            "inf in row 1)",
+            "column 'days' has times that are not finite numbers in 1 row: drop such rows (the "
+            "first is inf in row 1)",
         ),
-        ("days,died,x\n1e-200,1,2\n3,0,1\n", "column 'days' has 1 times that are neither zero"),
+        ("days,died,x\n1e-200,1,2\n3,0,1\n", "column 'days' has times that are neither zero"),
         ("days,died,x\n2,0,2\n3,0,1\n", "All 2 rows are censored"),
         ("days,died\n2,1\n3,0\n", "no column is left"),
         ("days,died,x\n2,1,inf\n3,0,1\n", "Column 'x' holds infinity"),

@@ -84,13 +84,6 @@ def test_an_unfinished_search_keeps_its_gap(tmp_path):
     require_same(reload(stopped, tmp_path), stopped, X)
 
 
-def test_a_refined_tree_keeps_its_thresholds(tmp_path):
-    X, y = load_gbsg2()
-    refined = SurTree(max_depth=2, refine=True).fit(X, y)
-    assert refined.status_ == "refined"
-    require_same(reload(refined, tmp_path), refined, X)
-
-
 def test_numbers_of_numpy_and_no_limit_at_all(tmp_path):
     X, y = load_gbsg2()
     model = SurTree(max_depth=np.int64(1), min_support=np.float64(0.05), time_limit=np.inf)

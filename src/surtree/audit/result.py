@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from surtree._words import plural
 from surtree.tree.tree import Tree
 
 # Less of the loss of a single leaf is rounding.
@@ -184,7 +185,7 @@ class Audit:
 
     def _shape(self) -> str:
         depth = "" if self.depth is None else f", depth {self.depth}"
-        return f"{self.name}, {_counted(self.n_splits, 'split')}{depth}"
+        return f"{self.name}, {plural(self.n_splits, 'split')}{depth}"
 
     def _explained(self, loss: float) -> str:
         return f"{100 * (self.leaf_loss - loss) / self.leaf_loss:.1f} %" if self.leaf_loss else ""
@@ -193,8 +194,4 @@ class Audit:
 def _limits_text(optimum: Optimum) -> str:
     proven = optimum.lower_bound >= optimum.loss
     what = "optimum" if proven else f"best found (none below {optimum.lower_bound:.6g})"
-    return f"{what}, {_counted(optimum.max_splits, 'split')}, depth up to {optimum.max_depth}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{what}, {plural(optimum.max_splits, 'split')}, depth up to {optimum.max_depth}"

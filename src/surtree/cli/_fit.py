@@ -75,7 +75,6 @@ def fit(
     min_samples_leaf: options.MinSamplesLeaf = 1,
     min_events_leaf: options.MinEventsLeaf = 0,
     n_thresholds: options.NThresholds = 10,
-    refine: options.Refine = False,
     tune: Tune = False,
     folds: Folds = None,
     rule: SizeRule = None,
@@ -113,7 +112,6 @@ def fit(
             "min_samples_leaf": min_samples_leaf,
             "min_events_leaf": min_events_leaf,
             "n_thresholds": n_thresholds or None,
-            "refine": refine,
             "time_limit": time_limit,
         }
         if max_depth is not None:

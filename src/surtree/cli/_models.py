@@ -12,7 +12,7 @@ from surtree.cli._files import read_frame, require_file
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.report import write_report
-from surtree.status import EDITED, STATUSES
+from surtree.status import WORDS
 from surtree.tree.tree import Tree
 
 
@@ -21,8 +21,8 @@ def read_model(path: Path) -> SurTree:
     require_file(path)
     with failures(OSError, about=f"cannot read {path}: "), failures(ValueError):
         model = SurTree.load(path)
-    if model.status_ == EDITED:
-        say(f"surtree: {path}: {STATUSES[EDITED].clause}: its certificate is void")
+    if model.status_ == "edited":
+        say(f"surtree: {path}: {WORDS['edited'].clause}: its certificate is void")
     return model
 
 

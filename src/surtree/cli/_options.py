@@ -171,16 +171,6 @@ NThresholds = Annotated[
         rich_help_panel="Tree",
     ),
 ]
-Refine = Annotated[
-    bool,
-    typer.Option(
-        "--refine",
-        metavar=FLAG,
-        help="Look for better thresholds near those of the best trees; nothing is proven then.",
-        rich_help_panel="Tree",
-    ),
-]
-
 TimeLimit = Annotated[
     float | None,
     typer.Option(

@@ -8,7 +8,7 @@ from typing import Any
 from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
-from surtree.status import EDITED, STATUSES
+from surtree.status import WORDS
 from surtree.tree.curves import leaf_curves
 
 
@@ -16,7 +16,7 @@ def certificate(model: SurTree) -> str:
     """Return what is known about how good the tree is, as a line."""
     return (
         f"loss {model.loss_:.6g}, lower bound {model.lower_bound_:.6g}, gap {model.gap_:.2%} "
-        f"({STATUSES[model.status_].line})"
+        f"({WORDS[model.status_].line})"
     )
 
 
@@ -38,7 +38,7 @@ def path_text(model: SurTree) -> str:
         )
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     table = ["  ".join(map(str.rjust, line, widths)).rstrip() for line in lines]
-    void = ["", STATUSES[EDITED].line] if model.status_ == EDITED else []
+    void = ["", WORDS["edited"].line] if model.status_ == "edited" else []
     return "\n".join(table + void)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from surtree._types import Floats
 from surtree.cli._columns import WORDS, Reading, read_column, require_columns
 from surtree.cli._console import UserError, say
 from surtree.data.target import RowsError, read_target, read_weights
@@ -34,8 +35,8 @@ class Survival:
     """
 
     y: NDArray[np.void]
-    entry: NDArray[np.float64] | None
-    weight: NDArray[np.float64] | None
+    entry: Floats | None
+    weight: Floats | None
     columns: frozenset[str]
 
 
@@ -97,7 +98,7 @@ def _split_event(frame: pl.DataFrame, event: str) -> tuple[str, list[str]]:
     return column, values.split(",")
 
 
-def _numbers(series: pl.Series) -> NDArray[np.float64]:
+def _numbers(series: pl.Series) -> Floats:
     _require_present(series)
     return read_column(series, Reading("numeric")).to_numpy()
 

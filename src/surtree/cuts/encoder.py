@@ -1,4 +1,4 @@
-"""From columns to small whole numbers, and the cuts that a tree may make between them."""
+"""The encoder: bins the columns of a table and finds the cuts that a tree may use."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from surtree.data.table import Table, read_table
 from surtree.data.target import read_weights
 from surtree.parameters import require_share, require_whole
 from surtree.solver.problem import BinnedRows
+from surtree.solver.restriction import repeats
 
 Places = NDArray[np.intp]
 
@@ -40,12 +41,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_thresholds : int or None, default=10
         The most thresholds of a numeric or ordered column: quantiles of the midpoints between
         neighbouring rows, written with the fewest digits that split the training rows the same
-        way. Where all weights are whole numbers, a row counts as so many rows; other weights do
-        not move thresholds. None: every midpoint between different values, up to 65,534 bins a
+        way. If all weights are whole numbers, a row of weight k counts as k rows; other weights
+        do not move thresholds. None: every midpoint between different values, up to 65,534 bins a
         column.
     max_categories : int, default=10
-        The most categories of an unordered column. Of more, the ``max_categories - 1`` with the
-        most weight have a cut each, and all others one cut together.
+        The most categories of an unordered column. If there are more, the ``max_categories - 1``
+        with the most weight have a cut each, and all others share one cut.
     min_support : float, default=0.01
         A cut is kept when it holds for more than this share of the weight, and does not hold for
         more than this share too. 0 keeps every cut that splits the rows.
@@ -55,8 +56,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     cuts_ : sequence of Cut
         The cuts, in the order of the columns; each is made when it is looked at.
     heavier_side_ : array of bool
-        Whether each cut holds for more than half of the weight: the answer to a value that is
-        missing, or a category never seen, in a column where none was missing in training.
+        Whether each cut holds for more than half of the weight. It decides for a missing value or
+        an unseen category in a column that had no missing values in training.
     n_features_in_ : int
         How many columns the table has.
     feature_names_in_ : array of str
@@ -97,7 +98,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : None
             Not used.
         sample_weight : array-like of shape (n_rows,), optional
-            How much each row counts; one of weight zero counts as absent.
+            How much each row counts; a row of weight zero counts as absent.
 
         Returns
         -------
@@ -146,7 +147,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(rules, dtype=object)
 
     def fit_encode(self, table: Table, weight: Floats) -> BinnedRows:
-        """Find the cuts of a table that is read already, and encode its rows.
+        """Find the cuts of a table and bin its rows.
 
         Parameters
         ----------
@@ -167,13 +168,13 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         counted = weight > 0
         if not counted.all():
             table, weight = table.take(np.flatnonzero(counted)), weight[counted]
-        repeats = _repeats(weight)
+        counts = repeats(weight)
         candidates = [
             candidate_cuts(
                 index,
                 column,
                 weight,
-                repeats,
+                counts,
                 n_thresholds=None if self.n_thresholds is None else int(self.n_thresholds),
                 max_categories=int(self.max_categories),
             )
@@ -330,8 +331,3 @@ def _join(lines: list[_EncodedColumn], n_rows: int) -> BinnedRows:
         cut_last=np.concatenate(none + [line.last for line in lines]).astype(np.int32),
         cut_missing=np.concatenate(none + [line.missing for line in lines]).astype(bool),
     )
-
-
-def _repeats(weight: Floats) -> Floats | None:
-    whole = bool((weight == np.floor(weight)).all())
-    return weight if whole and not (weight == 1).all() else None

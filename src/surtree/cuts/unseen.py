@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table
 
@@ -77,4 +78,4 @@ def _unseen_text(cut: Cut, table: Table, counted: NDArray[np.bool_] | slice) -> 
         held = [column.categories[code] for code in held]
     named = ", ".join(map(repr, held[:_MOST_NAMED]))
     more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
-    return f"{named}{more} in {n_rows} {'row' if n_rows == 1 else 'rows'} of column {column.name!r}"
+    return f"{named}{more} in {plural(n_rows, 'row')} of column {column.name!r}"

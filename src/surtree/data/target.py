@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from surtree._types import Floats
+from surtree._words import plural
 from surtree.data.table import Column, read_array, read_series
 
 # Times outside of these have no time axis: its ticks would be too close for numbers, or too far.
@@ -117,15 +118,15 @@ def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
     """
     event, time = _read_event_and_time(y)
     _require_length("y", len(time), n_rows)
-    _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers: drop these rows")
-    _refuse("y", time < 0, time, "negative times: drop these rows")
+    _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers", "drop such rows")
+    _refuse("y", time < 0, time, "negative times", "drop such rows")
     extreme = (time > 0) & ((time < _LEAST_TIME) | (time > _GREATEST_TIME))
     _refuse(
         "y",
         extreme,
         time,
-        f"times that are neither zero nor between {_LEAST_TIME:g} and {_GREATEST_TIME:g}: count "
-        "time in another unit",
+        f"times that are neither zero nor between {_LEAST_TIME:g} and {_GREATEST_TIME:g}",
+        "count time in another unit",
     )
     target = Target(event, time + 0.0)  # which has no negative zero
     return target if entry is None else replace(target, entry=_read_entry(entry, target))
@@ -167,22 +168,29 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     if sample_weight is None:
         return np.ones(n_rows)
     weight = _read_numbers("sample_weight", sample_weight, n_rows)
-    _refuse("sample_weight", ~np.isfinite(weight), weight, "weights that are not finite numbers")
-    _refuse("sample_weight", weight < 0, weight, "negative weights: a weight is zero or more")
+    _refuse(
+        "sample_weight",
+        ~np.isfinite(weight),
+        weight,
+        "weights that are not finite numbers",
+        "drop such rows",
+    )
+    _refuse("sample_weight", weight < 0, weight, "negative weights", "a weight is zero or more")
     if not weight.any():
         raise ValueError(f"sample_weight is zero in all {n_rows} rows: at least one must count")
     _refuse(
         "sample_weight",
         weight > _GREATEST_WEIGHT,
         weight,
-        f"weights above {_GREATEST_WEIGHT:g}: divide all weights by a large number",
+        f"weights above {_GREATEST_WEIGHT:g}",
+        "divide all weights by a large number",
     )
     _refuse(
         "sample_weight",
         (weight > 0) & (weight < 1 / _GREATEST_WEIGHT),
         weight,
-        f"weights above zero and below {1 / _GREATEST_WEIGHT:g}: multiply all weights by a large "
-        "number, or give these rows a weight of zero",
+        f"weights above zero and below {1 / _GREATEST_WEIGHT:g}",
+        "multiply all weights by a large number, or give such rows a weight of zero",
     )
     return weight
 
@@ -245,14 +253,20 @@ def _read_time(column: Column) -> Floats:
 
 def _read_entry(entry: ArrayLike, target: Target) -> Floats:
     values = _read_numbers("entry", entry, len(target.time))
-    _refuse("entry", ~np.isfinite(values), values, "entry times that are not finite numbers")
     _refuse(
-        "entry", values < 0, values, "negative entry times: observation starts at zero or later"
+        "entry",
+        ~np.isfinite(values),
+        values,
+        "entry times that are not finite numbers",
+        "drop such rows",
+    )
+    _refuse(
+        "entry", values < 0, values, "negative entry times", "observation starts at zero or later"
     )
     # A row that is censored at zero may enter there: it says nothing, and is left out.
     late = (values > target.time) | ((values == target.time) & ~target.censored_at_zero)
     _refuse(
-        "entry", late, values, "entry times that are not before the row's time: drop these rows"
+        "entry", late, values, "entry times that are not before the row's time", "drop such rows"
     )
     return values
 
@@ -276,7 +290,8 @@ def _require_length(name: str, length: int, n_rows: int) -> None:
         )
 
 
-def _refuse(name: str, rows: NDArray[np.bool_], values: Floats, what: str) -> None:
+def _refuse(name: str, rows: NDArray[np.bool_], values: Floats, what: str, remedy: str) -> None:
     if rows.any():
         first = int(np.argmax(rows))
-        raise RowsError(name, f"{int(rows.sum())} {what}", float(values[first]), first)
+        fault = f"{what} in {plural(int(rows.sum()), 'row')}: {remedy}"
+        raise RowsError(name, fault, float(values[first]), first)

@@ -10,6 +10,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._types import Floats
+
 Backend = Literal["pandas", "polars", "pyarrow"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
 TARGET_TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
@@ -40,7 +42,7 @@ def make_frame(
     return nw.from_dict(columns, schema, backend=backend).to_native()
 
 
-def make_target(event: NDArray[np.bool_], time: NDArray[np.float64]) -> NDArray[np.void]:
+def make_target(event: NDArray[np.bool_], time: Floats) -> NDArray[np.void]:
     """Put events and times into one structured array, as scikit-survival has it."""
     target = np.empty(len(time), dtype=TARGET_TYPE)
     target["event"] = event

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from surtree._types import Floats
 
 # From blue over grey to vermilion, the pair that all common kinds of colour blindness tell apart.
 # Each has a contrast of three or more with both white and black, so that curves are seen on
@@ -15,7 +17,7 @@ LOW_TO_HIGH = ("#0A5FB5", "#3E8FD0", "#8B8B8B", "#D07A20", "#C04808")
 FULL = 4.0
 
 
-def scale_place(theta: ArrayLike) -> NDArray[np.float64]:
+def scale_place(theta: ArrayLike) -> Floats:
     """Return where relative risks are on the scale of colours, from zero over one half to one."""
     place = np.log(np.asarray(theta, dtype=np.float64)) / np.log(FULL)
     return np.asarray((1 + np.clip(place, -1, 1)) / 2)

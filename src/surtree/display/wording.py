@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.tree.tree import Tree
 
@@ -86,12 +87,6 @@ def number(value: float, precision: int) -> str:
     if not 10.0**precision <= abs(value) < 1e15:
         return f"{value:.{precision}g}"
     return f"{value:.0f}"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return how many things there are."""
-    many = "leaves" if noun == "leaf" else f"{noun}s"
-    return f"{count} {noun if count == 1 else many}"
 
 
 def counted(rows: int, events: int) -> str:

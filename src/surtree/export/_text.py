@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from surtree.cuts.cut import Cut
-from surtree.export._tree import median_text, named_tree
+from surtree.export._tree import named_tree
 from surtree.parameters import require_whole
-from surtree.tree.tree import Tree
+from surtree.tree.tree import Tree, median_text
 
 # More blanks or digits are of no use to any reader.
 _WIDEST = 100

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from surtree.cuts.cut import Cut
 from surtree.display.wording import counted
 from surtree.tree.resolve import tree_of
-from surtree.tree.tree import Tree
+from surtree.tree.tree import Tree, median_text
 
 
 def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
@@ -57,14 +55,6 @@ def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
     listed = cut.categories or ()
     no, yes = (listed, cut.others) if cut.negated else (cut.others, listed)
     return (False, no) if cut.missing or cut.categories is None else (True, yes)
-
-
-def median_text(tree: Tree, leaf: int, style: str) -> str:
-    """Return the median survival of a leaf, which may lie after all times that were observed."""
-    median = tree.median(leaf)
-    if np.isfinite(median):
-        return format(median, style)
-    return f"> {format(tree.baseline.times[-1], style)}"
 
 
 def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
-from surtree.solver.search import SearchSettings, refine, search
+from surtree.solver.search import SearchSettings, search
+from surtree.status import Status
 from surtree.survival.objective import EVEN_WEIGHTS, RowSums
 from surtree.tree.size import LOSS_TOLERANCE, Size
 from surtree.tree.tree import Tree
@@ -22,35 +23,29 @@ SPLIT_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class SizePath:
-    """What a search found.
+    """The result of a search.
 
     Parameters
     ----------
-    status : str
+    status : Status
         How the search ended.
     sizes : tuple of Size
         For 0, 1, 2, ... splits, the best tree.
     topologies : tuple of TreeTopology
-        What the solver said of each of them.
+        The topology of each of them, as the solver returns it.
     n_cuts, n_evaluated : int
         Where columns were bisected: over all subproblems, the cuts that divide their rows, and
         those of them that were evaluated.
     """
 
-    status: str
+    status: Status
     sizes: tuple[Size, ...]
     topologies: tuple[TreeTopology, ...]
     n_cuts: int = 0
     n_evaluated: int = 0
 
 
-def find_path(
-    problem: FitProblem,
-    how: SearchSettings,
-    *,
-    refined_from: int | None = None,
-    refines: bool = False,
-) -> SizePath:
+def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
     """Search for the best tree of every size, and check every loss that the solver claims.
 
     Parameters
@@ -59,13 +54,8 @@ def find_path(
         The training data and its cuts.
     how : SearchSettings
         Limits of the trees and of the search.
-    refines : bool, default=False
-        Whether to look only near good thresholds, instead of at all.
-    refined_from : int or None, default=None
-        How many thresholds of a column to begin with then.
     """
-    core = problem.core
-    solution = refine(core, how, refined_from) if refines else search(core, how)
+    solution = search(problem.core, how)
     return SizePath(
         solution.status,
         tuple(_sizes(solution, problem)),

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from surtree.base import TreeEstimator
 from surtree.cuts.encoder import Encoder
-from surtree.data.target import Target
 from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import prunings
@@ -41,7 +40,7 @@ class LocalSearchTree(TreeEstimator):
     One node at a time is changed for the better: another cut, no cut, one of its two subtrees in
     its place, or a cut where there was a leaf. When no such change reduces the loss of `SurTree`,
     the tree is a local optimum; the best of all restarts is kept. As a rule it is close to the
-    optimum. How close is not known, and it is never said to be optimal; `surtree.audit` says.
+    optimum. Nothing is proven about it; `audit_tree` tells how far it is from the best.
 
     Parameters
     ----------
@@ -138,15 +137,8 @@ class LocalSearchTree(TreeEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            Numbers, booleans, categories or text; values may be missing.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time, zero or later. A plain array of times means that
-            every row has an event. Rows that are censored at time zero are left out.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts. A row of weight zero counts as absent.
-        entry : array of shape (n_samples,), optional
-            When each row came under observation, before its time: left truncation.
+        X, y, sample_weight, entry
+            As in `SurTree.fit`.
 
         Returns
         -------
@@ -179,14 +171,14 @@ class LocalSearchTree(TreeEstimator):
         return self
 
     def _tune(self, problem: FitProblem, limits: Limits, random: np.random.RandomState) -> float:
-        """Return the price of a split that suits rows which the search did not see."""
+        """Return the penalty of a split whose tree has the smallest loss on held-out rows."""
         target, weight = problem.data.target, problem.data.sums.weight
         fitted, held_out = _hold_out(target.event, self.validation_fraction, random)
-        baseline = nelson_aalen(_take(target, fitted), weight[fitted])
+        baseline = nelson_aalen(target.take(fitted), weight[fitted])
 
         def part(rows: Rows) -> Problem:
             bins = np.ascontiguousarray(problem.binned.bins[:, rows])
-            sums = problem.data.sums.objective.row_sums(_take(target, rows), weight[rows], baseline)
+            sums = problem.data.sums.objective.row_sums(target.take(rows), weight[rows], baseline)
             return Problem(replace(problem.binned, bins=bins), sums)
 
         fitted_rows, held_out_rows = part(fitted), part(held_out)
@@ -202,7 +194,7 @@ class LocalSearchTree(TreeEstimator):
         for pruning in found:
             leaf = held_out_rows.find_leaves(pruning.topology(topology))
             losses.append(held_out_rows.sums.loss(tree.theta[pruning.nodes[leaf]]))
-        # Of trees that are equally good, the smallest: it comes last.
+        # If several are equally good, the smallest, which comes last.
         best = len(losses) - 1 - int(np.argmin(losses[::-1]))
         lower, upper = found[best].alpha, found[min(best + 1, len(found) - 1)].alpha
         # Losses grow with the weight of the rows, and so does what a split is worth.
@@ -253,8 +245,3 @@ def _hold_out(
         n_held_out = min(max(round(fraction * group.size), 1), group.size - 1)
         held_out[random.permutation(group)[: max(n_held_out, 0)]] = True
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
-
-
-def _take(target: Target, rows: Rows) -> Target:
-    entry = None if target.entry is None else target.entry[rows]
-    return Target(target.event[rows], target.time[rows], entry)

@@ -10,13 +10,14 @@ from surtree._types import Floats
 from surtree.data.target import Target
 from surtree.metrics._input import read_y
 from surtree.survival.baseline import risk_table
+from surtree.survival.kaplan_meier import product_limit
 from surtree.survival.step_function import StepFunction
 
 
 def kaplan_meier(target: Target) -> StepFunction:
     """Estimate the share of rows without an event over time."""
     table = risk_table(target, np.ones(len(target.time)))
-    return _product_limit(table.times, table.deaths, table.at_risk)
+    return StepFunction(table.times, product_limit(table.at_risk, table.deaths), before=1.0)
 
 
 def censoring_distribution(y: Any) -> StepFunction:
@@ -47,12 +48,8 @@ def censoring_distribution(y: Any) -> StepFunction:
     table = risk_table(Target(~target.event, target.time), np.ones(len(target.time)))
     event_times = np.sort(target.time[target.event])
     first, stop = (np.searchsorted(event_times, table.times, side=s) for s in ("left", "right"))
-    return _product_limit(table.times, table.deaths, table.at_risk - (stop - first))
-
-
-def _product_limit(times: Floats, leaving: Floats, at_risk: Floats) -> StepFunction:
-    staying = np.cumprod(1.0 - leaving / at_risk, dtype=np.float64)
-    return StepFunction(times, staying, before=1.0)
+    at_risk = table.at_risk - (stop - first)
+    return StepFunction(table.times, product_limit(at_risk, table.deaths), before=1.0)
 
 
 def inverse(probability: Floats) -> Floats:

@@ -47,6 +47,7 @@ from surtree.parameters import (
     require_jobs,
     require_whole,
 )
+from surtree.status import Status, first_unproven
 
 
 class SurTreeCV(TreeEstimator):
@@ -77,7 +78,7 @@ class SurTreeCV(TreeEstimator):
         within one standard error of it: fewer splits first, then less depth.
     refit : bool, default=True
         Whether to fit the chosen size on all rows. Without it there is nothing to predict with.
-    min_samples_leaf, min_events_leaf, n_thresholds, refine, max_categories, min_support : optional
+    min_samples_leaf, min_events_leaf, n_thresholds, max_categories, min_support : optional
         As in `SurTree`.
     leaf_curve, time_limit, memory_limit : optional
         As in `SurTree`; the limits are those of each search.
@@ -101,7 +102,7 @@ class SurTreeCV(TreeEstimator):
         The tree of the chosen size, fitted on all rows.
     tree_ : Tree
         The tree of ``best_estimator_``.
-    status_ : str
+    status_ : Status
         "optimal" where every search was completed, else how the first other one ended.
     sizes_ : SizeScores
         The scores of all sizes: ``print`` shows a table, `surtree.plot.plot_path` a picture.
@@ -138,7 +139,7 @@ class SurTreeCV(TreeEstimator):
 
     best_estimator_: SurTree
     best_params_: dict[str, int]
-    status_: str
+    status_: Status
 
     def __init__(
         self,
@@ -152,7 +153,6 @@ class SurTreeCV(TreeEstimator):
         min_samples_leaf: int = 1,
         min_events_leaf: int = 0,
         n_thresholds: int | None = 10,
-        refine: bool = False,
         max_categories: int = 10,
         min_support: float = 0.01,
         leaf_curve: LeafCurveKind = "baseline",
@@ -170,7 +170,6 @@ class SurTreeCV(TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.min_events_leaf = min_events_leaf
         self.n_thresholds = n_thresholds
-        self.refine = refine
         self.max_categories = max_categories
         self.min_support = min_support
         self.leaf_curve = leaf_curve
@@ -226,7 +225,7 @@ class SurTreeCV(TreeEstimator):
             best = self._tree().set_params(**self.best_params_, n_jobs=self.n_jobs)
             self.best_estimator_ = best.fit(X, y, weight, entry)
             self.tree_ = best.tree_
-            self.status_ = _first_other("optimal", [self.status_, best.status_])
+            self.status_ = first_unproven([self.status_, best.status_])
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -325,7 +324,7 @@ class SurTreeCV(TreeEstimator):
             )
         self.cv_results_ = _results(self.sizes_, folds)
         self.n_splits_ = len(folds)
-        self.status_ = _first_other("optimal", [fold.status for fold in folds])
+        self.status_ = first_unproven(fold.status for fold in folds)
         self.best_index_ = self.sizes_.chosen
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.sizes_.mean[self.best_index_])
@@ -402,10 +401,6 @@ def _results(sizes: SizeScores, folds: list[FoldScores]) -> dict[str, Any]:
         results[f"std_{name}_score"] = values.std(axis=1)
     results["rank_test_score"] = rankdata(-sizes.mean, method="min").astype(np.int32)
     return results
-
-
-def _first_other(expected: str, found: list[str]) -> str:
-    return next((value for value in found if value != expected), expected)
 
 
 def _name(scoring: Scoring) -> str:

@@ -16,13 +16,14 @@ from sklearn.utils import _safe_indexing
 from surtree._types import Floats
 from surtree.data.table import Table
 from surtree.data.target import Target
-from surtree.estimator import SurTree, adopt_size, check_parameters, find_sizes, make_problem
+from surtree.estimator import SurTree, adopt_size, check_parameters, make_problem
 from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.size_path import SizePath
+from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import training_data
 from surtree.model_selection.scoring import Candidate, HeldOut, Scorer
 from surtree.parameters import read_time_limit
 from surtree.solver.search import SearchSettings
+from surtree.status import Status, first_unproven
 
 Positions = NDArray[np.intp]
 
@@ -58,7 +59,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
-    """What a fold says about every size; all arrays have the shape (n_sizes,).
+    """The scores of every size in one fold; all arrays have the shape (n_sizes,).
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class FoldScores:
         The loss on the training rows, divided by their weight.
     fit_time, score_time : array of float
         Seconds.
-    status : str
+    status : Status
         "optimal" where every search was completed, else how the first other one ended.
     """
 
@@ -76,7 +77,7 @@ class FoldScores:
     training_loss: Floats
     fit_time: Floats
     score_time: Floats
-    status: str
+    status: Status
 
 
 def cut_fold(rows: FoldInput, train: Positions, test: Positions, *, as_passed: bool) -> Fold:
@@ -116,7 +117,7 @@ def score_fold(
     Parameters
     ----------
     template : SurTree
-        Its parameters, but for depth and splits, are those of every fit.
+        Every fit has its parameters, except depth and splits.
     sizes : list of (int, int)
         Depth and number of splits.
     scorer : callable
@@ -133,13 +134,12 @@ def score_fold(
     held_out_rows = replace(held_out_rows, sums=sums)
     weight = float(fold.weight.sum())
     values = np.empty((len(sizes), 4))
-    statuses = []
+    statuses: list[Status] = []
     for depth, positions in _by_search(sizes).items():
         start = perf_counter()
         most_splits = max(sizes[position][1] for position in positions)
         searched = replace(limits, max_depth=depth, max_splits=most_splits)
-        path = find_sizes(
-            template,
+        path = find_path(
             problem,
             SearchSettings(
                 searched,
@@ -158,9 +158,8 @@ def score_fold(
             model = partial(_model, template, sizes[position], problem, smaller)
             score = scorer(Candidate(size.tree, model), held_out_rows)
             values[position] = score, size.loss / weight, fit_seconds, perf_counter() - start
-    status = next((status for status in statuses if status != "optimal"), "optimal")
     held_out, training_loss, fit_time, score_time = values.T
-    return FoldScores(held_out, training_loss, fit_time, score_time, status)
+    return FoldScores(held_out, training_loss, fit_time, score_time, first_unproven(statuses))
 
 
 def _by_search(sizes: list[tuple[int, int]]) -> dict[int, list[int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,6 +86,15 @@ class SizeScores(ArrayValue):
         """The position of the size that the rule picks."""
         return self.best if self.rule == "best" else self.one_standard_error
 
+    @property
+    def marks(self) -> list[str]:
+        """For each size, whether it is the best and whether it is the chosen one, in words."""
+        words = (("best", self.best), ("chosen", self.chosen))
+        return [
+            ", ".join(word for word, place in words if place == position)
+            for position in range(self.mean.size)
+        ]
+
     def of_depth(self, depth: int) -> NDArray[np.intp]:
         """Return the positions of the best trees up to a depth with 0, 1, 2, ... splits.
 
@@ -118,19 +126,11 @@ class SizeScores(ArrayValue):
         )
         rows = [tuple(map(_cell, row)) for row in zip(*columns, strict=True)]
         widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
-        marks = ["", *self._marks()]
+        marks = ["", *self.marks]
         return "\n".join(
             "  ".join([*map(str.rjust, row, widths), mark]).rstrip()
             for row, mark in zip([heading, *rows], marks, strict=True)
         )
-
-    def _marks(self) -> Iterator[str]:
-        chosen, best = self.chosen, self.best
-        for position in range(self.mean.size):
-            marks = [
-                word for word, place in (("best", best), ("chosen", chosen)) if position == place
-            ]
-            yield ", ".join(marks)
 
 
 def _cell(value: np.generic) -> str:

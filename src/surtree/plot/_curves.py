@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surtree._types import Floats
 from surtree.display.leaves import Leaf, at_risk, caption, read_leaves, time_label
 from surtree.display.wording import counted, leaf_texts, median_text, number, wrap
 from surtree.parameters import LeafCurveKind
@@ -144,7 +144,7 @@ class _CurvesLayout:
     caption: str
 
     @property
-    def label_heights(self) -> NDArray[np.float64]:
+    def label_heights(self) -> Floats:
         return np.array([LINE + SMALL * text_height(rule) + _LABEL_GAP for rule in self.rules])
 
     @property

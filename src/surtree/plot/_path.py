@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from surtree._types import Floats
 from surtree.model_selection.cv import SurTreeCV
 from surtree.model_selection.sizes import SizeScores
 from surtree.plot._requirement import require_matplotlib
@@ -107,7 +108,7 @@ def _depth_to_show(sizes: SizeScores) -> int:
 
 
 def _draw_other(
-    ax: Axes, sizes: SizeScores, mean: NDArray[np.float64], depth: int, shown: NDArray[np.intp]
+    ax: Axes, sizes: SizeScores, mean: Floats, depth: int, shown: NDArray[np.intp]
 ) -> None:
     line = sizes.of_depth(depth)
     # Lines of different depths have their beginnings in common.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
+from surtree._types import Floats
 
-def spread(wanted: ArrayLike, heights: ArrayLike, room: float) -> NDArray[np.float64]:
+
+def spread(wanted: ArrayLike, heights: ArrayLike, room: float) -> Floats:
     """Return where the middles of labels go, so that none overlaps another.
 
     Their order stays, and the sum of their squared shifts is the least possible.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surtree._types import Floats
 from surtree.display.leaves import Leaf, caption, read_leaves, time_label
 from surtree.display.wording import counted, median_text, number, rule_texts, wrap
 from surtree.parameters import LeafCurveKind
@@ -131,10 +131,10 @@ class _TreeLayout:
 
     rules: tuple[str, ...]
     notes: tuple[str, ...]
-    levels: NDArray[np.float64]
+    levels: Floats
     gutter: float
     table: tuple[tuple[str, ...], ...]
-    columns: NDArray[np.float64]
+    columns: Floats
     header: float
     row: float
     caption: str
@@ -171,7 +171,7 @@ class _TreeLayout:
         """Return how high a leaf is on a page of some height."""
         return (height - self.header - self.footer) / self.n_leaves
 
-    def leaf_middles(self, height: float) -> NDArray[np.float64]:
+    def leaf_middles(self, height: float) -> Floats:
         """Return where the leaves are on a page of some height, counted from below."""
         above = self.row_height(height) * (np.arange(self.n_leaves, dtype=np.float64) + 0.5)
         return height - self.header - above

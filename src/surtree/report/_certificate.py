@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surtree.report._findings import Audited, Certificate
-from surtree.status import EDITED, STATUSES
+from surtree.status import WORDS
 
 # From this gap on, a bound says next to nothing.
 WEAK = 0.5
@@ -54,11 +54,11 @@ def verdict(certificate: Certificate | None) -> Verdict:
             f"{certificate.method} does not know how good its trees are. surtree.audit tells how "
             "far this one is from the best.",
         )
-    if certificate.status == EDITED:
+    if certificate.status == "edited":
         return Verdict(
             False,
             "Edited: certificate void",
-            f"Nothing is known of how good this tree is: {STATUSES[EDITED].clause}. What a search "
+            f"Nothing is known of how good this tree is: {WORDS['edited'].clause}. What a search "
             "has proven may have been about another tree.",
         )
     limits = ", ".join(certificate.limits)
@@ -70,7 +70,7 @@ def verdict(certificate: Certificate | None) -> Verdict:
             f"Of all trees with {limits}, over {choice}, none has a smaller loss.",
         )
     else:
-        end = STATUSES[certificate.status].clause
+        end = WORDS[certificate.status].clause
         # A search that has just begun knows only that no loss is negative.
         distance = f"; at most {percent(certificate.gap)} from the optimum"
         found = Verdict(
@@ -82,7 +82,7 @@ def verdict(certificate: Certificate | None) -> Verdict:
         )
     if certificate.fold_status == "optimal":
         return found
-    end = STATUSES[certificate.fold_status].clause
+    end = WORDS[certificate.fold_status].clause
     return Verdict(
         found.proven, found.heading, f"{found.text} In cross-validation, {end} at least once."
     )

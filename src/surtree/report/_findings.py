@@ -12,6 +12,7 @@ from surtree.cuts.cut import Cut
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.model_selection.sizes import SizeScores
+from surtree.status import Status
 from surtree.tree.resolve import fitted
 from surtree.tree.tree import Tree
 
@@ -32,7 +33,7 @@ class Certificate:
         Within which limits the tree is the best.
     n_questions : int, optional
         How many questions there were to choose from.
-    fold_status : str
+    fold_status : Status
         How the searches of a cross-validation ended; "optimal" without one.
     """
 
@@ -40,10 +41,10 @@ class Certificate:
     loss: float
     lower_bound: float | None = None
     gap: float | None = None
-    status: str | None = None
+    status: Status | None = None
     limits: tuple[str, ...] = ()
     n_questions: int | None = None
-    fold_status: str = "optimal"
+    fold_status: Status = "optimal"
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ def _of_audit(audit: Audit) -> Findings:
     )
 
 
-def _of_search(model: SurTree, method: str, fold_status: str) -> Findings:
+def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
     return Findings(
         tree=model.tree_,
         certificate=Certificate(

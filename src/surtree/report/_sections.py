@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from surtree._words import plural
 from surtree.display.leaves import Leaf
-from surtree.display.wording import median_text, number, plural
+from surtree.display.wording import median_text, number
 from surtree.report._certificate import audit_verdict, percent, verdict
 from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable
+from surtree.status import WORDS
 from surtree.tree.tree import Tree
 
 # Of longer lists the beginning is shown.
@@ -76,11 +78,11 @@ def certificate_html(findings: Findings) -> str:
     said = verdict(findings.certificate) if audited is None else audit_verdict(audited)
     figures = [("loss", f"{findings.tree.total_loss:.6g}")]
     certificate = findings.certificate
-    if certificate is not None and certificate.gap is not None:
+    if certificate is not None and certificate.gap is not None and certificate.status is not None:
         figures += [
             ("lower bound", f"{certificate.lower_bound:.6g}"),
             ("gap", percent(certificate.gap)),
-            ("status", str(certificate.status).replace("_", " ")),
+            ("status", WORDS[certificate.status].title),
         ]
     listed = "".join(f"<div><dt>{term}</dt><dd>{escape(text)}</dd></div>" for term, text in figures)
     return (
@@ -162,7 +164,7 @@ def scores_html(findings: Findings) -> str:
             f"{scores.training_loss[place].mean():.4f}",
             mark,
         )
-        for place, mark in enumerate(_marks(scores.best, scores.chosen, mean.size))
+        for place, mark in enumerate(scores.marks)
     )
     headings = ("splits", "depth", f"held-out {scores.scoring}", "std. error", "training loss", "")
     return (
@@ -173,13 +175,6 @@ def scores_html(findings: Findings) -> str:
         + _details("as a table", _table(headings, rows, "numbers"))
         + "</section>"
     )
-
-
-def _marks(best: int, chosen: int, count: int) -> list[str]:
-    return [
-        ", ".join(word for word, at in (("best", best), ("chosen", chosen)) if at == place)
-        for place in range(count)
-    ]
 
 
 def columns_html(findings: Findings) -> str:

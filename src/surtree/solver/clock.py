@@ -18,5 +18,10 @@ class Clock:
         self._end = None if time_limit is None else perf_counter() + time_limit
 
     def left(self) -> float | None:
-        """Return the seconds that are left: never none at all, since zero means no limit."""
+        """Return the seconds that are left, always above zero, which would mean no limit."""
         return None if self._end is None else max(self._end - perf_counter(), 1e-9)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self._end is not None and perf_counter() >= self._end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from surtree.solver.problem import (
     Switches,
     TreeTopology,
 )
+from surtree.status import Status
 from surtree.survival.objective import RowSums
 
 # More threads bring nothing on any machine.
@@ -131,7 +132,7 @@ class Problem:
             switches=core_switches,
         )
         return Solution(
-            solution.status,
+            cast(Status, solution.status),
             solution.gains,
             solution.gain_bounds,
             tuple(map(_topology, solution.trees)),

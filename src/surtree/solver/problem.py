@@ -1,4 +1,4 @@
-"""What crosses the border to the compiled core: rows by bins, limits, trees and solutions."""
+"""Inputs and outputs of the compiled core: binned rows, limits, trees and solutions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
+from surtree.status import Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ class Forest:
 class Solution:
     """For each k: the best tree of at most k splits, its gain, and a proven bound of that gain."""
 
-    status: str
+    status: Status
     gains: Floats
     gain_bounds: Floats
     topologies: tuple[TreeTopology, ...]

@@ -1,4 +1,4 @@
-"""The same rows with fewer cuts: quantiles of a column, or cuts near a few places."""
+"""The same problem restricted to some of its cuts: quantiles of each column."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Restricted:
     Parameters
     ----------
     binned : BinnedRows
-        The rows; bins that no cut tells apart are one.
+        The rows; bins that no cut separates are merged.
     cut : array of int
-        Of each cut its number in the other problem.
+        The number of each cut in the other problem.
     """
 
     binned: BinnedRows
@@ -107,15 +107,15 @@ def at_thresholds(binned: BinnedRows, line: int, first: NDArray[np.int32]) -> Ch
     return at
 
 
-def quantiles(binned: BinnedRows, counts: Floats, n_thresholds: int) -> Chosen:
-    """Choose the cuts that an `Encoder` with so many thresholds would find.
+def quantiles(binned: BinnedRows, counts: Floats | None, n_thresholds: int) -> Chosen:
+    """Choose the cuts that an `Encoder` with this number of thresholds would find.
 
     Parameters
     ----------
     binned : BinnedRows
         The rows, with every threshold.
-    counts : array of float of shape (n_rows,)
-        How often each row counts.
+    counts : array of float of shape (n_rows,), optional
+        How often each row counts; once when None.
     n_thresholds : int
         The most thresholds of a column.
 
@@ -138,6 +138,21 @@ def quantiles(binned: BinnedRows, counts: Floats, n_thresholds: int) -> Chosen:
         chosen[binned.cut_column == line] = False
         chosen |= at_thresholds(binned, line, np.unique(near))
     return chosen
+
+
+def repeats(weight: Floats) -> Floats | None:
+    """Return how often each row counts for quantiles; None if each counts once.
+
+    If all weights are whole numbers, a row of weight k counts as k rows. Other weights do not move
+    quantiles.
+
+    Parameters
+    ----------
+    weight : array of float
+        The weights of the rows, all positive.
+    """
+    whole = bool((weight == np.floor(weight)).all())
+    return weight if whole and not (weight == 1).all() else None
 
 
 def quantile_places(n_values: float, n_thresholds: int) -> Floats:

@@ -1,18 +1,15 @@
-"""Which problems to solve, and in which order, to answer one: first trees, all cuts, refinement."""
+"""The search over all cuts, and the incumbent that it starts from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import (
-    BinnedRows,
     Limits,
     Progress,
     ProgressHook,
@@ -20,27 +17,23 @@ from surtree.solver.problem import (
     TreeTopology,
 )
 from surtree.solver.restriction import (
-    Chosen,
     Restricted,
-    at_thresholds,
-    is_ordered,
     longest,
     quantiles,
+    repeats,
     restrict,
-    thresholds_of,
 )
 from surtree.survival.objective import RowSums
 
-# Up to so many rows a search that may end early begins with a tree by local search.
+# Up to this number of rows, a search that may end early starts from a tree by local search.
 FIRST_ROWS = 20_000
-# A column with more thresholds is worth a first look at some of them: up to here, kernels are fast.
+# With more thresholds in a column, the search starts from the optimum over some of them: up to this
+# number, the kernels are fast.
 FEW_THRESHOLDS = 63
-# Quantiles for that first look.
+# The number of quantiles for that.
 FIRST_THRESHOLDS = 10
-# What is rounding, relative to the scale of gains, and how often to look closer at most.
-REFINEMENT, MAX_REFINEMENTS = 1e-9, 40
-# Thresholds of a column in a refinement, beyond those that it began with.
-CLOSER_THRESHOLDS = 14
+# Rounds of the local search after it, and its restarts in each round.
+LOCAL_ROUNDS, LOCAL_RESTARTS = 10, 10
 
 
 @dataclass(frozen=True)
@@ -73,11 +66,7 @@ def search(problem: Problem, how: SearchSettings) -> Solution:
         Limits of the trees and of the search.
     """
     clock = Clock(how.time_limit)
-    known: Solution | None = None
-    if how.limits.max_depth > 1 and longest(problem.binned) > FEW_THRESHOLDS:
-        known = _first_look(problem, how, clock)
-    elif _may_end_early(problem, how):
-        known = _by_local_search(problem, how)
+    known = _incumbent(problem, how, clock)
     if known is not None and known.status == "interrupted":
         return replace(known, gain_bounds=_no_bounds(known, problem.sums))
     solution = _solve(problem, how, clock.left(), known=known)
@@ -86,55 +75,37 @@ def search(problem: Problem, how: SearchSettings) -> Solution:
     return _best_of(solution, known)
 
 
-def refine(problem: Problem, how: SearchSettings, n_thresholds: int | None) -> Solution:
-    """Find good trees over all cuts: solve for quantiles, then again near what was chosen.
+def _incumbent(problem: Problem, how: SearchSettings, clock: Clock) -> Solution | None:
+    """Return good trees to start from, or None if the search needs none.
 
-    Parameters
-    ----------
-    problem, how
-        As `search` takes them.
-    n_thresholds : int or None
-        The number of quantiles to begin with.
-
-    Returns
-    -------
-    Solution
-        Its status is "refined": no bound is proven.
+    In long columns, the optimum over a few quantiles prunes most of the search. If the search may
+    end early, local search over all cuts often has a better tree.
     """
-    clock = Clock(how.time_limit)
-    binned, sums = problem.binned, problem.sums
-    base = quantiles(binned, _counts(sums), n_thresholds or FIRST_THRESHOLDS)
-    best = _solve_restricted(restrict(binned, base), sums, how, clock.left())
-    enough = REFINEMENT * sums.scale
-    status, tried = best.status, base
-    for _ in range(MAX_REFINEMENTS):
-        closer = _closer(binned, base, tried, best)
-        if status != "optimal" or not (closer & ~tried).any():
-            break  # nothing is left between the best cuts and their neighbours
-        found = _solve_restricted(restrict(binned, closer), sums, how, clock.left())
-        status, before = found.status, best
-        best = _best_of(found, best)
-        before = _stretched(before, best.gains.size)
-        improved = (best.gains - before.gains).max() > enough
-        # Next to another cut, another threshold may be the best.
-        tried = closer if improved else tried | closer
-    return replace(
-        best,
-        status="refined" if status == "optimal" else status,
-        gain_bounds=_no_bounds(best, sums),
-    )
+    if how.limits.max_depth > 1 and longest(problem.binned) > FEW_THRESHOLDS:
+        some = quantiles(problem.binned, repeats(problem.sums.weight), FIRST_THRESHOLDS)
+        known = _solve_restricted(restrict(problem.binned, some), problem.sums, how, clock.left())
+        left = clock.left()
+        if left is None or known.status != "optimal":
+            return known
+        return _improve(known, problem, how, Clock(left / 4))
+    if _may_end_early(problem, how):
+        return _by_local_search(problem, how, n_restarts=1)
+    return None
 
 
-def _first_look(problem: Problem, how: SearchSettings, clock: Clock) -> Solution:
-    """Solve for quantiles; if there is an end to the time, refine what they give as well."""
-    binned, sums = problem.binned, problem.sums
-    some = quantiles(binned, _counts(sums), FIRST_THRESHOLDS)
-    known = _solve_restricted(restrict(binned, some), sums, how, clock.left())
-    time_left = clock.left()
-    if time_left is None or known.status != "optimal":
-        return known
-    refined = refine(problem, replace(how, time_limit=time_left / 4), FIRST_THRESHOLDS)
-    return _best_of(refined, known)
+def _improve(known: Solution, problem: Problem, how: SearchSettings, clock: Clock) -> Solution:
+    """Improve trees by local search, in rounds: it does not call the progress hook itself."""
+    for seed in range(LOCAL_ROUNDS):
+        found = _by_local_search(problem, how, LOCAL_RESTARTS, seed, clock.left())
+        if found is None:
+            break
+        known = _best_of(known, found)
+        loss = problem.sums.constant - float(known.gains[-1])
+        if how.progress is not None and how.progress(Progress(0.0, loss, 0.0)):
+            return replace(known, status="interrupted")
+        if clock.is_over:
+            break
+    return known
 
 
 def _solve(
@@ -158,10 +129,10 @@ def _solve(
 def _solve_restricted(
     restricted: Restricted, sums: RowSums, how: SearchSettings, time_limit: float | None
 ) -> Solution:
-    """Solve for some of the cuts, and name the cuts of the trees as they are named among all."""
+    """Solve for some of the cuts, and return trees with the cut numbers of the whole problem."""
 
     def show(now: Progress) -> object:
-        # The bound is of another problem.
+        # The bound is valid only for the restricted problem.
         assert how.progress is not None
         return how.progress(replace(now, fraction=0.0, lower_bound=0.0))
 
@@ -171,49 +142,8 @@ def _solve_restricted(
     return replace(solution, topologies=topologies)
 
 
-def _closer(binned: BinnedRows, base: Chosen, tried: Chosen, best: Solution) -> Chosen:
-    """Choose the first cuts, those of the best trees, and others next to those of the largest."""
-    closer = base.copy()
-    for topology in best.topologies:
-        closer[topology.cut[topology.cut >= 0]] = True
-    largest = best.topologies[-1].cut
-    largest = largest[largest >= 0]
-    for line in range(len(binned.bins)):
-        first = thresholds_of(binned, line)
-        grid = _places(binned, line, first, np.flatnonzero(tried))
-        if grid.size == first.size or not is_ordered(binned, line):
-            continue
-        places = _places(binned, line, first, largest)
-        kept = _places(binned, line, first, np.flatnonzero(closer))
-        first_ones = _places(binned, line, first, np.flatnonzero(base))
-        room = first_ones.size + CLOSER_THRESHOLDS - kept.size
-        n_near = max(room // max(2 * places.size, 1), 1)
-        if places.size == 0:
-            continue
-        grid = np.concatenate(([-1], grid, [first.size]))
-        near = np.concatenate([_around(grid, int(place), n_near) for place in places])
-        closer |= at_thresholds(binned, line, first[near])
-    return closer
-
-
-def _places(
-    binned: BinnedRows, line: int, first: NDArray[np.int32], cuts: NDArray[np.integer[Any]]
-) -> NDArray[np.intp]:
-    """Return where the thresholds of some cuts stand among all of a column."""
-    of_line = binned.cut_first[cuts[binned.cut_column[cuts] == line]]
-    return np.unique(np.searchsorted(first, of_line[of_line != binned.missing_bin[line]]))
-
-
-def _around(grid: NDArray[np.intp], place: int, n: int) -> NDArray[np.intp]:
-    """Return up to so many places on either side, before the neighbours in the grid."""
-    below = grid[np.searchsorted(grid, place) - 1] + 1
-    above = grid[np.searchsorted(grid, place, side="right")] - 1
-    sides = [np.linspace(place, end, min(n, abs(int(end) - place)) + 1) for end in (below, above)]
-    return np.concatenate(sides).astype(np.intp)
-
-
 def _may_end_early(problem: Problem, how: SearchSettings) -> bool:
-    """Tell whether a greedy tree, improved node by node, is worth its time as a first solution."""
+    """Return whether the search may end early and local search is fast enough to precede it."""
     return (
         how.limits.max_depth > 3
         and how.time_limit is not None
@@ -222,8 +152,19 @@ def _may_end_early(problem: Problem, how: SearchSettings) -> bool:
     )
 
 
-def _by_local_search(problem: Problem, how: SearchSettings) -> Solution:
-    found = problem.local_search(how.limits, n_restarts=1, seed=0)
+def _by_local_search(
+    problem: Problem,
+    how: SearchSettings,
+    n_restarts: int,
+    seed: int = 0,
+    time_limit: float | None = None,
+) -> Solution | None:
+    """Return the best tree of local search, or None if time ends before the first descent."""
+    found = problem.local_search(
+        how.limits, n_restarts=n_restarts, seed=seed, time_limit=time_limit, n_jobs=how.n_jobs
+    )
+    if not found.worth.size:
+        return None
     leaf = TreeTopology(*(np.full(1, -1, dtype=np.int32) for _ in range(3)))
     n_splits = int(np.count_nonzero(found.topology.cut >= 0))
     gains = np.append(np.full(n_splits, -np.inf), found.worth.max())
@@ -232,7 +173,7 @@ def _by_local_search(problem: Problem, how: SearchSettings) -> Solution:
 
 
 def _best_of(solution: Solution, known: Solution) -> Solution:
-    """Return the solution, with a tree that is known already wherever that is better."""
+    """Return the solution, with the known tree of each size where that is better."""
     n_sizes = max(solution.gains.size, known.gains.size)
     solution, known = _stretched(solution, n_sizes), _stretched(known, n_sizes)
     better = known.gains > solution.gains
@@ -248,10 +189,9 @@ def _best_of(solution: Solution, known: Solution) -> Solution:
 
 
 def _stretched(solution: Solution, n_sizes: int) -> Solution:
-    """Return a solution with at least so many sizes.
+    """Return a solution with at least a number of sizes.
 
-    A solution ends where its cuts tell no more rows apart, and other cuts may tell more: what lies
-    beyond has the tree of the last size.
+    A solution ends where its cuts separate no more rows; larger sizes have the last tree.
     """
     missing = max(n_sizes - solution.gains.size, 0)
     return replace(
@@ -263,11 +203,5 @@ def _stretched(solution: Solution, n_sizes: int) -> Solution:
 
 
 def _no_bounds(solution: Solution, sums: RowSums) -> Floats:
-    """No loss is below zero."""
+    """Return bounds without proof: no loss is below zero."""
     return np.maximum(solution.gains, sums.constant)
-
-
-def _counts(sums: RowSums) -> Floats:
-    """Where all weights are whole numbers, a row counts as so many rows."""
-    whole = bool((sums.weight == np.floor(sums.weight)).all())
-    return sums.weight if whole else np.ones(sums.weight.size)

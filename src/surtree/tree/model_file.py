@@ -15,7 +15,6 @@ from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
 from surtree.files.schema import format_and_version, is_known, read_each, shown
 from surtree.files.writing import write_text
-from surtree.status import EDITED
 from surtree.tree.model_validate import MODEL_FORMATS, validate_model
 from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.size import Size
@@ -27,7 +26,7 @@ VERSION = 2
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_")
 _LONGEST_MESSAGE = 400
-# What all trees of a model have in common.
+# Fields that all trees of a model share.
 _SHARED = ("baseline", "known", "objective")
 
 
@@ -58,7 +57,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     -------
     parameters, attributes : dict
         What the estimator is made with, and what `fit` had learnt. Where the file was edited, the
-        status is "edited" and the bounds are those of no proof at all.
+        status is "edited", the lower bounds are zero and the gap is one.
     """
     saved = _parse(path)
     try:
@@ -129,7 +128,7 @@ def _constant(name: str) -> Any:
 def _digest(saved: dict[str, Any]) -> str:
     """Return a name of the content of a file, whatever its white space and the order of its fields.
 
-    It is no signature: who wants to forge a file can compute it too.
+    It is not a signature: anybody can compute it.
     """
     plain = json.dumps(_canonical(saved), allow_nan=False, sort_keys=True, separators=(",", ":"))
     return sha256(plain.encode("ascii")).hexdigest()
@@ -149,7 +148,7 @@ def _canonical(value: Any) -> Any:
 def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
     """Return the certificate of a tree about which nothing is known."""
     return {
-        "status_": EDITED,
+        "status_": "edited",
         "lower_bound_": 0.0,
         "gap_": 1.0,
         "path_": tuple(size.with_splits(size.splits, 0.0) for size in path),
@@ -199,7 +198,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    # Only a time limit can be infinite, and then it is none; JSON has no infinity.
+    # JSON has no infinity. Only a time limit can be infinite, which is no limit.
     return None if isinstance(value, float) and math.isinf(value) else value
 
 

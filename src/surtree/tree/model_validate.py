@@ -20,7 +20,7 @@ from surtree.files.schema import (
     shown,
     text,
 )
-from surtree.status import EDITED, STATUSES
+from surtree.status import STATUSES
 from surtree.tree.size import LOSS_TOLERANCE
 from surtree.tree.tree import Tree
 
@@ -142,7 +142,7 @@ def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> It
             yield "its path has a size that is worse than a smaller one"
         before = size["loss"]
     loss, bound = saved["loss"], saved["lower_bound"]
-    if saved["status"] == EDITED:
+    if saved["status"] == "edited":
         expected = 1.0
         if bound != 0 or any(size["lower_bound"] != 0 for size in saved["path"]):
             yield "it is edited, but has bounds"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from surtree._types import ArrayValue, Floats
+from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
 from surtree.files.schema import format_and_version, is_known, shown
@@ -58,7 +59,8 @@ class Rule:
 
     def __str__(self) -> str:
         where = " and ".join(self.conditions) or "all rows"
-        return f"{where}: theta {self.theta:.3g} ({self.n_events} events in {self.n_samples} rows)"
+        counted = f"{plural(self.n_events, 'event')} in {plural(self.n_samples, 'row')}"
+        return f"{where}: theta {self.theta:.3g} ({counted})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -379,12 +381,11 @@ class Tree(ArrayValue):
             yield from self._draw(child, self._condition(node, child), below + tip, below + line)
 
     def _cells(self, leaf: int) -> tuple[str, ...]:
-        median = self.median(leaf)
         return (
             str(self.n_samples[leaf]),
             str(self.n_events[leaf]),
             f"{self.theta[leaf]:.3g}",
-            f"{median:.6g}" if np.isfinite(median) else f"> {self.baseline.times[-1]:.6g}",
+            median_text(self, leaf, ".6g"),
         )
 
     def _condition(self, node: int, child: int) -> str:
@@ -397,6 +398,24 @@ class Tree(ArrayValue):
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
+
+
+def median_text(tree: Tree, leaf: int, style: str) -> str:
+    """Return the median survival of a leaf; if it is not reached, that it is after the last event.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    leaf : int
+        The number of a leaf's node.
+    style : str
+        How to format the number, such as ".6g".
+    """
+    median = tree.median(leaf)
+    if np.isfinite(median):
+        return format(median, style)
+    return f"> {format(tree.baseline.times[-1], style)}"
 
 
 def read_baseline(saved: Any) -> Baseline:
