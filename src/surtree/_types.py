@@ -31,7 +31,7 @@ class ArrayValue:
             return NotImplemented
         return all(_same(getattr(self, name), getattr(other, name)) for name in self._names())
 
-    # Pickle forgets that an array was read-only; the constructor says so again.
+    # Pickle does not keep arrays read-only; the constructor makes them so again.
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return type(self), tuple(getattr(self, name) for name in self._names())
 

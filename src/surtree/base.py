@@ -1,4 +1,4 @@
-"""What every tree estimator can do once it has a tree, however the tree was found."""
+"""The base class of all tree estimators: prediction, curves, scores, leaves, importances."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from surtree.tree.tree import Tree
 
 
 class TreeEstimator(BaseEstimator):  # type: ignore[misc]
-    """The face that all trees share: risks, curves, scores, leaves and importances.
+    """The base class of all tree estimators.
 
-    An estimator that inherits from it stores the parameter ``leaf_curve``, and sets ``tree_`` in
-    ``fit``.
+    A subclass has the parameter ``leaf_curve``, and its ``fit`` sets ``tree_``.
     """
 
-    # scikit-survival asks this of estimators whose prediction is higher for a higher risk.
+    # scikit-survival reads this: predictions are higher for a higher risk.
     _predict_risk_score = True
 
     leaf_curve: LeafCurveKind
@@ -52,7 +51,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def predict_survival_function(
         self, X: Any, *, return_array: bool = False
     ) -> NDArray[np.object_] | Floats:
-        """Return the probability of no event until a time, for each row.
+        """Return the survival function of each row: the probability of no event until a time.
 
         Parameters
         ----------
@@ -70,7 +69,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def predict_cumulative_hazard_function(
         self, X: Any, *, return_array: bool = False
     ) -> NDArray[np.object_] | Floats:
-        """Return the hazard added up until a time, for each row.
+        """Return the cumulative hazard function of each row.
 
         Parameters
         ----------
@@ -127,11 +126,11 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
     ) -> float:
-        """Return the loss of rows, which the tree minimised on those that it was fitted on.
+        """Return the loss of the tree on rows; `fit` minimises it on the training rows.
 
         The baseline hazard is that of the training rows. On the training rows this is ``loss_``
-        plus one half for each leaf without an event: what such a leaf predicts is the hazard of
-        half an event, not of none.
+        plus one half for each leaf without an event: such a leaf predicts the hazard of half an
+        event, so that its curve is not flat.
 
         Parameters
         ----------
@@ -150,7 +149,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         return self.tree_.objective.row_sums(target, weight, self.tree_.baseline).loss(theta)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the number of the leaf's node that each row falls in.
+        """Return the leaf that each row falls in, by the number of its node.
 
         Parameters
         ----------
@@ -207,7 +206,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self)
         except NotFittedError:
             return str(super()._html_repr())
-        # Only notebooks need it.
+        # Imported late: report imports this module.
         from surtree.report import notebook_html
 
         return notebook_html(self)
@@ -221,7 +220,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        # The line that is named is that of who called predict, apply, ...
+        # The warning names the line that calls predict, apply, ...
         warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
         return table
 

@@ -55,8 +55,8 @@ class SurTree(TreeEstimator):
     min_events_leaf : int, default=0
         The smallest number of rows with an event in a leaf.
     ccp_alpha : float, default=0.0
-        What a split must be worth: of all sizes, the one with the smallest
-        ``loss + ccp_alpha * splits`` is chosen, and of those the smallest.
+        The penalty on each split, in units of the summed loss: the size with the smallest
+        ``loss + ccp_alpha * splits`` is chosen, the smallest one if several are.
     n_thresholds : int or None, default=10
         The largest number of thresholds for a numeric column. None is every threshold: the tree is
         then optimal over all of them, which takes longer.
@@ -91,14 +91,14 @@ class SurTree(TreeEstimator):
     status_ : Status
         How the search ended: "optimal", "time_limit" or "interrupted". A search that
         is out of time, but has proven its tree, is "optimal" too; of other sizes the bounds in
-        ``path_`` say what is proven. Of a loaded model also "edited": its file was changed by hand,
-        so that nothing is proven, the lower bounds are zero and the gap is one.
+        ``path_`` say what is proven. A model loaded from a file that was edited by hand has the
+        status "edited": nothing is proven, the lower bounds are zero and the gap is one.
     n_cuts_, n_evaluated_ : int
         With every threshold, where columns are bisected: over all subproblems, the cuts that divide
         their rows, and those of them that had to be evaluated. Zero where nothing is bisected.
     path_ : tuple of Size
-        For 0, 1, 2, ... splits, the best tree with at most so many. Only ``tree_`` among them has
-        what it takes to draw Kaplan-Meier curves.
+        For 0, 1, 2, ... splits, the best tree with at most that number. Only ``tree_`` among them
+        keeps the at-risk counts that Kaplan-Meier curves need.
     encoder_ : Encoder
         The fitted encoder, with the cuts that the search could use.
     time_unit_ : str or None
@@ -213,8 +213,8 @@ class SurTree(TreeEstimator):
         problem = make_problem(self, read_training_data(self, X, y, sample_weight, entry))
         time_left = read_time_limit(self.time_limit)
         if time_left is not None:
-            # What comes before and after the search is on the clock as well. Without any time left
-            # it ends at once.
+            # Reading the table and building the trees count as well. Without time left, the
+            # search ends at once.
             time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
             time_left = max(time_left, 1e-9)
         path = find_path(
@@ -268,7 +268,7 @@ class SurTree(TreeEstimator):
             ``progress`` hook is not saved.
         """
         parameters, attributes = read_model(Path(path))
-        # Files of version 1 have a parameter that is no more.
+        # Files of version 1 have a parameter that was removed.
         parameters.pop("refine", None)
         try:
             model = cls(**parameters)
@@ -342,12 +342,12 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.time_unit_ = None
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
     model.loss_ = best.loss
-    # Any size could have been chosen, had its tree been found.
+    # A better tree of any size could have been chosen, so all bounds count.
     lower_bound = min(
         size.lower_bound + float(model.ccp_alpha) * (size.splits - best.splits)
         for size in path.sizes
     )
-    # A gap that is rounding is none, and the tree is proven, whatever its path lacks.
+    # A gap within rounding counts as zero: the tree is proven, even if its path is not.
     scale = problem.data.sums.scale + best.loss
     is_proven = best.loss - lower_bound <= SPLIT_TOLERANCE * scale
     model.lower_bound_ = best.loss if is_proven else lower_bound

@@ -12,7 +12,7 @@ LeafCurveKind = Literal["baseline", "kaplan-meier"]
 LEAF_CURVES: tuple[LeafCurveKind, ...] = ("baseline", "kaplan-meier")
 
 MAX_DEPTH = 20
-# Seconds; whoever waits longer than thirty years has no time limit.
+# Seconds; a longer time limit, thirty years, is none.
 _NO_END = 1e9
 _MAX_SEED = 2**32 - 1
 
@@ -54,7 +54,7 @@ def require_share(name: str, value: Any, below: float) -> None:
 
 
 def read_time_limit(time_limit: Any) -> float | None:
-    """Return a time limit in seconds, None where there is none, or say that it is not one."""
+    """Return a time limit in seconds, or None for no limit; raise an error for anything else."""
     if time_limit is None:
         return None
     if not (is_number(time_limit) and time_limit > 0):
@@ -92,7 +92,7 @@ def require_random_state(random_state: Any) -> None:
 
 
 def require_hook(progress: Any) -> None:
-    """Raise an error unless ``progress`` is something to call, or None."""
+    """Raise an error unless ``progress`` is a callable or None."""
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function or None; got {progress!r}.")
 

@@ -1,4 +1,4 @@
-"""How the search for a tree ended: the statuses, and what is said of each."""
+"""How a search ended: the statuses and their words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 @dataclass(frozen=True)
 class Words:
-    """What is said of a status.
+    """The words for a status.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ WORDS: dict[Status, Words] = {
         "interrupted: the best tree so far, with a proven bound",
         "the search was interrupted",
     ),
-    # What a search has proven was about another tree.
+    # The proof of the search was about another tree.
     "edited": Words(
         "edited",
         "edited: certificate void",

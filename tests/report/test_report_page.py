@@ -63,7 +63,7 @@ def test_a_search_that_was_ended_says_so_with_its_gap(table, tmp_path):
         (Certificate("SurTree", 4.0, 3.9, 0.025, "time_limit", (), 7), False, "at most 2.50 %"),
         (Certificate("SurTree", 4.0, 0.0, 1.0, "interrupted", (), 7), False, "weak bound"),
         (Certificate("SurTree", 4.0, 0.0, 1.0, "edited", (), 7), False, "certificate void"),
-        (Certificate("GreedyTree", 4.0), False, "surtree.audit"),
+        (Certificate("GreedyTree", 4.0), False, "surtree.audit_tree tells"),
         (None, False, "from a tree alone"),
         (
             Certificate("SurTreeCV", 4.0, 4.0, 0.0, "optimal", (), 7, "time_limit"),

@@ -49,7 +49,7 @@ def audit_tree(
 
     The optimum is over the cuts of the encoder and the model's own, so a model never beats it. It
     keeps the model's ``min_samples_leaf`` and ``min_events_leaf`` (``min_bucket``) where it has
-    them, and so far as the leaves of the model keep them on these rows.
+    them; a limit that the leaves of the model break on these rows is relaxed to what they have.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def audit_tree(
         require_whole("max_depth", max_depth, 0, MAX_DEPTH)
     require_jobs(n_jobs)
     clock = Clock(read_time_limit(time_limit))
-    # A search over hyperparameters is as good as the model that it chose.
+    # A search over hyperparameters stands for the model that it chose.
     model = getattr(model, "best_estimator_", model)
     chosen = clone(_encoder_of(model) if encoder is None else encoder)
     rows = read_training_data(chosen, X, y, sample_weight, entry)
@@ -140,7 +140,7 @@ class _AuditCuts:
         def is_new(cut: Cut, answer: Answers) -> bool:
             if cut not in asked:
                 return True
-            # Of what counts as missing, the audited tree and these rows may have different ideas.
+            # The audited tree may treat missing values of these rows in another way.
             column = rows.table.column(cut.column)
             return not np.array_equal(asked[cut].holds(column)[rows.present], answer)
 

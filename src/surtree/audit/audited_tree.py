@@ -1,4 +1,4 @@
-"""What an audit looks at: a tree of ours, a tree of another package, or leaf labels."""
+"""The tree that is audited: ours, another package's, or leaf labels."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
     if not hasattr(model, "fit"):
         return _read_labels(model, rows)
     check_is_fitted(model)
-    # Columns are known by their places: those of another table would be asked the wrong questions.
+    # Columns are found by position, so those of another table would be the wrong ones.
     _check_feature_names(model, X, reset=False)
     _check_n_features(model, X, reset=False)
     if isinstance(getattr(model, "tree_", None), Tree):

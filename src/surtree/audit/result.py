@@ -1,4 +1,4 @@
-"""What an audit found, and its text."""
+"""The result of an audit, and its text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Optimum:
 
 @dataclass(frozen=True)
 class SplitCost:
-    """What one question of a tree costs, when everything below it is the best there is.
+    """The cost of one question of a tree, with everything below it optimal.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class SplitCost:
 
 @dataclass(frozen=True)
 class Audit:
-    """What `audit_tree` found; ``print`` shows it.
+    """The result of `audit_tree`; ``print`` shows it.
 
     Parameters
     ----------

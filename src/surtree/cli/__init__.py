@@ -9,7 +9,7 @@ _NEEDED = ("typer", "rich", "polars")
 
 
 def main() -> None:
-    """Run the command line, or say what it takes to have one."""
+    """Run the command line, or say what to install for it."""
     absent = [name for name in _NEEDED if find_spec(name) is None]
     if absent:
         sys.exit(

@@ -163,7 +163,7 @@ def _readings(model: SurTree) -> dict[int, Reading]:
             continue
         first = next(iter(cut.categories or cut.known or ()), None)
         if first is None:
-            # Only whether it is missing was worth asking.
+            # The tree asks only whether the value is missing.
             readings.setdefault(cut.column, Reading("categorical"))
         else:
             kind = "boolean" if first is True else "categorical"
@@ -191,7 +191,7 @@ def split_names(given: Sequence[str], frame: pl.DataFrame) -> list[str]:
 def read_column(series: pl.Series, reading: Reading) -> pl.Series:
     """Read a column as a kind, or say which of its values cannot be read so."""
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
-        # As all tables are read: without blanks at the ends, and nothing else is a missing value.
+        # As in all tables: blanks at the ends do not count, and a blank text is missing.
         series = series.cast(pl.String).str.strip_chars(" ").replace("", None)
     if reading.kind == "numeric":
         return _converted(series, _number(series), "is not a number")

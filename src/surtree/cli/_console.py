@@ -1,4 +1,4 @@
-"""What goes where: results to standard output, messages to standard error, errors as one line."""
+"""Output: results to standard output, messages to standard error, errors as one line."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def guarded() -> Iterator[None]:
 
 
 def end_now(code: int) -> NoReturn:
-    """End the program without waiting for threads that still search for what nobody wants."""
+    """End the program without waiting for the threads of an abandoned search."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(code)

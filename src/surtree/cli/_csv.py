@@ -1,4 +1,4 @@
-"""What is wrong with the text of a CSV file, before any of it is taken for a table."""
+"""Checks of the text of a CSV file, before it is parsed."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def _read_csv(
             schema_overrides=dict.fromkeys(texts, pl.String),
         )
     except pl.exceptions.ComputeError as error:
-        # Of what polars says, the first line is about the file, the others about its own options.
+        # The first line of a polars error is about the file, the others about polars options.
         raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
     other = next((mark for mark in ";\t|," if mark in frame.columns[0]), None)
     if frame.width == 1 and other is not None:

@@ -48,7 +48,7 @@ SizeRule = Annotated[
 
 @dataclass(frozen=True)
 class Outputs:
-    """What to write, and where."""
+    """The files to write."""
 
     model: Path | None
     report: Path | None

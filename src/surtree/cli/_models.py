@@ -49,7 +49,7 @@ def read_rows(
 
 
 def tree_of_size(model: SurTree, splits: int | None) -> Tree:
-    """Return the tree of a model, or the best one with at most so many splits."""
+    """Return the tree of a model, or its best tree with at most this number of splits."""
     if splits is None:
         return model.tree_
     return model.path_[min(splits, len(model.path_) - 1)].tree

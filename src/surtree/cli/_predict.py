@@ -21,7 +21,7 @@ from surtree.tree.curves import leaf_curves
 
 
 class Quantity(StrEnum):
-    """What can be predicted, beside survival at chosen times."""
+    """Predictions, beside survival at chosen times."""
 
     leaf = "leaf"
     risk = "risk"

@@ -19,7 +19,7 @@ from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.model_selection.sizes import Rule
 
-# Seconds for a tree, once the user has lost patience with tuning.
+# Seconds for a last tree, after the user has interrupted the tuning.
 _LAST_SECONDS = 1.0
 
 _UNFINISHED = "the search: this is the best tree so far, with a gap of {:.1%}"
@@ -40,7 +40,7 @@ class Settings:
     n_jobs : int, optional
         Threads.
     folds : int, optional
-        Choose the size by cross-validation with so many folds; None: no tuning.
+        The number of folds of the cross-validation that chooses the size; None: no tuning.
     rule : {"best", "1se"}
         How the size is chosen.
     """
@@ -53,7 +53,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to.
+    """The result of a search.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def show_model(
         typer.Option(help="What SQL and Python give for a row; by default its leaf."),
     ] = None,
     splits: Annotated[
-        int | None, typer.Option(min=0, help="Show the best tree with at most so many splits.")
+        int | None, typer.Option(min=0, help="Show the best tree with at most N splits.")
     ] = None,
     json: options.Json = False,
 ) -> None:

@@ -18,7 +18,7 @@ from surtree.solver.core import sum_bins
 Places = NDArray[np.intp]
 Bins = NDArray[np.uint16] | NDArray[np.intp]
 
-# Up to so many thresholds, comparing all values with each takes less than looking each value up.
+# Up to this number of thresholds, comparing all values with each is faster than a binary search.
 _FEW = 24
 
 
@@ -289,7 +289,7 @@ def filter_cuts(
     heavier : array of bool
         Whether each cut holds for more than half of the weight.
     """
-    # Usually all weights are one, and the number of rows is their weight.
+    # If all weights are one, the number of rows is their weight.
     weighed = None if (weight == 1).all() else weight
     found = [candidates.support(weighed) for candidates in columns]
     n_rows = np.concatenate([held.n_rows for held in found])
@@ -297,7 +297,7 @@ def filter_cuts(
     kept = (n_rows > 0) & (n_rows < len(weight))
     if min_support > 0:
         kept &= np.minimum(held, total - held) / total > min_support
-    # A cut and its complement are the same split: both go by the hash of the side without row 0.
+    # A cut and its complement are the same split: key both by the hash of the side without row 0.
     opposite = np.concatenate([candidates.hold_for(0) for candidates in columns])
     key = np.concatenate([held.key for held in found], axis=1)
     names = np.where(opposite, _key_of_all(len(weight)) - key, key).T

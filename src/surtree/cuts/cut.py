@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from surtree.cuts.validate import CUT_FORMAT, validate_cut
 from surtree.data.table import Column
 
-# A category that contains one of these, or begins with one of those, could be read as part of the
-# rule around it, and is quoted.
+# A category that contains one of these marks, or begins with one of these words, is quoted: it
+# could be read as part of the rule around it.
 _MARKS = (",", "'", '"', "\\", "missing")
 _WORDS = ("not ", "one of ", "none of ")
-# What would break the line that a text stands on, or cannot be printed.
+# Characters that break a line or cannot be printed.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -42,9 +42,8 @@ class Cut:
     missing : bool, optional
         Whether the cut holds for a missing value; None when the training column had none.
     known : tuple, optional
-        All categories of the training column; a value that is none of them counts as missing.
-        None where the column had no categories, and where they are not known: then such a value
-        is one like any other.
+        All categories of the training column; any other value counts as missing. None if the
+        column had no categories or they are not known; then unseen values are not detected.
     seen : tuple of two floats, optional
         With a threshold: the least and the greatest value of the training column.
 
@@ -67,23 +66,23 @@ class Cut:
     categories: tuple[Any, ...] | None = None
     negated: bool = False
     missing: bool | None = None
-    # What the column looked like is not part of the question.
+    # These describe the training column and are not part of the question.
     known: tuple[Any, ...] | None = field(default=None, compare=False, repr=False)
     seen: tuple[float, float] | None = field(default=None, compare=False)
 
     @property
     def shown_name(self) -> str:
-        r"""The name of the column in texts: a line break, or the like, as ``\n``."""
+        r"""The name of the column with control characters escaped, such as ``\n``."""
         return _CONTROL.sub(lambda mark: mark.group().encode("unicode_escape").decode(), self.name)
 
     @property
     def rule(self) -> str:
-        """What is true where the cut holds."""
+        """The condition in words."""
         return self._text(holds=True)
 
     @property
     def negated_rule(self) -> str:
-        """What is true where the cut does not hold."""
+        """The opposite condition in words."""
         return self._text(holds=False)
 
     @property
@@ -114,7 +113,7 @@ class Cut:
         return f"{name} {claim} or missing" if with_missing else f"{name} {claim}"
 
     def _exception(self, with_missing: bool) -> str:
-        # A missing value is not F either, so a text that says "not" has to say where it goes.
+        # "is not F" is also true of a missing value, so the text must say where missing values go.
         if self.missing is None:
             return ""
         return " or is missing" if with_missing else " and not missing"
@@ -125,8 +124,8 @@ class Cut:
         Parameters
         ----------
         column : Column
-            The column at the position of the cut, in any table. A missing value, or one that
-            training never had, is answered by ``missing``, and by no where that is None.
+            The column at the position of the cut, in any table. For a missing value or an unseen
+            category the answer is ``missing``, or no if that is None.
 
         Returns
         -------
@@ -183,7 +182,7 @@ class Cut:
             raise self._unlike(column, "booleans", "other numbers")
         if text or not fitted_on_text:
             return set(categories)
-        # Of the texts of a column, some may be numbers: those are what numbers can match.
+        # Numbers can only match those categories whose text is a number.
         if not any(map(_is_number, self.known or categories)):
             raise self._unlike(column, "texts", "numbers")
         return {float(category) for category in categories if _is_number(category)}
@@ -220,10 +219,10 @@ class Cut:
             "threshold": None if threshold is None else float(threshold),
             "categories": None if categories is None else tuple(categories),
             "seen": None if seen is None else tuple(map(float, seen)),
-            # A tuple stays the same tuple, which all cuts of a column share.
+            # tuple() of a tuple is the same object, which all cuts of a column share.
             "known": None if saved.get("known") is None else tuple(saved["known"]),
         }
-        # Early files name the other one of two categories, and no known ones.
+        # Early files have "other", the second of two categories, instead of "known".
         fields = {name: value for name, value in saved.items() if name != "other"}
         cut = cls(**{**fields, **read})
         validate_cut(cut)

@@ -1,4 +1,4 @@
-"""Many cuts: made when somebody looks, as a column may have tens of thousands; and in files."""
+"""Lazy sequences of cuts, as a column may have tens of thousands; and cuts in files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from surtree.files.schema import read_each
 
 
 class Cuts(Sequence[Cut]):
-    """A sequence of cuts, each made when it is looked at for the first time.
+    """A sequence of cuts, each made at its first access and cached.
 
     Parameters
     ----------

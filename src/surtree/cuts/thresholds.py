@@ -1,4 +1,4 @@
-"""Where a column of numbers is cut, and how the place is written."""
+"""Candidate thresholds of a numeric column, and how they are rounded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floa
     -------
     distinct, counts : array of float
     """
-    # Only whoever has repeats pays for an order; a plain sort is several times faster.
+    # A plain sort is several times faster than argsort, which only repeats need.
     order = None if repeats is None else np.argsort(values)
     ascending = np.sort(values) if order is None else values[order]
     starts = first_of_each(ascending)
@@ -86,7 +86,7 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
     """
     if n_thresholds is None:
         return midpoint(distinct[:-1], distinct[1:])
-    # Midpoints between different values all differ: of more values there are too many.
+    # Midpoints between different values all differ, so more values have too many midpoints.
     if len(distinct) <= n_thresholds + 1:
         midpoints = _midpoints(distinct, counts)
         if len(midpoints) <= n_thresholds:
@@ -115,7 +115,7 @@ def midpoint(lower: ArrayLike, upper: ArrayLike) -> Floats:
     with np.errstate(over="ignore"):
         middle = (lower + upper) / 2
     middle = np.where(np.isfinite(middle), middle, lower / 2 + upper / 2)
-    # Between adjacent floats there is none, and rounding may have gone up.
+    # Adjacent floats have no number between them, and the midpoint may have been rounded up.
     return np.where(middle < upper, middle, lower)
 
 
@@ -142,12 +142,12 @@ def readable(threshold: float, lower: float, upper: float) -> float:
     """
     reach = (upper - lower) / 4
     for digits in range(1, _DIGITS + 1):
-        # Zero is added because the text of a negative zero would puzzle its reader.
+        # Adding zero turns a negative zero into zero.
         candidate = float(f"{threshold:.{digits - 1}e}") + 0.0
         if abs(candidate - threshold) > reach:
             continue
         if candidate < lower:
-            # A threshold that is a value of its column must not be less.
+            # A threshold that equals a value of its column must not be rounded down.
             candidate = _rounded_up(threshold, digits)
         if lower <= candidate < upper and abs(candidate - threshold) <= reach:
             return candidate

@@ -13,7 +13,7 @@ from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table
 
-# So many categories of a column are named.
+# The most categories of a column that a warning names.
 _MOST_NAMED = 5
 
 

@@ -15,7 +15,7 @@ def _category(value: Any, where: str) -> None:
     if isinstance(value, str):
         text(value, where)
     elif not isinstance(value, bool):
-        # Whole numbers beyond this are of no type that an array has.
+        # No array type holds larger whole numbers.
         most = 2**64 if isinstance(value, int) else LARGEST
         Number("a text or a finite number", -most, most)(value, where)
 

@@ -1,4 +1,4 @@
-"""A user's table, whatever library it comes from, read one column at a time."""
+"""Any data frame or array as a table of typed columns, each read at its first access."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from sklearn.utils.validation import validate_data
 
 Kind = Literal["numeric", "boolean", "categorical"]
 
-# Numbers and booleans that NumPy has too, so that they need not be converted one by one.
+# Types that convert to NumPy arrays as a whole, not cell by cell.
 _PLAIN = (
     *(nw.Float64, nw.Float32, nw.Int64, nw.Int32, nw.Int16, nw.Int8),
     *(nw.UInt64, nw.UInt32, nw.UInt16, nw.UInt8, nw.Boolean),
 )
-# What is taken off both ends of a text. Tabs and line breaks stay, as TRIM leaves them in SQL too.
+# Stripped from both ends of a text. Tabs and line breaks stay, as with TRIM in SQL.
 _BLANK = " "
 _DATES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
 
@@ -79,7 +79,7 @@ class Column:
 
 
 class Table:
-    """The columns of a table, each read when it is first asked for.
+    """The columns of a table, each read at its first access.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a lazy frame: collect it first, with X.collect()")
-    # What is pandas needs no translation, which takes longer than reading a small table.
+    # pandas frames are read directly: narwhals takes longer than reading a small table.
     in_pandas = nw.dependencies.is_pandas_dataframe(X)
     if in_pandas and not X.columns.is_unique:
         _refuse_equal_names(X.columns.tolist())
@@ -156,7 +156,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         frame = X if in_pandas else nw.from_native(X, eager_only=True)
         _require_cells(*frame.shape)
         names, named = _names(estimator, frame.shape[1])
-        # To fit, every column is read, and a library hands out all of them faster than each.
+        # Fitting reads every column, and one conversion of the frame is faster than many.
         array = (_pandas_array if in_pandas else _frame_array)(frame) if reset else None
         if array is None:
             read_column = _read_pandas_column if in_pandas else _read_frame_column
@@ -178,7 +178,7 @@ def _refuse_equal_names(names: list[Any]) -> None:
 
 
 def _remember_names(estimator: Any, frame: Any) -> bool:
-    """Do what scikit-learn does with the names of a frame, unless it has something to say."""
+    """Store the names as scikit-learn does; return False if scikit-learn must check them."""
     names = frame.columns.tolist()
     if not names or not all(isinstance(name, str) for name in names):
         return False
@@ -200,7 +200,7 @@ def _read_pandas_column(
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return read_array(name, series.to_numpy())
-    # Types of pandas are known by their names, because pandas need not be installed.
+    # By name, because pandas need not be installed.
     unordered = type(dtype).__name__ == "CategoricalDtype" and not dtype.ordered
     if unordered or type(dtype).__name__ == "StringDtype":
         codes, present = series.array.factorize()
@@ -220,7 +220,7 @@ def _pandas_array(frame: Any) -> NDArray[Any] | None:
 
 
 def _frame_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:
-    """Do so for a frame of another library."""
+    """Return a frame of another library as an array, if all columns are numbers or booleans."""
     dtypes = set(frame.schema.values())
     if not dtypes.issubset(_PLAIN) or (nw.Boolean in dtypes and len(dtypes) > 1):
         return None
@@ -321,7 +321,7 @@ def _require_finite(column: Column) -> Column:
 
 def _from_cells(name: str, cells: list[Any]) -> Column:
     """Read cells of any types, as a column of text or of Python objects holds them."""
-    if set(map(type, cells)) <= {str, type(None)}:  # by far the most common, and quick to read
+    if set(map(type, cells)) <= {str, type(None)}:  # the common case, and fast
         texts = list(set(cells) - {None})
         if texts:
             return _categorical(name, _codes(cells, texts), texts)
@@ -344,7 +344,7 @@ def _from_cells(name: str, cells: list[Any]) -> Column:
 
 
 def _codes(cells: list[Any], categories: Sequence[Any]) -> NDArray[np.int32]:
-    """Return the position of each cell among the categories, -1 where it is none of them."""
+    """Return the position of each cell among the categories, -1 if it is not among them."""
     codes = {category: code for code, category in enumerate(categories)}
     return np.fromiter(map(codes.get, cells, repeat(-1)), dtype=np.int32, count=len(cells))
 
@@ -360,7 +360,7 @@ def _categorical(
     if families == {"boolean"}:
         truth = [np.nan if label == "" else label for label in labels]
         return Column(name, "boolean", np.array([*truth, np.nan], dtype=np.float64)[codes])
-    # Libraries keep unordered categories in orders of their own; sorted, they agree.
+    # Libraries order categories differently; sorted, they agree.
     kept = [label for label, _ in groupby(present if ordered else sorted(present))]
     if len(set(kept)) < len(kept):
         raise ValueError(
@@ -381,7 +381,7 @@ def _label(category: Any) -> Any:
 def _is_missing(cell: Any) -> bool:
     if isinstance(cell, str):
         return not cell.strip(_BLANK)
-    # pandas.NA is known by its name, because pandas need not be installed.
+    # pandas.NA by name, because pandas need not be installed.
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(cell, float | np.floating | Decimal) and bool(cell != cell)

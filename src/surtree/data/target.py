@@ -1,4 +1,4 @@
-"""The survival target: when each row was last seen, and whether that was its event."""
+"""The survival target: time, event and entry of each row, read and checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surtree._types import Floats
 from surtree._words import plural
 from surtree.data.table import Column, read_array, read_series
 
-# Times outside of these have no time axis: its ticks would be too close for numbers, or too far.
+# Ticks of a time axis outside of these limits would underflow or overflow.
 _LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100
 
 _SHAPES = (
@@ -23,7 +23,7 @@ _SHAPES = (
     "or a one-dimensional array of times that all are events"
 )
 
-# A weight, and its inverse: sums and products of weights then stay within double precision.
+# The largest weight, and the inverse of the smallest: sums and products must not overflow.
 _GREATEST_WEIGHT = 1e100
 
 

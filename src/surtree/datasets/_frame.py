@@ -1,4 +1,4 @@
-"""What a data set consists of: a data frame of whatever library is installed, and a target."""
+"""A data set: a data frame of an installed library, and a target."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ RandomState = int | np.random.Generator | None
 
 
 class Interval(NamedTuple):
-    """What a continuous column can be: more than ``low``, and at most ``high``."""
+    """The range of a continuous column: above ``low``, at most ``high``."""
 
     low: float
     high: float

@@ -1,1 +1,1 @@
-"""What pictures and pages have in common: the words, numbers, curves and colours of a leaf."""
+"""The words, numbers, curves and colours of a leaf, for plots and reports."""

@@ -1,4 +1,4 @@
-"""What a picture shows of a leaf: its curve with a confidence band, and its numbers."""
+"""A leaf as plots and reports draw it: its curve with a confidence band, and its numbers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Leaf:
 
     @property
     def name(self) -> str:
-        """What the leaf is called in pictures: by the number that ``apply`` gives its rows."""
+        """The name of the leaf in pictures, with the number that ``apply`` returns."""
         return f"leaf {self.node}"
 
     @property
@@ -119,7 +119,7 @@ def caption(kind: LeafCurveKind, level: float) -> str:
 
 
 def at_risk(tree: Tree, position: int, times: Floats) -> Floats:
-    """Return how much weight of a leaf is at risk at each of some times.
+    """Return the weight of a leaf that is at risk at some times.
 
     A tree knows this at the times that can be ticks of an axis; at others the answer is not a
     number.

@@ -1,4 +1,4 @@
-"""The words of pictures and pages: rules that are short enough, broken where they read well."""
+"""The words of plots and reports: rules, shortened and broken into lines."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def leaf_texts(tree: Tree) -> dict[int, str]:
             if cut.threshold is None:
                 conditions[child] = rules[child]
                 continue
-            # Of thresholds on the same side of one column, the one asked last is the tightest: of
-            # those that treat missing values alike, and of all where no missing value arrives.
+            # Drop conditions that a later one implies: the last threshold on the same side of a
+            # column is the tightest, if both treat missing values alike or none arrive here.
             if cut.missing is None:
                 for missing in (False, True):
                     conditions.pop((cut.column, missing, right), None)
@@ -73,7 +73,7 @@ def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
     """
     lines = [""]
     for piece in pieces(text):
-        # A word wider than a line is broken anywhere: nothing of it may be lost.
+        # A word wider than a line is broken anywhere, so that no text is lost.
         whole = measure(piece.rstrip()) <= width
         for part in [piece] if whole else piece:
             if lines[-1] and measure((lines[-1] + part).rstrip()) > width:
@@ -83,7 +83,7 @@ def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
 
 
 def number(value: float, precision: int) -> str:
-    """Return a number with so many significant digits, but whole where it has more than that."""
+    """Return a number with this number of significant digits; large numbers stay whole."""
     if not 10.0**precision <= abs(value) < 1e15:
         return f"{value:.{precision}g}"
     return f"{value:.0f}"
@@ -95,7 +95,7 @@ def counted(rows: int, events: int) -> str:
 
 
 def median_text(median: float, precision: int) -> str:
-    """Return a median survival, which may lie after all times that were observed."""
+    """Return a median survival time, or "not reached"."""
     return number(median, precision) if np.isfinite(median) else "not reached"
 
 

@@ -74,7 +74,7 @@ def export_sql(
         if tree.is_leaf[node]:
             return _literal(values[node])
         lines = ["CASE"]
-        # Where the answer is no, the next line asks on.
+        # If the answer is no, the next WHEN is tried.
         while not tree.is_leaf[node]:
             condition = _condition(tree.question(node))
             yes = expression(int(tree.right[node]), f"{indent}    ")

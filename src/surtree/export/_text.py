@@ -10,7 +10,7 @@ from surtree.export._tree import named_tree
 from surtree.parameters import require_whole
 from surtree.tree.tree import Tree, median_text
 
-# More blanks or digits are of no use to any reader.
+# The most blanks or digits.
 _WIDEST = 100
 
 

@@ -1,4 +1,4 @@
-"""What every export asks of a tree: its questions, under other names if need be."""
+"""What all exports share: names of columns, categories of a cut, lines of a leaf."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
 
 
 def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
-    """Return which values are a yes to a question about categories, missing values apart.
+    """Return the categories for which the answer to a question is yes.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
     Returns
     -------
     inside, categories : bool, tuple
-        A value is a yes where it is one of the categories, or else where it is none of them. None
-        where the question is about a number, or about nothing but missing values.
+        If ``inside``, the answer is yes for these categories, else for all others. None if the
+        question is about a number, or only about missing values.
     """
     if cut.known is None:
         return None if cut.categories is None else (not cut.negated, cut.categories)

@@ -1,4 +1,4 @@
-"""What a leaf stands for: its number, its risk, its median survival, or what the user says."""
+"""The value of each leaf in SQL and Python: its number, risk, median, or the user's own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Scalar = bool | int | float | str | None
 def leaf_values(
     tree: Tree, value: LeafValue | Mapping[int, Any], leaf_curve: LeafCurveKind
 ) -> dict[int, Scalar]:
-    """Return what each leaf stands for.
+    """Return the value of each leaf.
 
     Parameters
     ----------

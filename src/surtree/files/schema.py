@@ -94,7 +94,7 @@ def flag(value: Any, where: str) -> None:
 
 
 def anything(value: Any, where: str) -> None:
-    """Check nothing: somebody else will."""
+    """Accept any value; another check follows."""
 
 
 def one_of(*allowed: str | int) -> Check:

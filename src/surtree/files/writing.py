@@ -87,7 +87,7 @@ def _replace(path: Path, content: bytes, old: os.stat_result | None) -> None:
     except BaseException as error:
         new.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            # The user knows the path, and not the file beside it.
+            # Name the path that the user knows, not the temporary file beside it.
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 

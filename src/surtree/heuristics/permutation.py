@@ -19,13 +19,13 @@ from surtree.survival.objective import total_by
 
 Places = NDArray[np.intp]
 
-# Of more categories, not all divisions are tried.
+# With more categories, not all partitions are tried.
 _MOST_CATEGORIES = 16
 # A column whose variance is below this part of its mean square does not vary.
 _CONSTANT = 1e-14
-# Nor do scores whose variance is below this part of theirs.
+# The same for the variance of scores.
 _EQUAL_SCORES = 1e-24
-# Smaller p-values cannot be told apart; their statistics can.
+# Below this, p-values underflow, and statistics are compared instead.
 _LEAST_P_VALUE = 1e-150
 
 
@@ -68,14 +68,14 @@ class Scores:
 
 @dataclass(frozen=True)
 class Test:
-    """What a test found; NaN where there was nothing to test."""
+    """The result of a test; NaN if there was nothing to test."""
 
     statistic: float = np.nan
     p_value: float = np.nan
 
     @property
     def evidence(self) -> tuple[float, float]:
-        """What sorts tests, the most significant first."""
+        """Sort key of tests, the most significant first."""
         return max(self.p_value, _LEAST_P_VALUE), -self.statistic
 
 

@@ -20,7 +20,7 @@ _TOLERANCE = 1e-10
 
 @dataclass(frozen=True)
 class Pruning:
-    """What is left of a tree when some of its nodes become leaves.
+    """A pruned tree: some of its nodes have become leaves.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _pruning(
     nodes = np.fromiter(_reached(left, right, is_split), dtype=np.intp)
     place = np.full(left.size, -1, dtype=np.int32)
     place[nodes] = np.arange(nodes.size)
-    # A leaf of the pruning may have had children; they have no place.
+    # Children of a node that became a leaf are dropped.
     children = (np.where(is_split[nodes], place[side[nodes]], -1) for side in (left, right))
     left_place, right_place = (side.astype(np.int32) for side in children)
     return Pruning(alpha, nodes, left_place, right_place)

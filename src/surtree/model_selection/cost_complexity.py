@@ -1,4 +1,4 @@
-"""What a split must be worth: the optimal tree for every penalty on the number of splits."""
+"""The optimal tree for every penalty on the number of splits."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ class SurTreeCV(TreeEstimator):
     sizes_ : SizeScores
         The scores of all sizes: ``print`` shows a table, `surtree.plot.plot_path` a picture.
     cv_results_ : dict of arrays
-        The same as scikit-learn's ``GridSearchCV`` has it, an entry for each size. A fit time is
-        that of the solve which a size has in common with the others of its depth.
+        The same in the layout of scikit-learn's ``GridSearchCV``, an entry for each size. Sizes of
+        one depth share one solve, so they have the same fit time.
     n_splits_ : int
         The number of folds.
     n_features_in_ : int
@@ -118,8 +118,8 @@ class SurTreeCV(TreeEstimator):
 
     Notes
     -----
-    Of all pairs of a depth and a number of splits, those are tried that differ: a tree with two
-    splits is not deeper than two. ``score`` is Harrell's C, whatever ``scoring`` is.
+    Pairs of a depth and a number of splits that allow the same trees are tried once: a tree with
+    two splits is not deeper than two. ``score`` is Harrell's C, whatever ``scoring`` is.
 
     Examples
     --------
@@ -265,10 +265,10 @@ class SurTreeCV(TreeEstimator):
             delayed(_numbered)(score, number, cut(train, test))
             for number, (train, test) in enumerate(positions)
         )
-        # A solve leaves Python alone, so threads are as good as processes, and start at once.
-        # Not every cluster can report folds as they are done, so they are asked to only if needed.
+        # A solve releases the GIL, so threads are as good as processes and start faster. Not every
+        # joblib backend can return folds as they are done, so that is used only if needed.
         parallel = Parallel(
-            # No fold has two jobs, and joblib starts as many as it is told to.
+            # More jobs than folds would idle.
             n_jobs=self.n_jobs if self.n_jobs is None else min(self.n_jobs, len(positions)),
             prefer="threads",
             return_as="list" if self.progress is None else "generator_unordered",
@@ -330,7 +330,7 @@ class SurTreeCV(TreeEstimator):
         self.best_score_ = float(self.sizes_.mean[self.best_index_])
 
     def _tree(self) -> SurTree:
-        """Return a tree with the parameters that both have, but for those of a single search."""
+        """Return a SurTree with the parameters that both have, except n_jobs and progress."""
         shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
         return SurTree(**{name: getattr(self, name) for name in shared - {"n_jobs", "progress"}})
 

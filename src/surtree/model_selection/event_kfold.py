@@ -16,9 +16,9 @@ from surtree.parameters import require_flag, require_random_state, require_whole
 
 
 class EventStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
-    """Cut rows into folds that have equally many events and equally many rows, give or take one.
+    """Stratified folds: their numbers of events, and of rows, differ by at most one.
 
-    It stands wherever scikit-learn takes ``cv``.
+    It can be passed wherever scikit-learn takes ``cv``.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class EventStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         order = np.arange(event.size)
         if self.shuffle:
             check_random_state(self.random_state).shuffle(order)
-        # Dealt out like cards, the events first: both counts differ by one at most.
+        # Round robin, events first: both counts differ by one at most.
         order = order[np.argsort(~event[order], kind="stable")]
         for fold in range(self.n_splits):
             yield np.sort(order[fold :: self.n_splits])

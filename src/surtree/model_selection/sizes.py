@@ -1,4 +1,4 @@
-"""How well trees of every size did on rows that they had not seen, and which size to choose."""
+"""Held-out scores of trees of every size, and which size to choose."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TIE = 1e-12
 def candidate_sizes(max_depth: int, max_splits: int | None) -> list[tuple[int, int]]:
     """Return all pairs of a depth and a number of splits worth a try, the smallest size first.
 
-    A tree with so many splits is no deeper than that, and one of some depth has room for so many
-    splits: other pairs would only repeat these.
+    A tree with k splits is at most k deep, and a tree of depth d has at most 2**d - 1 splits: other
+    pairs would repeat these.
     """
     pairs = [
         (depth, splits)

@@ -32,7 +32,7 @@ def plot_audit(audit: Audit, axes: Sequence[Axes] | None = None, **options: Any)
     Returns
     -------
     list of matplotlib Axes
-        Those of the audited tree, if there is one, and those of the optimum.
+        The axes of the audited tree, if there is one, and of the optimum.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def plot_audit(audit: Audit, axes: Sequence[Axes] | None = None, **options: Any)
     drawn = _new_axes([tree.n_leaves for tree, _ in pictures]) if axes is None else list(axes)
     if len(drawn) != len(pictures):
         raise ValueError(f"axes must be {len(pictures)}, one for each tree; got {len(drawn)}.")
-    # Titles first: they take room, and the size of text depends on what is left.
+    # Titles first: they take space, and the size of text depends on the rest.
     for ax, (_, title) in zip(drawn, pictures, strict=True):
         ax.set_title(title, loc="left", parse_math=False)
     for ax, (tree, _) in zip(drawn, pictures, strict=True):

@@ -119,7 +119,7 @@ def plot_curves(
 
 @dataclass(frozen=True)
 class _CurvesLayout:
-    """What stands around the curves.
+    """The texts around the curves, and their sizes.
 
     Parameters
     ----------

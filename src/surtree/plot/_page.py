@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 POINTS_PER_INCH = 72.0
 
-# From one line of text to the next, in ems.
+# Line height, in ems.
 LINE = 1.25
-# The size of text that explains, relative to text that says.
+# Relative size of secondary text ...
 SMALL = 0.85
-# And its opacity.
+# ... and its opacity.
 FAINT = 0.75
 
-# Whole pixels make small text on screens wider than its outlines are, by up to this.
+# Hinting on screens makes small text wider than its outlines, by up to this factor.
 _SLACK = 1.12
-# Inches that a new figure leaves free on every side, also for a title of the user's.
+# Margin of a new figure, in inches; a title of the user fits in it.
 _MARGIN = 0.35
-# The shape of a new figure follows that of a screen where the tree leaves a choice, in inches.
+# Preferred size of a new figure, in inches: the shape of a screen.
 _SCREEN = (15.0, 9.0)
 
 
@@ -45,7 +45,7 @@ class Ruler:
 
     def _character(self, character: str) -> float:
         if character not in self._widths:
-            # Between others, for the outline of a space alone is empty.
+            # Measured between letters: the outline of a space alone is empty.
             self._widths[character] = _SLACK * (_outline(f"H{character}H") - _outline("HH"))
         return self._widths[character]
 
@@ -108,7 +108,7 @@ class Page(Generic[AnyLayout]):
         """From ems, counted from below and from the left, to matplotlib's coordinates."""
         from matplotlib.transforms import Affine2D
 
-        # Not the data coordinates of the axes, for other axes may share those.
+        # Not the data coordinates of the axes: other axes may share them.
         return Affine2D().scale(1 / self.width, 1 / self.height) + self.ax.transAxes
 
     def text(self, x: float, y: float, text: str, *, size: float = 1.0, **style: Any) -> None:
@@ -125,7 +125,7 @@ class Page(Generic[AnyLayout]):
         **style
             What else matplotlib's Text takes.
         """
-        # A column may be called "$x_1$" or "a_b": neither is a formula here.
+        # A column may be called "$x_1$": it must not be parsed as mathematics.
         self.ax.text(
             x,
             y,

@@ -26,7 +26,7 @@ def spread(wanted: ArrayLike, heights: ArrayLike, room: float) -> Floats:
     heights = np.asarray(heights, dtype=np.float64)
     # Middles of labels that touch each other, the first of them at the bottom.
     touching = np.cumsum(heights) - heights / 2
-    # Apart from that, what is left is an order: that no label begins before an earlier one.
+    # Relative to that, labels do not overlap if their shifts ascend: an isotonic regression.
     slack = max(room - heights.sum(), 0.0)
     shift = isotonic_regression(np.asarray(wanted) - touching, y_min=0.0, y_max=slack)
     return touching + np.asarray(shift, dtype=np.float64)

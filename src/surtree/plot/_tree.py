@@ -109,14 +109,14 @@ def plot_tree(
 
 @dataclass(frozen=True)
 class _TreeLayout:
-    """Where things are, counted from the left and from the top.
+    """Positions and sizes, from the left and from the top.
 
     Parameters
     ----------
     rules, notes : tuple of str
         What stands above and below the edge of each node.
     levels : array of float
-        Where the edges of each depth begin, and at last where those of the deepest end.
+        Where the edges of each depth begin, and where the deepest ones end.
     gutter : float
         The width of what stands between an edge and the panel of its leaf.
     table : tuple of tuple of str
@@ -230,7 +230,7 @@ def _draw_edges(tree: Tree, page: Page[_TreeLayout]) -> None:
     levels = page.layout.levels
     middles = np.empty(tree.n_nodes)
     middles[tree.leaves] = page.layout.leaf_middles(page.height)
-    # In preorder children come after their parent, so backwards they have their place before it.
+    # Preorder: backwards, children are placed before their parent.
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:
         middles[node] = (middles[tree.left[node]] + middles[tree.right[node]]) / 2
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from surtree.report._findings import Audited, Certificate
 from surtree.status import WORDS
 
-# From this gap on, a bound says next to nothing.
+# A bound with a larger gap says next to nothing.
 WEAK = 0.5
 
 
@@ -17,7 +17,7 @@ ROUNDING = 1e-8
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to say of a tree.
+    """What is proven about a tree, in words.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Verdict:
 
 
 def verdict(certificate: Certificate | None) -> Verdict:
-    """Say what is known of how good a tree is.
+    """Return what is proven about a tree.
 
     Parameters
     ----------
@@ -44,15 +44,14 @@ def verdict(certificate: Certificate | None) -> Verdict:
         return Verdict(
             False,
             "A tree without its certificate",
-            "This page was made from a tree alone. What was proven about it is known to the model "
-            "that found it.",
+            "This page was made from a tree alone. Make it from the model to see what was proven.",
         )
     if certificate.status is None or certificate.gap is None:
         return Verdict(
             False,
             "Found by a heuristic",
-            f"{certificate.method} does not know how good its trees are. surtree.audit tells how "
-            "far this one is from the best.",
+            f"{certificate.method} does not prove how good its trees are. surtree.audit_tree tells "
+            "how far this one is from the best.",
         )
     if certificate.status == "edited":
         return Verdict(
@@ -71,7 +70,7 @@ def verdict(certificate: Certificate | None) -> Verdict:
         )
     else:
         end = WORDS[certificate.status].clause
-        # A search that has just begun knows only that no loss is negative.
+        # The bound of a search that has just begun is zero.
         distance = f"; at most {percent(certificate.gap)} from the optimum"
         found = Verdict(
             False,
@@ -89,7 +88,7 @@ def verdict(certificate: Certificate | None) -> Verdict:
 
 
 def audit_verdict(audited: Audited) -> Verdict:
-    """Say how far an audited tree is from the best of its size.
+    """Return how far an audited tree is from the best tree of its size.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the script of a page works with, as JSON."""
+"""The data of a page as JSON, for its script."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from surtree.report._steps import visible_steps
 from surtree.survival.step_function import StepFunction
 from surtree.tree.tree import Tree
 
-# How far the curves of a page may be from the truth; tables have the exact numbers.
+# Tolerances of the curves of a page; tables have the exact numbers.
 CURVE, BAND = 0.004, 0.01
 
 

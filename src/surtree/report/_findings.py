@@ -1,4 +1,4 @@
-"""What a page says beyond the tree, as plain values: the page never sees an estimator."""
+"""The contents of a page as plain values: the page never sees an estimator."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Audited:
 
 @dataclass(frozen=True)
 class SizeLoss:
-    """The loss of the best tree with at most so many splits, and how low it might be."""
+    """The loss of the best tree with at most this number of splits, and its lower bound."""
 
     splits: int
     loss: float
@@ -127,7 +127,7 @@ class Findings:
 
 
 def read_findings(model: Any) -> Findings:
-    """Gather what a page says of a fitted estimator, of an audit, or of a tree alone.
+    """Gather the contents of a page from a fitted estimator, an audit, or a tree alone.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _limits(model: SurTree) -> tuple[str, ...]:
 
 
 def _columns(model: Any) -> tuple[ColumnCuts, ...]:
-    # Some heuristics look for cuts anew in every node: they have no list of them.
+    # Some heuristics find cuts in every node, and have no list of them.
     if not hasattr(model, "encoder_"):
         return ()
     names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])

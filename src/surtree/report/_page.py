@@ -34,7 +34,7 @@ from surtree.report._sections import (
 from surtree.report._tree import tree_html
 from surtree.tree.resolve import time_unit_of
 
-# As many times as this are stated, or a few less.
+# About the number of times for which survival is stated.
 _HORIZONS = 6
 
 

@@ -1,4 +1,4 @@
-"""What a person is asked before a tree can place them, and how each cut reads the answers."""
+"""The questionnaire of a page: its fields, and how each cut reads the answers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from surtree.display.wording import number
 from surtree.report._tree import breakable
 from surtree.tree.tree import Tree
 
-# Up to so many choices are buttons side by side, more are a list.
+# Up to this number of choices are buttons side by side, more are a list.
 MOST_BUTTONS = 4
-# Of a column with more categories, only those that the tree tells apart are listed.
+# If a column has more categories, only those that the tree distinguishes are listed.
 MOST_OPTIONS = 12
 
 ANOTHER = "another value"
@@ -90,7 +90,7 @@ def _field(cuts: list[Cut]) -> Field:
     seen = None
     if numbers:
         thresholds = [cut.threshold for cut in numbers if cut.threshold is not None]
-        # Trees of other tools have no range: then it is that of the thresholds.
+        # Trees of other tools have no range; use that of the thresholds.
         ranges = [cut.seen for cut in numbers if cut.seen is not None]
         seen = ranges[0] if ranges else (min(thresholds), max(thresholds))
     options, rest = ((), "") if numbers else _options(cuts)

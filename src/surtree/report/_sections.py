@@ -14,9 +14,9 @@ from surtree.report._tree import breakable
 from surtree.status import WORDS
 from surtree.tree.tree import Tree
 
-# Of longer lists the beginning is shown.
+# Longer lists are cut off.
 MOST_CUTS = 12
-# Beyond, columns that the tree does not use are only counted.
+# With more columns, those that the tree does not use are only counted.
 MOST_COLUMNS = 200
 
 
@@ -178,7 +178,7 @@ def scores_html(findings: Findings) -> str:
 
 
 def columns_html(findings: Findings) -> str:
-    """Return where each column could be cut, those of the tree first."""
+    """Return the candidate cuts of each column, columns of the tree first."""
     if not findings.columns:
         return (
             "<p>This page does not know all questions that there were to choose from: see the tree "

@@ -36,7 +36,7 @@ def tree_html(tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf) -> str:
 
 def breakable(text: str) -> str:
     """Return a text as HTML that may be broken where it reads well."""
-    # Where no break may be, as between a comparison and its number, there is a space that holds.
+    # No-break spaces within a piece keep, for example, a comparison and its number together.
     parts = [piece.rstrip().replace(" ", NO_BREAK_SPACE) for piece in pieces(text)]
     ends = [piece[len(part) :] for piece, part in zip(pieces(text), parts, strict=True)]
     return "<wbr>".join(escape(part + end) for part, end in zip(parts, ends, strict=True))

@@ -37,8 +37,7 @@ class Baseline(ArrayValue):
 
     def steps(self, target: Target) -> NDArray[np.intp]:
         """Return, for each row, how many of the event times are not after its own time."""
-        # Looking up the times among the rows, both in order, takes a fraction of the time of
-        # looking up the rows among the times.
+        # Searching the times among the sorted rows is much faster than the rows among the times.
         order = target.order
         first = np.searchsorted(target.time[order], self.times, side="left")
         steps = np.empty(order.size, dtype=np.intp)
@@ -104,7 +103,7 @@ def risk_table(target: Target, weight: Floats) -> RiskTable:
     else:
         first, last = (np.searchsorted(times, t, side="right") for t in (target.entry, target.time))
         at_risk = weight_over(first, last, weight, times.size)
-    # Sums in another order may round to less than the rows that are certain.
+    # Summation order may round the count below the rows that are at risk for certain.
     return RiskTable(times, np.maximum(at_risk, deaths), deaths)
 
 

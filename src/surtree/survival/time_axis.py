@@ -6,7 +6,7 @@ import numpy as np
 
 from surtree._types import Floats
 
-# A time axis has at most so many intervals.
+# The most intervals of a time axis.
 MOST_TICKS = 8
 
 
@@ -23,5 +23,5 @@ def round_times(end: float) -> Floats:
     """Return zero and the multiples of `round_step`, as they are written, up to an end."""
     step = round_step(end)
     multiples = np.arange(np.floor(end / step) + 1)
-    # Three divided by ten is what is written 0.3, three times 0.1 is a little more.
+    # 3 / 10 is the float 0.3, but 3 * 0.1 is a little more.
     return multiples * step if step >= 1 else multiples / np.rint(1 / step)

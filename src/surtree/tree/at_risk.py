@@ -24,7 +24,7 @@ _MOST_CELLS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class AtRiskCounts(ArrayValue):
-    """What a leaf's own Kaplan-Meier curve is made of, without the rows.
+    """The at-risk counts of a leaf: enough for its Kaplan-Meier curve, without the rows.
 
     Parameters
     ----------
@@ -127,11 +127,11 @@ def _at_round_times(
     at_risk = from_each_on(np.searchsorted(times, target.time, side="right") - 1)
     if target.entry is None:
         return at_risk
-    # ... and not yet where it enters; those of time zero are there from the start.
+    # ... and not before it enters; rows with entry zero are at risk from the start.
     waiting = from_each_on(np.searchsorted(times, target.entry, side="right") - 1)
     waiting[:, 0] = total_by(leaf, weight * (target.entry > 0), n_leaves)
     difference = at_risk - waiting
-    # Sums of fractions may differ by rounding where nobody is left.
+    # Where no row is left, rounding of fractional weights may leave a small number.
     return np.where(difference > 1e-12 * at_risk[:, :1], difference, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Survival and cumulative hazard over time, as step functions: one curve for each leaf."""
+"""Survival and cumulative hazard of each leaf, as step functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from surtree.tree.tree import Tree
 
 @dataclass(frozen=True)
 class LeafCurve:
-    """What a leaf predicts over time, on the distinct event times of the training rows.
+    """The curves that a leaf predicts, on the distinct event times of the training rows.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class LeafCurve:
 
     @property
     def median(self) -> float:
-        """The first time at which survival is at most one half, infinity where it never is."""
+        """The first time at which survival is at most one half, or infinity."""
         return median_time(self.survival.x, self.survival.y)
 
 

@@ -10,7 +10,7 @@ LOSS_TOLERANCE = 1e-9
 
 
 class Size:
-    """The best tree with at most so many splits.
+    """The best tree with at most a number of splits.
 
     Parameters
     ----------
@@ -19,9 +19,9 @@ class Size:
     loss : float
         The loss of the tree on its training rows.
     lower_bound : float
-        No tree within the limits and with at most so many splits has a smaller loss.
+        No tree within the limits and with at most ``splits`` splits has a smaller loss.
     tree : Tree or LazyTree
-        The tree. It is the one of the size before where one more split brings nothing.
+        The tree; the same as that of the size before, if one more split gains nothing.
     """
 
     __slots__ = ("_tree", "loss", "lower_bound", "splits")
@@ -56,7 +56,7 @@ class Size:
     def __repr__(self) -> str:
         return f"Size(splits={self.splits}, loss={self.loss}, lower_bound={self.lower_bound})"
 
-    # What makes trees stays behind: it knows those of the other sizes.
+    # Pickle the tree, not its factory, which holds the trees of the other sizes.
     def __reduce__(self) -> tuple[type, tuple[int, float, float, Tree]]:
         return Size, self._values()
 

@@ -206,7 +206,7 @@ class Tree(ArrayValue):
 
     @cached_property
     def worded_cuts(self) -> dict[int, Cut]:
-        """What each node that is not a leaf asks, in words that fit the values that arrive there.
+        """The question of each node that is not a leaf, worded for the values that reach it.
 
         Below a question that has sent the missing values of a column to its other side, no such
         value arrives, and a rule about that column does not mention them.
@@ -257,10 +257,10 @@ class Tree(ArrayValue):
         )
 
     def median(self, leaf: int) -> float:
-        """Return when half of the rows of a leaf have had the event, infinity where it never is so.
+        """Return the median survival time of a leaf, infinity if it is not reached.
 
-        It is read off the leaf's Kaplan-Meier curve, or, where the tree keeps no at-risk counts,
-        off the curve that theta gives.
+        It is read off the leaf's Kaplan-Meier curve. A tree without at-risk counts has none; then
+        it is read off the baseline curve with the leaf's theta.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class Tree(ArrayValue):
         """Return the share of each of the user's columns in the reduction of the loss."""
         splits = np.flatnonzero(~self.is_leaf)
         sides = self.loss[self.left[splits]] + self.loss[self.right[splits]]
-        # A split never costs anything; less than nothing is rounding.
+        # No split increases the loss; a negative reduction is rounding.
         reduction = np.maximum(self.loss[splits] - sides, 0.0)
         share = total_by(self.column[splits], reduction, n_columns)
         return share / (share.sum() or 1.0)
@@ -364,7 +364,7 @@ class Tree(ArrayValue):
         )
 
     def _repr_html_(self) -> str:
-        # Only notebooks need it, and it reads trees.
+        # Imported late: report imports this module.
         from surtree.report import notebook_html
 
         return notebook_html(self)
