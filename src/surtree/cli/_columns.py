@@ -102,7 +102,7 @@ def choose(
 
 
 def _note_numbers_among_texts(series: pl.Series) -> None:
-    """Say where a few cells of text make categories of a column of numbers."""
+    """Note columns of numbers that a few cells of text turn into categories."""
     if series.dtype != pl.String:
         return
     is_number = _number(series).is_not_null()
@@ -155,7 +155,7 @@ def _names(model: SurTree) -> list[str]:
 
 
 def _readings(model: SurTree) -> dict[int, Reading]:
-    """Return of what kind the columns are that a model has questions about, by their position."""
+    """Return the kind of each column that a model asks about, by position."""
     readings = {}
     for cut in (*model.encoder_.cuts_, *model.tree_.cuts):
         if cut.threshold is not None:
@@ -172,7 +172,7 @@ def _readings(model: SurTree) -> dict[int, Reading]:
 
 
 def require_columns(frame: pl.DataFrame, names: Collection[str]) -> None:
-    """Fail where a column is not there, with the name that may have been meant."""
+    """Raise an error if a column is absent; it suggests a similar name."""
     for name in names:
         if name not in frame.columns:
             close = get_close_matches(name, frame.columns, 1)
@@ -189,7 +189,7 @@ def split_names(given: Sequence[str], frame: pl.DataFrame) -> list[str]:
 
 
 def read_column(series: pl.Series, reading: Reading) -> pl.Series:
-    """Read a column as a kind, or say which of its values cannot be read so."""
+    """Read a column as a kind; the error names the values that cannot be read."""
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
         # As in all tables: blanks at the ends do not count, and a blank text is missing.
         series = series.cast(pl.String).str.strip_chars(" ").replace("", None)

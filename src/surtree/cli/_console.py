@@ -19,12 +19,12 @@ INTERRUPTED = 130
 
 
 class UserError(Exception):
-    """Something that the user can put right, in one line."""
+    """An error that the user can fix, in one line."""
 
 
 @contextmanager
 def failures(*kinds: type[Exception], about: str = "") -> Iterator[None]:
-    """Turn errors of these kinds into failures, with what they are about in front."""
+    """Turn errors of these types into user errors, with a prefix."""
     try:
         yield
     except kinds as error:
@@ -33,7 +33,7 @@ def failures(*kinds: type[Exception], about: str = "") -> Iterator[None]:
 
 @contextmanager
 def warnings_said() -> Iterator[None]:
-    """Say in a line what the package warns of; Python would name a line of its source."""
+    """Print warnings of the package as one line each, without a line of source."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnseenCategoryWarning)
         yield

@@ -59,7 +59,7 @@ def _decoded(path: Path, source: bytes) -> str:
 
 
 def _without_blank_lines(path: Path, source: bytes, separator: str) -> bytes:
-    """Leave out lines at the end that have no cell with anything in it, and say how many."""
+    """Drop lines without content at the end, with a note that counts them."""
     blank = b" \t\r\n" + separator.encode()
     end = len(source.rstrip(blank))
     kept = source.find(b"\n", end) + 1 or len(source)

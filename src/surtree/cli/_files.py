@@ -74,7 +74,7 @@ def write_frame(frame: pl.DataFrame, path: Path | None) -> None:
 
 
 def require_outputs(outputs: Mapping[str, Path | None], **inputs: Path) -> None:
-    """Fail now, and not after a long search, where a file cannot or must not be written.
+    """Raise an error before a long search if an output cannot or must not be written.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def require_outputs(outputs: Mapping[str, Path | None], **inputs: Path) -> None:
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file with content to lose, by links or otherwise."""
+    """Return whether two paths are the same regular file, links followed."""
     if STANDARD_INPUT in (one, other):
         return False
     if one.exists() and other.exists():
@@ -116,7 +116,7 @@ def _require_writable(path: Path) -> None:
 
 
 def _needed(path: Path) -> list[Path]:
-    """Return what must be writable: a file is written beside the old one and takes its place."""
+    """Return the directory that must be writable: a new file replaces the old one there."""
     found = Path(os.path.realpath(path))
     if not found.exists():
         return [found.parent]
@@ -124,7 +124,7 @@ def _needed(path: Path) -> list[Path]:
 
 
 def require_file(path: Path) -> None:
-    """Fail where there is nothing to read."""
+    """Raise an error if there is no such file."""
     if path.is_dir():
         raise UserError(f"{path} is a directory, not a file")
     if not path.exists():

@@ -1,4 +1,4 @@
-"""How far a search is, shown while it runs: best loss, bound, gap and the time that is left."""
+"""The progress bar of a search: best loss, bound, gap and remaining time."""
 
 from __future__ import annotations
 

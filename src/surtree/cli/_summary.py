@@ -13,7 +13,7 @@ from surtree.tree.curves import leaf_curves
 
 
 def certificate(model: SurTree) -> str:
-    """Return what is known about how good the tree is, as a line."""
+    """Return the certificate of a model as a line."""
     return (
         f"loss {model.loss_:.6g}, lower bound {model.lower_bound_:.6g}, gap {model.gap_:.2%} "
         f"({WORDS[model.status_].line})"

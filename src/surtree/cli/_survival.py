@@ -76,7 +76,7 @@ def read_survival(
 
 @contextmanager
 def _about_columns(columns: dict[str, str]) -> Iterator[None]:
-    """Turn errors about what estimators are given into failures about the columns of the user."""
+    """Turn errors about arguments of estimators into errors about the user's columns."""
     try:
         yield
     except RowsError as error:
@@ -130,7 +130,7 @@ def _matches(series: pl.Series, values: list[str], found: list[object]) -> NDArr
 
 
 def _word(value: object) -> str:
-    """Return a value as a user would write it: 1 for 1.0, and without regard to case."""
+    """Return a value as text, in lower case and with 1 for 1.0."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip().lower()

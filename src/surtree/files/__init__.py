@@ -1,1 +1,1 @@
-"""Files: checks of values that were read, and writing a file whole or not at all."""
+"""Files: checks of values that were read, and atomic writes."""

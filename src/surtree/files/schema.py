@@ -1,4 +1,4 @@
-"""What a value that was read from a file must be: small checks that together describe a format.
+"""Checks of values that were read from a file; together they describe a format.
 
 A check takes a value and where it stands, and raises a ValueError of one line where the value is
 something else.
@@ -24,13 +24,13 @@ _LONGEST = 80
 
 
 def shown(value: Any) -> str:
-    """Return a value as it can stand in a message: short, and on one line."""
+    """Return a value for a message: short, and on one line."""
     said = reprlib.repr(value)
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
 
 
 def format_and_version(saved: Any) -> tuple[Any, Any]:
-    """Return of which format and version a value says it is, None and None if it does not."""
+    """Return the format and version that a file states, None and None if it does not."""
     if not isinstance(saved, dict):
         return None, None
     return saved.get("format"), saved.get("version")

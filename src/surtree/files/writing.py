@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes: a file is replaced completely or not at all."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that what was there stays as it was unless all of the new content is there.
+    """Write a file atomically: if writing fails, the old file stays as it was.
 
     The content goes to a new file in the same directory, which then takes the place of the old one.
     The old file's permissions are kept, and a link stays a link. Devices, pipes and the standard

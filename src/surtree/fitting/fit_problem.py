@@ -53,6 +53,6 @@ class FitProblem:
         return [self._built[key] for key in keys]
 
     def build_with_at_risk(self, topology: TreeTopology) -> Tree:
-        """Return the tree of a topology, with what it takes to draw Kaplan-Meier curves."""
+        """Return the tree of a topology, with the at-risk counts of its leaves."""
         (lazy,) = self.build([topology])
         return with_at_risk(lazy.tree, topology, self.core, self.data.target)

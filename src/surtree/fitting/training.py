@@ -1,4 +1,4 @@
-"""What every tree estimator reads before it grows a tree."""
+"""The training data of an estimator: table, target, weights, baseline and row sums."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def training_data(
     Parameters
     ----------
     table, target, table_weight : Table, Target, array of float
-        All rows, with those of weight zero.
+        All rows, including those of weight zero.
     objective : Objective
         What a leaf is worth.
 

@@ -1,4 +1,4 @@
-"""Trees that are found fast and without a proof: what an optimal tree is compared with."""
+"""Heuristic trees: fast, without a proof, to compare optimal trees with."""
 
 from surtree.heuristics.ctree import ConditionalInferenceTree, NodeTests
 from surtree.heuristics.greedy import GreedyTree, PrunedTree

@@ -55,7 +55,7 @@ class GreedyTree(TreeEstimator):
 
     At every node the cut that reduces the loss of `SurTree` most is taken, without a look at what
     comes below it: the relative risk trees of LeBlanc and Crowley, as rpart grows them with
-    ``method="exp"``. Fast, and as a rule not optimal; `surtree.audit` says by how much.
+    ``method="exp"``. Fast, and usually not optimal; `audit_tree` tells by how much.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class GreedyTree(TreeEstimator):
         Its loss on the training rows.
     path_ : tuple of PrunedTree
         The best pruning for every price of a split, from the whole tree to a single leaf. Only
-        ``tree_`` has what it takes to draw Kaplan-Meier curves.
+        ``tree_`` keeps the at-risk counts that Kaplan-Meier curves need.
     encoder_ : Encoder
         The fitted encoder, with the cuts that the tree could use.
 
@@ -137,15 +137,8 @@ class GreedyTree(TreeEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            Numbers, booleans, categories or text; values may be missing.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time, zero or later. A plain array of times means that
-            every row has an event. Rows that are censored at time zero are left out.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts. A row of weight zero counts as absent.
-        entry : array of shape (n_samples,), optional
-            When each row came under observation, before its time: left truncation.
+        X, y, sample_weight, entry
+            As in `SurTree.fit`.
 
         Returns
         -------
@@ -198,7 +191,7 @@ def grow(
     sums : RowSums
         What each row adds to a node.
     limits : Limits
-        Of these, the depth and the size of leaves; the number of splits is not limited.
+        The depth and the limits on leaves; the number of splits is not limited.
     min_samples_split : int
         A node with fewer rows is a leaf.
 

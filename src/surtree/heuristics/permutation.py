@@ -121,7 +121,7 @@ def group_test(scores: Scores, codes: NDArray[np.int32]) -> Test:
 
 
 def adjusted(p_values: list[float]) -> Floats:
-    """Return p-values adjusted for how many tests there are: ``1 - (1 - p)**n``."""
+    """Return p-values adjusted for multiple tests (Sidak): ``1 - (1 - p)**n``."""
     values = np.array(p_values)
     n_tests = np.count_nonzero(~np.isnan(values))
     # A p-value of one has no logarithm; the largest number below one has.

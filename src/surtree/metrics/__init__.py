@@ -1,4 +1,4 @@
-"""How good predicted risks and survival curves are on rows that a model has not seen."""
+"""Scores of predicted risks and survival curves: concordance, Brier, AUC, calibration."""
 
 from surtree.metrics._auc import cumulative_dynamic_auc
 from surtree.metrics._brier import (

@@ -1,4 +1,4 @@
-"""Time-dependent area under the curve: telling early events from rows that live on."""
+"""Time-dependent area under the ROC curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calibration: whether predicted survival is what happens."""
+"""Calibration: predicted against observed survival."""
 
 from __future__ import annotations
 

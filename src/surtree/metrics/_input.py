@@ -59,7 +59,7 @@ def read_times(times: ArrayLike) -> Floats:
 
 
 def require_within(times: Floats, train: Target, test: Target) -> None:
-    """Refuse times about which the rows say nothing.
+    """Raise an error for times at which the score is not defined.
 
     At the last time of the test rows none of them is left, and after the last time of the training
     rows the censoring distribution is unknown.

@@ -53,7 +53,7 @@ def censoring_distribution(y: Any) -> StepFunction:
 
 
 def inverse(probability: Floats) -> Floats:
-    """Invert probabilities of not being censored; one of zero gets no weight, as no row has it."""
+    """Return inverse probabilities as weights; zero for a probability of zero, which no row has."""
     weight: Floats = np.divide(
         1.0, probability, out=np.zeros_like(probability), where=probability > 0
     )

@@ -189,16 +189,8 @@ class SurTreeCV(TreeEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            Numbers, booleans, categories or text; values may be missing.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time, zero or later. A plain array of times means that
-            every row has an event. Rows that are censored at time zero are left out.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts, in fits and in scores. A row of weight zero counts as
-            absent.
-        entry : array of shape (n_samples,), optional
-            When each row came under observation, before its time: left truncation.
+        X, y, sample_weight, entry
+            As in `SurTree.fit`. Weights count in fits and in scores.
 
         Returns
         -------

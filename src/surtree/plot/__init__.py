@@ -1,4 +1,4 @@
-"""Pictures of a tree, of its leaves, and of how trees of all sizes did, drawn with matplotlib."""
+"""Plots with matplotlib: a tree, its leaf curves, an audit, and scores by size."""
 
 from surtree.plot._audit import plot_audit
 from surtree.plot._curves import plot_curves

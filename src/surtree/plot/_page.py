@@ -1,4 +1,4 @@
-"""Room on paper, measured in ems, so that text and everything around it shrink together."""
+"""Layout in ems, so that text and everything around it scale together."""
 
 from __future__ import annotations
 

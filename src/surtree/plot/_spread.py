@@ -1,4 +1,4 @@
-"""Labels in a column, each as near to its place as the others allow."""
+"""Positions of labels in a column without overlap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from surtree._types import Floats
 
 
 def spread(wanted: ArrayLike, heights: ArrayLike, room: float) -> Floats:
-    """Return where the middles of labels go, so that none overlaps another.
+    """Return the centres of labels so that none overlaps another.
 
     Their order stays, and the sum of their squared shifts is the least possible.
 

@@ -1,4 +1,4 @@
-"""A tree as one HTML page to explore, to ask and to share, without any network."""
+"""A tree as one interactive HTML page that needs no network."""
 
 from surtree.report._notebook import notebook_html
 from surtree.report._page import write_report

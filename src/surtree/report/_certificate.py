@@ -105,7 +105,7 @@ def audit_verdict(audited: Audited) -> Verdict:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, never as zero when it is more."""
+    """Return a share in per cent; a positive share is never shown as zero."""
     if 0 < share < 0.0001:
         return "less than 0.01 %"
     return f"{100 * share:.2f} %"

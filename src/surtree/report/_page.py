@@ -47,7 +47,7 @@ def write_report(
     horizons: Iterable[float] | None = None,
     level: float = 0.95,
 ) -> Path:
-    """Write a page about a tree: to explore it, to place a person in it, and to see its proof.
+    """Write an HTML page about a tree, with its curves, a questionnaire and its certificate.
 
     The page is one HTML file that needs no network. It shows the tree with the survival curve of
     every leaf; a questionnaire that leads from the values of one person to a leaf; what is proven
@@ -138,7 +138,7 @@ def _asset(name: str) -> str:
 
 
 def _round_horizons(end: float) -> list[float]:
-    """Return the multiples of one, two or five times a power of ten up to an end, some six."""
+    """Return about six round times up to an end: multiples of 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(end / _HORIZONS))
     step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= end / _HORIZONS)
     return [float(f"{step * place:.12g}") for place in range(1, int(end / step + 1e-9) + 1)]

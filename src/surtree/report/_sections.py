@@ -95,7 +95,7 @@ def certificate_html(findings: Findings) -> str:
 
 
 def sizes_html(findings: Findings) -> str:
-    """Return the best loss of every size, as a place for a picture and as a table."""
+    """Return the best loss of every size, as a placeholder for a chart and as a table."""
     if len(findings.sizes) < 2:
         return ""
     first = findings.sizes[0].loss
@@ -145,7 +145,7 @@ def costs_html(findings: Findings) -> str:
 
 
 def scores_html(findings: Findings) -> str:
-    """Return how sizes did on held-out rows, as a place for a picture and as a table."""
+    """Return the held-out scores of all sizes, as a placeholder for a chart and as a table."""
     scores = findings.scores
     if scores is None:
         return ""
@@ -244,7 +244,7 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 def lead(tree: Tree) -> str:
-    """Return in words what the tree does and, but on paper, what to do with it; as HTML."""
+    """Return the introduction of a page as HTML; instructions are hidden in print."""
     if tree.n_leaves == 1:
         return "This tree asks nothing: all rows are one group, with one survival curve."
     return (
@@ -255,7 +255,7 @@ def lead(tree: Tree) -> str:
 
 
 def explanation(tree: Tree, level: float) -> str:
-    """Return in words what the curves of a page are."""
+    """Return what the curves of a page show, in words."""
     if tree.risk:
         curve = (
             f"Curves and medians are Kaplan-Meier estimates of the rows of a leaf, with a "

@@ -1,4 +1,4 @@
-"""Curves with as many steps as can be seen, not as many as there are."""
+"""Simplified curves: only the steps that are visible."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Steps:
 
 
 def visible_steps(leaf: Leaf, curve: float, band: float) -> Steps:
-    """Return the steps of a leaf that move its curve, or its band, by what can be seen.
+    """Return the steps of a leaf that move its curve or its band visibly.
 
     Parameters
     ----------

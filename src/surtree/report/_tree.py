@@ -35,7 +35,7 @@ def tree_html(tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf) -> str:
 
 
 def breakable(text: str) -> str:
-    """Return a text as HTML that may be broken where it reads well."""
+    """Return a text as HTML with line break opportunities."""
     # No-break spaces within a piece keep, for example, a comparison and its number together.
     parts = [piece.rstrip().replace(" ", NO_BREAK_SPACE) for piece in pieces(text)]
     ends = [piece[len(part) :] for piece, part in zip(pieces(text), parts, strict=True)]

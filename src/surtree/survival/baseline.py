@@ -36,7 +36,7 @@ class Baseline(ArrayValue):
         return np.concatenate(([0.0], self.cumulative_hazard))[steps]
 
     def steps(self, target: Target) -> NDArray[np.intp]:
-        """Return, for each row, how many of the event times are not after its own time."""
+        """Return, for each row, the number of event times up to its own time."""
         # Searching the times among the sorted rows is much faster than the rows among the times.
         order = target.order
         first = np.searchsorted(target.time[order], self.times, side="left")

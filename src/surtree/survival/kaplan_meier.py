@@ -14,12 +14,12 @@ _HALF = 0.5 * (1 + 1e-12)
 
 
 def product_limit(at_risk: NDArray[Any], deaths: NDArray[Any]) -> Floats:
-    """Return the Kaplan-Meier survival after each time, from what was at risk and what died."""
+    """Return the Kaplan-Meier survival after each time, from at-risk counts and deaths."""
     survival: Floats = np.cumprod(1.0 - deaths / at_risk, dtype=np.float64)
     return survival
 
 
 def median_time(times: Floats, survival: Floats) -> float:
-    """Return the first time at which survival is at most one half, infinity where it never is."""
+    """Return the first time at which survival is at most one half, or infinity."""
     reached = np.flatnonzero(survival <= _HALF)
     return float(times[reached[0]]) if reached.size else float("inf")

@@ -133,7 +133,7 @@ def build_tree(
 
 
 def with_at_risk(tree: Tree, topology: TreeTopology, problem: Problem, target: Target) -> Tree:
-    """Return a tree with what it takes to draw the Kaplan-Meier curves of its leaves.
+    """Return a tree with the at-risk counts that the Kaplan-Meier curves of its leaves need.
 
     Parameters
     ----------

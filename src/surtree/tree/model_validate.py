@@ -87,7 +87,7 @@ def validate_model(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[C
 
 
 def _faults(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...]) -> Iterator[str]:
-    """Yield what does not fit; nobody asks for a second fault, so each may rely on the first."""
+    """Yield what does not fit; only the first fault is used, so checks may rely on earlier ones."""
     if not trees:
         yield "there is no tree"
     if not trees[0].risk:
@@ -149,4 +149,4 @@ def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> It
     else:
         expected = (loss - bound) / loss if loss > 0 else 0.0
     if not math.isclose(saved["gap"], expected, rel_tol=1e-9, abs_tol=1e-9):
-        yield f"a gap of {saved['gap']!r} is none of loss and bound, {expected!r}"
+        yield f"a gap of {saved['gap']!r} is not that of loss and bound, {expected!r}"
