@@ -76,10 +76,6 @@ def audit_tree(
     n_jobs : int or None, default=None
         Threads that search.
 
-    Returns
-    -------
-    Audit
-
     Examples
     --------
     >>> from surtree import audit_tree

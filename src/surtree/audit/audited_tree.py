@@ -79,10 +79,6 @@ def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
         The rows, as the model takes them.
     rows : TrainingData
         The same rows.
-
-    Returns
-    -------
-    AuditedTree
     """
     if isinstance(model, Tree):
         check_columns(model, rows.table)

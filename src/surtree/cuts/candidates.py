@@ -127,10 +127,6 @@ def candidate_cuts(
         The most thresholds of a numeric or ordered column; None: all.
     max_categories : int
         The most categories of an unordered column, counting all others together as one.
-
-    Returns
-    -------
-    CandidateCuts
     """
     plain = Cut(column=index, name=column.name, known=column.known)
     if column.kind == "boolean":

@@ -208,10 +208,6 @@ class Cut:
         ----------
         saved : mapping
             What `to_dict` returned; a ValueError says what is wrong with anything else.
-
-        Returns
-        -------
-        Cut
         """
         CUT_FORMAT(saved, "")
         threshold, categories, seen = (saved[name] for name in ("threshold", "categories", "seen"))

@@ -99,10 +99,6 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Not used.
         sample_weight : array-like of shape (n_rows,), optional
             How much each row counts; a row of weight zero counts as absent.
-
-        Returns
-        -------
-        Encoder
         """
         table = read_table(self, X, reset=True)
         self.fit_encode(table, read_weights(sample_weight, table.n_rows))
@@ -136,10 +132,6 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         input_features : array-like of str, optional
             The names of the columns, for a table that had none.
-
-        Returns
-        -------
-        array of str
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
@@ -235,10 +227,6 @@ def join_binned(one: BinnedRows, other: BinnedRows) -> BinnedRows:
     ----------
     one, other : BinnedRows
         The rows, binned twice.
-
-    Returns
-    -------
-    BinnedRows
     """
     joined = {
         field.name: np.concatenate((getattr(one, field.name), getattr(other, field.name)))

@@ -45,10 +45,6 @@ def first_of_each(ascending: NDArray[Any]) -> NDArray[np.intp]:
     ----------
     ascending : array of shape (n_values,)
         The values; at least one.
-
-    Returns
-    -------
-    array of int
     """
     is_new = np.empty(len(ascending), dtype=bool)
     is_new[0] = True
@@ -72,10 +68,6 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
         How often each occurs.
     n_thresholds : int or None
         The most thresholds; None: every midpoint between different values.
-
-    Returns
-    -------
-    array of float
 
     Examples
     --------
@@ -129,10 +121,6 @@ def readable(threshold: float, lower: float, upper: float) -> float:
         within a quarter of that gap from here.
     lower, upper : float
         The values of the column on either side.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -137,10 +137,6 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         such as numbers or the levels of a MultiIndex, are none: ``X.columns.map(str)`` makes them.
     reset : bool
         True to fit, False to predict.
-
-    Returns
-    -------
-    Table
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a lazy frame: collect it first, with X.collect()")
@@ -260,10 +256,6 @@ def read_series(name: str, series: nw.Series[Any]) -> Column:
         What the column is called.
     series : narwhals.Series
         Its values.
-
-    Returns
-    -------
-    Column
     """
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
@@ -293,10 +285,6 @@ def read_array(name: str, array: NDArray[Any]) -> Column:
         What the column is called.
     array : array of shape (n_rows,)
         Its values.
-
-    Returns
-    -------
-    Column
     """
     if array.dtype.kind == "b":
         return Column(name, "boolean", array.astype(np.float64))

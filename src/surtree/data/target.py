@@ -104,10 +104,6 @@ def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
     entry : array-like of shape (n_rows,), optional
         When each row came under observation (left truncation).
 
-    Returns
-    -------
-    Target
-
     Examples
     --------
     >>> import numpy as np
@@ -160,10 +156,6 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
         Finite and not negative; a row of weight zero counts as absent. All one when None.
     n_rows : int
         How many rows the table has.
-
-    Returns
-    -------
-    array of float
     """
     if sample_weight is None:
         return np.ones(n_rows)

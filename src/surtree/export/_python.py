@@ -61,10 +61,6 @@ def export_python(
     name : str, default="predict"
         What the function is called.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from surtree import SurTree

@@ -61,10 +61,6 @@ def read_training_data(
         Remembers the number and the names of the columns.
     X, y, sample_weight, entry
         As the estimator's ``fit`` takes them.
-
-    Returns
-    -------
-    TrainingData
     """
     table = read_table(estimator, X, reset=True)
     weight = read_weights(sample_weight, table.n_rows)
@@ -109,10 +105,6 @@ def training_data(
         All rows, including those of weight zero.
     objective : Objective
         What a leaf is worth.
-
-    Returns
-    -------
-    TrainingData
     """
     present = table_weight > 0
     target, weight = target.take(present), table_weight[present]

@@ -95,10 +95,6 @@ def integrated_brier_score(
     interval : (float, float), optional
         Start and end; by default the 10% and 90% quantiles of the test times.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> import numpy as np
@@ -140,10 +136,6 @@ def normalized_integrated_brier_score(
     ----------
     y_train, y_test, survival, times, interval
         As in :func:`integrated_brier_score`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

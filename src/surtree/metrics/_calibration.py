@@ -51,10 +51,6 @@ def calibration(y: Any, survival: Any, horizon: float, *, n_groups: int = 10) ->
         Number of groups, cut at quantiles of the predictions. Rows with equal predictions stay
         together, so that there are no more groups than leaves of a tree.
 
-    Returns
-    -------
-    Calibration
-
     Examples
     --------
     >>> import numpy as np

@@ -31,10 +31,6 @@ def censoring_distribution(y: Any) -> StepFunction:
     y : structured array, data frame or Target
         Event and time of each row.
 
-    Returns
-    -------
-    StepFunction
-
     Examples
     --------
     >>> import numpy as np

@@ -87,10 +87,6 @@ def cost_complexity_path(
     entry : array of shape (n_samples,), optional
         When each row came under observation.
 
-    Returns
-    -------
-    CostComplexityPath
-
     Examples
     --------
     >>> from surtree import SurTree, cost_complexity_path
