@@ -1,37 +1,36 @@
 #include "columns/chains.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace surtree {
 namespace {
 
 constexpr int max_short_bins = 512;
 
-// A cut of a chain: it divides the bins that come before `first` from the others, in an order of bins that
-// begins or ends with the missing bin.
+// A cut of a chain: it separates the bins before `first` from the others. The missing bin is the lowest or
+// the highest of them.
 struct Step {
     int cut, first;
     bool missing_below;
 };
 
 bool nested(const Problem& problem, const Cut& cut) {
-    const auto column = static_cast<std::size_t>(cut.column);
-    const int missing_bin = problem.missing_bin[column];
-    const int n_values = missing_bin < 0 ? problem.n_bins[column] : missing_bin;
+    const int missing_bin = problem.missing_bin[at(cut.column)];
+    const int n_values = missing_bin < 0 ? problem.n_bins[at(cut.column)] : missing_bin;
     return cut.is_ordered(n_values, missing_bin);
 }
 
 std::vector<std::vector<int>> cuts_by_column(const Problem& problem) {
     std::vector<std::vector<int>> out(problem.n_columns);
     for (std::size_t c = 0; c < problem.cuts.size(); ++c)
-        out[static_cast<std::size_t>(problem.cuts[c].column)].push_back(static_cast<int>(c));
+        out[at(problem.cuts[c].column)].push_back(static_cast<int>(c));
     return out;
 }
 
 bool is_chain(const Problem& problem, const std::vector<int>& cuts) {
-    return !cuts.empty() && std::all_of(cuts.begin(), cuts.end(), [&](int c) {
-        return nested(problem, problem.cuts[static_cast<std::size_t>(c)]);
-    });
+    return !cuts.empty() &&
+           std::all_of(cuts.begin(), cuts.end(), [&](int c) { return nested(problem, problem.cuts[at(c)]); });
 }
 
 class ChainSplitter {
@@ -57,7 +56,7 @@ class ChainSplitter {
         for (const bool missing_below : {true, false}) {
             std::vector<Step> steps;
             for (const int c : cuts_[column]) {
-                const Cut& cut = problem_.cuts[static_cast<std::size_t>(c)];
+                const Cut& cut = problem_.cuts[at(c)];
                 const bool below = missing_bin >= 0 && !cut.missing;
                 if (below == missing_below) steps.push_back({c, cut.first, below});
             }
@@ -71,14 +70,14 @@ class ChainSplitter {
         const auto same = [](const Step& a, const Step& b) { return a.first == b.first; };
         steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
         Chain chain;
-        std::vector<std::uint16_t> rank(static_cast<std::size_t>(problem_.n_bins[column]), 0);
-        for (const Step& step : steps) chain.cut.push_back(step.cut);
-        std::size_t below = 0;
-        for (std::size_t b = 0; b < rank.size(); ++b) {
-            while (below < steps.size() && static_cast<std::size_t>(steps[below].first) <= b) ++below;
-            rank[b] = static_cast<std::uint16_t>(below);
+        // One more than there are bins: regrouping may leave a cut above the last bin, which holds nowhere.
+        std::vector<std::uint16_t> rank(at(problem_.n_bins[column]) + 1, 0);
+        for (const Step& step : steps) {
+            chain.cut.push_back(step.cut);
+            ++rank[at(step.first)];
         }
-        if (steps.front().missing_below) rank[static_cast<std::size_t>(problem_.missing_bin[column])] = 0;
+        std::partial_sum(rank.begin(), rank.end(), rank.begin());
+        if (steps.front().missing_below) rank[at(problem_.missing_bin[column])] = 0;
         out_.chains.push_back(std::move(chain));
         const std::uint16_t* from = problem_.bins + column * problem_.n_rows;
         for (std::size_t r = 0; r < problem_.n_rows; ++r) out_.bins.push_back(rank[from[r]]);
@@ -87,8 +86,8 @@ class ChainSplitter {
     void add_other(std::size_t column) {
         Unordered other{problem_.n_bins[column], cuts_[column], {}};
         for (const int c : other.cut)
-            other.holds.push_back(region_of(problem_.cuts[static_cast<std::size_t>(c)], other.n_bins,
-                                            problem_.missing_bin[column]));
+            other.holds.push_back(
+                region_of(problem_.cuts[at(c)], other.n_bins, problem_.missing_bin[column]));
         out_.others.push_back(std::move(other));
         const std::uint16_t* from = problem_.bins + column * problem_.n_rows;
         out_.bins.insert(out_.bins.end(), from, from + problem_.n_rows);

@@ -9,7 +9,7 @@
 namespace surtree {
 namespace {
 
-// A set of bins, of a column that has few: what kernels of more than one level work with.
+// A set of bins as a bit mask.
 template <std::size_t Words>
 struct BinSet {
     std::array<std::uint64_t, Words> words{};
@@ -48,7 +48,7 @@ struct BinSet {
     }
 };
 
-// Sets in the order in which they came, each once but for those that are appended.
+// Numbers distinct sets in order of arrival. `append` always adds a set, so that side c has number c.
 template <class Set>
 class Numbered {
  public:
@@ -143,7 +143,7 @@ ColumnRegions::ColumnRegions(const std::vector<Region>& sides, std::vector<int> 
             for (int b = run.first; b < run.last; ++b) membership[at(b) * stride + c] = 1.0;
 }
 
-// What further cuts make of the sides.
+// Intersects sides with further cuts, level by level.
 template <std::size_t Words>
 void ColumnRegions::add_regions(const std::vector<Region>& sides, int levels) {
     using Set = BinSet<Words>;
@@ -156,8 +156,8 @@ void ColumnRegions::add_regions(const std::vector<Region>& sides, int levels) {
             for (std::size_t c = 0; c < n; ++c) {
                 const Set yes = region & regions.sets[c], no = region & regions.sets[n + c];
                 if (yes.empty() || no.empty()) continue;
-                const int id_of_yes = regions.number(yes);
-                splits.push_back({id_of_yes, regions.number(no)});
+                const int number_of_yes = regions.number(yes);
+                splits.push_back({number_of_yes, regions.number(no)});
             }
             split_begin.push_back(static_cast<int>(splits.size()));
         }
@@ -194,22 +194,22 @@ Column::Column(const Problem& problem, int column, int levels)
     if (n_bins <= mask_bits)
         for (const Region& yes : sides) holds_.push_back(mask_of(yes));
     for (std::size_t c = 0; c < cuts.size(); ++c) sides.push_back(complement(sides[c], n_bins));
-    // Depth three looks at the occupied bins only, so the whole column is for two levels at most.
+    // Depth three always uses `within`: the whole column needs two levels at most.
     whole_ = std::make_unique<ColumnRegions>(sides, cuts, Run{0, n_bins}, std::min(levels, 2));
 }
 
 const ColumnRegions& Column::within(std::uint64_t occupied) const {
     if (ordered_) {
-        // Empty bins inside the range are left in, so that there are few ranges to prepare for.
+        // Gaps are filled: the cache then has one entry per interval instead of one per subset.
         const std::uint64_t values = n_values_ == mask_bits ? ~0ULL : (1ULL << n_values_) - 1;
         if (const std::uint64_t seen = occupied & values)
             occupied |= (~0ULL >> std::countl_zero(seen)) & (~0ULL << std::countr_zero(seen));
     } else if (n_bins > 12) {
-        occupied = ~0ULL >> (mask_bits - n_bins);  // too many subsets to prepare for
+        occupied = ~0ULL >> (mask_bits - n_bins);  // the cache would have too many subsets
     }
     const std::lock_guard lock(cache_->mutex);
-    std::unique_ptr<ColumnRegions>& axis = cache_->axes[occupied];
-    if (axis) return *axis;
+    std::unique_ptr<ColumnRegions>& found = cache_->by_occupied[occupied];
+    if (found) return *found;
 
     std::vector<std::uint64_t> seen;
     std::vector<int> cuts;
@@ -223,20 +223,21 @@ const ColumnRegions& Column::within(std::uint64_t occupied) const {
     for (const std::size_t first : {0, 1})
         for (std::size_t k = first; k < seen.size(); k += 2) sides.push_back(region_of(seen[k]));
     const Run bins{std::countr_zero(occupied), mask_bits - std::countl_zero(occupied)};
-    axis = std::make_unique<ColumnRegions>(sides, std::move(cuts), occupied == 0 ? Run{0, 0} : bins, levels_);
-    find_parts(occupied, *axis);
-    return *axis;
+    found =
+        std::make_unique<ColumnRegions>(sides, std::move(cuts), occupied == 0 ? Run{0, 0} : bins, levels_);
+    find_parts(occupied, *found);
+    return *found;
 }
 
-void Column::find_parts(std::uint64_t occupied, ColumnRegions& axis) const {
+void Column::find_parts(std::uint64_t occupied, ColumnRegions& out) const {
     std::vector<std::uint64_t> regions;
-    for (int r = 0; r < axis.n_regions; ++r) regions.push_back(mask_of(axis.runs_of(r)));
+    for (int r = 0; r < out.n_regions; ++r) regions.push_back(mask_of(out.runs_of(r)));
     for (int r = 0; r < whole().n_regions; ++r) {
         const std::uint64_t part = mask_of(whole().runs_of(r)) & occupied;
         const auto place = std::find(regions.begin(), regions.end(), part);
-        axis.part_of.push_back(part == 0          ? ColumnRegions::no_rows
-                               : part == occupied ? ColumnRegions::all_rows
-                                                  : static_cast<int>(place - regions.begin()));
+        out.part_of.push_back(part == 0          ? ColumnRegions::no_rows
+                              : part == occupied ? ColumnRegions::all_rows
+                                                 : static_cast<int>(place - regions.begin()));
     }
 }
 

@@ -1,8 +1,8 @@
-// One column as the kernels see it: the sets of bins ("regions") that cuts on it can make.
+// Regions: the sets of bins that cuts on one column can make.
 //
-// A cut has two sides. Cutting a side again on the same column leaves an intersection of sides, and
-// so on. Regions are listed once however many ways lead to them: in an ordered column of q bins
-// they are its q(q+1)/2 intervals, so that a second cut of the same column costs few new sums.
+// A cut has two sides. Cutting a side again on the same column gives the intersection of two sides, and so
+// on. Each distinct set is listed once: an ordered column of q bins has only q(q+1)/2 intervals, so a second
+// cut on the same column needs few new sums.
 #pragma once
 
 #include <cstdint>
@@ -23,43 +23,43 @@ struct Run {
     bool operator==(const Run&) const = default;
 };
 
-// A set of bins: runs, ascending and apart.
+// A set of bins as disjoint runs in ascending order.
 using Region = std::vector<Run>;
 
 // The bins for which a cut holds.
 Region region_of(const Cut& cut, int n_bins, int missing_bin);
 
-// More bins than this, and kernels of more than one level are out of the question.
+// Kernels of two or three levels take no column with more bins.
 constexpr int max_kernel_bins = 512;
 
-// A region cut in two by another cut of the same column: ids of the two parts.
+// A region split by another cut of the same column: the indices of both parts.
 struct Split {
     int yes, no;
 };
 
 struct ColumnRegions {
-    int first_bin = 0, last_bin = 0;  // bins outside first_bin..last_bin-1 hold no rows
+    int first_bin = 0, last_bin = 0;  // only bins first_bin..last_bin-1 hold rows
     int n_cuts = 0;
-    int n_sides = 0;          // 2 * n_cuts: regions where cut c holds come first, then where it does not
-    int n_regions = 0;        // sides, and sides cut once more (levels >= 2)
-    int n_deep = 0;           // regions, and regions cut once more (levels >= 3)
-    std::vector<int> cut_of;  // of each cut, its position in the problem's list
+    int n_sides = 0;          // 2 * n_cuts: side c is where cut c holds, side n_cuts + c where it does not
+    int n_regions = 0;        // sides, then sides split once (levels >= 2)
+    int n_deep = 0;           // regions, then regions split once (levels >= 3)
+    std::vector<int> cut_of;  // per cut, its index into the problem's cuts
     std::vector<Run> runs;
-    std::vector<int> run_begin;  // runs of region r: run_begin[r] .. run_begin[r + 1] - 1
+    std::vector<int> run_begin;  // region r has runs run_begin[r] .. run_begin[r + 1] - 1
     std::vector<Split> splits;
-    std::vector<int> split_begin;    // splits of region r, likewise
-    std::vector<double> membership;  // n_bins x whole_vectors(n_cuts + 1): 1 where the cut holds; 1 at last
+    std::vector<int> split_begin;    // the same for the splits of region r
+    std::vector<double> membership;  // bins x whole_vectors(n_cuts + 1): 1 where the cut holds; last, ones
 
     std::span<const Run> runs_of(int region) const {
         return {runs.data() + run_begin[at(region)], runs.data() + run_begin[at(region + 1)]};
     }
 
-    // For each region of the whole column, the region that has the same rows among the occupied bins.
+    // Maps each region of the whole column to the region with the same occupied bins.
     static constexpr int all_rows = -1, no_rows = -2;
     std::vector<int> part_of;
 
-    // sides: where each cut holds, then where it does not. levels: how many cuts of this column a path can
-    // hold that a kernel solves at once (1, 2 or 3).
+    // sides: as n_sides says. levels: the depth of the kernel (1, 2 or 3), and so the most cuts of this
+    // column on one path.
     ColumnRegions(const std::vector<Region>& sides, std::vector<int> cut_of, const Run& bins, int levels);
 
  private:
@@ -68,44 +68,44 @@ struct ColumnRegions {
     void add_regions(const std::vector<Region>& sides, int levels);
 };
 
-// Numbers that the widest vector holds, and so many numbers padded to whole vectors.
+// The doubles of the widest vector, and n doubles padded to whole vectors.
 constexpr int max_lanes = 8;
 constexpr std::size_t whole_vectors(int n) {
     return static_cast<std::size_t>((n + max_lanes - 1) / max_lanes * max_lanes);
 }
 
-// A column with all its cuts, and the axes for rows that occupy only some of its bins: there many cuts
-// have an empty side, or divide the rows as another cut does, and need not be looked at.
+// A column with all its cuts, and a cache of its regions for rows that occupy only some of its bins. There,
+// many cuts have an empty side or separate the same rows as another cut, and are left out.
 class Column {
  public:
     Column(const Problem& problem, int column, int levels);
 
     int n_bins, first_cut, n_cuts;
 
-    // Every cut, in the order of the problem.
+    // With every cut, in the order of the problem.
     const ColumnRegions& whole() const { return *whole_; }
 
-    // The cuts that divide rows in these bins, each way to divide them once (by the first such cut).
+    // With the cuts that separate rows of these bins. Of cuts that separate the same bins, the first is kept.
     // For columns of at most 64 bins.
     const ColumnRegions& within(std::uint64_t occupied) const;
 
  private:
-    void find_parts(std::uint64_t occupied, ColumnRegions& axis) const;
+    void find_parts(std::uint64_t occupied, ColumnRegions& out) const;
 
-    std::vector<std::uint64_t> holds_;  // the bins where each cut holds
-    int n_values_;                      // bins without the missing one
+    std::vector<std::uint64_t> holds_;  // per cut, the bins where it holds
+    int n_values_;                      // bins without the missing bin
     bool ordered_;
     int levels_;
     std::unique_ptr<ColumnRegions> whole_;
     struct Cache {
         std::mutex mutex;
-        std::unordered_map<std::uint64_t, std::unique_ptr<ColumnRegions>> axes;
+        std::unordered_map<std::uint64_t, std::unique_ptr<ColumnRegions>> by_occupied;
     };
     std::unique_ptr<Cache> cache_ = std::make_unique<Cache>();
 };
 
-// All columns of a problem. Sides of cuts are numbered column by column: first where the cuts of the column
-// hold, then where they do not.
+// All columns of a problem. Sides are numbered column by column: a column's sides where its cuts hold, then
+// those where they do not.
 class Columns {
  public:
     Columns(const Problem& problem, int levels);
@@ -124,7 +124,7 @@ class Columns {
     const Column& of_side(int side) const { return columns_[at(column_of_cut_[at(side / 2)])]; }
     int opposite(int side) const;
 
-    // The number of a side of some regions of a column.
+    // The number of side `side` of `regions`.
     int side_of(const ColumnRegions& regions, int side) const;
 
  private:

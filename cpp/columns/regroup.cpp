@@ -7,11 +7,11 @@
 namespace surtree {
 namespace {
 
-constexpr std::size_t max_group = 15;                   // sets: tables over triples of groups stay small
-constexpr std::size_t max_bits = std::size_t{1} << 31;  // memory for all sets
+constexpr std::size_t max_group = 15;  // sets, so that tables over triples of groups stay small
+constexpr std::size_t max_bits = std::size_t{1} << 31;  // of all sets together
 
-// The rows on one side of a binary column: the side without the first row, whichever that is. Sets that
-// all leave out the same row are compatible if and only if they are nested or apart.
+// The side of a binary column that does not contain row 0, as a bit set. Sets that all leave out the same row
+// are compatible if and only if they are nested or disjoint.
 struct RowsOfCut {
     int column;
     bool flipped;  // the set is where the cut does not hold
@@ -114,8 +114,8 @@ class Regrouper {
         out_.bins.insert(out_.bins.end(), bins(column), bins(column) + problem_.n_rows);
     }
 
-    // Leaves out a row of the smallest set instead of the first row: thresholds of one variable, which the
-    // first row divides into those above and those below it, become one chain.
+    // Complements sets so that all leave out a row of the smallest set instead of row 0. Thresholds of one
+    // variable lie above or below the value of row 0; after this they form one chain.
     void look_from_an_end(std::vector<RowsOfCut>& group) const {
         const auto smallest =
             std::min_element(group.begin(), group.end(),
@@ -132,8 +132,8 @@ class Regrouper {
         }
     }
 
-    // Each set is a node under the smallest set around it. Numbered from the outside in, a set and all
-    // within it are an interval; bin 0 is for rows in no set.
+    // Builds the tree of sets: the parent of a set is the smallest set that contains it. Bins are numbered in
+    // preorder, so that a set and its descendants are an interval of bins. Bin 0 has the rows of no set.
     void merge(std::vector<RowsOfCut>& group) {
         if (group.size() == 1) return copy(group[0].column);
         look_from_an_end(group);
@@ -141,7 +141,7 @@ class Regrouper {
         std::iota(by_size.begin(), by_size.end(), 0);
         std::stable_sort(by_size.begin(), by_size.end(),
                          [&](std::size_t a, std::size_t b) { return group[a].size > group[b].size; });
-        std::vector<std::vector<std::size_t>> inside(group.size() + 1);  // the last: in no other set
+        std::vector<std::vector<std::size_t>> inside(group.size() + 1);  // children; last, those of the root
         for (std::size_t k = 0; k < by_size.size(); ++k) {
             std::size_t parent = group.size();
             for (std::size_t j = 0; j < k; ++j)
@@ -163,7 +163,7 @@ class Regrouper {
         add_column(next, -1);
         const std::size_t begin = out_.bins.size();
         out_.bins.resize(begin + problem_.n_rows, 0);
-        for (const std::size_t k : by_size)  // smaller sets later: they say more
+        for (const std::size_t k : by_size)  // smaller sets overwrite larger ones
             for (std::size_t r = 0; r < problem_.n_rows; ++r)
                 if (group[k].rows[r / 64] >> (r % 64) & 1)
                     out_.bins[begin + r] = static_cast<std::uint16_t>(first[k]);

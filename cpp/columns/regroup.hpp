@@ -1,9 +1,9 @@
-// Binary columns that belong together, as one column.
+// Regrouping: merges compatible binary columns into one column.
 //
-// A table may come binarised already: thresholds of one variable (nested sets of rows), or one-hot
-// categories (sets apart). Two sets are compatible when they, or their complements, are nested or apart;
-// pairwise compatible sets form a tree, and k of them make only k + 1 kinds of rows. Seen as one column
-// with k + 1 bins, they cost the kernels no more than the variable that they came from.
+// A table may arrive binarised: as thresholds of one variable (nested sets of rows) or as one-hot categories
+// (disjoint sets). Two sets are compatible if they, or their complements, are nested or disjoint. Pairwise
+// compatible sets form a tree (a laminar family), and k of them make only k + 1 kinds of rows. As one column
+// of k + 1 bins they cost the kernels no more than the variable that they came from.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace surtree {
 
-// A problem over the same rows and cuts in another order. `cut_of[c]` is the original number of cut c.
+// The same rows, and the same cuts in another order: cut c was cut_of[c] of the original problem.
 struct Regrouped {
     Problem problem;
     std::vector<int> cut_of;
-    std::vector<std::uint16_t> bins;  // what problem.bins points to
+    std::vector<std::uint16_t> bins;  // storage of problem.bins
 };
 
 Regrouped regroup(const Problem& problem);

@@ -221,6 +221,15 @@ TEST(missing_values_make_two_chains) {
     CHECK((chained.chains[1].cut == std::vector<int>{1, 3, 4}), "the second chain");
 }
 
+// Regrouping makes such a cut of a binary column that is constant.
+TEST(a_cut_that_holds_nowhere_stays_at_the_end_of_its_chain) {
+    Plain plain(3);
+    plain.add(3, -1, {{0, 1, 2, false}, {0, 3, 2, false}, {0, 2, 2, false}});
+    const ChainedProblem chained = split_into_chains(plain.problem);
+    CHECK(chained.n_chains() == 1 && (chained.chains[0].cut == std::vector<int>{0, 2, 1}), "another order");
+    for (std::size_t r = 0; r < 3; ++r) CHECK(chained.problem.bins[r] == r, "rank of row %zu", r);
+}
+
 TEST(the_longest_chain_counts_ordered_columns_only) {
     Plain plain(6);
     CHECK(longest_chain(plain.problem) == 0, "no columns");
