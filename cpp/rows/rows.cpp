@@ -10,7 +10,7 @@ namespace {
 
 constexpr double tie_tolerance = 1e-12;  // of the scale of gains
 
-// The finaliser of the splitmix64 generator: neighbouring numbers in, unrelated ones out.
+// The finaliser of the splitmix64 generator.
 std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ULL;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -18,7 +18,7 @@ std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// For each row the number of its class of identical rows; returns how many classes there are.
+// Numbers the classes of identical rows, by a 128-bit hash of their bins. Returns the number of classes.
 int classify(const Problem& problem, bool merge, std::vector<int>& class_of) {
     class_of.resize(problem.n_rows);
     if (!merge) {
@@ -43,7 +43,7 @@ int classify(const Problem& problem, bool merge, std::vector<int>& class_of) {
     return n_classes;
 }
 
-// The finest power of two for which the total of every sum stays exact in double precision.
+// The smallest power of two such that the total of every sum is exact in double precision.
 double finest_grid(const Problem& problem) {
     double most = 0;
     for (int c = 0; c < problem.objective->n_sums; ++c) {
@@ -52,14 +52,14 @@ double finest_grid(const Problem& problem) {
         for (std::size_t r = 0; r < problem.n_rows; ++r) total += std::abs(sums[r]);
         most = std::max(most, total);
     }
-    // Each row rounds to at least one unit of exposure: room for that as well.
+    // Two spare bits: each row has at least one unit of exposure after rounding.
     int exponent = 0;
     std::frexp(most > 0 ? most : 1.0, &exponent);
     return std::ldexp(1.0, exponent - 51);
 }
 
-// Adds a row, in units of the grid. Returns what a tree may gain beyond that: a row of less than a unit of
-// exposure that is rounded down is left out, and no leaf gains more by it than it would by itself.
+// Adds a row, in units of the grid, and returns its slack. If exposures are rounded down, a row of less than
+// one unit is left out: no leaf gains more by it than the row would gain as a leaf of its own.
 double add_row(const Problem& problem, std::size_t row, double grid, double* to) {
     const int n_sums = problem.objective->n_sums, exposure = problem.objective->exposure;
     double units[LeafValue::max_width];
@@ -73,7 +73,7 @@ double add_row(const Problem& problem, std::size_t row, double grid, double* to)
     return 0;
 }
 
-// The chosen rows without their hashes, in the order of the choice.
+// Copies the chosen rows in the given order, without hashes.
 void copy_rows(const RowSet& from, const std::vector<int>& chosen, std::size_t n, RowSet& out) {
     const std::size_t width = at(from.width);
     out.n = static_cast<int>(n);

@@ -1,4 +1,4 @@
-// The rows of a subproblem: distinct encoded rows with their sums, and a hash that names the set.
+// The rows of a subproblem: distinct rows of bins with their sums, and a hash of the set.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace surtree {
 
-// Names a set of rows: the sum of a fixed random 128-bit number per row. Whatever cuts lead to the
-// same rows, in whatever order and on whatever columns, lead to the same hash. Two different sets
-// among N share a hash with a probability below N^2 / 2^128.
+// Zobrist hash of a set of rows: the sum of a fixed random 128-bit number per row. The same rows have the
+// same hash, whichever cuts led to them and in whichever order. Among N sets, two different ones share a hash
+// with a probability below N^2 / 2^128.
 struct RowSetHash {
     std::uint64_t low = 0, high = 0;
 
@@ -22,52 +22,48 @@ struct RowSetHash {
     RowSetHash operator-(const RowSetHash& other) const { return {low - other.low, high - other.high}; }
 };
 
-// The hash of one row.
 RowSetHash hash_of_row(std::size_t row);
 
-// Rows in column order. `sums` holds the sums of the objective for each row and, where leaves are limited,
-// what is counted of the rows that were merged into it.
+// Rows, stored column by column. The sums of a row are those of the objective and, if leaves are limited, the
+// counts of the rows that were merged into it.
 struct RowSet {
     int n = 0, n_columns = 0, width = 0;
     std::vector<std::uint16_t> bins;  // n_columns x n
     std::vector<double> sums;         // n x width
     std::vector<RowSetHash> hashes;
 
-    const std::uint16_t* column(int c) const {
-        return bins.data() + static_cast<std::size_t>(c) * static_cast<std::size_t>(n);
-    }
+    const std::uint16_t* column(int c) const { return bins.data() + at(c) * at(n); }
 };
 
-// The distinct rows of a problem. Sums become whole numbers of `grid`, so that every
-// sum and every difference of sums that the search takes is exact: the order of rows, of additions
-// and of threads cannot change a result, and a sibling by subtraction is as good as a sum of its own.
+// The distinct rows of a problem. Sums are rounded once to integer multiples of `grid`, so that every sum and
+// every difference of sums is exact. Results do not depend on the order of rows, additions or threads, and
+// the sums of a sibling may be found by subtraction.
 //
-// Rounding to the nearest unit is accurate unless light rows make a leaf beside heavy ones. Such problems
-// are rounded down (`Problem::round_down`): the gain falls with the hazard, so no tree is worth more than
-// its rounded gain plus `slack`, and a solution whose exact gain is as large is proven to be optimal.
+// Rounding to the nearest unit is accurate unless a leaf of light rows occurs beside heavy rows. Such
+// problems are rounded down (`Problem::round_down`): the gain decreases with the hazard, so the rounded gain
+// plus `slack` is an upper bound for every tree. A tree whose exact gain reaches that bound is proven
+// optimal.
 struct Rows {
     RowSet all;
     LeafValue leaf;
     double grid;
-    double slack = 0;             // in units of the grid: what rows of less than a unit could gain
-    double scale = 0;             // of gains, as the objective has it
-    double tie = 0;               // gains this close are equal but for rounding
-    bool has_light_rows = false;  // perhaps: rows without exposure, which count for limits all the same
+    double slack = 0;             // upper bound on the gain of rows below one unit, in units of the grid
+    double scale = 0;             // of gains, as the objective defines it
+    double tie = 0;               // gains this close count as equal
+    bool has_light_rows = false;  // there may be rows without exposure, which still count for limits
 };
 
 Rows merge_rows(const Problem& problem, const Limits& limits, bool merge);
 
-// The hash of a set of rows.
 RowSetHash hash_of(const RowSet& rows);
 
-// The sums of all rows of a set.
 std::vector<double> sum_rows(const RowSet& rows);
 
 // The rows of `parent` whose bin lies in the region.
 void take_rows(const RowSet& parent, int column, const ColumnRegions& regions, int region, RowSet& out);
 
-// The same rows, without hashes, in the order of their bins in one column; those of bin b are begin[b] to
-// begin[b + 1] - 1.
+// Counting sort by the bins of one column: rows of bin b become begin[b] .. begin[b + 1] - 1. Hashes are left
+// out.
 void sort_rows(const RowSet& rows, int column, int n_bins, std::vector<int>& begin, RowSet& out);
 
 }  // namespace surtree
