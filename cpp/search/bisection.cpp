@@ -16,13 +16,13 @@ Bisection::Bisection(const Problem& problem, const Limits& limits, const Control
       cache_(budget_.size()),
       memory_left_(control.memory_limit) {
     Worker worker = make_worker();
-    // What trees are known to gain was added up elsewhere: a little less is certain, and the search finds
-    // them again.
+    // Gains of known trees were summed elsewhere, in another order. A little less is certain, and lets the
+    // search find these trees again.
     Profile known;
     for (const double gain : control.known_gains)
         known.push_back(gain / rows_.grid - 1e-9 * (rows_.scale + std::abs(gain / rows_.grid)));
     Outcome whole = start(all_, depth_, worker);
-    // The root may always be a leaf, whatever the limits say.
+    // The root may be a leaf whatever the limits.
     for (double& gain : whole.best) gain = std::max(gain, whole.bound[0]);
     root_.emplace(frontier(all_, depth_, std::move(whole), known));
 }
@@ -46,14 +46,14 @@ Status Bisection::run() {
     return status;
 }
 
-// Threads share the frontier of the root.
+// All threads take places from the frontier of the root.
 void Bisection::work() {
     Worker worker = make_worker();
     std::unique_lock lock(mutex_);
     while (!workers_.stopped()) {
         Frontier::Place place;
         if (root_->next(place)) {
-            if (!workers_.may_begin_task()) break;  // the place stays in work: its bound is an open one
+            if (!workers_.may_begin_task()) break;  // the place stays in work, and its bound open
             lock.unlock();
             const bool divides = evaluate(all_, *root_, place, depth_, worker);
             lock.lock();
@@ -121,7 +121,7 @@ bool Bisection::evaluate(const OrderedRows& rows, const Frontier& frontier, cons
     return true;
 }
 
-// Without a split, and with one.
+// Exact gains for zero splits and one split.
 Outcome Bisection::start(const OrderedRows& rows, int depth, Worker& worker) const {
     Partition whole;
     whole.side.assign(at(rows.n), 0);
@@ -133,7 +133,7 @@ Outcome Bisection::start(const OrderedRows& rows, int depth, Worker& worker) con
     out.best.resize(size, out.best.back());
     out.bound.resize(size, out.bound.back());
     out.choices.resize(size);
-    // A set of rows that may not be a leaf may not be divided either: of it a bound is enough.
+    // Rows that may not be a leaf may not be divided either: they need a bound only.
     if (out.best[0] < infeasible / 2)
         for (std::size_t k = 2; k < size; ++k)
             out.bound[k] = std::accumulate(rows.saturated.begin(), rows.saturated.end(), 0.0);
@@ -174,12 +174,12 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
     }
 }
 
-// Short columns are added up bin by bin where there are enough rows for it, else scanned in their order.
+// Short columns use histograms if there are enough rows per bin; else they are scanned in their order.
 bool Bisection::is_summed(const OrderedRows& rows, int column) const {
     return column >= chained_.n_chains() || 8 * chained_.n_bins(column) <= rows.n;
 }
 
-// From a histogram of each side to the sums on one side of each cut.
+// Evaluates all cuts of a short column from the histograms of both sides.
 void Bisection::scan_short(const OrderedRows& rows, int place, const Partition& partition,
                            const ScanInput& in, Worker& worker) const {
     const int column = chained_.short_columns[at(place)];
@@ -190,7 +190,7 @@ void Bisection::scan_short(const OrderedRows& rows, int place, const Partition& 
     for (const int side : {0, 1}) {
         const double* per_bin = worker.histogram[side].data();
         std::size_t n_cuts = n_bins - 1;
-        if (column < chained_.n_chains()) {  // all that is below a cut
+        if (column < chained_.n_chains()) {  // prefix sums
             parts.assign((n_bins + max_lanes) * width, 0.0);
             std::copy_n(per_bin, n_cuts * width, parts.begin());
             for (std::size_t k = width; k < n_cuts * width; ++k) parts[k] += parts[k - width];

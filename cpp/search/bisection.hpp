@@ -1,5 +1,5 @@
-// The search for columns with many cuts: chains are bisected instead of swept, rows are kept in the order of
-// each chain instead of in tables of bins, and bounds leave most cuts out.
+// Branch and bound for columns with many cuts. Chains are bisected instead of swept, rows are kept sorted by
+// each chain instead of in tables of bins, and upper bounds prune most cuts.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace surtree {
 
 class Bisection {
  public:
-    // What one thread needs for itself.
+    // Memory of one thread.
     struct Level {
         OrderedRows rows;
         Partition partition;
@@ -38,10 +38,10 @@ class Bisection {
     Profile gain_bounds() const;
     const Outcome& outcome() const { return root_->outcome(); }
 
-    // What is best for a set of rows, looked up or found; false if stopped.
+    // The result for a set of rows, from the cache or by search; false if stopped.
     bool find(const OrderedRows& rows, const RowSetHash& hash, int depth, Worker& worker, Outcome& out);
 
-    // Both sides of a cut of a set of rows, in worker.levels[depth]; false if stopped, or if one is empty.
+    // Solves both sides of a cut into worker.levels[depth]; false if stopped or if a side is empty.
     bool evaluate(const OrderedRows& rows, const Frontier& frontier, const Frontier::Place& place, int depth,
                   Worker& worker);
 
@@ -58,7 +58,7 @@ class Bisection {
     int depth() const { return depth_; }
     int n_splits() const { return budget_.back(); }
 
-    // Over all sets of rows: cuts that divide them, and those that were looked at.
+    // Over all row sets: cuts that divide them, and cuts that were evaluated.
     std::uint64_t n_cuts() const { return n_cuts_; }
     std::uint64_t n_evaluated() const { return n_evaluated_; }
 

@@ -18,7 +18,7 @@ Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const
       first_allowed_(chained.chains.size(), 1),
       last_allowed_(chained.chains.size()) {
     known_.resize(outcome_.best.size(), infeasible);
-    // No rows gain nothing: what stands for both ends of a chain.
+    // Entry 0 stands for both ends of a chain: no rows gain nothing.
     kept_.assign(2 * width_, 0.0);
     for (int v = 0; v < static_cast<int>(boundaries_.size()); ++v) {
         find_boundaries(rows, v);
@@ -56,7 +56,7 @@ void Frontier::find_boundaries(const OrderedRows& rows, int chain) {
     first_allowed_[at(chain)] = 1;
     last_allowed_[at(chain)] = n_boundaries(chain);
     if (!leaf_.is_limited()) return;
-    // Counts only grow along the chain, so the cuts that leave enough on either side are neighbours.
+    // Counts grow along the chain, so the cuts that leave enough on both sides are an interval.
     int first = static_cast<int>(out.size()), last = 0;
     double below[LeafValue::max_width], above[LeafValue::max_width];
     for (int b = 1; b <= n_boundaries(chain); ++b) {
@@ -99,7 +99,7 @@ double Frontier::bound_between(int chain, int low, int high, std::size_t splits)
     return *std::max_element(scratch_.begin(), scratch_.begin() + static_cast<std::ptrdiff_t>(splits) + 1);
 }
 
-// Sizes of at most one split are solved before.
+// Sizes of at most one split are exact from the start.
 double Frontier::promise(const Interval& interval) const {
     bounds(interval, scratch_);
     double most = -std::numeric_limits<double>::infinity();
@@ -120,7 +120,7 @@ void Frontier::push(int chain, int low, int high) {
 
 void Frontier::drop(const Interval& interval) {
     n_open_ -= interval.high - interval.low - 1;
-    if (!leaf_.is_limited()) return;  // then the best is the bound
+    if (!leaf_.is_limited()) return;  // without limits, the incumbent is the bound
     bounds(interval, scratch_);
     for (std::size_t k = 2; k < scratch_.size(); ++k)
         outcome_.bound[k] = std::max(outcome_.bound[k], scratch_[k]);
@@ -137,7 +137,7 @@ bool Frontier::next(Place& out) {
         std::pop_heap(heap_.begin(), heap_.end());
         Interval interval = heap_.back();
         heap_.pop_back();
-        // The best gains may have grown since it was put there.
+        // The incumbent may have improved since the interval was pushed.
         interval.promise = promise(interval);
         if (interval.promise <= 0) {
             drop(interval);
@@ -155,7 +155,7 @@ bool Frontier::next(Place& out) {
     return false;
 }
 
-// The cut that leaves as much of the saturated gain below as above it.
+// Binary search for the cut that halves the saturated gain of the interval.
 bool Frontier::place(int chain, int low, int high, Place& out) const {
     const std::vector<Boundary>& boundaries = boundaries_[at(chain)];
     const int first = std::max(low + 1, first_allowed_[at(chain)]),

@@ -1,15 +1,15 @@
-// What is left to look at of the cuts of one set of rows, most promising first.
+// The frontier of a branch and bound over the cuts of one set of rows, most promising interval first.
 //
-// Along a chain, the rows below a cut only grow. A leaf for each row apart, the `saturated` gain, is more
-// than any tree can gain, and what a tree falls short of it can only grow with the rows: restricted to fewer
-// rows the tree is still a tree, and each of its leaves falls short by less, since g is convex and
-// homogeneous. So for every cut between two solved ones, low and high:
+// Along a chain, the rows below a cut only grow. The `saturated` gain, with a leaf for each row, is an upper
+// bound for every tree. The shortfall of a tree from the saturated gain is monotone in the row set:
+// restricted to fewer rows the tree is still a tree, and the shortfall of each of its leaves is no larger,
+// since g is convex and homogeneous. So for every cut between two solved cuts, low and high:
 //
 //     gain(cut) <= gain below low + saturated gain between + gain above high
 //
-// for every way to share splits. Where that is no more than the best gain known for every number of splits,
-// all cuts between are done with. Limits on leaves break the argument for the limited gains, not for those
-// without limits, which are no less: bounds are always of the latter.
+// for every way to share the splits. If that upper bound does not exceed the incumbent of any number of
+// splits, all cuts in between are pruned. Limits on leaves break the argument for limited gains. It holds for
+// gains without limits, which are at least as large, so bounds always ignore the limits.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@
 
 namespace surtree {
 
-// A cut and how many splits are made below it: on side 0, and on side 1.
+// A cut, and the number of splits below it on sides 0 and 1.
 struct SideChoice {
     int cut = -1;
     int splits[2] = {0, 0};
 };
 
-// What is known of a set of rows. Profiles are as long as the budget, whatever the rows.
+// The result for a set of rows. Profiles have the length of the budget plus one.
 struct Outcome {
-    Profile best;                     // within the limits
-    Profile bound;                    // no tree gains more, even without limits on its leaves
-    std::vector<SideChoice> choices;  // how the best was reached
+    Profile best;                     // the incumbent: best gains within the limits
+    Profile bound;                    // upper bounds, for trees without limits on leaves
+    std::vector<SideChoice> choices;  // of the incumbent
 };
 
 inline std::size_t heap_bytes(const Outcome& outcome) {
@@ -38,40 +38,36 @@ inline std::size_t heap_bytes(const Outcome& outcome) {
 
 class Frontier {
  public:
-    // A cut to look at: a boundary of a chain, between two others; or a cut of another column.
+    // A cut to evaluate: a boundary of a chain, or a cut of an unordered column.
     struct Place {
         int column;             // chains first
         int cut;                // boundary of the chain, or cut of the column
-        int low = 0, high = 0;  // boundaries next to it that are solved, or the ends
+        int low = 0, high = 0;  // the nearest solved boundaries, or the ends of the chain
     };
 
-    // `best` and `bound` as leaf and with one split are known already; splits beyond are open. Trees that
-    // gain `known` exist.
+    // `start` is exact for zero splits and one split. `known` are gains of trees that exist already.
     Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all, Outcome start,
              const Profile& known, int child_budget);
 
-    // The next place, or false if none is open. Whoever takes a place adds its sides later.
+    // Takes the next place; false if none is open. The caller evaluates it and calls `add` or `skip`.
     bool next(Place& out);
     void add(const Place& place, const Outcome (&sides)[2]);
-    void skip() { --n_others_in_work_; }  // the place was a cut that does not divide the rows
+    void skip() { --n_others_in_work_; }  // the cut does not divide the rows
 
     bool in_work() const { return !in_work_.empty() || n_others_in_work_ > 0; }
     const Outcome& outcome() const { return outcome_; }
-    Profile bound() const;      // with all that is open
-    double open_share() const;  // of the cuts
+    Profile bound() const;      // upper bounds, open intervals included
+    double open_share() const;  // of all cuts
 
-    // Of all cuts on this chain strictly between two boundaries, with this many splits.
+    // Upper bound of all cuts of a chain strictly between two boundaries, with at most so many splits.
     double bound_between(int chain, int low, int high, std::size_t splits) const;
-    int n_boundaries(int chain) const {
-        return static_cast<int>(boundaries_[static_cast<std::size_t>(chain)].size()) - 2;
-    }
+    int n_boundaries(int chain) const { return static_cast<int>(boundaries_[at(chain)].size()) - 2; }
     bool place(int chain, int low, int high, Place& out) const;  // false if limits allow none
-    // Cuts chain.cut[first] .. chain.cut[last] divide the rows in the same way.
+    // Cuts chain.cut[first] .. chain.cut[last] divide the rows alike.
     struct SameCuts {
         int first, last;
     };
     SameCuts cuts_at(int chain, int boundary) const;
-    // Both sides of a boundary.
     void divide(const OrderedRows& rows, const Place& place, Partition& out) const;
     void keep_bounds(const Place& place, const Outcome (&sides)[2]);
 
@@ -79,23 +75,22 @@ class Frontier {
     std::uint64_t n_evaluated() const { return n_evaluated_; }
 
  private:
-    // Where the rank changes in a chain's order; the first and the last stand for its ends.
+    // A place in a chain's order where the rank changes; the first and the last are its ends.
     struct Boundary {
         int position;
         int first_cut, last_cut;
-        double saturated;  // of all rows below, and their hash
-        RowSetHash hash;
-        int solved = -1;  // where its bounds are kept
+        double saturated;  // prefix sum over the rows below
+        RowSetHash hash;   // likewise
+        int solved = -1;   // index into `kept_`
     };
     struct Interval {
-        double promise;  // how much it could still improve on some size
+        double promise;  // the most by which it could improve the incumbent of some size
         int chain, low, high;
 
         bool operator<(const Interval& other) const { return promise < other.promise; }
     };
 
     void find_boundaries(const OrderedRows& rows, int chain);
-    // The sums of all rows below a boundary of a chain, and of those above it.
     void divide_sums(int chain, int boundary, double* below, double* above) const;
     double promise(const Interval& interval) const;
     void bounds(const Interval& interval, Profile& out) const;
@@ -104,12 +99,12 @@ class Frontier {
 
     const ChainedProblem& chained_;
     const LeafValue& leaf_;
-    const std::size_t n_sums_;  // and counts: numbers a row
-    std::size_t width_;         // of a side's profile
+    const std::size_t n_sums_;  // per row, counts included
+    std::size_t width_;         // length of a side's profile
     Outcome outcome_;
     Profile known_;
     std::vector<std::vector<Boundary>> boundaries_;  // by chain
-    std::vector<std::vector<double>> sums_;          // of all rows below each boundary
+    std::vector<std::vector<double>> sums_;          // by chain: prefix sums at each boundary
     std::vector<int> first_allowed_, last_allowed_;
     std::vector<double> kept_;  // bounds of solved boundaries: below, then above
     std::vector<Interval> heap_;

@@ -92,7 +92,7 @@ void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int ot
     add_up(rows, out);
 }
 
-// The rows of the smaller side are added up; the other side is the rest.
+// On a chain the pass is over the smaller side.
 void split_histogram(const OrderedRows& rows, int short_column, const Partition& partition,
                      std::vector<double> (&out)[2]) {
     const std::vector<double>& all = rows.histograms[at(short_column)];

@@ -21,8 +21,8 @@ void make_monotone(Profile& out) {
 }
 
 int fewest_splits(int k, const Profile& gains, double tie) {
-    const double enough = gains[static_cast<std::size_t>(k)] - tie;
-    while (k > 0 && gains[static_cast<std::size_t>(k) - 1] >= enough) --k;
+    const double enough = gains[at(k)] - tie;
+    while (k > 0 && gains[at(k - 1)] >= enough) --k;
     return k;
 }
 
@@ -33,12 +33,12 @@ int add_node(Tree& out) {
     return static_cast<int>(out.cut.size()) - 1;
 }
 
-// A budget of n splits is no use beyond 2^d - 1 or beyond the rows, nor a depth beyond n.
+// Splits are limited by 2^d - 1 and by the rows, and the depth by the splits.
 std::vector<int> split_budgets(const Limits& limits, int n_rows) {
     const int most = std::max(0, n_rows - 1), depth = std::min({limits.max_depth, limits.max_splits, most});
-    std::vector<int> budget(static_cast<std::size_t>(depth) + 1, 0);
+    std::vector<int> budget(at(depth + 1), 0);
     for (int d = depth, splits = std::min({limits.max_splits, full_tree(depth), most}); d > 0; --d) {
-        budget[static_cast<std::size_t>(d)] = splits;
+        budget[at(d)] = splits;
         splits = std::min(splits - 1, full_tree(d - 1));
     }
     return budget;

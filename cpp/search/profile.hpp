@@ -1,4 +1,4 @@
-// The best gains of a set of rows for every number of splits.
+// Profile: the best gains of a set of rows for every number of splits.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace surtree {
 
-// Best gains with at most 0, 1, 2, ... splits. Never falls.
+// Best gains with at most 0, 1, 2, ... splits: monotone.
 using Profile = std::vector<double>;
 
-// Every way to share splits: one for the cut, the others left and right.
+// Raises `out` to the best tree with this cut: one split for the cut, the others shared in every way.
 void join(const double* yes, std::size_t n_yes, const double* no, std::size_t n_no, Profile& out);
 
 inline void join(const Profile& yes, const Profile& no, Profile& out) {
@@ -20,13 +20,13 @@ inline void join(const Profile& yes, const Profile& no, Profile& out) {
 
 void make_monotone(Profile& out);
 
-// The fewest splits whose gain is, but for rounding, that of k splits.
+// The fewest splits whose gain ties with that of k splits.
 int fewest_splits(int k, const Profile& gains, double tie);
 
-// Adds a leaf, and returns its number.
+// Appends a leaf and returns its index.
 int add_node(Tree& out);
 
-// By depth, the most splits that a tree of this depth may have; a depth that is of no use is left out.
+// By depth, the most splits of a tree of this depth. Depths that no tree can use are left out.
 std::vector<int> split_budgets(const Limits& limits, int n_rows);
 
 }  // namespace surtree

@@ -141,7 +141,7 @@ bool Recursion::sweep(const RowSet& rows, const Column& column, const SideCounts
         if (leaf < infeasible / 2 || profile.size() == 1) {
             if (uses_side_cache_) side_cache_->store_leaf(leaf, worker.side_hashes.of(column.whole(), s));
         } else {
-            const StumpStore::Side here{stumps, swept, index, s, leaf};
+            const StumpStore::Context here{stumps, swept, index, s, leaf};
             if (!tables_.solve_tables(tables, worker.scratch, worker.profiles, stumps ? &here : nullptr))
                 return false;
             worker.profiles.join_into(profile);

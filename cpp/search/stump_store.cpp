@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::size_t most_stumps = std::size_t{1} << 22;
 
-// Two columns that are swept at the same time find the same stumps, and both write them.
+// Atomic: two columns that are swept at the same time may both store the same stumps.
 double get(const double& stump) {
     return std::atomic_ref(const_cast<double&>(stump)).load(std::memory_order_relaxed);
 }
 void set(double& stump, double value) { std::atomic_ref(stump).store(value, std::memory_order_relaxed); }
 
-// The side of the whole column that a side of one of its axes is a part of.
+// The side of the whole column with the same cut as a side of `axis`.
 std::size_t whole_side(const Column& column, const ColumnRegions& axis, int side) {
     const int cut = axis.cut_of[at(side % axis.n_cuts)] - column.first_cut;
     return at(side < axis.n_cuts ? cut : cut + column.n_cuts);
@@ -73,24 +73,26 @@ std::vector<int> StumpStore::regions_within(int column, int side) const {
     return out;
 }
 
-// A column that is being swept is not among those that were.
-bool StumpStore::knows(const Side& side, int b) { return side.swept[at(b)]; }
-bool StumpStore::knows(const Side& side, int b, int c) { return knows(side, b) || knows(side, c); }
+// `swept` never contains the current column.
+bool StumpStore::knows(const Context& context, int b) { return context.swept[at(b)]; }
+bool StumpStore::knows(const Context& context, int b, int c) {
+    return knows(context, b) || knows(context, c);
+}
 
-void StumpStore::load(const Side& side, const View& b, double* to) {
+void StumpStore::load(const Context& context, const View& b, double* to) {
     for (std::size_t region = 0; region < b.axis->part_of.size(); ++region) {
         const int part = b.axis->part_of[region];
         if (part < 0) continue;
-        to[part] = get(side.store->line(b.column, static_cast<int>(region), side.column)[side.side]);
+        to[part] = get(context.store->line(b.column, static_cast<int>(region), context.column)[context.side]);
     }
 }
 
-void StumpStore::load(const Side& side, const View& b, const View& c, double* to) {
+void StumpStore::load(const Context& context, const View& b, const View& c, double* to) {
     const auto b_stride = at(c.axis->n_sides);
-    if (b.column == side.column) return load_own(side, b, c, b_stride, 1, to);
-    if (c.column == side.column) return load_own(side, c, b, 1, b_stride, to);
-    const Plane from = side.store->plane(side.column, side.side, b.column, c.column);
-    const Columns& columns = side.store->columns_;
+    if (b.column == context.column) return load_own(context, b, c, b_stride, 1, to);
+    if (c.column == context.column) return load_own(context, c, b, 1, b_stride, to);
+    const Plane from = context.store->plane(context.column, context.side, b.column, c.column);
+    const Columns& columns = context.store->columns_;
     std::vector<std::size_t> offset(at(c.axis->n_sides));
     for (int t = 0; t < c.axis->n_sides; ++t)
         offset[at(t)] = whole_side(columns[c.column], *c.axis, t) * from.c_stride;
@@ -100,30 +102,30 @@ void StumpStore::load(const Side& side, const View& b, const View& c, double* to
     }
 }
 
-void StumpStore::load_own(const Side& side, const View& own, const View& other, std::size_t own_stride,
+void StumpStore::load_own(const Context& context, const View& own, const View& other, std::size_t own_stride,
                           std::size_t other_stride, double* to) {
-    for (const int region : side.store->regions_within(own.column, side.side)) {
+    for (const int region : context.store->regions_within(own.column, context.side)) {
         const int s = own.axis->part_of[at(region)];
         if (s < 0) continue;
-        const double* line = side.store->line(own.column, region, other.column);
-        const Column& column = side.store->columns_[other.column];
+        const double* line = context.store->line(own.column, region, other.column);
+        const Column& column = context.store->columns_[other.column];
         for (int t = 0; t < other.axis->n_sides; ++t)
             to[at(s) * own_stride + at(t) * other_stride] = get(line[whole_side(column, *other.axis, t)]);
     }
 }
 
-void StumpStore::save(const Side& side, const std::vector<View>& views, const FoundStumps& found) {
-    // All rows of the side, split once.
-    double best = side.leaf;
+void StumpStore::save(const Context& context, const std::vector<View>& views, const FoundStumps& found) {
+    // The stump of all rows of the side.
+    double best = context.leaf;
     for (const View& view : views)
         for (int c = 0; c < view.axis->n_cuts; ++c)
             best = std::max(best, found.leaf[view.place][c] + found.leaf[view.place][view.axis->n_cuts + c]);
-    // Of a region, or all rows.
+    // The stump of a region of b.
     const auto one = [&](const View& b, int region) {
         if (region == ColumnRegions::no_rows) return infeasible;
         return region == ColumnRegions::all_rows ? best : found.stump[b.place][region];
     };
-    // Of two sides: that of b, or all rows, and that of c, or all rows.
+    // The stump of the intersection of a side of b and a side of c.
     const auto two = [&](const View& b, int s, const View& c, int t) {
         if (s == ColumnRegions::no_rows || t == ColumnRegions::no_rows) return infeasible;
         if (s == ColumnRegions::all_rows) return one(c, t);
@@ -131,25 +133,25 @@ void StumpStore::save(const Side& side, const std::vector<View>& views, const Fo
         return b.place < c.place ? found.pair[b.place * found.n_axes + c.place][s * c.axis->n_sides + t]
                                  : found.pair[c.place * found.n_axes + b.place][t * b.axis->n_sides + s];
     };
-    const auto n_sides = [&](const View& view) { return 2 * side.store->columns_[view.column].n_cuts; };
-    const auto is_own = [&](const View& view) { return view.column == side.column; };
+    const auto n_sides = [&](const View& view) { return 2 * context.store->columns_[view.column].n_cuts; };
+    const auto is_own = [&](const View& view) { return view.column == context.column; };
     const View& own = *std::find_if(views.begin(), views.end(), is_own);
-    const std::vector<int> own_regions = side.store->regions_within(side.column, side.side);
+    const std::vector<int> own_regions = context.store->regions_within(context.column, context.side);
     for (const View& b : views) {
-        if (is_own(b) || knows(side, b.column)) continue;
+        if (is_own(b) || knows(context, b.column)) continue;
         for (std::size_t region = 0; region < b.axis->part_of.size(); ++region)
-            set(side.store->line(b.column, static_cast<int>(region), side.column)[side.side],
+            set(context.store->line(b.column, static_cast<int>(region), context.column)[context.side],
                 one(b, b.axis->part_of[region]));
         for (const int region : own_regions)
             for (int t = 0; t < n_sides(b); ++t)
-                set(side.store->line(side.column, region, b.column)[t],
+                set(context.store->line(context.column, region, b.column)[t],
                     two(own, own.axis->part_of[at(region)], b, b.axis->part_of[at(t)]));
     }
     for (std::size_t i = 0; i < views.size(); ++i)
         for (std::size_t j = i + 1; j < views.size(); ++j) {
             const View &b = views[i], &c = views[j];
-            if (is_own(b) || is_own(c) || knows(side, b.column, c.column)) continue;
-            const Plane to = side.store->plane(side.column, side.side, b.column, c.column);
+            if (is_own(b) || is_own(c) || knows(context, b.column, c.column)) continue;
+            const Plane to = context.store->plane(context.column, context.side, b.column, c.column);
             for (int s = 0; s < n_sides(b); ++s)
                 for (int t = 0; t < n_sides(c); ++t)
                     set(to.first[at(s) * to.b_stride + at(t) * to.c_stride],

@@ -1,8 +1,8 @@
-// The best single split below three cuts, found once for any of their columns.
+// Table of the best single splits ("stumps") below every three cuts.
 //
-// What is best below a, b and c does not depend on which of them is asked first. The first of their columns
-// that is swept finds it, and the kernels of the others need not. Two of the cuts may be of one column: what
-// they leave of it is one of its regions.
+// The rows below cuts a, b and c do not depend on the order of the cuts. The first of their columns that is
+// swept stores the stumps, and the kernels of the others load them. Two of the cuts may be on one column:
+// they leave one of its regions.
 #pragma once
 
 #include <atomic>
@@ -16,57 +16,57 @@ class StumpStore {
  public:
     explicit StumpStore(const Columns& columns);
 
-    // Whether there is room for all stumps.
+    // False if the table would be too large.
     bool has_room() const { return !stumps_.empty(); }
 
-    // The columns that were swept before, as one sweep sees them from its start to its end.
+    // The columns whose sweep is finished. A sweep takes this once, at its start.
     std::vector<bool> swept() const;
-    void finish(int column) { finished_[static_cast<std::size_t>(column)] = true; }
+    void finish(int column) { finished_[at(column)] = true; }
 
-    // One side of one column, for which a kernel is run.
-    struct Side {
+    // The rows that a kernel is run for: one side of the column that is swept.
+    struct Context {
         StumpStore* store;
         const std::vector<bool>& swept;
         int column, side;
-        double leaf;  // what its rows gain as a leaf
+        double leaf;  // the gain of the rows as a leaf
     };
 
-    // A column as a kernel sees it, and its place among the kernel's axes, if it has cuts there.
+    // A column in a kernel, and its index among the kernel's axes (-1 if it has no cuts there).
     struct View {
         int column;
         const ColumnRegions* axis;
         int place;
     };
 
-    // Whether the stumps below regions of a column, or below a side of each of two, are known; what they are.
-    static bool knows(const Side& side, int b);
-    static bool knows(const Side& side, int b, int c);
-    static void load(const Side& side, const View& b, double* to);
-    static void load(const Side& side, const View& b, const View& c, double* to);
+    // Whether the stumps of regions of column b, or of pairs of sides of b and c, are stored.
+    static bool knows(const Context& context, int b);
+    static bool knows(const Context& context, int b, int c);
+    static void load(const Context& context, const View& b, double* to);
+    static void load(const Context& context, const View& b, const View& c, double* to);
 
-    // Keeps what a kernel found that was not known.
-    static void save(const Side& side, const std::vector<View>& views, const FoundStumps& found);
+    // Stores the stumps that a kernel found and that were not known.
+    static void save(const Context& context, const std::vector<View>& views, const FoundStumps& found);
 
  private:
-    // Sides of b x sides of c, for a side of a.
+    // The stumps of sides of b x sides of c, for a side of a.
     struct Plane {
         double* first;
         std::size_t b_stride, c_stride;
     };
     Plane plane(int a, int side, int b, int c);
 
-    // Sides of b, for a region of a.
+    // The stumps of the sides of b, for a region of a.
     double* line(int a, int region, int b);
 
-    // The regions that a side of a column is, or is cut into by another cut of it.
+    // A side of a column, and the regions that other cuts of the column split it into.
     std::vector<int> regions_within(int column, int side) const;
 
-    static void load_own(const Side& side, const View& own, const View& other, std::size_t own_stride,
+    static void load_own(const Context& context, const View& own, const View& other, std::size_t own_stride,
                          std::size_t other_stride, double* to);
 
     const Columns& columns_;
-    std::vector<std::size_t> first_;         // of three columns in ascending order
-    std::vector<std::size_t> first_of_two_;  // of a region of one and a side of another
+    std::vector<std::size_t> first_;         // offsets, per triple of columns in ascending order
+    std::vector<std::size_t> first_of_two_;  // offsets, per column of the region and column of the side
     std::vector<double> stumps_;
     std::vector<std::atomic<bool>> finished_;
 };

@@ -89,7 +89,7 @@ KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, co
 bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const {
     if (depth == 3) {
         scratch.tables.assign(layout_.size, 0.0);
-        constexpr int chunk = 1 << 16;  // so that a stop is seen soon
+        constexpr int chunk = 1 << 16;  // a stop is polled between chunks
         for (int first = 0; first < rows.n; first += chunk) {
             add_rows(rows, first, std::min(first + chunk, rows.n), scratch.tables.data(), scratch);
             if (__atomic_load_n(stop_, __ATOMIC_RELAXED)) return false;
@@ -125,28 +125,28 @@ void TableSolver::add_rows(const RowSet& rows, int first, int last, double* tabl
 }
 
 bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfiles& out,
-                               const StumpStore::Side* side) const {
+                               const StumpStore::Context* context) const {
     std::vector<const ColumnRegions*> axes;
     for (std::size_t a = 0; a < order_.size(); ++a)
         axes.push_back(&columns_[order_[a]].within(occupied(tables, static_cast<int>(a))));
     KernelInput in = input(axes, nullptr, 3, scratch, out);
     in.tables = tables;
-    if (!side) return in.n_axes == 0 || leaf_.kernels().depth[2](in);
+    if (!context) return in.n_axes == 0 || leaf_.kernels().depth[2](in);
 
     std::vector<StumpStore::View> views;
     for (std::size_t a = 0; a < order_.size(); ++a) views.push_back({order_[a], axes[a], -1});
     for (int place = 0; place < in.n_axes; ++place) views[at(in.axes[place].table_axis)].place = place;
     FoundStumps found{};
-    load_known(*side, views, in, scratch);
+    load_known(*context, views, in, scratch);
     in.known = scratch.known_of_pair.data();
     in.known_regions = scratch.known_of_axis.data();
     in.found = &found;
     if (in.n_axes > 0 && !leaf_.kernels().depth[2](in)) return false;
-    StumpStore::save(*side, views, found);
+    StumpStore::save(*context, views, found);
     return true;
 }
 
-void TableSolver::load_known(const StumpStore::Side& side, const std::vector<StumpStore::View>& views,
+void TableSolver::load_known(const StumpStore::Context& context, const std::vector<StumpStore::View>& views,
                              const KernelInput& in, Scratch& scratch) const {
     const int n = in.n_axes;
     const auto view = [&](int place) -> const StumpStore::View& {
@@ -163,14 +163,14 @@ void TableSolver::load_known(const StumpStore::Side& side, const std::vector<Stu
     scratch.known_of_axis.assign(at(n), nullptr);
     double* next = scratch.known.data();
     for (int i = 0; i < n; ++i) {
-        if (StumpStore::knows(side, view(i).column)) {
-            StumpStore::load(side, view(i), next);
+        if (StumpStore::knows(context, view(i).column)) {
+            StumpStore::load(context, view(i), next);
             scratch.known_of_axis[at(i)] = next;
             next += in.axes[i].n_regions;
         }
         for (int j = i + 1; j < n; ++j) {
-            if (!StumpStore::knows(side, view(i).column, view(j).column)) continue;
-            StumpStore::load(side, view(i), view(j), next);
+            if (!StumpStore::knows(context, view(i).column, view(j).column)) continue;
+            StumpStore::load(context, view(i), view(j), next);
             scratch.known_of_pair[at(i * n + j)] = next;
             next += size(i, j);
         }
@@ -183,7 +183,7 @@ std::unique_ptr<bool[]> TableSolver::skipped_tables(const std::vector<bool>& swe
     const auto known = [&](std::size_t a, std::size_t b) {
         return swept[at(order_[a])] || swept[at(order_[b])];
     };
-    // Sums over pairs and single columns are read off tables of the first axis.
+    // Tables of the first axis stay: sums over pairs and single columns are marginals of them.
     for (std::size_t i = 1; i < n; ++i)
         for (std::size_t j = i + 1; j < n; ++j)
             for (std::size_t k = j + 1; k < n; ++k)
@@ -191,7 +191,7 @@ std::unique_ptr<bool[]> TableSolver::skipped_tables(const std::vector<bool>& swe
     return out;
 }
 
-// The bins of an axis that hold rows. Rows too light for the grid have no exposure, but count for limits.
+// The bins of an axis that hold rows. Rows too light for the grid have no exposure but count for limits.
 std::uint64_t TableSolver::occupied(const double* tables, int table_axis) const {
     const std::size_t n = order_.size(), axis = at(table_axis), n_bins = at(table_bins_[axis]);
     const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
@@ -244,7 +244,7 @@ std::vector<double> TableSolver::leaf_gains(const RowSet& rows, const Column& co
 
 double TableSolver::leaf_gain(const double* tables) const {
     double sums[LeafValue::max_width] = {};
-    std::size_t n_cells = 1;  // of the first table: it holds all rows
+    std::size_t n_cells = 1;  // of the first table, which holds all rows
     for (std::size_t a = 0; a < std::min<std::size_t>(3, order_.size()); ++a) n_cells *= at(table_bins_[a]);
     for (std::size_t k = 0; k < n_cells; ++k)
         for (int c = 0; c < width_; ++c) sums[c] += tables[k * at(width_) + at(c)];

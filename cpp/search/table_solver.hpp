@@ -1,4 +1,4 @@
-// Where the recursion ends: subproblems of at most three levels, handed to the kernels.
+// The base case of the recursion: solves subproblems of at most three levels with the kernels.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace surtree {
 
-// Memory that one thread uses again and again.
+// Memory of one thread, reused between calls.
 struct Scratch {
     std::vector<KernelAxis> views;
     std::vector<double> workspace;
@@ -22,29 +22,29 @@ struct Scratch {
 
 class TableSolver {
  public:
-    // The deepest level that kernels can solve at once without tables that are too large.
+    // The greatest depth, up to `depth`, whose tables are not too large.
     static int deepest(const Problem& problem, int depth);
 
     TableSolver(const Columns& columns, const Rows& rows, int depth, const bool* stop);
 
     int depth() const { return depth_; }
 
-    // Trees of this depth over a set of rows; false if stopped.
+    // Solves trees of this depth over a set of rows; false if stopped.
     bool solve(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const;
 
-    // Depth three can start from tables. Those of a set of rows are sums and differences of others.
-    // Where they are those of a side of the root, what other columns have found is not looked for again.
+    // Depth three starts from tables, which may be sums and differences of other tables. For a side of the
+    // root, `context` gives access to the stumps that other columns have stored.
     bool solve_tables(const double* tables, Scratch& scratch, SideProfiles& out,
-                      const StumpStore::Side* side = nullptr) const;
+                      const StumpStore::Context* context = nullptr) const;
     void add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
                   const bool* skipped = nullptr) const;
 
-    // The tables that need not be filled for sides of a column, if other columns were swept before.
+    // The tables that no kernel needs once these columns are swept.
     std::unique_ptr<bool[]> skipped_tables(const std::vector<bool>& swept) const;
     std::size_t tables_size() const { return layout_.size; }
     std::size_t n_tables() const { return n_tables_; }
 
-    // The gain, as a leaf, of the rows in tables; and of the rows on some sides of a column.
+    // The gain of the rows in tables as a leaf; the same for the rows on some sides of a column.
     double leaf_gain(const double* tables) const;
     std::vector<double> leaf_gains(const RowSet& rows, const Column& column,
                                    const std::vector<int>& sides) const;
@@ -52,7 +52,7 @@ class TableSolver {
  private:
     KernelInput input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, int depth,
                       Scratch& scratch, SideProfiles& out) const;
-    void load_known(const StumpStore::Side& side, const std::vector<StumpStore::View>& views,
+    void load_known(const StumpStore::Context& context, const std::vector<StumpStore::View>& views,
                     const KernelInput& in, Scratch& scratch) const;
     std::uint64_t occupied(const double* tables, int table_axis) const;
 
@@ -62,7 +62,7 @@ class TableSolver {
     const int width_;
     const int depth_;
     const bool* stop_;
-    std::vector<int> order_;  // the axes of the tables: columns with cuts, by number of cuts
+    std::vector<int> order_;  // the column of each table axis: those with cuts, by number of bins
     std::vector<int> table_axis_;
     std::vector<int> table_bins_;
     std::vector<std::size_t> triples_;
