@@ -1,4 +1,4 @@
-// Trees of depth one and two: tables over single columns and over pairs of columns.
+// Kernels of depth one and two, from histograms of single columns and of pairs of columns.
 #pragma once
 
 #include "kernel/tables.hpp"
@@ -6,19 +6,19 @@
 namespace surtree::SURTREE_ISA {
 namespace {
 
-// One column: gains of its regions as leaves, and the best with one more split.
+// One column: gains of its regions as leaves and with one split of the same column.
 template <class Leaf>
 struct Single {
     static constexpr int Width = Leaf::width;
 
     double* leaf;   // per deep region
-    double* stump;  // per region: at most one split
+    double* stump;  // per region: with at most one split
 
     Single(double* leaf_piece, double* stump_piece) : leaf(leaf_piece), stump(stump_piece) {}
     Single(Arena& arena, const KernelAxis& axis)
         : leaf(arena.take(axis.n_deep)), stump(arena.take(axis.n_regions)) {}
 
-    // From sums per bin.
+    // From a histogram.
     void solve(const Leaf& rule, const KernelAxis& axis, const double* per_bin, Arena scratch) const {
         double* prefix = scratch.take(area(axis.last_bin + 1, Width));
         SumArrays<Width> sums(scratch, static_cast<std::size_t>(axis.n_deep));
@@ -35,7 +35,7 @@ struct Single {
         limited_gains(rule, sums, leaf, axis.n_deep);
     }
 
-    // With at most one split of the same column; only the first n regions have splits listed.
+    // For the first n regions, whose splits are listed.
     void split(const KernelAxis& axis, int n) const {
         for (int region = 0; region < n; ++region) {
             double best = leaf[region];
@@ -81,12 +81,12 @@ void bin_sums(const KernelInput& in, const KernelAxis& axis, double* out) {
         Cell<Width>::add(out + area(axis.bins[r], Width), in.sums + area(r, Width));
 }
 
-// Two columns: the gains of (region of one) x (side of the other).
+// Two columns: gains of (region of one) x (side of the other) as leaves.
 template <class Leaf>
 struct PairSolver {
     static constexpr int Width = Leaf::width;
 
-    double* sides;  // (bins + 1) x Width x sides: running sums over the bins of the first column
+    double* sides;  // (bins + 1) x Width x sides: prefix sums over the bins of the first column
     SumArrays<Width> sums;
 
     static std::size_t most(const KernelInput& in,
@@ -110,8 +110,8 @@ struct PairSolver {
     PairSolver(Arena& arena, const KernelInput& in)
         : sides(arena.take(most(in, running_size))), sums(arena, most(in, n_cells)) {}
 
-    // Gains of regions from..to-1 of `a` with every side of `b`. In the table, bins of a lie `a_stride`
-    // apart and bins of b `b_stride`.
+    // Gains of regions from..to-1 of `a` with every side of `b`. In the table, bins of a are `a_stride` apart
+    // and bins of b `b_stride`.
     void solve(const Leaf& rule, const double* table, const KernelAxis& a, std::size_t a_stride,
                const KernelAxis& b, std::size_t b_stride, int from, int to, double* out) const {
         if (from == to) return;
@@ -127,7 +127,7 @@ struct PairSolver {
                 store(here + k, load(here + k) + load(here - line + k));
         }
         const double* const zeros = sides + static_cast<std::size_t>(a.first_bin) * line;
-        // Rows are written in order: what one writes past its end, the next one overwrites.
+        // Regions are written in order: each overwrites what the one before wrote past its end.
         for (int region = from; region < to; ++region)
             for (int c = 0; c < Width; ++c)
                 region_sum(a, region, sides + c * width, line, width, zeros,
@@ -136,7 +136,7 @@ struct PairSolver {
     }
 };
 
-// Gains of each side of each cut as a leaf.
+// The gain of each side of each cut as a leaf.
 template <class Leaf>
 struct DepthOne {
     static constexpr int Width = Leaf::width;
@@ -169,8 +169,8 @@ struct DepthOne {
     }
 };
 
-// Best gains with 0 and 1 splits for each side of each cut. One pair of columns at a time, so that
-// thousands of columns need little memory.
+// The best gains of each side of each cut with 0 and 1 splits. One pair of columns at a time, so that memory
+// stays small with thousands of columns.
 template <class Leaf>
 struct DepthTwo {
     static constexpr int Width = Leaf::width;
@@ -185,7 +185,7 @@ struct DepthTwo {
     PairSolver<Leaf> pair;
     double* gains;   // sides of the first column x sides of the second
     double* stumps;  // sides of all axes
-    double* best;    // a line of sides
+    double* best;    // sides of one axis
 
     explicit DepthTwo(const KernelInput& input)
         : in(input),
@@ -231,7 +231,7 @@ struct DepthTwo {
         return true;
     }
 
-    // Sides of a, split by the cuts of b.
+    // Splits sides of a by the cuts of b.
     void cut_lines(const KernelAxis& a, const KernelAxis& b) const {
         for (int s = 0; s < a.n_sides; ++s) {
             const double* line = gains + area(s, b.n_sides);
@@ -240,7 +240,7 @@ struct DepthTwo {
         }
     }
 
-    // Sides of b, split by the cuts of a.
+    // Splits sides of b by the cuts of a.
     void cut_columns(const KernelAxis& a, const KernelAxis& b) const {
         for (int k = 0; k < b.n_sides; k += lanes) {
             Vector acc = broadcast(2 * infeasible);

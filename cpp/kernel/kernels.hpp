@@ -1,8 +1,8 @@
-// Every tree of at most three levels over a set of rows, from sums over pairs and triples of columns.
+// Kernels: optimal trees of at most three levels, from histograms over pairs and triples of columns.
 //
-// A kernel solves all subproblems "the rows on one side of one cut" at once, each for every number of
-// splits: for side s it writes the best gains with 0, 1, ... splits below s. The caller joins the two
-// sides of a cut. The same source is compiled once per instruction set; `kernels()` picks at run time.
+// A kernel solves the rows on each side of each cut at once: for side s it writes the best gains with
+// 0, 1, ... splits below s. The caller joins the two sides of a cut. The same source is compiled once per
+// instruction set; `find_kernels` picks one at run time.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace surtree {
 
-// The gain of a leaf that breaks a limit. Finite, so that sums of a few of them stay finite.
+// The gain of a leaf that violates a limit. Finite, so that sums of a few of them stay finite.
 constexpr double infeasible = -1e300;
 
-// The regions of a column, and where its numbers lie in the kernel's input and output.
+// The regions of a column (see ColumnRegions), and its place in the kernel's input and output.
 struct KernelAxis {
     int first_bin, last_bin;
     int n_cuts, n_sides, n_regions, n_deep;
@@ -24,83 +24,84 @@ struct KernelAxis {
     const Split* splits;
     const int* split_begin;
     const double* membership;
-    const std::uint16_t* bins;  // one per row
-    int table_axis;             // which axis of the tables it is
-    int first_side;             // of its sides in the output
+    const std::uint16_t* bins;  // per row
+    int table_axis;             // its axis in the tables
+    int first_side;             // its first side in the output
 };
 
-// The tables that depth three starts from, one after the other: sums per cell of bins of every triple
-// of axes i < j < k; with fewer axes, of the only pair, or of the only one.
+// The tables that depth three starts from: one histogram per triple of axes i < j < k, one after the other.
+// With two axes or one, there is a single histogram of all axes.
 struct TableLayout {
     int n_axes;
     const int* n_bins;           // per axis
-    const std::size_t* triples;  // where the table of i < j < k begins: at [(i * n_axes + j) * n_axes + k]
+    const std::size_t* triples;  // offset of the table of i < j < k, at [(i * n_axes + j) * n_axes + k]
     std::size_t size;            // of all tables, in doubles
 };
 
-// What depth three finds on its way, for each axis and for each pair of axes i < j at [i * n_axes + j].
+// Intermediate results of depth three, per axis and per pair of axes i < j at [i * n_axes + j].
 struct FoundStumps {
     int n_axes;
-    const double* const* leaf;   // per region: its rows as a leaf
-    const double* const* stump;  // per region: with at most one split
-    const double* const* pair;   // side x side: with at most one split
+    const double* const* leaf;   // per region: gain as a leaf
+    const double* const* stump;  // per region: best gain with at most one split
+    const double* const* pair;   // per side x side: best gain with at most one split
 };
 
-// The parameters of an objective, in units of the grid, and the least value of each count in a leaf.
+// The parameters of an objective, in units of the grid, and the minimum of each count in a leaf.
 struct LeafSpec {
     const double* parameters;
     const double* least;
-    int n_counts;  // one of those that kernels are made for
+    int n_counts;  // one of the values of `padded_counts`
 };
 
-// The least number of counts, not below n, that kernels are made for. More are not.
+// Kernels are compiled for 0, 2 and 4 counts: n is padded to one of these.
 constexpr int max_counts = 4;
 constexpr int padded_counts(int n) { return n == 0 ? 0 : n <= 2 ? 2 : max_counts; }
 
 struct KernelInput {
-    const KernelAxis* axes;  // by number of cuts, ascending; each has at least one
+    const KernelAxis* axes;  // in ascending order of cuts, at least one each
     int n_axes;
     int n_rows;
-    const double* sums;  // n_rows x width: those of the objective, then counts
+    const double* sums;  // n_rows x width: sums of the objective, then counts
     LeafSpec leaf;
     const TableLayout* layout;  // for depth three only
-    const double* tables;       // likewise; instead of rows
-    const bool* stop;           // looked at now and then
+    const double* tables;       // for depth three, which takes tables instead of rows
+    const bool* stop;           // polled
     double* workspace;
     double* side_gains;  // out: sides x 2^(depth - 1)
 
-    // For depth three, all of these may be null.
-    const double* const* known;          // stumps of pairs that need not be looked for, as in FoundStumps
-    const double* const* known_regions;  // and of regions, per axis; then all its pairs are known
-    const bool* skipped;                 // tables that need not be filled, as `triples` are numbered
-    FoundStumps* found;                  // out; lives in the workspace
+    // For depth three; each may be null.
+    const double* const* known;  // known stumps of pairs, indexed as FoundStumps::pair
+    const double* const*
+        known_regions;    // known stumps of regions, per axis; then all its pairs are known too
+    const bool* skipped;  // tables that need not be filled, indexed as `triples`
+    FoundStumps* found;   // out; points into the workspace
 };
 
-// The rows of an ordered column, in its order, and a cut of another column that divides them.
+// The rows sorted by an ordered column, and a partition of them by a cut of another column.
 struct ScanInput {
     int n;                      // rows
-    const std::int32_t* row;    // their numbers
-    const std::uint32_t* code;  // twice the bin, and one more where its bin may hold events
+    const std::int32_t* row;    // row indices
+    const std::uint32_t* code;  // 2 * bin, plus 1 if rows of the bin may have events
     const double* sums;         // n x width
     LeafSpec leaf;
-    const std::uint8_t* side;  // by number of the row: on which side of the other cut it is, 0 or 1
-    const double* totals;      // sums of both sides
-    double* workspace;         // of scan_workspace(n, width) doubles
-    double* best;  // in and out, for each side: the best gain with a cut, and that within the limits
+    const std::uint8_t* side;  // per row index: its side of the other cut, 0 or 1
+    const double* totals;      // 2 x width: sums of both sides
+    double* workspace;         // scan_workspace(n, width) doubles
+    double* best;              // in and out, per side: the best gain with one cut, without and within limits
 };
 
 constexpr std::size_t scan_workspace(int n, int width) {
     return 2 * (static_cast<std::size_t>(n) + max_lanes + 3) * static_cast<std::size_t>(width);
 }
 
-// Returns false if it was stopped: then the output means nothing.
+// Returns false if stopped: then the output is undefined.
 using Kernel = bool (*)(const KernelInput&);
 
 // An objective, compiled for an instruction set.
 struct Kernels {
     const char* instruction_set;
     const char* objective;
-    // As the objective says (see objective/objectives.hpp).
+    // Copied from the objective (see objective/objectives.hpp).
     int n_sums, exposure;
     bool is_convex, is_monotone;
     double (*scale)(const double* totals);
@@ -108,20 +109,20 @@ struct Kernels {
 
     Kernel depth[3];                                          // trees of depth one, two, three
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
-    // Adds rows first..last-1 of the input to tables; axes are those of the layout, in its order.
+    // Adds rows first..last-1 to the tables. The axes are those of the layout, in its order.
     void (*add_rows)(const KernelInput&, int first, int last, double* tables);
-    // The best cut of a column on each side of another one.
+    // Finds the best cut of a column on each side of another cut.
     void (*scan)(const ScanInput&);
-    // The same for cuts whose sums are known, on one side: sums of n_cuts parts, and max_lanes more of zeros.
+    // The same on one side, from the sums below each of n_cuts cuts, padded with max_lanes rows of zeros.
     void (*scan_cuts)(const ScanInput&, int side, const double* sums, int n_cuts);
-    // For n rows of sums: the gain of each as a leaf, without limits; and what it adds to the saturated gain.
+    // For n rows of sums: the gain of each as a leaf, without limits; and its part of the saturated gain.
     void (*gains)(const LeafSpec&, const double* sums, int n, double* out);
     void (*saturated)(const LeafSpec&, const double* sums, int n, double* out);
-    // Whether these sums may be those of a leaf.
+    // Whether a leaf with these sums is within the limits.
     bool (*allows)(const LeafSpec&, const double* sums);
 };
 
-// The kernels of an objective for this processor; nullptr if nobody knows the objective.
+// The kernels of an objective for this processor; nullptr if there is no such objective.
 const Kernels* find_kernels(const char* objective);
 
 }  // namespace surtree

@@ -1,6 +1,6 @@
-// The best single cut of an ordered column on both sides of another cut, in one pass over the rows.
+// Scan: the best cut of an ordered column on both sides of another cut, in one pass over the rows.
 //
-// Rows come in the order of the column, so there is no table of bins and their number does not matter.
+// Rows are sorted by the column, so no histogram is needed and the number of bins does not matter.
 #pragma once
 
 #include "kernel/tables.hpp"
@@ -14,7 +14,7 @@ typedef double UnalignedPair __attribute__((vector_size(16), aligned(8), may_ali
 inline Pair load_pair(const double* from) { return *reinterpret_cast<const UnalignedPair*>(from); }
 inline void store_pair(double* to, Pair value) { *reinterpret_cast<UnalignedPair*>(to) = value; }
 
-// Pairs x0 y0 x1 y1 ... as two vectors.
+// Deinterleaves x0 y0 x1 y1 ... into two vectors.
 inline void load_pairs(const double* from, Vector& x, Vector& y) {
     const Vector low = load(from), high = load(from + lanes);
 #if SURTREE_LANES == 8
@@ -38,7 +38,7 @@ struct Scan {
     const ScanInput& in;
 
     void run() const {
-        // One pair before the first is written and never read.
+        // The row before the first is written and never read.
         double* begin[2] = {in.workspace + Width,
                             in.workspace + Width + static_cast<long>(in.n + max_lanes + 2) * Width};
         int n_cuts[2];
@@ -46,9 +46,9 @@ struct Scan {
         for (int side = 0; side < 2; ++side) evaluate(side, begin[side], n_cuts[side]);
     }
 
-    // Sums of all rows of a side before each place where it can be cut. A code is the bin of the row, then a
-    // bit: whether its bin holds events. Between two bins without events a cut is never best: as hazard moves
-    // from one side of it to the other the gain is convex, so that one of the ends is at least as good.
+    // Prefix sums of each side at each place where it can be cut. A cut between two bins without
+    // events is skipped, since another cut is at least as good: as hazard moves from one part to the other
+    // the gain is convex, so it is largest at an end.
     void find_sums(double* const (&begin)[2], int (&n_cuts)[2]) const {
         Pair sums[Width / 2][2] = {};
         long place[2] = {-1, -1};
@@ -73,7 +73,7 @@ struct Scan {
         }
         for (int side = 0; side < 2; ++side) {
             n_cuts[side] = static_cast<int>(place[side] < 0 ? 0 : place[side]);
-            // The rest of the last vector: an empty side.
+            // Pads the last vector with an empty part.
             for (int k = 0; k < lanes * Width; ++k)
                 begin[side][static_cast<long>(n_cuts[side]) * Width + k] = 0;
         }
@@ -82,9 +82,9 @@ struct Scan {
     void evaluate(int side, const double* sums, int n_cuts) const {
         Best best(in, side);
         int first = 0;
-        // The gain is convex in the sums of one part, and these only grow from cut to cut: between two cuts
-        // it is at most what it would be at a corner of the box that they span. Most boxes need no closer
-        // look.
+        // Branch and bound over boxes. The gain is convex in the sums of one part, which grow from cut to
+        // cut. So between two cuts it is at most the maximum over the corners of the box that they span. Most
+        // boxes are pruned.
         if constexpr (Objective::is_convex && Objective::is_nonnegative && n_sums == 2) {
             for (; first + lanes * box < n_cuts; first += lanes * box) {
                 const Sums low(sums, first, box), high(sums, first + box, box);
@@ -104,7 +104,7 @@ struct Scan {
  private:
     static constexpr int box = 16;
 
-    // Of cuts first, first + step, ...: sums, one vector for each kind.
+    // The sums of cuts first, first + step, ..., one vector per sum.
     struct Sums {
         Vector of[Width];
 
@@ -150,7 +150,7 @@ struct Scan {
             }
         }
 
-        // What a cut must surpass to matter.
+        // The gain that a cut must exceed.
         double least() const { return is_limited ? allowed : best; }
 
         void save() const {

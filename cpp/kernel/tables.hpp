@@ -1,4 +1,4 @@
-// Sums over cells of bins, and from them over the sides and regions that cuts make.
+// Histograms over bins, and sums over sides and regions from them.
 #pragma once
 
 #include "kernel/leaf.hpp"
@@ -10,14 +10,14 @@ constexpr int padded(int n) { return (n + lanes - 1) / lanes * lanes; }
 
 std::size_t area(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
 
-// Hands out pieces of the workspace. Without one it only counts.
+// A bump allocator over the workspace. Without a workspace it only counts.
 struct Arena {
     double* base;
     std::size_t used = 0;
 
     double* take(std::size_t n) {
         double* piece = base ? base + used : nullptr;
-        // Loops may read and write up to a vector past the end of their last row.
+        // Padded: loops read and write up to one vector past the end.
         used += (n + 2 * max_lanes - 1) / max_lanes * max_lanes;
         return piece;
     }
@@ -38,10 +38,10 @@ void raise(double* to, const double* from, int n) {
     for (int k = 0; k < n; ++k) to[k] = larger(from[k], to[k]);
 }
 
-// The best of yes[k] + no[k].
+// The maximum of yes[k] + no[k].
 double best_sum(const double* yes, const double* no, int n) {
     if (n >= lanes) {
-        // The last vector overlaps the one before: the maximum does not mind.
+        // The last vector may overlap the one before: that does not change a maximum.
         Vector acc = load(yes + n - lanes) + load(no + n - lanes);
         for (int k = 0; k + lanes < n; k += lanes) acc = larger(acc, load(yes + k) + load(no + k));
         return largest(acc);
@@ -59,7 +59,7 @@ int all_sides(const KernelInput& in) {
     return n;
 }
 
-// Sums of many row sets, one array per kind of sum.
+// Sums of many row sets, as a structure of arrays.
 template <int Width>
 struct SumArrays {
     double* of[Width];
@@ -69,7 +69,7 @@ struct SumArrays {
     }
 };
 
-// Limited gains of many leaves. Arrays may be written past n, up to a whole vector.
+// Limited gains of many leaves. Writes up to a whole vector past n.
 template <class Leaf>
 void limited_gains(const Leaf& leaf, const SumArrays<Leaf::width>& sums, double* out, int n) {
     for (double* of : sums.of) store(of + n, Vector{});
@@ -80,7 +80,7 @@ void limited_gains(const Leaf& leaf, const SumArrays<Leaf::width>& sums, double*
     }
 }
 
-// All sums of one row or cell.
+// Adds all sums of a row or cell, as one vector if the width is a power of two.
 template <int Width>
 struct Cell {
     static void add(double* to, const double* from) {
@@ -93,7 +93,7 @@ struct Cell {
     }
 };
 
-// Adds rows first..last-1 into table[cell_of[row - first] * n_bins + bin].
+// Adds rows first..last-1 to cells cell_of[row - first] * n_bins + bin.
 template <int Width>
 void add_rows(const KernelInput& in, int first, int last, const unsigned* cell_of, const std::uint16_t* bins,
               int n_bins, double* table) {
@@ -117,8 +117,8 @@ void marginalise(const double* table, int outer, int n, int inner, double* out) 
     }
 }
 
-// The sums where each cut of `axis` holds, and over all bins, from sums per bin that lie `stride` apart: a
-// product with a matrix of zeros and ones, exact since all sums are whole numbers. V vectors at a time.
+// Sums where each cut of `axis` holds, and over all bins, from a histogram with bins `stride` apart. This is
+// a product with a matrix of zeros and ones, exact since all sums are integers. V vectors at a time.
 template <int Width, int V>
 void to_cuts(const KernelAxis& axis, int from, const double* per_bin, std::size_t stride,
              double* const (&out)[Width]) {
@@ -135,7 +135,7 @@ void to_cuts(const KernelAxis& axis, int from, const double* per_bin, std::size_
         for (int v = 0; v < V; ++v) store(out[c] + from + v * lanes, acc[c][v]);
 }
 
-// The sums of each side of `axis`, and zeros up to a whole vector.
+// Sums of each side of `axis`, padded with zeros to a whole vector.
 template <int Width>
 void to_sides(const KernelAxis& axis, const double* per_bin, std::size_t stride,
               double* const (&out)[Width]) {
@@ -148,7 +148,7 @@ void to_sides(const KernelAxis& axis, const double* per_bin, std::size_t stride,
     if (left == 3) to_cuts<Width, 3>(axis, from, per_bin, stride, out);
     if (left == 2) to_cuts<Width, 2>(axis, from, per_bin, stride, out);
     if (left == 1) to_cuts<Width, 1>(axis, from, per_bin, stride, out);
-    // Where a cut does not hold are all the other rows.
+    // The opposite side is the total minus the side where the cut holds.
     for (int c = 0; c < Width; ++c) {
         double* const fails = out[c] + n_cuts;
         const double all = *fails;
@@ -161,7 +161,7 @@ void to_sides(const KernelAxis& axis, const double* per_bin, std::size_t stride,
     }
 }
 
-// Adds the sums of one region to `base`. `prefix` holds n_bins + 1 running sums, each `stride` apart.
+// Writes `base` plus the sums of one region, from n_bins + 1 prefix sums that lie `stride` apart.
 inline void region_sum(const KernelAxis& axis, int region, const double* prefix, std::size_t stride,
                        int width, const double* base, double* out) {
     const Run* run = axis.runs + axis.run_begin[region];
