@@ -61,6 +61,8 @@ struct BoundProblem {
         if (!problem.objective) throw nb::value_error(("unknown objective: " + objective).c_str());
         if (at(problem.objective->n_sums) != sums.shape(0)) throw nb::value_error("wrong number of sums");
         problem.parameters = to_vector(parameters);
+        if (at(problem.objective->n_parameters) != parameters.shape(0))
+            throw nb::value_error("wrong number of parameters");
         problem.sums = sums.data();
         problem.counts = counts.data();
         problem.round_down = round_down;

@@ -88,6 +88,7 @@ template <class Objective>
 constexpr Kernels table = {SURTREE_NAME(SURTREE_ISA),
                            Objective::name,
                            Objective::n_sums,
+                           Objective::n_parameters,
                            Objective::exposure,
                            Objective::is_convex,
                            Objective::is_monotone,

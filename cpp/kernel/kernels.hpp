@@ -102,7 +102,7 @@ struct Kernels {
     const char* instruction_set;
     const char* objective;
     // Copied from the objective (see objective/objectives.hpp).
-    int n_sums, exposure;
+    int n_sums, n_parameters, exposure;
     bool is_convex, is_monotone;
     double (*scale)(const double* totals);
     double (*saturated_exactly)(const double* row);

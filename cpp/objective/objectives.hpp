@@ -4,6 +4,7 @@
 //
 //     name             how Python asks for it
 //     n_sums           numbers per row that are added up; an even number (pad with zeros)
+//     n_parameters     how many numbers the constructor takes
 //     exposure         which of them is positive for every row
 //     is_convex        the gain is convex in the sums: scans may skip cuts
 //     is_monotone      a tree falls no further short of the saturated gain on fewer rows: bounds and
@@ -15,7 +16,7 @@
 //     scale(totals)    a number that gains are compared with, to tell ties from differences
 //     saturated_exactly(row)  of a row too light for the units of the core, in double precision
 //
-// and a constructor that takes the parameters of the objective.
+// and a constructor that takes the parameters of the objective. A split may lower the gain.
 #pragma once
 
 #include "objective/relative_risk.hpp"

@@ -1,5 +1,9 @@
 // The objective of the paper: leaf hazards proportional to a baseline. A leaf with E events and H expected
-// events (the sum of cumulative baseline hazards) gains E log(E / H), at the relative risk E / H.
+// events (the sum of cumulative baseline hazards) gains E log(E / H), at the relative risk theta = E / H.
+//
+// Shrinkage adds to each leaf a prior worth `a` events at the average risk: theta = (E + a) / (H + a), and
+// the gain is (E + a) log((E + a) / (H + a)). That is the likelihood less a (theta - 1 - log theta) >= 0, so
+// all properties hold, with the saturated gain of the likelihood alone. But a split may lower the gain.
 #pragma once
 
 #include "kernel/simd.hpp"
@@ -8,16 +12,19 @@ namespace surtree::SURTREE_ISA {
 
 struct RelativeRisk {
     static constexpr const char* name = "relative_risk";
-    static constexpr int n_sums = 2;  // events, hazard
+    static constexpr int n_sums = 2;        // events, hazard
+    static constexpr int n_parameters = 1;  // shrinkage
     static constexpr int exposure = 1;
     static constexpr bool is_convex = true;
     static constexpr bool is_monotone = true;
     static constexpr bool is_nonnegative = true;
 
-    explicit RelativeRisk(const double* /*parameters*/) {}
+    Vector prior;
 
-    Vector gain(const Vector (&sums)[n_sums]) const { return gain(sums[0], sums[1]); }
-    Vector saturated(const Vector (&sums)[n_sums]) const { return gain(sums); }
+    explicit RelativeRisk(const double* parameters) : prior(broadcast(parameters[0])) {}
+
+    Vector gain(const Vector (&sums)[n_sums]) const { return gain(sums[0] + prior, sums[1] + prior); }
+    Vector saturated(const Vector (&sums)[n_sums]) const { return gain(sums[0], sums[1]); }
 
     static double scale(const double* totals) { return totals[0]; }
 
@@ -25,7 +32,7 @@ struct RelativeRisk {
         return row[0] > row[1] ? row[0] * __builtin_log(row[0] / row[1]) : 0;
     }
 
-    // E and H are whole numbers below 2^52, and H > 0 wherever E > 0. With k the rounded difference of
+    // E and H are zero or from one to 2^53, and H > 0 wherever E > 0. With k the rounded difference of
     // the two logarithms to base two, as read off the bits, and h = H * 2^k, the ratio E / h lies in
     // [2/3, 3/2], s = (E - h) / (E + h) in [-1/5, 1/5], and log(E / H) = k log 2 + 2 atanh(s). Of all
     // polynomials of degree seven in s^2, this one is the closest to 2 atanh(s) / s there: within 6e-17.

@@ -60,6 +60,7 @@ struct Example {
         problem.n_columns = static_cast<std::size_t>(p);
         problem.bins = bins.data();
         problem.objective = find_kernels("relative_risk");
+        problem.parameters = {below(3) == 0 ? 0.3 * (1 + below(10)) : 0.0};
         problem.sums = sums.data();
         counts.assign(problem.n_rows, 1.0);
         counts.insert(counts.end(), has_event.begin(), has_event.end());
@@ -102,7 +103,7 @@ struct Example {
     }
 
     double leaf(const Rows& rows, bool is_root) const {
-        double e = 0, h = 0;
+        double e = problem.parameters[0], h = e;
         int n_events = 0;
         for (const std::size_t r : rows) {
             e += sums[r];

@@ -128,9 +128,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> float:
         """Return the loss of the tree on rows; `fit` minimises it on the training rows.
 
-        The baseline hazard is that of the training rows. On the training rows this is ``loss_``
-        plus one half for each leaf without an event: such a leaf predicts the hazard of half an
-        event, so that its curve is not flat.
+        The baseline hazard is that of the training rows. On the training rows this is the loss
+        without the penalty of shrinkage, and without shrinkage up to one half more for each leaf
+        without an event: such a leaf predicts the hazard of half an event, so that its curve is
+        not flat.
 
         Parameters
         ----------

@@ -12,6 +12,8 @@ LeafCurveKind = Literal["baseline", "kaplan-meier"]
 LEAF_CURVES: tuple[LeafCurveKind, ...] = ("baseline", "kaplan-meier")
 
 MAX_DEPTH = 20
+# Events of a prior: enough to tell it from none, and little enough for exact sums.
+MIN_SHRINKAGE, MAX_SHRINKAGE = 1e-6, 1000.0
 # Seconds; a longer time limit, thirty years, is none.
 _NO_END = 1e9
 _MAX_SEED = 2**32 - 1
@@ -95,6 +97,17 @@ def require_hook(progress: Any) -> None:
     """Raise an error unless ``progress`` is a callable or None."""
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function or None; got {progress!r}.")
+
+
+def require_shrinkage(shrinkage: Any) -> None:
+    """Raise an error unless ``shrinkage`` is a number of events that a prior may be worth."""
+    if not (
+        is_number(shrinkage) and (shrinkage == 0 or MIN_SHRINKAGE <= shrinkage <= MAX_SHRINKAGE)
+    ):
+        raise ValueError(
+            f"shrinkage must be 0 or a number from {MIN_SHRINKAGE:g} to {MAX_SHRINKAGE:g}; "
+            f"got {shrinkage!r}."
+        )
 
 
 def require_leaf_curve(leaf_curve: Any) -> None:

@@ -147,7 +147,8 @@ CHANGES = [
     (lambda m, v: m["trees"][0]["nodes"]["sums"].update(x=v), [], "'x' is not a field in nodes"),
     (lambda m, v: m["trees"][0].update(version=v), 1, "trees[0]: 'objective' is not a field"),
     (lambda m, v: m.update(objective=v), "x", "objective is 'x', not an object"),
-    (lambda m, v: m["objective"].update(parameters=v), [1.0], "1 parameters are not those of"),
+    (lambda m, v: m["objective"].update(parameters=v), [1.0, 2.0], "2 parameters are not those"),
+    (lambda m, v: m["objective"].update(parameters=v), [-1.0], "shrinkage must be 0 or a number"),
     (
         lambda m, v: m["objective"].update(name=v),
         "squared_error",

@@ -43,7 +43,7 @@ def test_a_model_of_version_1_predicts_as_it_did_and_is_saved_as_version_2(name,
     model.save(tmp_path / "model.json")
     written = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
     assert (saved["version"], written["version"]) == (1, 2)
-    assert written["objective"] == {"name": "relative_risk", "parameters": []}
+    assert written["objective"] == {"name": "relative_risk", "parameters": [0.0]}
     assert {tree["version"] for tree in written["trees"]} == {2}
     again = SurTree.load(tmp_path / "model.json")
     assert (again.status_, again.path_) == (model.status_, model.path_)

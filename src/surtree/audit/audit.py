@@ -25,7 +25,7 @@ from surtree.parameters import (
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution
-from surtree.survival.objective import total_by
+from surtree.survival.objective import RELATIVE_RISK, Objective, total_by
 from surtree.tree.build import build_tree
 from surtree.tree.tree import Tree
 
@@ -49,7 +49,8 @@ def audit_tree(
 
     The optimum is over the cuts of the encoder and the model's own, so a model never beats it. It
     keeps the model's ``min_samples_leaf`` and ``min_events_leaf`` (``min_bucket``) where it has
-    them; a limit that the leaves of the model break on these rows is relaxed to what they have.
+    them, and its shrinkage; a limit that the leaves of the model break on these rows is relaxed to
+    what they have.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def audit_tree(
     # A search over hyperparameters stands for the model that it chose.
     model = getattr(model, "best_estimator_", model)
     chosen = clone(_encoder_of(model) if encoder is None else encoder)
-    rows = read_training_data(chosen, X, y, sample_weight, entry)
+    rows = read_training_data(chosen, X, y, sample_weight, entry, _objective_of(model))
     audited = read_audited_tree(model, X, rows)
     cuts = _AuditCuts(chosen, rows, audited)
     limits = _limits_of(model, audited, rows)
@@ -212,6 +213,12 @@ def _split_costs(
 
 def _encoder_of(model: Any) -> Encoder:
     return getattr(model, "encoder_", None) or Encoder()
+
+
+def _objective_of(model: Any) -> Objective:
+    """Return what a leaf is worth to a tree of this package; to any other, relative risk."""
+    tree = getattr(model, "tree_", model)
+    return tree.objective if isinstance(tree, Tree) else RELATIVE_RISK
 
 
 def _limits_of(model: Any, audited: AuditedTree, rows: TrainingData) -> Limits:

@@ -13,7 +13,7 @@ from surtree._types import Floats
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.survival.baseline import Baseline, nelson_aalen
-from surtree.survival.objective import RELATIVE_RISK, Objective, RowSums
+from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk, RowSums
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ def read_training_data(
     y: Any,
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
+    objective: Objective = RELATIVE_RISK,
 ) -> TrainingData:
     """Read and check what `fit` is given.
 
@@ -61,11 +62,25 @@ def read_training_data(
         Remembers the number and the names of the columns.
     X, y, sample_weight, entry
         As the estimator's ``fit`` takes them.
+    objective : Objective
+        What a leaf is worth.
     """
     table = read_table(estimator, X, reset=True)
     weight = read_weights(sample_weight, table.n_rows)
     target = read_target(y, table.n_rows, entry)
-    return training_data(table, target, leave_out_censored_at_zero(target, weight, stacklevel=4))
+    weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
+    return training_data(table, target, weight, objective)
+
+
+def objective_of(estimator: Any) -> Objective:
+    """Return what a leaf is worth to an estimator: relative risk, with its shrinkage.
+
+    Parameters
+    ----------
+    estimator : object
+        It may have the parameter ``shrinkage``.
+    """
+    return RelativeRisk(float(getattr(estimator, "shrinkage", 0.0)))
 
 
 def leave_out_censored_at_zero(target: Target, weight: Floats, *, stacklevel: int) -> Floats:

@@ -12,13 +12,14 @@ from surtree._types import Floats
 from surtree.base import TreeEstimator
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import objective_of, read_training_data
 from surtree.heuristics.pruning import best_pruning, prunings
 from surtree.parameters import (
     MAX_DEPTH,
     LeafCurveKind,
     require_leaf_curve,
     require_not_negative,
+    require_shrinkage,
     require_whole,
 )
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology
@@ -70,6 +71,8 @@ class GreedyTree(TreeEstimator):
     ccp_alpha : float, default=0.0
         What a split must be worth: of all prunings, the one with the smallest
         ``loss + ccp_alpha * splits`` is chosen, and of those the smallest.
+    shrinkage : float, default=0.0
+        The events that the prior of each leaf is worth, as in `SurTree`.
     n_thresholds, max_categories, min_support
         Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
@@ -82,7 +85,7 @@ class GreedyTree(TreeEstimator):
     tree_ : Tree
         The tree.
     loss_ : float
-        Its loss on the training rows.
+        Its loss on the training rows, the penalty of shrinkage included.
     path_ : tuple of PrunedTree
         The best pruning for every price of a split, from the whole tree to a single leaf. Only
         ``tree_`` keeps the at-risk counts that Kaplan-Meier curves need.
@@ -111,6 +114,7 @@ class GreedyTree(TreeEstimator):
         min_samples_leaf: int = 1,
         min_events_leaf: int = 0,
         ccp_alpha: float = 0.0,
+        shrinkage: float = 0.0,
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
@@ -121,6 +125,7 @@ class GreedyTree(TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.min_events_leaf = min_events_leaf
         self.ccp_alpha = ccp_alpha
+        self.shrinkage = shrinkage
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
@@ -146,7 +151,7 @@ class GreedyTree(TreeEstimator):
             The estimator itself.
         """
         limits = self._check_parameters()
-        rows = read_training_data(self, X, y, sample_weight, entry)
+        rows = read_training_data(self, X, y, sample_weight, entry, objective_of(self))
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
         problem = FitProblem(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
         topology = grow(problem.binned, rows.sums, limits, self.min_samples_split)
@@ -172,6 +177,7 @@ class GreedyTree(TreeEstimator):
         require_whole("min_events_leaf", self.min_events_leaf, 0)
         require_not_negative("ccp_alpha", self.ccp_alpha)
         require_leaf_curve(self.leaf_curve)
+        require_shrinkage(self.shrinkage)
         return Limits(
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from surtree.base import TreeEstimator
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import objective_of, read_training_data
 from surtree.heuristics.pruning import prunings
 from surtree.parameters import (
     MAX_DEPTH,
@@ -22,6 +22,7 @@ from surtree.parameters import (
     require_leaf_curve,
     require_not_negative,
     require_random_state,
+    require_shrinkage,
     require_whole,
 )
 from surtree.solver.core import Problem
@@ -61,6 +62,8 @@ class LocalSearchTree(TreeEstimator):
         prunings, the one with the smallest loss on the rows held out tells the price.
     validation_fraction : float, default=0.3
         The share of the rows that "auto" holds out, of those with and of those without an event.
+    shrinkage : float, default=0.0
+        The events that the prior of each leaf is worth, as in `SurTree`.
     n_thresholds, max_categories, min_support
         Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
@@ -77,7 +80,7 @@ class LocalSearchTree(TreeEstimator):
     tree_ : Tree
         The tree.
     loss_ : float
-        Its loss on the training rows.
+        Its loss on the training rows, the penalty of shrinkage included.
     ccp_alpha_ : float
         What a split had to be worth.
     restart_losses_ : array of float of shape (n_restarts,)
@@ -105,6 +108,7 @@ class LocalSearchTree(TreeEstimator):
         min_events_leaf: int = 0,
         ccp_alpha: float | Literal["auto"] = 0.0,
         validation_fraction: float = 0.3,
+        shrinkage: float = 0.0,
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
@@ -119,6 +123,7 @@ class LocalSearchTree(TreeEstimator):
         self.min_events_leaf = min_events_leaf
         self.ccp_alpha = ccp_alpha
         self.validation_fraction = validation_fraction
+        self.shrinkage = shrinkage
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
@@ -146,7 +151,7 @@ class LocalSearchTree(TreeEstimator):
             The estimator itself.
         """
         limits = self._check_parameters()
-        rows = read_training_data(self, X, y, sample_weight, entry)
+        rows = read_training_data(self, X, y, sample_weight, entry, objective_of(self))
         random = check_random_state(self.random_state)
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
         problem = FitProblem(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
@@ -210,6 +215,7 @@ class LocalSearchTree(TreeEstimator):
         require_whole("min_events_leaf", self.min_events_leaf, 0)
         require_jobs(self.n_jobs)
         require_leaf_curve(self.leaf_curve)
+        require_shrinkage(self.shrinkage)
         if isinstance(self.ccp_alpha, str):
             if self.ccp_alpha != "auto":
                 raise ValueError(

@@ -19,7 +19,7 @@ from surtree.data.target import Target
 from surtree.estimator import SurTree, adopt_size, check_parameters, make_problem
 from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.size_path import SizePath, find_path
-from surtree.fitting.training import training_data
+from surtree.fitting.training import objective_of, training_data
 from surtree.model_selection.scoring import Candidate, HeldOut, Scorer
 from surtree.parameters import read_time_limit
 from surtree.solver.search import SearchSettings
@@ -126,7 +126,8 @@ def score_fold(
         The rows.
     """
     limits = check_parameters(template)
-    problem = make_problem(template, training_data(fold.table, fold.target, fold.weight))
+    data = training_data(fold.table, fold.target, fold.weight, objective_of(template))
+    problem = make_problem(template, data)
     held_out_rows = fold.held_out
     sums = problem.data.sums.objective.row_sums(
         held_out_rows.target, held_out_rows.weight, problem.data.baseline

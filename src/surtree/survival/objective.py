@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.data.target import Target
+from surtree.parameters import require_shrinkage
 from surtree.survival.baseline import Baseline
 
 # Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
@@ -57,6 +58,10 @@ class Objective(ABC):
     @abstractmethod
     def variable_loss(self, values: Floats, prediction: Floats) -> Floats:
         """Return the loss of each row for a prediction, less its part of the constant."""
+
+    def penalty(self, sums: ArrayLike) -> Floats:
+        """Return what leaves lose to a prior, beside the loss of their rows; none by default."""
+        return np.zeros(np.asarray(sums).shape[1:])
 
     @abstractmethod
     def scale(self, sums: ArrayLike) -> Floats:
@@ -186,10 +191,29 @@ class RelativeRisk(Objective):
 
     A leaf with ``E`` events and ``H`` expected events (the hazard that its rows were exposed to)
     gains ``E log(E / H)``, and predicts the relative risk ``theta = E / H``.
+
+    Shrinkage gives each leaf a prior worth ``a`` events at the average risk: it predicts
+    ``theta = (E + a) / (H + a)`` and gains ``(E + a) log((E + a) / (H + a))``. That is the
+    likelihood of the leaf less the penalty ``a (theta - 1 - log theta)``, which is zero at theta 1.
+
+    Parameters
+    ----------
+    shrinkage : float
+        How many events the prior is worth; zero is the paper's objective.
     """
+
+    shrinkage: float = 0.0
 
     kernel = "relative_risk"
     sum_names = ("events", "hazard")
+
+    def __post_init__(self) -> None:
+        require_shrinkage(self.shrinkage)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """The shrinkage."""
+        return (self.shrinkage,)
 
     def row_values(
         self, target: Target, weight: Floats, baseline: Baseline
@@ -200,19 +224,25 @@ class RelativeRisk(Objective):
         return np.stack([events, weight * hazard]), -(events * np.log(hazard))
 
     def gain(self, sums: ArrayLike) -> Floats:
-        """Return ``E log(E / H)``, zero without an event."""
-        events, hazard = _floats(sums)
+        """Return ``E log(E / H)``, zero without an event; with the prior added to both."""
+        events, hazard = (each + self.shrinkage for each in _floats(sums))
         ratio = np.where(events > 0, events, 1.0) / np.where(events > 0, hazard, 1.0)
         return events * np.log(ratio)
 
     def predict(self, sums: ArrayLike) -> Floats:
-        """Return the hazard ratio ``E / H``, or ``0.5 / H`` without an event.
+        """Return the hazard ratio ``(E + a) / (H + a)``; without events and prior, ``0.5 / H``.
 
         The most likely ratio of a leaf without an event is zero, whose curve would say that nobody
-        ever has an event; half an event is what LeBlanc and Crowley put in its place.
+        ever has an event; half an event is what LeBlanc and Crowley put in its place. It is at most
+        one: rows without an event are no reason to expect more of them than on average.
         """
-        events, hazard = _floats(sums)
-        return np.where(events > 0, events, 0.5) / hazard
+        events, hazard = (each + self.shrinkage for each in _floats(sums))
+        return np.where(events > 0, events / hazard, np.minimum(0.5 / hazard, 1.0))
+
+    def penalty(self, sums: ArrayLike) -> Floats:
+        """Return ``a (theta - 1 - log theta)``."""
+        theta = self.predict(sums)
+        return np.asarray(self.shrinkage * (theta - 1.0 - np.log(theta)))
 
     def variable_loss(self, values: Floats, prediction: Floats) -> Floats:
         """Return ``theta H - E (log(theta) + 1)``."""

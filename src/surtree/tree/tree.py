@@ -277,7 +277,7 @@ class Tree(ArrayValue):
         """Return the share of each of the user's columns in the reduction of the loss."""
         splits = np.flatnonzero(~self.is_leaf)
         sides = self.loss[self.left[splits]] + self.loss[self.right[splits]]
-        # No split increases the loss; a negative reduction is rounding.
+        # A split that increases the loss, as rounding and shrinkage allow, has no share.
         reduction = np.maximum(self.loss[splits] - sides, 0.0)
         share = total_by(self.column[splits], reduction, n_columns)
         return share / (share.sum() or 1.0)
@@ -345,7 +345,11 @@ class Tree(ArrayValue):
                 for leaf in saved["risk"]
             ),
         )
-        validate_tree(tree, nodes["theta"])
+        theta = np.array(nodes["theta"], dtype=np.float64)
+        if version == 1 and theta.shape == tree.n_events.shape:
+            # Nodes without events were not yet kept from a risk above the average.
+            theta = np.where(tree.n_events > 0, theta, np.minimum(theta, 1.0))
+        validate_tree(tree, theta)
         return tree
 
     def __repr__(self) -> str:

@@ -106,14 +106,14 @@ def read_sums(nodes: dict[str, Any], objective: Objective, version: int) -> Floa
     return np.array([lists[name] for name in objective.sum_names], dtype=np.float64).T.copy()
 
 
-def validate_tree(tree: Tree, theta: list[float]) -> None:
+def validate_tree(tree: Tree, theta: Floats) -> None:
     """Raise an error where applying a tree would fail, never end, or contradict itself.
 
     Parameters
     ----------
     tree : Tree
         The tree, made of fields that each have the right form, and of sound questions.
-    theta : list of float
+    theta : array of float
         What its nodes predict, as the file says.
     """
     for holds, fault in (
@@ -128,7 +128,7 @@ def validate_tree(tree: Tree, theta: list[float]) -> None:
     ):
         if not holds(tree):
             raise _not_whole(fault)
-    if len(theta) != tree.n_nodes or not _close(np.array(theta), tree.theta):
+    if len(theta) != tree.n_nodes or not _close(theta, tree.theta):
         raise _not_whole("theta is not what the sums of its nodes give")
     require_one_kind(tree.cuts)
 

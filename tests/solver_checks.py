@@ -1,0 +1,115 @@
+"""What every objective must pass: engines, bounds and heuristics against the reference solver.
+
+A draw is a function of a seed that returns rows by bins, what each cut holds, row sums and limits.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from surtree.heuristics.greedy import grow
+from surtree.solver import reference
+from surtree.solver.core import Problem
+from surtree.solver.problem import BinnedRows, Limits, Switches, TreeTopology
+from surtree.survival.objective import RowSums
+
+Draw = Callable[[int], tuple[BinnedRows, np.ndarray, RowSums, Limits]]
+
+ENGINES = {
+    "sweep": Switches(),
+    "one level": Switches(kernel_depth=1),
+    "two levels": Switches(kernel_depth=2),
+    "unshared": Switches(share=False, merge=False, bounds=False),
+    "bisection": Switches(bisect=0),
+}
+
+
+def draw_limits(rng: np.random.Generator) -> Limits:
+    """Draw limits on trees, in half of all cases on leaves too."""
+    limits = Limits(int(rng.integers(1, 4)))
+    if rng.random() < 0.5:
+        return limits
+    return replace(
+        limits,
+        max_splits=int(rng.integers(1, 8)),
+        min_samples_leaf=int(rng.integers(1, 4)),
+        min_events_leaf=int(rng.integers(0, 3)),
+    )
+
+
+@cache
+def _reference_gains(draw: Draw, seed: int, limits: Limits) -> np.ndarray:
+    _, holds, sums, _ = draw(seed)
+    return reference.solve(holds, sums, limits).gains
+
+
+def expected_gains(draw: Draw, seed: int, limits: Limits, n_sizes: int) -> np.ndarray:
+    """Return the best gain with at most 0, 1, 2, ... splits."""
+    gains = _reference_gains(draw, seed, limits)
+    return gains[np.minimum(np.arange(n_sizes), gains.size - 1)]
+
+
+def gain_of(topology: TreeTopology, problem: Problem) -> float:
+    """Return the gain of a tree, added up from its rows."""
+    leaf = problem.find_leaves(topology)
+    return problem.sums.constant - problem.sums.partition_loss(leaf.astype(np.intp))
+
+
+def require_optimum(draw: Draw, engine: str, n_seeds: int) -> None:
+    """Require that an engine finds the optimum of every size, and trees that have it."""
+    for seed in range(n_seeds):
+        binned, _, sums, limits = draw(seed)
+        problem = Problem(binned, sums)
+        found = problem.solve(limits, switches=ENGINES[engine])
+        assert found.status == "optimal"
+        best = expected_gains(draw, seed, limits, found.gains.size)
+        np.testing.assert_allclose(found.gains, best, rtol=1e-10, atol=1e-10, err_msg=str(seed))
+        for topology, gain in zip(found.topologies, found.gains, strict=True):
+            assert gain_of(topology, problem) == pytest.approx(gain, rel=1e-10, abs=1e-10), seed
+
+
+def require_bounds(draw: Draw, n_seeds: int) -> None:
+    """Require that gains and bounds of unfinished searches enclose the optimum."""
+    for seed in range(n_seeds):
+        binned, _, sums, limits = draw(seed)
+        for switches in (Switches(kernel_depth=1), Switches(kernel_depth=2), Switches(bisect=0)):
+            for last in range(6):
+                found = Problem(binned, sums).solve(
+                    limits, switches=replace(switches, stop_after=last)
+                )
+                best = expected_gains(draw, seed, limits, found.gains.size)
+                assert (found.gains <= best + 1e-9).all(), seed
+                assert (found.gain_bounds >= best - 1e-9).all(), seed
+
+
+def require_heuristics(draw: Draw, n_seeds: int) -> None:
+    """Require that heuristics keep the limits, and that local search is as a rule as good."""
+    n_as_good = 0
+    for seed in range(n_seeds):
+        binned, _, sums, limits = draw(seed)
+        problem = Problem(binned, sums)
+        best = expected_gains(draw, seed, limits, 8)[-1]
+        free = replace(limits, max_splits=None)  # greedy trees know no such limit
+        local = problem.local_search(limits, n_restarts=5, seed=seed).topology
+        greedy = grow(binned, sums, free)
+        for topology, most in ((local, best), (greedy, expected_gains(draw, seed, free, 8)[-1])):
+            gain = gain_of(topology, problem)
+            assert gain <= most + 1e-9
+            leaf = problem.find_leaves(topology)
+            for name, least in limits.least.items():
+                counts = np.bincount(leaf, sums.counts[name])[topology.left < 0]
+                assert counts.size == 1 or counts.min() >= least
+        n_as_good += gain_of(local, problem) > best - 1e-9
+    assert n_as_good > 0.8 * n_seeds
+
+
+def require_best_stump(draw: Draw, n_seeds: int) -> None:
+    """Require that greedy growth to depth one finds the best tree of one split."""
+    for seed in range(n_seeds):
+        binned, _, sums, limits = draw(seed)
+        limits = replace(limits, max_depth=1, max_splits=None)
+        gain = gain_of(grow(binned, sums, limits), Problem(binned, sums))
+        assert gain == pytest.approx(expected_gains(draw, seed, limits, 2)[-1], rel=1e-9, abs=1e-9)
