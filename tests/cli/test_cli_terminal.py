@@ -2,8 +2,10 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
+from functools import partial
 
 import pexpect
 import pytest
@@ -30,6 +32,8 @@ def terminal(files, gbsg2):
             dimensions=(40, 120),
             encoding="utf-8",
             timeout=120,
+            # A shell that starts the tests in the background makes its children ignore Ctrl-C.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         started.append(child)
         return child
