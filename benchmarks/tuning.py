@@ -21,7 +21,7 @@ from experiments.peers import fit_pystreed
 from experiments.scores import Partition, held_out_loss
 from experiments.tables import SurvivalTable, synthetic_table
 from surtree import Encoder, EventStratifiedKFold, SurTreeCV, _core
-from surtree.model_selection.sizes import candidate_sizes
+from surtree.scores.sizes import candidate_sizes
 
 N_FOLDS = 10
 
@@ -49,7 +49,7 @@ def tune_pystreed(X, y, sizes, n_folds: int):
 def compare(table: SurvivalTable, depth: int, repeat: int, n_folds: int) -> dict:
     """Tune both on one table."""
     X, y = table.X, table.y
-    ours, search = seconds(lambda: SurTreeCV(max_depth=depth).fit(X, y), repeat)
+    ours, search = seconds(lambda: SurTreeCV(max_depth=depth, shrinkage=0.0).fit(X, y), repeat)
     # A tree without a split needs no search.
     sizes = [size for size in candidate_sizes(depth, None) if size[1] > 0]
     taken, losses = tune_pystreed(X, y, sizes, n_folds)

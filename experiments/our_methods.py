@@ -35,7 +35,9 @@ def fit_surtree(task: Task) -> Partition:
 
 def tune_surtree(task: Task) -> Partition:
     """Choose depth and number of splits by the held-out loss."""
-    model = SurTreeCV(task.depth, cv=inner_folds(task.seed), min_support=task.min_support)
+    model = SurTreeCV(
+        task.depth, shrinkage=0.0, cv=inner_folds(task.seed), min_support=task.min_support
+    )
     return _apply(model.fit(task.X_train, task.y_train), task)
 
 

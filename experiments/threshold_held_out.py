@@ -61,6 +61,7 @@ def measure(case: HeldOutCase) -> Measures:
     start = processor_seconds()
     tuned = SurTreeCV(
         case.depth,
+        shrinkage=0.0,
         cv=inner_folds(case.seed),
         refit=False,
         time_limit=case.tuning_limit,

@@ -22,6 +22,7 @@ ROOMS = (
     "data",
     "survival",
     "metrics",
+    "scores",
     "solver",
     "cuts",
     "tree",

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surtree import EventStratifiedKFold, SurTree, SurTreeCV
+from surtree import EventStratifiedKFold, HeldOutScores, SurTree, SurTreeCV
 from surtree.data.table import read_table
 from surtree.data.target import Target
 from surtree.metrics import (
@@ -26,7 +26,7 @@ from surtree.metrics import (
     normalized_integrated_brier_score,
 )
 from surtree.model_selection.scoring import HeldOut
-from surtree.model_selection.sizes import candidate_sizes
+from surtree.scores.sizes import candidate_sizes
 from surtree.solver.core import Problem
 
 
@@ -56,13 +56,16 @@ WEIGHT = np.tile([1.0, 2.0, 0.5], 80)
 ENTRY = 0.4 * Y["years"]
 
 
+SHRINKAGES = (0.0, 3.0)
+
+
 def separate_fits(score, folds=FOLDS, **parameters):
-    """Scores of every size and fold, from a fit of its own for each."""
+    """Scores of every shrinkage, size and fold, from a fit of its own for each."""
     sizes = candidate_sizes(3, None)
     return [
         [
             score(
-                SurTree(max_depth=depth, max_splits=splits, **parameters).fit(
+                SurTree(max_depth=depth, max_splits=splits, shrinkage=shrinkage, **parameters).fit(
                     X.iloc[train], Y[train]
                 ),
                 train,
@@ -70,6 +73,7 @@ def separate_fits(score, folds=FOLDS, **parameters):
             )
             for train, test in folds
         ]
+        for shrinkage in SHRINKAGES
         for depth, splits in sizes
     ]
 
@@ -112,11 +116,16 @@ SCORES = [
 @pytest.mark.parametrize("leaf_curve", ["baseline", "kaplan-meier"])
 @pytest.mark.parametrize(("scoring", "score"), SCORES)
 def test_every_size_has_the_score_of_a_fit_of_its_own(scoring, score, leaf_curve):
-    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring=scoring, leaf_curve=leaf_curve).fit(X, Y)
+    search = SurTreeCV(
+        max_depth=3, cv=FOLDS, scoring=scoring, leaf_curve=leaf_curve, shrinkage=SHRINKAGES
+    ).fit(X, Y)
     expected = separate_fits(score, leaf_curve=leaf_curve)
     np.testing.assert_allclose(held_out_scores(search), expected, rtol=1e-12)
+    assert list(search.sizes_by_shrinkage_) == list(SHRINKAGES)
+    by_shrinkage = [sizes.held_out for sizes in search.sizes_by_shrinkage_.values()]
+    np.testing.assert_array_equal(np.concatenate(by_shrinkage), held_out_scores(search))
     # Three splits of depth two and of depth three are different trees.
-    by_depth = held_out_scores(search)[search.sizes_.max_splits == 3]
+    by_depth = search.sizes_.held_out[search.sizes_.max_splits == 3]
     assert by_depth.shape == (2, 3)
     assert (by_depth[0] != by_depth[1]).any()
 
@@ -139,14 +148,16 @@ def concordance_as_passed(model, X, y):
 )
 def test_rows_that_a_fold_names_twice_count_twice(scoring, score):
     folds = list(bootstrap_folds())
-    search = SurTreeCV(max_depth=3, cv=folds, scoring=scoring, min_samples_leaf=3).fit(X, Y)
+    search = SurTreeCV(
+        max_depth=3, cv=folds, scoring=scoring, min_samples_leaf=3, shrinkage=SHRINKAGES
+    ).fit(X, Y)
     expected = separate_fits(score, folds, min_samples_leaf=3)
     np.testing.assert_allclose(held_out_scores(search), expected, rtol=1e-12)
 
 
 def test_rows_that_a_fold_names_twice_are_rows_of_twice_the_weight():
     train, test = next(bootstrap_folds())
-    search = SurTreeCV(max_depth=3, cv=[(train, test)]).fit(X, Y)
+    search = SurTreeCV(max_depth=3, shrinkage=0.0, cv=[(train, test)]).fit(X, Y)
     once, weight = np.unique(train, return_counts=True)
     model = SurTree(max_depth=3).fit(X.iloc[once], Y[once], weight)
     assert search.sizes_.training_loss[-1, 0] == pytest.approx(model.loss_ / len(train), rel=1e-9)
@@ -175,7 +186,7 @@ def test_frames_of_every_library_and_any_scorer(frame):
         assert type(X) is type(table)
         return model.score(X, y)
 
-    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring=score).fit(table, Y)
+    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring=score, shrinkage=SHRINKAGES).fit(table, Y)
     np.testing.assert_allclose(held_out_scores(search), separate_fits(concordance_of_fold))
     assert search.sizes_.scoring == "score"
 
@@ -184,11 +195,15 @@ def test_a_scorer_is_given_what_a_fit_of_that_size_returns():
     seen = []
     parameters = {"min_samples_leaf": 5, "n_thresholds": 4, "leaf_curve": "kaplan-meier"}
     SurTreeCV(
-        max_depth=3, cv=FOLDS, scoring=lambda model, X, y: seen.append(model) or 0.0, **parameters
+        max_depth=3,
+        cv=FOLDS,
+        scoring=lambda model, X, y: seen.append(model) or 0.0,
+        shrinkage=SHRINKAGES,
+        **parameters,
     ).fit(X, Y)
-    sizes = candidate_sizes(3, None)
-    assert len(seen) == 3 * len(sizes)
-    for model in seen[: len(sizes)]:
+    n_candidates = len(SHRINKAGES) * len(candidate_sizes(3, None))
+    assert len(seen) == 3 * n_candidates
+    for model in seen[:n_candidates]:
         again = clone(model).fit(X.iloc[FOLDS[0][0]], Y[FOLDS[0][0]])
         assert again.get_params() == model.get_params()
         assert set(vars(again)) == set(vars(model))
@@ -224,7 +239,7 @@ def test_scorers_of_scikit_learn():
     ],
 )
 def test_weights_and_entry_times_are_split_with_the_rows(folds, weight):
-    search = SurTreeCV(max_depth=1, cv=folds).fit(X, Y, weight, ENTRY)
+    search = SurTreeCV(max_depth=1, shrinkage=0.0, cv=folds).fit(X, Y, weight, ENTRY)
     for k, (train, test) in enumerate(folds):
         model = SurTree(max_depth=1).fit(X.iloc[train], Y[train], weight[train], ENTRY[train])
         loss = model.loss(X.iloc[test], Y[test], weight[test], ENTRY[test])
@@ -275,6 +290,7 @@ def test_what_is_held_out_does_not_change_the_models_of_a_fold():
         seen = []
         search = SurTreeCV(
             max_depth=3,
+            shrinkage=0.0,
             cv=[(train, test)],
             scoring=lambda model, X, y: seen.append((model.tree_, model.encoder_.cuts_)) or 0.0,
         )
@@ -377,8 +393,13 @@ def test_the_rule_of_one_standard_error_finds_the_true_size():
 
 
 def test_results_are_those_of_a_grid_search():
-    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring="concordance").fit(X, Y)
-    pairs = [{"max_depth": [d], "max_splits": [k]} for d, k in candidate_sizes(3, None)]
+    search = SurTreeCV(max_depth=3, cv=FOLDS, scoring="concordance", shrinkage=SHRINKAGES)
+    search.fit(X, Y)
+    pairs = [
+        {"max_depth": [d], "max_splits": [k], "shrinkage": [shrinkage]}
+        for shrinkage in SHRINKAGES
+        for d, k in candidate_sizes(3, None)
+    ]
     grid = GridSearchCV(SurTree(), pairs, cv=FOLDS).fit(X, Y)
     for name in (
         *(f"split{k}_test_score" for k in range(3)),
@@ -387,6 +408,7 @@ def test_results_are_those_of_a_grid_search():
         "rank_test_score",
         "param_max_depth",
         "param_max_splits",
+        "param_shrinkage",
     ):
         np.testing.assert_allclose(search.cv_results_[name], grid.cv_results_[name].astype(float))
     assert search.cv_results_["params"] == grid.cv_results_["params"]
@@ -519,6 +541,7 @@ def test_progress_does_not_wait_for_the_last_fold():
     scored, done = [], []
     SurTreeCV(
         max_depth=1,
+        shrinkage=0.0,
         cv=4,
         scoring=lambda model, X, y: scored.append(model) or 0.0,
         progress=lambda step: done.append(len(scored)),
@@ -576,7 +599,12 @@ def test_an_interrupt_ends_all_folds(monkeypatch):
         ({"cv": 500}, "n_splits=500 greater than the number of samples: n_samples=240"),
         ({"cv": [FOLDS[0]], "rule": "1se"}, "rule='1se' needs two folds or more"),
         ({"cv": [([], [0, 1])]}, "A fold of cv has 0 rows to fit on and 2 held-out rows"),
-        ({"scoring": lambda *_: np.nan, "cv": 3}, "gave 12 of 12 scores that are not finite"),
+        ({"scoring": lambda *_: np.nan, "cv": 3}, "gave 48 of 48 scores that are not finite"),
+        ({"shrinkage": -1}, "shrinkage must be 0 or a number from 1e-06 to 1000; got -1"),
+        ({"shrinkage": [0, "a"]}, "shrinkage must be 0 or a number .* got 'a'"),
+        ({"shrinkage": []}, r"shrinkage must be a number or several to choose from; got \[\]"),
+        ({"shrinkage": "auto"}, "shrinkage must be a number or several .* got 'auto'"),
+        ({"shrinkage": None}, "shrinkage must be a number or several .* got None"),
     ],
 )
 def test_parameters_that_cannot_be_used(parameters, message):
@@ -607,7 +635,8 @@ def test_rows_that_cannot_be_used():
 
 @pytest.mark.parametrize("scoring", ["concordance_ipcw", "integrated_brier"])
 def test_metrics_without_weights_or_entry_times_refuse_them(scoring):
-    search = SurTreeCV(max_depth=1, cv=3, scoring=scoring)
+    # Twice the weight is twice the rows, which a prior would tell.
+    search = SurTreeCV(max_depth=1, cv=3, scoring=scoring, shrinkage=0.0)
     with pytest.raises(ValueError, match=f"{scoring}' has no weighted form: choose 'loss'"):
         search.fit(X, Y, WEIGHT)
     with pytest.raises(ValueError, match="not defined for rows with entry times"):
@@ -646,6 +675,82 @@ def test_a_saved_search_is_the_model_that_it_chose(tmp_path):
     assert (model.status_, model.loss_) == (search.status_, search.best_estimator_.loss_)
     np.testing.assert_array_equal(model.predict(X), search.predict(X))
     np.testing.assert_array_equal(model.predict_median(X), search.predict_median(X))
+    assert model.held_out_ == search.held_out_
+    assert model.sizes_ == search.sizes_
+
+
+# Shrinkage and held-out scores
+
+
+def test_shrinkage_is_chosen_with_the_size():
+    search = SurTreeCV(max_depth=2, cv=FOLDS, shrinkage=[10, 0, 1]).fit(X, Y)
+    assert search.cv_results_["param_shrinkage"].tolist() == [0.0] * 4 + [1.0] * 4 + [10.0] * 4
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+    best = search.cv_results_["params"][search.best_index_]
+    assert search.best_params_ == best
+    assert search.sizes_.shrinkage == best["shrinkage"] == search.best_estimator_.shrinkage
+    one = SurTreeCV(max_depth=2, cv=FOLDS, shrinkage=best["shrinkage"]).fit(X, Y)
+    assert one.tree_ == search.tree_
+
+
+def test_the_rule_of_one_standard_error_keeps_the_best_shrinkage():
+    best = SurTreeCV(max_depth=3, cv=FOLDS).fit(X, Y)
+    small = SurTreeCV(max_depth=3, cv=FOLDS, rule="1se").fit(X, Y)
+    assert small.sizes_.shrinkage == best.sizes_.shrinkage
+    assert small.best_params_["max_splits"] <= best.best_params_["max_splits"]
+    assert small.best_index_ == small.cv_results_["params"].index(small.best_params_)
+
+
+def test_equal_scores_go_to_the_smallest_size_and_the_least_shrinkage():
+    search = SurTreeCV(max_depth=2, cv=FOLDS, scoring=lambda *_: 1.0, shrinkage=(3, 1)).fit(X, Y)
+    assert search.best_params_ == {"max_depth": 0, "max_splits": 0, "shrinkage": 1.0}
+
+
+def test_held_out_scores_are_those_of_fits_of_the_chosen_size():
+    search = SurTreeCV(max_depth=3, cv=FOLDS).fit(X, Y)
+    scores = search.held_out_
+    for k, (train, test) in enumerate(FOLDS):
+        model = SurTree(**search.best_params_).fit(X.iloc[train], Y[train])
+        single = SurTree(max_depth=0).fit(X.iloc[train], Y[train])
+        assert scores.loss[k] == pytest.approx(-loss_of_fold(model, train, test))
+        assert scores.loss_without_tree[k] == pytest.approx(-loss_of_fold(single, train, test))
+        assert scores.concordance[k] == pytest.approx(concordance_of_fold(model, train, test))
+        assert scores.brier[k] == pytest.approx(brier_of_fold(model, train, test))
+    assert scores.mean("loss") == pytest.approx(-search.best_score_)
+    assert scores.standard_error("brier") == pytest.approx(scores.brier.std(ddof=1) / np.sqrt(3))
+    assert search.best_estimator_.held_out_ is scores
+    assert SurTree().fit(X, Y).held_out_ is None
+
+
+def test_a_score_that_cannot_be_computed_is_nan_and_null_in_a_file(tmp_path):
+    weighted = SurTreeCV(max_depth=1, cv=3).fit(X, Y, WEIGHT)
+    assert np.isnan(weighted.held_out_.brier).all()
+    assert np.isfinite(weighted.held_out_.concordance).all()
+    late = SurTreeCV(max_depth=1, cv=3).fit(X, Y, entry=ENTRY)
+    assert np.isnan(late.held_out_.concordance).all()
+    assert np.isnan(late.held_out_.mean("concordance"))
+    late.save(tmp_path / "model.json")
+    loaded = SurTree.load(tmp_path / "model.json").held_out_
+    assert np.isnan(loaded.concordance).all()
+    np.testing.assert_array_equal(loaded.loss, late.held_out_.loss)
+
+
+def test_an_edited_file_has_no_held_out_scores(tmp_path):
+    path = tmp_path / "model.json"
+    SurTreeCV(max_depth=1, cv=3).fit(X, Y).save(path)
+    assert SurTree.load(path).held_out_ is not None
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"time_unit": null', '"time_unit": "days"'), encoding="utf-8")
+    edited = SurTree.load(path)
+    assert (edited.status_, edited.held_out_, edited.sizes_) == ("edited", None, None)
+
+
+def test_a_tree_beats_none_by_more_than_a_standard_error():
+    ones = np.ones(4)
+    noise = np.array([-1.0, 1.0, -1.0, 1.0])
+    for saved, beats in ((0.5, False), (0.7, True), (-1.0, False)):
+        scores = HeldOutScores(ones - saved + noise, ones, ones, ones)
+        assert scores.beats_no_tree == beats
 
 
 def test_a_search_without_a_model_cannot_be_saved(tmp_path):

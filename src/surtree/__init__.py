@@ -20,11 +20,11 @@ from surtree.model_selection import (
     CostComplexityPath,
     EventStratifiedKFold,
     FoldProgress,
-    SizeScores,
     SurTreeCV,
     cost_complexity_path,
 )
 from surtree.report import write_report
+from surtree.scores import HeldOutScores, SizeScores
 from surtree.solver import Progress
 from surtree.survival import Baseline, Objective, RelativeRisk, StepFunction
 from surtree.tree import (
@@ -46,6 +46,7 @@ __all__ = [
     "Encoder",
     "EventStratifiedKFold",
     "FoldProgress",
+    "HeldOutScores",
     "LeafCurve",
     "Objective",
     "Optimum",

@@ -26,6 +26,7 @@ from surtree.parameters import (
     require_shrinkage,
     require_whole,
 )
+from surtree.scores import HeldOutScores, SizeScores
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
@@ -108,6 +109,8 @@ class SurTree(TreeEstimator):
     path_ : tuple of Size
         For 0, 1, 2, ... splits, the best tree with at most that number. Only ``tree_`` among them
         keeps the at-risk counts that Kaplan-Meier curves need.
+    held_out_, sizes_ : HeldOutScores, SizeScores or None
+        Scores on held-out rows, of a model that `SurTreeCV` has chosen; `save` keeps them.
     encoder_ : Encoder
         The fitted encoder, with the cuts that the search could use.
     time_unit_ : str or None
@@ -151,6 +154,8 @@ class SurTree(TreeEstimator):
     """
 
     path_: tuple[Size, ...]
+    held_out_: HeldOutScores | None
+    sizes_: SizeScores | None
     encoder_: Encoder
     time_unit_: str | None
     n_cuts_: int
@@ -297,8 +302,7 @@ class SurTree(TreeEstimator):
     def unpenalised_loss_(self) -> float:
         """The loss of the tree on its training rows, without the penalty of shrinkage."""
         check_is_fitted(self)
-        leaves = self.tree_.sums[self.tree_.leaves].T
-        return self.loss_ - float(self.tree_.objective.penalty(leaves).sum())
+        return self.tree_.unpenalised_loss
 
 
 def check_parameters(model: SurTree) -> Limits:
@@ -362,6 +366,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.tree_ = chosen
     model.encoder_ = problem.encoder
     model.time_unit_ = None
+    model.held_out_ = model.sizes_ = None
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
     model.loss_ = best.loss
     # A better tree of any size could have been chosen, so all bounds count.

@@ -107,7 +107,7 @@ def test_json_of_tuning(surtree, files):
     found = json.loads(surtree("fit", files.csv, *TARGET, *options, "--json").stdout)
     expected = SurTreeCV(max_depth=1, cv=3).fit(*load_lung())
     assert [size["mean"] for size in found["tuning"]["sizes"]] == expected.sizes_.mean.tolist()
-    assert found["tuning"]["chosen"] == expected.best_index_
+    assert found["tuning"]["chosen"] == expected.sizes_.chosen
 
 
 def test_a_report_with_its_words(surtree, files):

@@ -19,7 +19,7 @@ from surtree.cli._search import Found, Settings, search
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json
 from surtree.cli._survival import Survival, read_survival
 from surtree.datasets import load_gbsg2
-from surtree.model_selection.sizes import Rule
+from surtree.scores.sizes import Rule
 
 Model = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the model here (JSON).")]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here (HTML).")]

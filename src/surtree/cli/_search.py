@@ -17,7 +17,7 @@ from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
-from surtree.model_selection.sizes import Rule
+from surtree.scores.sizes import Rule
 
 # Seconds for a last tree, after the user has interrupted the tuning.
 _LAST_SECONDS = 1.0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.training import TrainingData
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.survival.objective import Objective
 from surtree.tree.build import LazyTree, lazy_trees, with_at_risk
 from surtree.tree.tree import Tree
 
@@ -37,6 +38,11 @@ class FitProblem:
     def core(self) -> Problem:
         """The rows as the compiled core has them: made once for all searches and all trees."""
         return Problem(self.binned, self.data.sums)
+
+    def with_objective(self, objective: Objective) -> FitProblem:
+        """Return the same rows and cuts, with another gain of a leaf."""
+        sums = replace(self.data.sums, objective=objective)
+        return FitProblem(replace(self.data, sums=sums), self.encoder, self.binned)
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
         """Return the tree of each topology, without at-risk counts."""

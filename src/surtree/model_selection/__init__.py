@@ -4,13 +4,11 @@ from surtree.model_selection.cost_complexity import CostComplexityPath, cost_com
 from surtree.model_selection.cv import SurTreeCV
 from surtree.model_selection.event_kfold import EventStratifiedKFold
 from surtree.model_selection.folds import FoldProgress
-from surtree.model_selection.sizes import SizeScores
 
 __all__ = [
     "CostComplexityPath",
     "EventStratifiedKFold",
     "FoldProgress",
-    "SizeScores",
     "SurTreeCV",
     "cost_complexity_path",
 ]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
@@ -29,6 +30,7 @@ from surtree.model_selection.folds import (
     FoldScores,
     Positions,
     cut_fold,
+    measure_fold,
     score_fold,
 )
 from surtree.model_selection.scoring import (
@@ -38,24 +40,29 @@ from surtree.model_selection.scoring import (
     find_scorer,
     require_unweighted,
 )
-from surtree.model_selection.sizes import RULES, Rule, SizeScores, candidate_sizes
 from surtree.parameters import (
     LeafCurveKind,
+    is_number,
     is_whole,
     require_flag,
     require_hook,
     require_jobs,
+    require_shrinkage,
     require_whole,
 )
+from surtree.scores.held_out import HeldOutScores
+from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, is_as_good
 from surtree.status import Status, first_unproven
+
+Result = TypeVar("Result")
 
 
 class SurTreeCV(TreeEstimator):
-    """An optimal survival tree whose depth and number of splits are chosen by cross-validation.
+    """An optimal survival tree whose size and shrinkage are chosen by cross-validation.
 
-    In every fold one solve for each depth finds the best tree of every size, and all of them are
-    scored on the rows that were held out. Cuts and the baseline hazard are learnt from the
-    training rows of the fold alone.
+    In every fold one solve for each depth and shrinkage finds the best tree of every size, and all
+    of them are scored on the rows that were held out. Cuts and the baseline hazard are learnt from
+    the training rows of the fold alone.
 
     Parameters
     ----------
@@ -63,6 +70,9 @@ class SurTreeCV(TreeEstimator):
         The largest depth to try.
     max_splits : int or None, default=None
         The largest number of splits to try. None is as many as the depth allows.
+    shrinkage : float or sequence of float, default=(0.0, 1.0, 3.0, 10.0)
+        One value, or several to choose from: the events that the prior of each leaf is worth, as
+        in `SurTree`.
     cv : int, splitter or iterable, default=10
         A number of folds, drawn by `EventStratifiedKFold` always in the same way; or a splitter
         of scikit-learn's, or pairs of training and held-out positions. A position that is given
@@ -75,7 +85,9 @@ class SurTreeCV(TreeEstimator):
         name or as a function of a fitted `SurTree`, X and y, which is not told of weights.
     rule : {"best", "1se"}, default="best"
         Whether to choose the size with the best mean score, or the smallest size whose mean is
-        within one standard error of it: fewer splits first, then less depth.
+        within one standard error of it: fewer splits first, then less depth. The shrinkage is that
+        of the best mean in both cases. On real tables "1se" predicts worse; choose it where a
+        small tree matters more than a good prediction.
     refit : bool, default=True
         Whether to fit the chosen size on all rows. Without it there is nothing to predict with.
     min_samples_leaf, min_events_leaf, n_thresholds, max_categories, min_support : optional
@@ -93,7 +105,7 @@ class SurTreeCV(TreeEstimator):
     Attributes
     ----------
     best_params_ : dict
-        The chosen ``max_depth`` and ``max_splits``.
+        The chosen ``max_depth``, ``max_splits`` and ``shrinkage``.
     best_score_ : float
         The mean score of the chosen size over the folds.
     best_index_ : int
@@ -105,10 +117,15 @@ class SurTreeCV(TreeEstimator):
     status_ : Status
         "optimal" where every search was completed, else how the first other one ended.
     sizes_ : SizeScores
-        The scores of all sizes: ``print`` shows a table, `surtree.plot.plot_path` a picture.
+        The scores of all sizes with the chosen shrinkage: ``print`` shows a table,
+        `surtree.plot.plot_path` a picture.
+    sizes_by_shrinkage_ : dict of float to SizeScores
+        The same for each shrinkage.
+    held_out_ : HeldOutScores
+        How the chosen size and shrinkage did on held-out rows; only with ``refit``.
     cv_results_ : dict of arrays
-        The same in the layout of scikit-learn's ``GridSearchCV``, an entry for each size. Sizes of
-        one depth share one solve, so they have the same fit time.
+        All scores in the layout of scikit-learn's ``GridSearchCV``, an entry for each shrinkage and
+        size. Sizes of one depth share one solve, so they have the same fit time.
     n_splits_ : int
         The number of folds.
     n_features_in_ : int
@@ -126,19 +143,21 @@ class SurTreeCV(TreeEstimator):
     >>> from surtree import SurTreeCV
     >>> from surtree.datasets import load_gbsg2
     >>> X, y = load_gbsg2()
-    >>> search = SurTreeCV(max_depth=2, rule="1se").fit(X, y)
+    >>> search = SurTreeCV(max_depth=2).fit(X, y)
     >>> search.best_params_
-    {'max_depth': 1, 'max_splits': 1}
+    {'max_depth': 2, 'max_splits': 3, 'shrinkage': 10.0}
     >>> print(search.sizes_)
     splits  depth  training loss  held-out loss  std. error
          0      0         0.6960         0.7038      0.0302
-         1      1         0.6491         0.6613      0.0296  best, chosen
-         2      2         0.6259         0.6679      0.0268
-         3      2         0.6171         0.6685      0.0286
+         1      1         0.6493         0.6589      0.0293
+         2      2         0.6272         0.6641      0.0271
+         3      2         0.6204         0.6541      0.0251  best, chosen
+    >>> round(search.held_out_.mean("concordance"), 3)
+    0.639
     """
 
     best_estimator_: SurTree
-    best_params_: dict[str, int]
+    best_params_: dict[str, float]
     status_: Status
 
     def __init__(
@@ -146,6 +165,7 @@ class SurTreeCV(TreeEstimator):
         max_depth: int = 4,
         max_splits: int | None = None,
         *,
+        shrinkage: float | Sequence[float] = (0.0, 1.0, 3.0, 10.0),
         cv: Any = 10,
         scoring: Scoring = "loss",
         rule: Rule = "best",
@@ -163,6 +183,7 @@ class SurTreeCV(TreeEstimator):
     ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
+        self.shrinkage = shrinkage
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
@@ -208,23 +229,27 @@ class SurTreeCV(TreeEstimator):
         rows = FoldInput(table, target, weight, X, y)
         limits = check_parameters(self._tree())
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
-        folds = self._score_folds(rows, partial(score_fold, self._tree(), sizes, scorer))
-        self._choose(sizes, folds)
-        for stale in ("best_estimator_", "tree_"):
+        positions = self._split(rows)
+        score = partial(score_fold, self._tree(), self._shrinkages(), sizes, scorer)
+        self._choose(sizes, self._run(rows, positions, score, self.progress))
+        for stale in ("best_estimator_", "tree_", "held_out_"):
             if hasattr(self, stale):
                 delattr(self, stale)
         if self.refit:
-            best = self._tree().set_params(**self.best_params_, n_jobs=self.n_jobs)
-            self.best_estimator_ = best.fit(X, y, weight, entry)
-            self.tree_ = best.tree_
+            best = self._tree().set_params(**self.best_params_)
+            measures = self._run(rows, positions, partial(measure_fold, best))
+            best = clone(best).set_params(n_jobs=self.n_jobs).fit(X, y, weight, entry)
+            best.held_out_ = self.held_out_ = HeldOutScores(*np.array(measures).T)
+            best.sizes_ = self.sizes_
+            self.best_estimator_, self.tree_ = best, best.tree_
             self.status_ = first_unproven([self.status_, best.status_])
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model, ``best_estimator_``, to a file that `SurTree.load` reads.
 
-        The file holds what predicts, with its certificate and its path. Scores of the folds are
-        not in it; pickle the search to keep them.
+        The file holds what predicts, with its certificate, its path and its held-out scores. Those
+        of the other shrinkages are not in it; pickle the search to keep them.
 
         Parameters
         ----------
@@ -247,11 +272,15 @@ class SurTreeCV(TreeEstimator):
         check_is_fitted(self)
         self.best_estimator_.save(path)
 
-    def _score_folds(
-        self, rows: FoldInput, score: Callable[[Fold], FoldScores]
-    ) -> list[FoldScores]:
+    def _run(
+        self,
+        rows: FoldInput,
+        positions: list[tuple[Positions, Positions]],
+        score: Callable[[Fold], Result],
+        progress: Callable[[FoldProgress], object] | None = None,
+    ) -> list[Result]:
+        """Return the result of a function for each fold."""
         start = perf_counter()
-        positions = self._split(rows)
         cut = partial(cut_fold, rows, as_passed=self.scoring not in SCORERS)
         jobs = (
             delayed(_numbered)(score, number, cut(train, test))
@@ -263,15 +292,15 @@ class SurTreeCV(TreeEstimator):
             # More jobs than folds would idle.
             n_jobs=self.n_jobs if self.n_jobs is None else min(self.n_jobs, len(positions)),
             prefer="threads",
-            return_as="list" if self.progress is None else "generator_unordered",
+            return_as="list" if progress is None else "generator_unordered",
         )
-        folds: dict[int, FoldScores] = {}
-        for number, fold in parallel(jobs):
-            folds[number] = fold
-            if self.progress is not None:
+        results: dict[int, Result] = {}
+        for number, result in parallel(jobs):
+            results[number] = result
+            if progress is not None:
                 seconds = perf_counter() - start
-                self.progress(FoldProgress(len(folds), len(positions), seconds))
-        return [folds[number] for number in range(len(positions))]
+                progress(FoldProgress(len(results), len(positions), seconds))
+        return [results[number] for number in range(len(positions))]
 
     def _split(self, rows: FoldInput) -> list[tuple[Positions, Positions]]:
         """Return the positions of the training and of the held-out rows of every fold.
@@ -300,34 +329,66 @@ class SurTreeCV(TreeEstimator):
         if self.rule == "1se" and len(folds) == 1:
             raise ValueError("rule='1se' needs two folds or more: one has no standard error.")
         depth, splits = np.array(sizes).T
-        self.sizes_ = SizeScores(
-            max_depth=depth,
-            max_splits=splits,
-            held_out=np.stack([fold.held_out for fold in folds], axis=1),
-            training_loss=np.stack([fold.training_loss for fold in folds], axis=1),
-            scoring=_name(self.scoring),
-            rule=self.rule,
-        )
-        unclear = ~np.isfinite(self.sizes_.held_out)
+        held_out = np.stack([fold.held_out for fold in folds], axis=-1)
+        unclear = ~np.isfinite(held_out)
         if unclear.any():
             raise ValueError(
                 f"scoring={self.scoring!r} gave {unclear.sum()} of {unclear.size} scores that are "
                 "not finite numbers."
             )
-        self.cv_results_ = _results(self.sizes_, folds)
+        training_loss = np.stack([fold.training_loss for fold in folds], axis=-1)
+        scores = [
+            SizeScores(
+                max_depth=depth,
+                max_splits=splits,
+                held_out=held_out[place],
+                training_loss=training_loss[place],
+                scoring=_name(self.scoring),
+                rule=self.rule,
+                shrinkage=shrinkage,
+            )
+            for place, shrinkage in enumerate(self._shrinkages())
+        ]
+        # If several are equally good, the smallest size and of these the least shrinkage.
+        highest = [float(score.mean[score.best]) for score in scores]
+        best = [
+            (score.best, place)
+            for place, score in enumerate(scores)
+            if is_as_good(highest[place], max(highest))
+        ]
+        place = min(best)[1]
+        self.sizes_ = scores[place]
+        self.sizes_by_shrinkage_ = {score.shrinkage: score for score in scores}
+        self.cv_results_ = _results(scores, folds)
         self.n_splits_ = len(folds)
         self.status_ = first_unproven(fold.status for fold in folds)
-        self.best_index_ = self.sizes_.chosen
+        self.best_index_ = place * len(sizes) + self.sizes_.chosen
         self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.best_score_ = float(self.sizes_.mean[self.best_index_])
+        self.best_score_ = float(self.sizes_.mean[self.sizes_.chosen])
 
     def _tree(self) -> SurTree:
-        """Return a SurTree with the parameters that both have, except n_jobs and progress."""
+        """Return a SurTree with the parameters that both have and mean the same."""
         shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
-        return SurTree(**{name: getattr(self, name) for name in shared - {"n_jobs", "progress"}})
+        own = {"n_jobs", "progress", "shrinkage"}
+        return SurTree(**{name: getattr(self, name) for name in shared - own})
+
+    def _shrinkages(self) -> list[float]:
+        """Return the values of shrinkage to choose from, ascending."""
+        given: Any = self.shrinkage
+        if is_number(given):
+            given = [given]
+        is_several = isinstance(given, Collection | np.ndarray) and not isinstance(given, str)
+        if not (is_several and len(given)):
+            raise ValueError(
+                f"shrinkage must be a number or several to choose from; got {self.shrinkage!r}."
+            )
+        for value in given:
+            require_shrinkage(value)
+        return sorted({float(value) for value in given})
 
     def _check_parameters(self) -> Scorer:
         check_parameters(self._tree())
+        self._shrinkages()
         require_jobs(self.n_jobs)
         require_hook(self.progress)
         require_flag("refit", self.refit)
@@ -350,9 +411,7 @@ class SurTreeCV(TreeEstimator):
         return hasattr(self, "tree_")
 
 
-def _numbered(
-    score: Callable[[Fold], FoldScores], number: int, fold: Fold
-) -> tuple[int, FoldScores]:
+def _numbered(score: Callable[[Fold], Result], number: int, fold: Fold) -> tuple[int, Result]:
     try:
         return number, score(fold)
     except Exception as error:
@@ -369,29 +428,36 @@ def _positions(chosen: Any, present: NDArray[np.bool_]) -> Positions:
     return positions[present[positions]]
 
 
-def _results(sizes: SizeScores, folds: list[FoldScores]) -> dict[str, Any]:
-    """Return scores and times as scikit-learn's searches do."""
-    limits = {"max_depth": sizes.max_depth, "max_splits": sizes.max_splits}
+def _results(scores: list[SizeScores], folds: list[FoldScores]) -> dict[str, Any]:
+    """Return scores and times as scikit-learn's searches do: shrinkage by shrinkage."""
+    limits = {
+        "max_depth": np.concatenate([sizes.max_depth for sizes in scores]),
+        "max_splits": np.concatenate([sizes.max_splits for sizes in scores]),
+        "shrinkage": np.repeat(
+            [sizes.shrinkage for sizes in scores], [sizes.max_depth.size for sizes in scores]
+        ),
+    }
+    held_out = np.concatenate([sizes.held_out for sizes in scores])
     results: dict[str, Any] = {}
     for name, times in (
-        ("fit_time", [fold.fit_time for fold in folds]),
-        ("score_time", [fold.score_time for fold in folds]),
+        ("fit_time", [fold.fit_time.ravel() for fold in folds]),
+        ("score_time", [fold.score_time.ravel() for fold in folds]),
     ):
         results[f"mean_{name}"] = np.mean(times, axis=0)
         results[f"std_{name}"] = np.std(times, axis=0)
     results |= {f"param_{name}": np.ma.array(values) for name, values in limits.items()}
     results["params"] = [
-        {name: int(values[position]) for name, values in limits.items()}
-        for position in range(sizes.mean.size)
+        {name: values[position].item() for name, values in limits.items()}
+        for position in range(len(held_out))
     ]
-    scores = {"test": sizes.held_out}
-    if sizes.scoring == "loss":
-        scores["train"] = -sizes.training_loss
-    for name, values in scores.items():
+    kinds = {"test": held_out}
+    if scores[0].scoring == "loss":
+        kinds["train"] = -np.concatenate([sizes.training_loss for sizes in scores])
+    for name, values in kinds.items():
         results |= {f"split{k}_{name}_score": fold for k, fold in enumerate(values.T)}
         results[f"mean_{name}_score"] = values.mean(axis=1)
         results[f"std_{name}_score"] = values.std(axis=1)
-    results["rank_test_score"] = rankdata(-sizes.mean, method="min").astype(np.int32)
+    results["rank_test_score"] = rankdata(-held_out.mean(axis=1), method="min").astype(np.int32)
     return results
 
 

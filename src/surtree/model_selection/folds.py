@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -20,7 +21,13 @@ from surtree.estimator import SurTree, adopt_size, check_parameters, make_proble
 from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import objective_of, training_data
-from surtree.model_selection.scoring import Candidate, HeldOut, Scorer
+from surtree.model_selection.scoring import (
+    SCORERS,
+    Candidate,
+    HeldOut,
+    Scorer,
+    require_unweighted,
+)
 from surtree.parameters import read_time_limit
 from surtree.solver.search import SearchSettings
 from surtree.status import Status, first_unproven
@@ -59,7 +66,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
-    """The scores of every size in one fold; all arrays have the shape (n_sizes,).
+    """The scores of every candidate in one fold; arrays have the shape (n_shrinkages, n_sizes).
 
     Parameters
     ----------
@@ -110,14 +117,20 @@ def cut_fold(rows: FoldInput, train: Positions, test: Positions, *, as_passed: b
 
 
 def score_fold(
-    template: SurTree, sizes: list[tuple[int, int]], scorer: Scorer, fold: Fold
+    template: SurTree,
+    shrinkages: Sequence[float],
+    sizes: list[tuple[int, int]],
+    scorer: Scorer,
+    fold: Fold,
 ) -> FoldScores:
-    """Score the best tree of every size.
+    """Score the best tree of every shrinkage and size.
 
     Parameters
     ----------
     template : SurTree
-        Every fit has its parameters, except depth and splits.
+        Every fit has its parameters, except shrinkage, depth and splits.
+    shrinkages : sequence of float
+        The events that the prior of a leaf is worth.
     sizes : list of (int, int)
         Depth and number of splits.
     scorer : callable
@@ -125,42 +138,88 @@ def score_fold(
     fold : Fold
         The rows.
     """
-    limits = check_parameters(template)
-    data = training_data(fold.table, fold.target, fold.weight, objective_of(template))
-    problem = make_problem(template, data)
-    held_out_rows = fold.held_out
-    sums = problem.data.sums.objective.row_sums(
-        held_out_rows.target, held_out_rows.weight, problem.data.baseline
-    )
-    held_out_rows = replace(held_out_rows, sums=sums)
-    weight = float(fold.weight.sum())
-    values = np.empty((len(sizes), 4))
+    problem, held_out = _read_fold(template, fold)
+    values = np.empty((len(shrinkages), len(sizes), 4))
     statuses: list[Status] = []
-    for depth, positions in _by_search(sizes).items():
-        start = perf_counter()
-        most_splits = max(sizes[position][1] for position in positions)
-        searched = replace(limits, max_depth=depth, max_splits=most_splits)
-        path = find_path(
-            problem,
-            SearchSettings(
-                searched,
-                read_time_limit(template.time_limit),
-                memory_limit=template.memory_limit,
-            ),
-        )
-        fit_seconds = perf_counter() - start
-        if path.status == "interrupted":
-            raise KeyboardInterrupt
-        statuses.append(path.status)
-        for position in positions:
+    for place, shrinkage in enumerate(shrinkages):
+        own = clone(template).set_params(shrinkage=shrinkage)
+        shrunk = problem.with_objective(objective_of(own))
+        for depth, positions in _by_search(sizes).items():
             start = perf_counter()
-            smaller = _up_to(path, sizes[position][1])
-            size = smaller.sizes[-1]
-            model = partial(_model, template, sizes[position], problem, smaller)
-            score = scorer(Candidate(size.tree, model), held_out_rows)
-            values[position] = score, size.loss / weight, fit_seconds, perf_counter() - start
-    held_out, training_loss, fit_time, score_time = values.T
-    return FoldScores(held_out, training_loss, fit_time, score_time, first_unproven(statuses))
+            path = _search(own, shrunk, depth, max(sizes[position][1] for position in positions))
+            fit_seconds = perf_counter() - start
+            statuses.append(path.status)
+            for position in positions:
+                start = perf_counter()
+                candidate = _candidate(own, sizes[position], shrunk, path)
+                score = scorer(candidate, held_out)
+                loss = candidate.tree.unpenalised_loss / float(fold.weight.sum())
+                values[place, position] = score, loss, fit_seconds, perf_counter() - start
+    scores, training_loss, fit_time, score_time = np.moveaxis(values, -1, 0)
+    return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))
+
+
+def measure_fold(chosen: SurTree, fold: Fold) -> list[float]:
+    """Return the fields of `HeldOutScores` for one fold.
+
+    Parameters
+    ----------
+    chosen : SurTree
+        The parameters of the chosen model.
+    fold : Fold
+        The rows.
+    """
+    problem, held_out = _read_fold(chosen, fold)
+    limits = check_parameters(chosen)
+    size = limits.max_depth, limits.max_splits or 0
+    path = _search(chosen, problem, *size)
+    candidate = _candidate(chosen, size, problem, path)
+    single_leaf = _candidate(chosen, (0, 0), problem, path)
+    return [
+        -SCORERS["loss"](candidate, held_out),
+        -SCORERS["loss"](single_leaf, held_out),
+        *(_score_or_nan(name, candidate, held_out) for name in ("concordance", "integrated_brier")),
+    ]
+
+
+def _score_or_nan(name: str, candidate: Candidate, held_out: HeldOut) -> float:
+    """Return a score, or NaN where rows have none or the metric has no form for them."""
+    if held_out.target.entry is not None:
+        return float("nan")
+    try:
+        require_unweighted(name, held_out.weight)
+        return SCORERS[name](candidate, held_out)
+    except ValueError:
+        return float("nan")
+
+
+def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:
+    """Return the problem that the training rows pose, and what the held-out rows add to leaves."""
+    data = training_data(fold.table, fold.target, fold.weight, objective_of(template))
+    held_out = fold.held_out
+    sums = data.sums.objective.row_sums(held_out.target, held_out.weight, data.baseline)
+    return make_problem(template, data), replace(held_out, sums=sums)
+
+
+def _search(template: SurTree, problem: FitProblem, depth: int, splits: int) -> SizePath:
+    limits = replace(check_parameters(template), max_depth=depth, max_splits=splits)
+    time_limit = read_time_limit(template.time_limit)
+    path = find_path(
+        problem, SearchSettings(limits, time_limit, memory_limit=template.memory_limit)
+    )
+    if path.status == "interrupted":
+        raise KeyboardInterrupt
+    return path
+
+
+def _candidate(
+    template: SurTree, size: tuple[int, int], problem: FitProblem, path: SizePath
+) -> Candidate:
+    """Return the best tree of a size, to be scored."""
+    # A path ends where rows allow no more splits.
+    smaller = replace(path, sizes=path.sizes[: size[1] + 1])
+    tree = smaller.sizes[-1].tree
+    return Candidate(tree, partial(_model, template, size, problem, smaller))
 
 
 def _by_search(sizes: list[tuple[int, int]]) -> dict[int, list[int]]:
@@ -173,11 +232,6 @@ def _by_search(sizes: list[tuple[int, int]]) -> dict[int, list[int]]:
     for position, (depth, _) in enumerate(sizes):
         searches.setdefault(max(depth, min(2, deepest)), []).append(position)
     return searches
-
-
-def _up_to(path: SizePath, splits: int) -> SizePath:
-    """Return the sizes up to a number of splits; a path ends where rows allow no more of them."""
-    return replace(path, sizes=path.sizes[: splits + 1])
 
 
 def _model(

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._types import Floats
 from surtree.model_selection.cv import SurTreeCV
-from surtree.model_selection.sizes import SizeScores
 from surtree.plot._requirement import require_matplotlib
+from surtree.scores.sizes import SizeScores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

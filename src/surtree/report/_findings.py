@@ -11,7 +11,7 @@ from surtree.audit.result import Audit
 from surtree.cuts.cut import Cut
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
-from surtree.model_selection.sizes import SizeScores
+from surtree.scores.sizes import SizeScores
 from surtree.status import Status
 from surtree.tree.resolve import fitted
 from surtree.tree.tree import Tree

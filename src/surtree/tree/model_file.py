@@ -15,6 +15,7 @@ from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
 from surtree.files.schema import format_and_version, is_known, read_each, shown
 from surtree.files.writing import write_text
+from surtree.scores.file import read_held_out, read_sizes, save_scores
 from surtree.tree.model_validate import MODEL_FORMATS, validate_model
 from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.size import Size
@@ -146,8 +147,10 @@ def _canonical(value: Any) -> Any:
 
 
 def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
-    """Return the certificate of a tree about which nothing is known."""
+    """Return the certificate and the scores of a tree about which nothing is known."""
     return {
+        "held_out_": None,
+        "sizes_": None,
         "status_": "edited",
         "lower_bound_": 0.0,
         "gap_": 1.0,
@@ -171,6 +174,8 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "columns": None if names is None else names.tolist(),
         "n_columns": estimator.n_features_in_,
         "time_unit": estimator.time_unit_,
+        "held_out": save_scores(estimator.held_out_),
+        "sizes": save_scores(estimator.sizes_),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
         **{name.removesuffix("_"): int(getattr(estimator, name)) for name in _COUNTS},
@@ -218,6 +223,8 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         **{name: saved[name.removesuffix("_")] for name in _COUNTS},
         "status_": saved["status"],
         "time_unit_": saved.get("time_unit"),
+        "held_out_": read_held_out(saved.get("held_out")),
+        "sizes_": read_sizes(saved.get("sizes")),
         "tree_": trees[0],
         "path_": tuple(
             Size(

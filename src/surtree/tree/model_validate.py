@@ -20,6 +20,7 @@ from surtree.files.schema import (
     shown,
     text,
 )
+from surtree.scores.file import held_out_format, sizes_format
 from surtree.status import STATUSES
 from surtree.tree.size import LOSS_TOLERANCE
 from surtree.tree.tree import Tree
@@ -64,11 +65,12 @@ _FIELDS: dict[str, Check] = {
     ),
 }
 _ALSO: dict[str, Check] = {"time_unit": optional(text), "digest": text, "known": known_categories}
+_SCORES = {"held_out": optional(held_out_format), "sizes": optional(sizes_format)}
 
 # By version. Models of the first have no objective: it is relative risk.
 MODEL_FORMATS = {
     1: record(_FIELDS, also=_ALSO),
-    2: record(_FIELDS | {"objective": anything}, also=_ALSO),
+    2: record(_FIELDS | {"objective": anything}, also=_ALSO | _SCORES),
 }
 
 

@@ -156,8 +156,13 @@ class Tree(ArrayValue):
 
     @property
     def total_loss(self) -> float:
-        """The loss of the tree on its training rows."""
+        """The loss of the tree on its training rows, the penalty of shrinkage included."""
         return float(self.loss[self.leaves].sum())
+
+    @property
+    def unpenalised_loss(self) -> float:
+        """The same without the penalty of shrinkage."""
+        return self.total_loss - float(self.objective.penalty(self.sums[self.leaves].T).sum())
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row falls in.

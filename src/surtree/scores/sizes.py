@@ -49,6 +49,8 @@ class SizeScores(ArrayValue):
         What the score is. With "loss", it is the loss with its sign turned, divided by the weight.
     rule : {"best", "1se"}
         How the size is chosen.
+    shrinkage : float
+        The events that the prior of each leaf is worth, for all sizes.
     """
 
     max_depth: NDArray[np.int64]
@@ -57,6 +59,7 @@ class SizeScores(ArrayValue):
     training_loss: Floats
     scoring: str
     rule: Rule
+    shrinkage: float = 0.0
 
     @property
     def mean(self) -> Floats:
@@ -105,7 +108,7 @@ class SizeScores(ArrayValue):
     def _smallest_within(self, margin: float) -> int:
         mean = self.mean
         highest = float(mean.max())
-        return int(np.argmax(mean >= highest - margin - _TIE * abs(highest)))
+        return int(np.argmax(is_as_good(mean, highest, margin)))
 
     def __str__(self) -> str:
         loss = self.scoring == "loss"
@@ -131,6 +134,11 @@ class SizeScores(ArrayValue):
             "  ".join([*map(str.rjust, row, widths), mark]).rstrip()
             for row, mark in zip([heading, *rows], marks, strict=True)
         )
+
+
+def is_as_good(mean: Floats | float, highest: float, margin: float = 0.0) -> NDArray[np.bool_]:
+    """Return whether mean scores are within a margin of the highest, but for rounding."""
+    return np.asarray(mean >= highest - margin - _TIE * abs(highest))
 
 
 def _cell(value: np.generic) -> str:

@@ -1,0 +1,74 @@
+"""Held-out scores in a file: plain lists, and their checks."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from surtree._types import ArrayValue
+from surtree.files.schema import Number, list_of, one_of, optional, record, text
+from surtree.scores.held_out import HeldOutScores
+from surtree.scores.sizes import RULES, SizeScores
+
+_score = Number("a finite number")
+_count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
+
+# A score that could not be computed is null.
+held_out_format = record({field.name: list_of(optional(_score)) for field in fields(HeldOutScores)})
+sizes_format = record(
+    {
+        **dict.fromkeys(("max_depth", "max_splits"), list_of(_count)),
+        **dict.fromkeys(("held_out", "training_loss"), list_of(list_of(_score))),
+        "scoring": text,
+        "rule": one_of(*RULES),
+        "shrinkage": Number("a number, zero or more", 0.0),
+    }
+)
+
+
+def save_scores(scores: ArrayValue | None) -> dict[str, Any] | None:
+    """Return scores as plain values that JSON can hold; NaN becomes None."""
+    if scores is None:
+        return None
+    return {name: _plain(getattr(scores, name)) for name in scores._names()}
+
+
+def read_held_out(saved: dict[str, Any] | None) -> HeldOutScores | None:
+    """Return the scores of the chosen size that `save_scores` wrote, of the right form."""
+    if saved is None:
+        return None
+    arrays = {name: np.array(values, dtype=np.float64) for name, values in saved.items()}
+    if {values.size for values in arrays.values()} != {arrays["loss"].size} or not arrays[
+        "loss"
+    ].size:
+        raise ValueError("its held-out scores are not of the same folds")
+    return HeldOutScores(**arrays)
+
+
+def read_sizes(saved: dict[str, Any] | None) -> SizeScores | None:
+    """Return the scores of all sizes that `save_scores` wrote, of the right form."""
+    if saved is None:
+        return None
+    arrays = {name: np.array(saved[name], dtype=np.int64) for name in ("max_depth", "max_splits")}
+    lengths = {len(line) for name in ("held_out", "training_loss") for line in saved[name]}
+    n_sizes = {len(saved[name]) for name in (*arrays, "held_out", "training_loss")}
+    if len(n_sizes) != 1 or len(lengths) != 1 or 0 in n_sizes | lengths:
+        raise ValueError("the scores of its sizes are not of the same sizes and folds")
+    return SizeScores(
+        **arrays,
+        held_out=np.array(saved["held_out"], dtype=np.float64),
+        training_loss=np.array(saved["training_loss"], dtype=np.float64),
+        scoring=saved["scoring"],
+        rule=saved["rule"],
+        shrinkage=float(saved["shrinkage"]),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.ndim > 1:
+        return value.tolist()
+    return [None if number != number else number for number in value.tolist()]

@@ -1,0 +1,109 @@
+"""How well the chosen tree did on rows that it had not seen, fold by fold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surtree._types import ArrayValue, Floats
+
+_WORDS = {
+    "loss": "loss per row",
+    "loss_without_tree": "  without a tree",
+    "concordance": "concordance (Harrell's C)",
+    "brier": "Brier score saved",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutScores(ArrayValue):
+    """Scores of the chosen size and shrinkage on held-out rows, an entry for each fold.
+
+    Each fold fits a tree of the chosen size on its training rows. The size was chosen on the same
+    folds, so the scores are slightly optimistic. A score that cannot be computed is NaN: without
+    comparable rows, with entry times, and the Brier score with weights.
+
+    Parameters
+    ----------
+    loss : array of float of shape (n_folds,)
+        The loss of the held-out rows, divided by their weight.
+    loss_without_tree : array of float of shape (n_folds,)
+        The same for a single leaf: what a tree must beat.
+    concordance : array of float of shape (n_folds,)
+        Harrell's C: of two rows, how often the one with the higher risk has its event first.
+    brier : array of float of shape (n_folds,)
+        The share of the integrated Brier score that the tree saves, compared with the
+        Kaplan-Meier curve of all training rows.
+
+    Examples
+    --------
+    >>> from surtree import SurTreeCV
+    >>> from surtree.datasets import load_gbsg2
+    >>> search = SurTreeCV(max_depth=2, shrinkage=0.0).fit(*load_gbsg2())
+    >>> print(search.held_out_)
+    held-out rows, 10 folds      mean  std. error
+    loss per row               0.6613      0.0296
+      without a tree           0.7038      0.0302
+    concordance (Harrell's C)  0.6222      0.0182
+    Brier score saved          0.0758      0.0329
+    """
+
+    loss: Floats
+    loss_without_tree: Floats
+    concordance: Floats
+    brier: Floats
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds."""
+        return self.loss.size
+
+    @property
+    def beats_no_tree(self) -> bool:
+        """Whether the mean loss is below that without a tree by more than one standard error.
+
+        The standard error is that of the differences, fold by fold.
+        """
+        saved = self.loss_without_tree - self.loss
+        return bool(saved.mean() > _standard_error(saved))
+
+    def mean(self, name: str) -> float:
+        """Return the mean of a score over the folds that have it.
+
+        Parameters
+        ----------
+        name : str
+            The name of one of the arrays.
+        """
+        known = self._known(name)
+        return float(known.mean()) if known.size else float("nan")
+
+    def standard_error(self, name: str) -> float:
+        """Return the standard error of that mean; NaN where fewer than two folds have the score.
+
+        Parameters
+        ----------
+        name : str
+            The name of one of the arrays.
+        """
+        return _standard_error(self._known(name))
+
+    def _known(self, name: str) -> Floats:
+        values: Floats = getattr(self, name)
+        return values[np.isfinite(values)]
+
+    def __str__(self) -> str:
+        head = f"held-out rows, {self.n_folds} folds"
+        width = max(len(head), *map(len, _WORDS.values()))
+        lines = [f"{head:{width}}    mean  std. error"]
+        for name, words in _WORDS.items():
+            mean, error = self.mean(name), self.standard_error(name)
+            lines.append(f"{words:{width}}  {mean:6.4f}  {error:10.4f}")
+        return "\n".join(lines)
+
+
+def _standard_error(values: Floats) -> float:
+    if values.size < 2:
+        return float("nan")
+    return float(values.std(ddof=1) / np.sqrt(values.size))
