@@ -242,8 +242,9 @@ def test_cross_validation_says_nothing_and_treats_rare_categories_as_missing():
     sites = np.where(np.arange(90) < 87, rng.choice(list("abc"), 90), ["p", "q", "r"] * 30)
     X = pd.DataFrame({"site": sites, "size": rng.normal(size=90)})
     y = rng.exponential(np.where(sites == "a", 5.0, 1.0)) + 0.1
-    search = SurTreeCV(max_depth=2, cv=5, min_support=0.0).fit(X, y)
-    size = search.cv_results_["params"].index({"max_depth": 2, "max_splits": 3})
+    search = SurTreeCV(max_depth=2, cv=5, min_support=0.0, shrinkage=0.0).fit(X, y)
+    chosen = {"max_depth": 2, "max_splits": 3, "shrinkage": 0.0}
+    size = search.cv_results_["params"].index(chosen)
     for fold, (train, test) in enumerate(EventStratifiedKFold(5).split(y, y)):
         fitted = SurTree(max_depth=2, min_support=0.0).fit(X.iloc[train], y[train])
         loss = quietly(fitted.loss, X.iloc[test], y[test]) / len(test)
