@@ -25,7 +25,7 @@ def run(tmp_path, monkeypatch):
 def test_clinical(run, tmp_path, capsys):
     names = run("clinical.py")
     model = names["model"]
-    assert (model.status_, model.tree_.n_splits) == ("optimal", 6)
+    assert (model.status_, model.tree_.n_splits) == ("optimal", 5)
     assert names["comparison"].missed > 0.05
     assert SurTree.load("clinical-model.json").tree_ == model.tree_
     assert {path.name for path in tmp_path.glob("clinical-*")} == {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from target import TARGET
+from target import TARGET, UNTUNED
 
 from surtree import SurTree
 from surtree.cli import main
@@ -59,14 +59,14 @@ def require_line(result, message):
 def test_tables_that_cannot_be_fitted(surtree, files, content, message):
     if content is not None:
         files.write("t.csv", content)
-    require_line(surtree("fit", files / "t.csv", *TARGET, code=1), message)
+    require_line(surtree("fit", files / "t.csv", *UNTUNED, code=1), message)
 
 
 def test_blanks_are_no_table(surtree, files):
     for content in ("   \n  \n", " \t\n\n"):
         table = files.write("t.csv", content)
         require_line(
-            surtree("fit", table, *TARGET, code=1),
+            surtree("fit", table, *UNTUNED, code=1),
             "is empty: it has nothing but blanks and line breaks",
         )
 
@@ -83,12 +83,12 @@ def test_columns_of_one_name(surtree, files, monkeypatch, header, message):
     monkeypatch.chdir(files.directory)
     row = ",".join("1" * (header.count(",") + 1))
     files.write("t.csv", f"{header}\n{row}\n{row}\n")
-    require_line(surtree("fit", "t.csv", *TARGET, code=1), message)
+    require_line(surtree("fit", "t.csv", *UNTUNED, code=1), message)
 
 
 def test_a_quote_that_never_ends(surtree, files):
     table = files.write("t.csv", '"days,died,x\n' + "1,1,2\n" * 50_000)
-    require_line(surtree("fit", table, *TARGET, code=1), "cannot read the names in")
+    require_line(surtree("fit", table, *UNTUNED, code=1), "cannot read the names in")
 
 
 class TestEncoding:
@@ -99,7 +99,7 @@ class TestEncoding:
         path = files.directory / "t.csv"
         path.write_bytes(self.TABLE.encode(encoding))
         message = 'is UTF-16, not UTF-8: save it as "CSV UTF-8", or convert it, as in iconv -f UTF-'
-        require_line(surtree("fit", path, *TARGET, code=1), message)
+        require_line(surtree("fit", path, *UNTUNED, code=1), message)
 
     @pytest.mark.parametrize(("place", "line"), [("header", 1), ("cell", 2)])
     def test_one_byte_a_character(self, surtree, files, place, line):
@@ -107,7 +107,7 @@ class TestEncoding:
         table = table.replace("Größe", "size") if place == "cell" else table
         path = files.directory / "t.csv"
         path.write_bytes(table.encode("cp1252"))
-        result = surtree("fit", path, *TARGET, code=1)
+        result = surtree("fit", path, *UNTUNED, code=1)
         require_line(result, f"is not UTF-8 (byte 0x{'f6' if line == 1 else 'fc'} in line {line})")
         assert "iconv -f WINDOWS-1252 -t UTF-8" in result.stderr
 
@@ -115,13 +115,13 @@ class TestEncoding:
     def test_what_is_read(self, surtree, files, encoding):
         path = files.directory / "t.csv"
         path.write_bytes(self.TABLE.encode(encoding))
-        assert "Größe" in surtree("fit", path, *TARGET, "--json").stdout
+        assert "Größe" in surtree("fit", path, *UNTUNED, "--json").stdout
 
 
 def test_files_that_are_something_else(surtree, files):
-    require_line(surtree("fit", files.directory, *TARGET, code=1), "is a directory")
+    require_line(surtree("fit", files.directory, *UNTUNED, code=1), "is a directory")
     wrong = files.write("t.parquet", "not Parquet at all")
-    require_line(surtree("fit", wrong, *TARGET, code=1), "cannot read")
+    require_line(surtree("fit", wrong, *UNTUNED, code=1), "cannot read")
 
 
 @pytest.mark.parametrize("option", ["--model", "--report"])
@@ -129,16 +129,16 @@ def test_outputs_that_cannot_be_written_are_found_before_the_search(surtree, fil
     absent = files.directory / "none" / "file"
     # A search that would take hours, were it begun.
     slow = ("--max-depth", 8, "--n-thresholds", "all")
-    result = surtree("fit", files.csv, *TARGET, *slow, option, absent, code=1)
+    result = surtree("fit", files.csv, *UNTUNED, *slow, option, absent, code=1)
     require_line(result, f"cannot write {absent}: there is no directory")
-    result = surtree("fit", files.csv, *TARGET, *slow, option, files.directory, code=1)
+    result = surtree("fit", files.csv, *UNTUNED, *slow, option, files.directory, code=1)
     require_line(result, "it is a directory")
 
 
 def test_outputs_without_permission(surtree, files, monkeypatch):
     # The superuser may write everywhere, so permissions alone would not stop every tester.
     monkeypatch.setattr(os, "access", lambda *_: False)
-    result = surtree("fit", files.csv, *TARGET, "--model", files / "m.json", code=1)
+    result = surtree("fit", files.csv, *UNTUNED, "--model", files / "m.json", code=1)
     require_line(result, "permission denied")
 
 
@@ -180,11 +180,11 @@ class TestOnePathForTwoThings:
     def test_is_seen_where_the_file_is_not_there_yet(self, surtree, files, monkeypatch):
         monkeypatch.chdir(files.directory)
         options = ("--model", files / "new", "--report", "./new")
-        require_line(surtree("fit", files.csv, *TARGET, *options, code=1), "same file")
+        require_line(surtree("fit", files.csv, *UNTUNED, *options, code=1), "same file")
 
     def test_devices_and_standard_input_are_no_files(self, surtree, files):
         options = ("--max-depth", 1, "--model", "/dev/null", "--report", "/dev/null")
-        surtree("fit", "-", *TARGET, *options, stdin=files.csv.read_text())
+        surtree("fit", "-", *UNTUNED, *options, stdin=files.csv.read_text())
 
 
 def test_a_demo_where_no_directory_can_be_made(surtree, files):
@@ -201,7 +201,7 @@ def test_a_demo_without_permission(surtree, files, monkeypatch):
 def test_a_disk_that_is_full(surtree, files):
     if not Path("/dev/full").exists():
         pytest.skip("this system has no device that is always full")
-    result = surtree("fit", files.csv, *TARGET, "--max-depth", 1, "--model", "/dev/full", code=1)
+    result = surtree("fit", files.csv, *UNTUNED, "--max-depth", 1, "--model", "/dev/full", code=1)
     require_line(result, "cannot write /dev/full: ")
 
 
@@ -247,7 +247,7 @@ class TestPredict:
 
 
 def test_a_target_is_no_question(surtree, files):
-    result = surtree("fit", files.csv, *TARGET, "--columns", "age,days", code=1)
+    result = surtree("fit", files.csv, *UNTUNED, "--columns", "age,days", code=1)
     require_line(result, "column 'days' is part of the target")
 
 
@@ -270,8 +270,12 @@ def test_a_target_is_no_question(surtree, files):
         ["predict", "m.json", "t.csv", "--survival", "-1"],
         ["predict", "m.json", "t.csv", "--only", "colour"],
         ["show", "m.json", "--format", "png"],
-        ["fit", "t.csv", *TARGET, "--rule", "1se"],
-        ["fit", "t.csv", *TARGET, "--folds", "5"],
+        ["fit", "t.csv", *TARGET, "--no-tune", "--rule", "1se"],
+        ["fit", "t.csv", *TARGET, "--no-tune", "--folds", "5"],
+        ["fit", "t.csv", *TARGET, "--no-tune", "--shrinkage", "0,1"],
+        ["fit", "t.csv", *TARGET, "--shrinkage", "strong"],
+        ["fit", "t.csv", *TARGET, "--shrinkage", "0,-1"],
+        ["fit", "t.csv", *TARGET, "--leaf-curve", "straight"],
         ["show", "m.json", "--format", "dot", "--value", "risk"],
         ["audit", "t.csv", *TARGET, "--model", "m.json", "--exclude", "x"],
         ["audit", "t.csv", *TARGET],
@@ -286,14 +290,14 @@ def test_wrong_usage(surtree, arguments):
 
 
 def test_options_that_would_do_nothing_are_explained(surtree):
-    result = surtree("fit", "t.csv", *TARGET, "--rule", "1se", code=2)
-    assert "--folds and --rule say how --tune works: add --tune" in result.stderr
+    result = surtree("fit", "t.csv", *UNTUNED, "--rule", "1se", code=2)
+    assert "--folds and --rule say how to tune: leave --no-tune out" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("command", "default"),
     [
-        ("fit", "by default 3, with --tune 4."),
+        ("fit", "by default 3."),
         ("audit", "by default 4, or as many as the model asks if that is more."),
         ("demo", "by default 3."),
     ],
@@ -307,7 +311,7 @@ def test_help_says_what_the_command_does(surtree, monkeypatch, command, default)
 
 
 def test_json_leaves_errors_to_standard_error(surtree, files):
-    require_line(surtree("fit", files / "none.csv", *TARGET, "--json", code=1), "there is no file")
+    require_line(surtree("fit", files / "none.csv", *UNTUNED, "--json", code=1), "there is no file")
 
 
 def test_without_the_extra_there_is_a_plain_message(monkeypatch):

@@ -1,12 +1,13 @@
 """``surtree fit``: from files to the same tree as in Python."""
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from target import TARGET
+from target import TARGET, UNTUNED
 
 from surtree import SurTree, SurTreeCV
 from surtree.datasets import load_lung
@@ -24,7 +25,7 @@ def rules(tree):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_file_gives_the_tree_of_the_table(surtree, files, kind, expected):
     model = files / "m.json"
-    result = surtree("fit", getattr(files, kind), *TARGET, "--max-depth", 2, "--model", model)
+    result = surtree("fit", getattr(files, kind), *UNTUNED, "--max-depth", 2, "--model", model)
     loaded = SurTree.load(model)
     assert rules(loaded.tree_) == rules(expected.tree_)
     assert loaded.loss_ == expected.loss_
@@ -37,7 +38,7 @@ def test_a_file_gives_the_tree_of_the_table(surtree, files, kind, expected):
 
 def test_standard_input_is_a_table_too(surtree, files, expected):
     text = files.csv.read_text()
-    surtree("fit", "-", *TARGET, "--max-depth", 2, "--model", files / "m.json", stdin=text)
+    surtree("fit", "-", *UNTUNED, "--max-depth", 2, "--model", files / "m.json", stdin=text)
     assert SurTree.load(files / "m.json").loss_ == expected.loss_
 
 
@@ -51,16 +52,15 @@ def test_limits_reach_the_search(surtree, files):
     }
     options = [(f"--{name.replace('_', '-')}", value) for name, value in limits.items()]
     arguments = [part for option in options for part in option]
-    surtree("fit", files.csv, *TARGET, *arguments, "--jobs", 2, "--model", files / "m.json")
+    surtree("fit", files.csv, *UNTUNED, *arguments, "--jobs", 2, "--model", files / "m.json")
     loaded, expected = SurTree.load(files / "m.json"), SurTree(**limits).fit(*load_lung())
     assert loaded.loss_ == expected.loss_
     assert {name: loaded.get_params()[name] for name in limits} == limits
 
 
 def test_all_thresholds(surtree, files):
-    surtree(
-        "fit", files.csv, *TARGET, "--max-depth", 1, "--n-thresholds", "all", "--model", files / "m"
-    )
+    every = ("--max-depth", 1, "--n-thresholds", "all")
+    surtree("fit", files.csv, *UNTUNED, *every, "--model", files / "m")
     expected = SurTree(max_depth=1, n_thresholds=None).fit(*load_lung())
     assert SurTree.load(files / "m").loss_ == expected.loss_
 
@@ -71,23 +71,72 @@ def test_weights_and_entry_times(surtree, files, lung):
     entry = y["time"] / (2 + np.arange(len(y)) % 5)
     lung.assign(w=weight, start=entry).to_csv(files.csv, index=False)
     options = ("--max-depth", 2, "--weight", "w", "--entry", "start", "--model", files / "m")
-    surtree("fit", files.csv, *TARGET, *options)
+    surtree("fit", files.csv, *UNTUNED, *options)
     expected = SurTree(max_depth=2).fit(X, y, weight, entry)
     assert SurTree.load(files / "m").loss_ == expected.loss_
     assert SurTree.load(files / "m").feature_names_in_.tolist() == list(X.columns)
 
 
-def test_tuning(surtree, files):
-    options = ("--tune", "--max-depth", 2, "--folds", 3, "--rule", "1se", "--model", files / "m")
-    result = surtree("fit", files.csv, *TARGET, *options)
-    expected = SurTreeCV(max_depth=2, cv=3, rule="1se").fit(*load_lung())
+def test_size_and_shrinkage_are_tuned_by_default(surtree, files):
+    result = surtree("fit", files.csv, *TARGET, "--max-depth", 2, "--model", files / "m")
+    expected = SurTreeCV(max_depth=2).fit(*load_lung())
+    chosen = expected.best_params_["shrinkage"]
+    assert f"shrinkage {chosen:g}, chosen of 0, 1, 3, 10" in result.stdout
     assert str(expected.sizes_) in result.stdout
-    assert SurTree.load(files / "m").loss_ == expected.best_estimator_.loss_
+    assert str(expected.held_out_) in result.stdout
+    model = SurTree.load(files / "m")
+    assert model.loss_ == expected.best_estimator_.loss_
+    np.testing.assert_allclose(model.held_out_.brier, expected.held_out_.brier)
+
+
+def test_how_to_tune(surtree, files):
+    how = ("--tune", "--folds", 3, "--rule", "1se", "--shrinkage", "2,5", "--leaf-curve")
+    options = ("--max-depth", 2, *how, "kaplan-meier", "--model", files / "m")
+    result = surtree("fit", files.csv, *TARGET, *options)
+    expected = SurTreeCV(
+        max_depth=2, cv=3, rule="1se", shrinkage=(2, 5), leaf_curve="kaplan-meier"
+    ).fit(*load_lung())
+    assert str(expected.sizes_) in result.stdout
+    model = SurTree.load(files / "m")
+    assert (model.loss_, model.leaf_curve) == (expected.best_estimator_.loss_, "kaplan-meier")
+
+
+def test_one_shrinkage_without_tuning(surtree, files):
+    options = ("--max-depth", 2, "--shrinkage", 4, "--model", files / "m")
+    result = surtree("fit", files.csv, *UNTUNED, *options)
+    expected = SurTree(max_depth=2, shrinkage=4).fit(*load_lung())
+    assert SurTree.load(files / "m").loss_ == expected.loss_
+    assert f"loss {expected.loss_:.6g} with shrinkage 4, lower bound" in result.stdout
+
+
+def test_few_events_have_fewer_folds_and_one_event_none(surtree, files):
+    text = files.csv.read_text().splitlines()
+    column = text[0].split(",").index("died")
+
+    def with_events(n_events):
+        lines = [line.split(",") for line in text[1:]]
+        for number, cells in enumerate(lines):
+            cells[column] = "1" if number < n_events else "0"
+        path = files.directory / f"events-{n_events}.csv"
+        path.write_text("\n".join([text[0], *map(",".join, lines)]) + "\n")
+        return json.loads(surtree("fit", path, *TARGET, "--max-depth", 1, "--json").stdout)
+
+    assert with_events(4)["tuning"]["folds"] == 4
+    assert with_events(1)["tuning"] is None
+
+
+def test_a_time_limit_includes_the_tuning(surtree, files):
+    slow = ("--max-depth", 6, "--n-thresholds", 100, "--folds", 2, "--time-limit", 2)
+    start = time.process_time()
+    found = json.loads(surtree("fit", files.csv, *TARGET, *slow, "--json").stdout)
+    # Alone, each of its searches takes hours. Processor time, as the machine may be busy.
+    assert time.process_time() - start < 20
+    assert found["tuning"]["folds"] == 2
 
 
 def test_json_is_all_that_is_written(surtree, files, expected):
     options = ("--max-depth", 2, "--model", files / "m.json", "--report", files / "r.html")
-    result = surtree("fit", files.csv, *TARGET, *options, "--json")
+    result = surtree("fit", files.csv, *UNTUNED, *options, "--json")
     found = json.loads(result.stdout, parse_constant=pytest.fail)
     assert result.stderr == ""
     assert (found["status"], found["gap"], found["loss"]) == ("optimal", 0.0, expected.loss_)
@@ -112,7 +161,7 @@ def test_json_of_tuning(surtree, files):
 
 def test_a_report_with_its_words(surtree, files):
     options = ("--max-depth", 1, "--report", files / "r.html", "--title", "Lungs", "--time-unit")
-    surtree("fit", files.csv, *TARGET, *options, "fortnights")
+    surtree("fit", files.csv, *UNTUNED, *options, "fortnights")
     page = Path(files / "r.html").read_text()
     assert "Lungs" in page
     assert "fortnights" in page
@@ -120,14 +169,14 @@ def test_a_report_with_its_words(surtree, files):
 
 def test_a_time_limit_ends_the_search(surtree, files):
     options = ("--max-depth", 6, "--n-thresholds", 50, "--time-limit", 0.2, "--json")
-    found = json.loads(surtree("fit", files.csv, *TARGET, *options).stdout)
+    found = json.loads(surtree("fit", files.csv, *UNTUNED, *options).stdout)
     assert found["status"] == "time_limit"
     assert found["gap"] > 0
 
 
 class TestColumns:
     def columns(self, surtree, files, *options):
-        found = surtree("fit", files.csv, *TARGET, "--max-depth", 1, *options, "--json")
+        found = surtree("fit", files.csv, *UNTUNED, "--max-depth", 1, *options, "--json")
         return json.loads(found.stdout)["columns"]
 
     def test_all_but_the_target(self, surtree, files):
@@ -166,7 +215,7 @@ class TestTypes:
     def cuts(self, surtree, files, column, kind=None):
         types = [] if kind is None else ["--type", f"{column}={kind}"]
         options = ("--max-depth", 1, "--columns", column, *types, "--model", files / "m.json")
-        surtree("fit", files.csv, *TARGET, *options)
+        surtree("fit", files.csv, *UNTUNED, *options)
         return SurTree.load(files / "m.json").encoder_.cuts_
 
     def test_numbers_as_categories_keep_their_zeros(self, surtree, odd):
@@ -215,12 +264,12 @@ class TestTypes:
         ],
     )
     def test_what_cannot_be_read_so(self, surtree, odd, kind, message):
-        result = surtree("fit", odd.csv, *TARGET, "--type", kind, code=1)
+        result = surtree("fit", odd.csv, *UNTUNED, "--type", kind, code=1)
         assert message in result.stderr
 
     @pytest.mark.parametrize("kind", ["age", "age=", "age=colour", "age=ordered", "=numeric"])
     def test_what_is_no_type(self, surtree, odd, kind):
-        assert "is not a type" in surtree("fit", odd.csv, *TARGET, "--type", kind, code=2).stderr
+        assert "is not a type" in surtree("fit", odd.csv, *UNTUNED, "--type", kind, code=2).stderr
 
 
 class TestEvents:
@@ -290,14 +339,14 @@ class TestNotes:
     )
     def test_blank_lines_at_the_end(self, surtree, files, expected, ending):
         files.csv.write_text(files.csv.read_text() + ending)
-        result = surtree("fit", files.csv, *TARGET, "--max-depth", 2, "--json")
+        result = surtree("fit", files.csv, *UNTUNED, "--max-depth", 2, "--json")
         assert result.stderr == f"surtree: 2 blank lines at the end of {files.csv} left out\n"
         found = json.loads(result.stdout)
         assert (found["rows"], found["loss"]) == (228, expected.loss_)
 
     def test_a_last_row_with_empty_cells_is_no_blank_line(self, surtree, files):
         table = files.write("t.csv", "days,died,x,y\n1,1,2,3\n2,0,1,4\n3,1,,\n")
-        result = surtree("fit", table, *TARGET, "--json")
+        result = surtree("fit", table, *UNTUNED, "--json")
         assert json.loads(result.stdout)["rows"] == 3
         assert result.stderr == ""
 
@@ -305,18 +354,18 @@ class TestNotes:
         ages = lung["age"].astype(str)
         ages.iloc[[4, 9]] = ["old", "ca. 70"]
         lung.assign(age=ages).to_csv(files.csv, index=False)
-        result = surtree("fit", files.csv, *TARGET, "--max-depth", 1)
+        result = surtree("fit", files.csv, *UNTUNED, "--max-depth", 1)
         assert result.stderr == (
             "surtree: column 'age' is read as categories, because not all cells are numbers: "
             "'old' in row 5 (2 of 228 rows)\n"
         )
         for options in (("--type", "age=categorical"), ("--exclude", "age")):
-            assert surtree("fit", files.csv, *TARGET, "--max-depth", 1, *options).stderr == ""
+            assert surtree("fit", files.csv, *UNTUNED, "--max-depth", 1, *options).stderr == ""
 
     def test_texts_are_texts(self, surtree, files, lung):
         wards = [f"{number % 3}" if number % 3 else "a" for number in range(len(lung))]
         lung.assign(ward=wards, mostly=["a", "b", "1", "c"] * 57).to_csv(files.csv, index=False)
-        stderr = surtree("fit", files.csv, *TARGET, "--max-depth", 1).stderr
+        stderr = surtree("fit", files.csv, *UNTUNED, "--max-depth", 1).stderr
         assert "'ward'" in stderr
         assert "'mostly'" not in stderr
 
@@ -326,27 +375,27 @@ class TestText:
         for mark, name in ((";", "a.csv"), ("\t", "a.txt"), ("|", "b.csv")):
             lung.to_csv(files / name, index=False, sep=mark)
             written = r"\t" if mark == "\t" else mark
-            result = surtree("fit", files / name, *TARGET, code=1)
+            result = surtree("fit", files / name, *UNTUNED, code=1)
             assert f"as in --separator '{written}'" in result.stderr
             options = ("--max-depth", 2, "--separator", written, "--json")
-            found = json.loads(surtree("fit", files / name, *TARGET, *options).stdout)
+            found = json.loads(surtree("fit", files / name, *UNTUNED, *options).stdout)
             assert found["loss"] == expected.loss_
 
     def test_tabs_by_their_ending(self, surtree, files, lung):
         lung.to_csv(files / "a.tsv", index=False, sep="\t")
-        surtree("fit", files / "a.tsv", *TARGET, "--max-depth", 1)
+        surtree("fit", files / "a.tsv", *UNTUNED, "--max-depth", 1)
 
     def test_ways_to_write_missing_values(self, surtree, files, lung, expected):
         for word in ("NA", "NaN", "null", "N/A"):
             lung.to_csv(files.csv, index=False, na_rep=word)
             options = ("--max-depth", 2, "--json")
-            found = json.loads(surtree("fit", files.csv, *TARGET, *options).stdout)
+            found = json.loads(surtree("fit", files.csv, *UNTUNED, *options).stdout)
             assert found["loss"] == expected.loss_
 
     def test_a_word_of_ones_own(self, surtree, files, lung, expected):
         lung.to_csv(files.csv, index=False, na_rep="?")
         options = ("--max-depth", 2, "--missing", "?", "--json")
-        found = json.loads(surtree("fit", files.csv, *TARGET, *options).stdout)
+        found = json.loads(surtree("fit", files.csv, *UNTUNED, *options).stdout)
         assert found["loss"] == expected.loss_
 
 
@@ -366,7 +415,7 @@ class TestTimesOfZero:
             "nothing about survival, and are left out"
         ]
 
-    @pytest.mark.parametrize("options", [(), ("--tune", "--folds", 3)])
+    @pytest.mark.parametrize("options", [("--no-tune",), ("--folds", 3)])
     def test_rows_that_are_censored_there_are_left_out_with_a_line(
         self, surtree, files, table, options
     ):
@@ -382,7 +431,7 @@ class TestTimesOfZero:
 
     def test_an_audit_leaves_them_out_too(self, surtree, files, table):
         model = ("--model", files / "m.json")
-        surtree("fit", files.csv, *TARGET, "--max-depth", 2, *model)
+        surtree("fit", files.csv, *UNTUNED, "--max-depth", 2, *model)
         result = surtree("audit", files.csv, *TARGET, *model, "--json")
         self.require_line(result, table[1])
         assert json.loads(result.stdout)["missed"] == pytest.approx(0)
@@ -392,7 +441,7 @@ class TestTimesOfZero:
         n_events = int((kept["days"] == 0).sum())
         row = int(np.argmax(kept["days"] == 0)) + 1
         kept.assign(start=0).to_csv(files.csv, index=False)
-        result = surtree("fit", files.csv, *TARGET, "--entry", "start", code=1)
+        result = surtree("fit", files.csv, *UNTUNED, "--entry", "start", code=1)
         assert result.stderr == (
             f"surtree: column 'start' has entry times that are not before the row's time in "
             f"{n_events} rows: drop such rows (the first is 0 in row {row})\n"

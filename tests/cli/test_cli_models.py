@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from target import TARGET
+from target import TARGET, UNTUNED
 
 import surtree as package
-from surtree import SurTree, audit_tree
+from surtree import SurTree, SurTreeCV, audit_tree
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.export import (
     export_dot,
@@ -220,8 +220,10 @@ class TestAudit:
 def test_demo(surtree, files):
     directory = files.directory / "new" / "demo"
     result = surtree("demo", directory, "--max-depth", 2)
-    expected = SurTree(max_depth=2).fit(*load_gbsg2())
-    assert SurTree.load(directory / "model.json").loss_ == expected.loss_
+    expected = SurTreeCV(max_depth=2).fit(*load_gbsg2())
+    model = SurTree.load(directory / "model.json")
+    assert model.loss_ == expected.best_estimator_.loss_
+    np.testing.assert_allclose(model.held_out_.loss, expected.held_out_.loss)
     assert "days" in (directory / "report.html").read_text()
     assert result.stdout.endswith(f"report  {directory / 'report.html'}\n")
     found = json.loads(surtree("demo", directory, "--max-depth", 1, "--json").stdout)
@@ -275,7 +277,7 @@ class TestEdited:
 
 def test_the_unit_of_time_is_kept_for_the_report(surtree, files):
     options = ("--max-depth", 1, "--model", files / "u.json", "--time-unit", "fortnights")
-    surtree("fit", files.csv, *TARGET, *options)
+    surtree("fit", files.csv, *UNTUNED, *options)
     surtree("report", files / "u.json", "-o", files / "r.html")
     assert "time (fortnights)" in Path(files / "r.html").read_text()
     surtree("report", files / "u.json", "-o", files / "r.html", "--time-unit", "days")

@@ -9,7 +9,7 @@ from functools import partial
 
 import pexpect
 import pytest
-from target import TARGET
+from target import TARGET, UNTUNED
 
 from surtree import SurTree
 
@@ -51,7 +51,7 @@ def end(child):
 
 
 def test_ctrl_c_saves_the_best_tree_so_far(terminal, files):
-    child = terminal("fit", "lung.csv", *TARGET, *SLOW, "--model", "m.json", "--report", "r.html")
+    child = terminal("fit", "lung.csv", *UNTUNED, *SLOW, "--model", "m.json", "--report", "r.html")
     child.expect(BAR)
     loss, bound, gap = (float(child.match[number]) for number in (1, 2, 3))
     assert 0 <= bound < loss
@@ -96,7 +96,7 @@ def test_a_second_ctrl_c_ends_at_once(terminal, files):
 
 
 def test_a_bar_is_gone_when_the_search_is_done(terminal):
-    child = terminal("fit", "lung.csv", *TARGET, "--max-depth", "4")
+    child = terminal("fit", "lung.csv", *UNTUNED, "--max-depth", "4")
     child.expect("Searching")
     text, code = end(child)
     assert code == 0
@@ -105,7 +105,7 @@ def test_a_bar_is_gone_when_the_search_is_done(terminal):
 
 def test_there_is_no_bar_in_a_file(files, gbsg2):
     gbsg2.to_csv(files.csv, index=False)
-    arguments = ("fit", files.csv, *TARGET, "--max-depth", "4", "--json")
+    arguments = ("fit", files.csv, *UNTUNED, "--max-depth", "4", "--json")
     result = subprocess.run(
         [sys.executable, "-m", "surtree", *map(str, arguments)],
         capture_output=True,

@@ -15,8 +15,8 @@ from surtree.cli._columns import choose, split_names
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
 from surtree.cli._files import read_frame, require_outputs
 from surtree.cli._models import save_report, write_model
-from surtree.cli._search import Found, Settings, search
-from surtree.cli._summary import certificate, data_text, model_json, tuning_json
+from surtree.cli._search import Found, Settings, default_folds, search
+from surtree.cli._summary import certificate, data_text, model_json, tuning_json, tuning_text
 from surtree.cli._survival import Survival, read_survival
 from surtree.datasets import load_gbsg2
 from surtree.scores.sizes import Rule
@@ -26,21 +26,26 @@ Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the rep
 Tune = Annotated[
     bool,
     typer.Option(
-        "--tune",
+        "--tune/--no-tune",
         metavar=options.FLAG,
-        help="Choose the size by cross-validation.",
+        help="Choose size and shrinkage by cross-validation, or take the best tree within the "
+        "limits as it is.",
         rich_help_panel="Search",
     ),
 ]
 Folds = Annotated[
     int | None,
-    typer.Option(min=2, help="Folds of --tune; by default 10.", rich_help_panel="Search"),
+    typer.Option(
+        min=2,
+        help="Folds of the cross-validation; by default 10, or as many as there are events.",
+        rich_help_panel="Search",
+    ),
 ]
 SizeRule = Annotated[
     Rule | None,
     typer.Option(
-        help="With --tune: the best size, which is the default, or the smallest within one "
-        "standard error of it.",
+        help="The best size, which is the default, or the smallest within one standard error of "
+        "it.",
         rich_help_panel="Search",
     ),
 ]
@@ -70,12 +75,14 @@ def fit(
     types: options.Types = None,
     separator: options.Separator = None,
     missing: options.Missing = None,
-    max_depth: options.MaxDepth = None,
+    max_depth: options.MaxDepth = 3,
     max_splits: options.MaxSplits = None,
     min_samples_leaf: options.MinSamplesLeaf = 1,
     min_events_leaf: options.MinEventsLeaf = 0,
     n_thresholds: options.NThresholds = 10,
-    tune: Tune = False,
+    shrinkage: options.Shrinkage = None,
+    leaf_curve: options.LeafCurve = "baseline",
+    tune: Tune = True,
     folds: Folds = None,
     rule: SizeRule = None,
     time_limit: options.TimeLimit = None,
@@ -86,10 +93,14 @@ def fit(
 ) -> None:
     """Find the best survival tree of a table.
 
+    Its size and shrinkage are chosen by cross-validation, unless --no-tune is given.
+
     Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
     """
     if not tune and (folds is not None or rule is not None):
-        raise typer.BadParameter("--folds and --rule say how --tune works: add --tune")
+        raise typer.BadParameter("--folds and --rule say how to tune: leave --no-tune out")
+    if not tune and shrinkage is not None and len(shrinkage.values) > 1:
+        raise typer.BadParameter("to choose from several --shrinkage, leave --no-tune out")
     with guarded():
         require_outputs({"--model": model, "--report": report}, data=data)
         readings = {override.column: override.reading for override in types or []}
@@ -107,16 +118,23 @@ def fit(
             reserved=survival.columns,
             types=readings,
         )
-        limits = {
+        limits: dict[str, Any] = {
+            "max_depth": max_depth,
             "max_splits": max_splits,
             "min_samples_leaf": min_samples_leaf,
             "min_events_leaf": min_events_leaf,
             "n_thresholds": n_thresholds or None,
-            "time_limit": time_limit,
+            "leaf_curve": leaf_curve,
         }
-        if max_depth is not None:
-            limits["max_depth"] = max_depth
-        settings = Settings(limits, jobs, (folds or 10) if tune else None, rule or "best")
+        if shrinkage is not None:
+            limits["shrinkage"] = shrinkage.values if tune else shrinkage.values[0]
+        settings = Settings(
+            limits,
+            time_limit,
+            jobs,
+            folds=(folds or default_folds(survival)) if tune else None,
+            rule=rule or "best",
+        )
         outputs = Outputs(model, report, title, time_unit, json)
         _fit_and_write(X, survival, settings, outputs)
 
@@ -125,7 +143,7 @@ def demo(
     directory: Annotated[
         Path, typer.Argument(metavar="DIRECTORY", help="Where to write the model and the report.")
     ] = Path("surtree-demo"),
-    max_depth: options.DemoDepth = None,
+    max_depth: options.MaxDepth = 3,
     json: options.Json = False,
 ) -> None:
     """Fit the tree of a breast cancer trial, and write its model and report."""
@@ -134,7 +152,6 @@ def demo(
         survival = Survival(y, entry=None, weight=None, columns=frozenset())
         with failures(OSError, about=f"cannot write to {directory}: "):
             directory.mkdir(parents=True, exist_ok=True)
-        limits = {} if max_depth is None else {"max_depth": max_depth}
         outputs = Outputs(
             directory / "model.json",
             directory / "report.html",
@@ -143,7 +160,8 @@ def demo(
             json=json,
         )
         require_outputs({"model": outputs.model, "report": outputs.report})
-        _fit_and_write(frame, survival, Settings(limits, n_jobs=None), outputs)
+        settings = Settings({"max_depth": max_depth}, folds=default_folds(survival))
+        _fit_and_write(frame, survival, settings, outputs)
 
 
 def _fit_and_write(
@@ -189,7 +207,7 @@ def _text(
 ) -> str:
     parts = [f"{data_text(survival, X.width)}, {seconds:.2f} s"]
     if found.tuning is not None:
-        parts.append(str(found.tuning.sizes_))
+        parts.append(tuning_text(found.tuning))
     parts += [str(found.model.tree_), certificate(found.model)]
     if written:
         parts.append("\n".join(f"{name:7} {path}" for name, path in written.items()))

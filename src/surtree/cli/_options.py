@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from surtree.cli._columns import Override, read_override
-from surtree.parameters import MAX_DEPTH
+from surtree.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_shrinkage
 
 # An option that is given or not: no value follows, and none is shown in the help.
 FLAG = ""
@@ -20,6 +20,13 @@ class Times:
     """Times that were given together."""
 
     times: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Shrinkages:
+    """Values of shrinkage to choose from."""
+
+    values: tuple[float, ...]
 
 
 def _override(text: str) -> Override:
@@ -59,6 +66,19 @@ def _times(text: str) -> Times:
     if not all(0 <= time < float("inf") for time in times):
         raise typer.BadParameter(f"{text!r}: times are zero or later, and finite")
     return Times(times)
+
+
+def _shrinkages(text: str) -> Shrinkages:
+    try:
+        values = tuple(float(part) for part in text.split(","))
+        for value in values:
+            require_shrinkage(value)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not a number of events, or several such as 0,1,3,10; the largest is "
+            f"{MAX_SHRINKAGE:g}"
+        ) from None
+    return Shrinkages(values)
 
 
 def _separator(text: str) -> str:
@@ -146,9 +166,8 @@ def _max_depth(default: str) -> Any:
     return typer.Option(min=0, max=MAX_DEPTH, help=_DEPTH + default, rich_help_panel="Tree")
 
 
-MaxDepth = Annotated[int | None, _max_depth("3, with --tune 4.")]
+MaxDepth = Annotated[int, _max_depth("3.")]
 AuditDepth = Annotated[int | None, _max_depth("4, or as many as the model asks if that is more.")]
-DemoDepth = Annotated[int | None, _max_depth("3.")]
 MaxSplits = Annotated[
     int | None,
     typer.Option(
@@ -171,12 +190,30 @@ NThresholds = Annotated[
         rich_help_panel="Tree",
     ),
 ]
+Shrinkage = Annotated[
+    Shrinkages | None,
+    typer.Option(
+        parser=_shrinkages,
+        metavar="EVENTS,...",
+        help="A prior in every leaf, worth so many events at average risk. Of several, tuning "
+        "chooses one; by default of 0, 1, 3 and 10. With --no-tune one, by default 0.",
+        rich_help_panel="Tree",
+    ),
+]
+LeafCurve = Annotated[
+    LeafCurveKind,
+    typer.Option(
+        help="What survival a leaf predicts: its relative risk times the hazard of all rows, or a "
+        "Kaplan-Meier curve of its own rows.",
+        rich_help_panel="Tree",
+    ),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         callback=_seconds,
         metavar="SECONDS",
-        help="After so long a search ends with its best tree and a bound.",
+        help="After so long the search ends with its best tree and a bound; tuning included.",
         rich_help_panel="Search",
     ),
 ]

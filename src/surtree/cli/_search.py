@@ -10,6 +10,7 @@ from threading import Event
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from surtree.cli._console import failures
@@ -18,6 +19,8 @@ from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.scores.sizes import Rule
+
+_FOLDS = 10
 
 # Seconds for a last tree, after the user has interrupted the tuning.
 _LAST_SECONDS = 1.0
@@ -37,6 +40,8 @@ class Settings:
     ----------
     limits : dict
         Parameters that `SurTree` and `SurTreeCV` share.
+    time_limit : float, optional
+        Seconds for everything.
     n_jobs : int, optional
         Threads.
     folds : int, optional
@@ -46,7 +51,8 @@ class Settings:
     """
 
     limits: dict[str, Any]
-    n_jobs: int | None
+    time_limit: float | None = None
+    n_jobs: int | None = None
     folds: int | None = None
     rule: Rule = "best"
 
@@ -81,16 +87,26 @@ def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
         try:
             tuning = _tune(X, survival, settings, bar)
         except KeyboardInterrupt:
-            limits = settings.limits | {"time_limit": _LAST_SECONDS}
-            last = _search_once(X, survival, replace(settings, limits=limits), bar)
-            return replace(last, stopped=_UNTUNED)
+            # Without a chosen shrinkage, the least of those to choose from.
+            shrinkage = min(settings.limits.get("shrinkage", (0.0,)))
+            last = replace(
+                settings,
+                limits=settings.limits | {"shrinkage": shrinkage},
+                time_limit=_LAST_SECONDS,
+            )
+            return replace(_search_once(X, survival, last, bar), stopped=_UNTUNED)
         return Found(tuning.best_estimator_, tuning)
 
 
 def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
     with _first_interrupt() as interrupted:
-        hook = bar.searching(interrupted.is_set, settings.limits.get("time_limit"))
-        model = SurTree(**settings.limits, n_jobs=settings.n_jobs, progress=hook)
+        hook = bar.searching(interrupted.is_set, settings.time_limit)
+        model = SurTree(
+            **settings.limits,
+            time_limit=settings.time_limit,
+            n_jobs=settings.n_jobs,
+            progress=hook,
+        )
         with failures(ValueError, TypeError):
             model.fit(X, survival.y, survival.weight, survival.entry)
     if model.status_ != "interrupted":
@@ -101,6 +117,7 @@ def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: B
 def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> SurTreeCV:
     tuning = SurTreeCV(
         **settings.limits,
+        time_limit=_share_of_time(settings),
         cv=settings.folds,
         rule=settings.rule,
         n_jobs=settings.n_jobs,
@@ -108,6 +125,22 @@ def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> 
     )
     with failures(ValueError, TypeError):
         return tuning.fit(X, survival.y, survival.weight, survival.entry)
+
+
+def _share_of_time(settings: Settings) -> float | None:
+    """Return the time limit of each search, such that all of them together keep the limit."""
+    if settings.time_limit is None or settings.folds is None:
+        return settings.time_limit
+    n_depths = max(int(settings.limits["max_depth"]) - 1, 1)
+    n_shrinkages = len(settings.limits.get("shrinkage", SurTreeCV().shrinkage))
+    # Each fold tries all of them and scores the chosen one; then comes the fit on all rows.
+    return settings.time_limit / (settings.folds * (n_depths * n_shrinkages + 1) + 1)
+
+
+def default_folds(survival: Survival) -> int | None:
+    """Return ten folds, fewer where events are few; None, for no tuning, where there is one."""
+    n_events = int(np.count_nonzero(survival.y["event"]))
+    return min(_FOLDS, n_events) if n_events > 1 else None
 
 
 @contextmanager

@@ -14,9 +14,10 @@ from surtree.tree.curves import leaf_curves
 
 def certificate(model: SurTree) -> str:
     """Return the certificate of a model as a line."""
+    prior = f" with shrinkage {model.shrinkage:g}" if model.shrinkage else ""
     return (
-        f"loss {model.loss_:.6g}, lower bound {model.lower_bound_:.6g}, gap {model.gap_:.2%} "
-        f"({WORDS[model.status_].line})"
+        f"loss {model.loss_:.6g}{prior}, lower bound {model.lower_bound_:.6g}, "
+        f"gap {model.gap_:.2%} ({WORDS[model.status_].line})"
     )
 
 
@@ -63,6 +64,8 @@ def model_json(model: SurTree) -> dict[str, Any]:
     return {
         "status": model.status_,
         "loss": model.loss_,
+        "unpenalised_loss": model.unpenalised_loss_,
+        "shrinkage": model.shrinkage,
         "lower_bound": model.lower_bound_,
         "gap": model.gap_,
         "splits": model.tree_.n_splits,
@@ -82,15 +85,30 @@ def model_json(model: SurTree) -> dict[str, Any]:
     }
 
 
+def tuning_text(tuning: SurTreeCV) -> str:
+    """Return what tuning found, as tables."""
+    tried = ", ".join(f"{shrinkage:g}" for shrinkage in tuning.sizes_by_shrinkage_)
+    chosen = f"shrinkage {tuning.sizes_.shrinkage:g}, chosen of {tried}"
+    return f"{chosen}\n\n{tuning.sizes_}\n\n{tuning.held_out_}"
+
+
 def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
     """Return what tuning found."""
     if tuning is None:
         return None
-    sizes = tuning.sizes_
+    sizes, scores = tuning.sizes_, tuning.held_out_
     return {
         "scoring": sizes.scoring,
         "rule": sizes.rule,
         "folds": sizes.held_out.shape[1],
+        "shrinkage": sizes.shrinkage,
+        "held_out": {
+            name: {
+                "mean": _finite(scores.mean(name)),
+                "standard_error": _finite(scores.standard_error(name)),
+            }
+            for name in scores._names()
+        },
         "chosen": sizes.chosen,
         "sizes": [
             {"max_depth": int(depth), "max_splits": int(splits), "mean": float(mean)}
