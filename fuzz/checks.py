@@ -78,7 +78,8 @@ def true_losses(case: Case, holds: np.ndarray) -> np.ndarray:
     scaled = np.ldexp(weight, -exponent)
     events = scaled * case.y["event"]
     limits = {name: value for name, value in case.limits.items() if name not in CUTS}
-    rows = relative_risk_rows(events, scaled * hazard, case.y["event"])
+    shrinkage = math.ldexp(limits.pop("shrinkage", 0.0), -exponent)
+    rows = relative_risk_rows(events, scaled * hazard, case.y["event"], shrinkage)
     solution = reference.solve(holds, rows, Limits(**limits))
     return np.ldexp(-(events @ np.log(hazard)) - np.asarray(solution.gains), exponent)
 
@@ -192,7 +193,8 @@ def check_leaves(tree: Tree, case: Case, loss: float | None = None) -> None:
     hazard = row_hazard(rows.y, weight, rows.entry)
     leaf = leaf_by_rules(tree, rows.X)
     require(set(leaf) == set(tree.leaves.tolist()), "rows reach", set(leaf), "of", tree.leaves)
-    expected = leaf_loss(rows.y, weight, hazard, leaf)
+    shrinkage = tree.objective.shrinkage
+    expected = leaf_loss(rows.y, weight, hazard, leaf, shrinkage)
     claimed = tree.total_loss if loss is None else loss
     slack = tolerance(rows, expected)
     require(abs(claimed - expected) <= slack, "loss", claimed, "by hand", expected)
@@ -207,7 +209,11 @@ def check_leaves(tree: Tree, case: Case, loss: float | None = None) -> None:
             "weight": weight[here].sum(),
             "events": events,
             "hazard": at_risk,
-            "theta": (events if events > 0 else 0.5) / at_risk,
+            "theta": (
+                (events + shrinkage) / (at_risk + shrinkage)
+                if events + shrinkage > 0
+                else min(0.5 / at_risk, 1.0)
+            ),
         }
         for name, value in by_hand.items():
             found = getattr(tree, name)[number]

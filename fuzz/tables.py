@@ -121,6 +121,8 @@ def draw_limits(rng: Rng, depth: int, n: int) -> dict[str, Any]:
         limits["min_samples_leaf"] = int(rng.integers(1, max(2, n // 3)))
     if chance(rng, 0.3):
         limits["min_events_leaf"] = int(rng.integers(0, 4))
+    if chance(rng, 0.25):
+        limits["shrinkage"] = pick(rng, [0.01, 0.5, 1.0, 3.0, 10.0, 1000.0])
     return limits
 
 

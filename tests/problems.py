@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from surtree.solver import reference
 from surtree.solver.problem import BinnedRows, Limits
-from surtree.survival.objective import RELATIVE_RISK, RowSums
+from surtree.survival.objective import RelativeRisk, RowSums
 
 LEVELS = ("a", "b", "c", "d")
 # Where the midpoint of adjacent floats rounds up or down, underflows or overflows.
@@ -95,6 +95,8 @@ def cases(draw: st.DrawFn, max_rows: int = 16, max_columns: int = 3) -> Case:
         limits["min_samples_leaf"] = draw(st.integers(1, 4))
     if draw(st.booleans()):
         limits["min_events_leaf"] = draw(st.integers(0, 3))
+    if draw(st.integers(0, 2)) == 0:
+        limits["shrinkage"] = draw(st.sampled_from([0.1, 1.0, 10.0]))
     return Case(X, y, weight, entry, limits)
 
 
@@ -118,16 +120,20 @@ def expected_losses(case: Case, holds: np.ndarray) -> np.ndarray:
     hazard = row_hazard(case.y, weight, case.entry)
     events = weight * case.y["event"]
     limits = {k: v for k, v in case.limits.items() if k not in ("n_thresholds", "min_support")}
-    rows = relative_risk_rows(events, weight * hazard, case.y["event"])
+    shrinkage = limits.pop("shrinkage", 0.0)
+    rows = relative_risk_rows(events, weight * hazard, case.y["event"], shrinkage)
     solution = reference.solve(holds, rows, Limits(**limits))
     return -(events @ np.log(hazard)) - np.asarray(solution.gains)
 
 
-def relative_risk_rows(events: np.ndarray, hazard: np.ndarray, event: np.ndarray) -> RowSums:
+def relative_risk_rows(
+    events: np.ndarray, hazard: np.ndarray, event: np.ndarray, shrinkage: float = 0.0
+) -> RowSums:
     """Return rows with given sums; of the loss only the part that trees change is of use."""
     ones = np.ones(len(events))
     counts = {"samples": ones, "events": np.asarray(event, dtype=float)}
-    return RowSums(RELATIVE_RISK, np.stack([events, hazard]), counts, ones, 0 * ones)
+    objective = RelativeRisk(shrinkage)
+    return RowSums(objective, np.stack([events, hazard]), counts, ones, 0 * ones)
 
 
 def random_problem(
@@ -178,16 +184,27 @@ def row_hazard(y: np.ndarray, weight: np.ndarray, entry: np.ndarray | None) -> n
     )
 
 
-def leaf_loss(y: np.ndarray, weight: np.ndarray, hazard: np.ndarray, leaf: np.ndarray) -> float:
-    """Return the loss of a partition of the rows, each part with the theta that suits it best."""
+def leaf_loss(
+    y: np.ndarray,
+    weight: np.ndarray,
+    hazard: np.ndarray,
+    leaf: np.ndarray,
+    shrinkage: float = 0.0,
+) -> float:
+    """Return the loss of a partition of the rows, each part with the theta that suits it best.
+
+    A prior adds its penalty for each part.
+    """
     loss = 0.0
     for number in np.unique(leaf):
         rows = leaf == number
-        events = weight[rows] @ y["event"][rows]
+        events = weight[rows] @ y["event"][rows] + shrinkage
         if events == 0:
             continue
-        theta = events / (weight[rows] @ hazard[rows])
+        theta = events / (weight[rows] @ hazard[rows] + shrinkage)
         loss -= weight[rows] @ (y["event"][rows] * np.log(hazard[rows] * theta))
+        # Of theta (H + a) - (E + a) log theta - a, what is left once theta is put in.
+        loss -= shrinkage * np.log(theta)
     return float(loss)
 
 

@@ -31,7 +31,7 @@ def test_costs_of_splits_add_up_to_the_distance_from_the_optimum(case: Case):
     hazard = row_hazard(case.y, weight, case.entry)
     slack = 1e-9 * max(1.0, float(weight @ case.y["event"]))
     assert found.loss == pytest.approx(
-        leaf_loss(case.y, weight, hazard, model.apply(case.X)), abs=slack
+        leaf_loss(case.y, weight, hazard, model.apply(case.X), model.shrinkage), abs=slack
     )
     assert found.loss == pytest.approx(model.loss_, abs=slack)
     assert found.tree.total_loss == pytest.approx(model.loss_, abs=slack)

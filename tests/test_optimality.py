@@ -40,7 +40,7 @@ def test_rules_on_the_table_give_the_reported_loss(case: Case):
     hazard = row_hazard(case.y, weight, case.entry)
     for size in model.path_:
         leaf = leaf_by_rules(size.tree, case.X)
-        loss = leaf_loss(case.y, weight, hazard, leaf)
+        loss = leaf_loss(case.y, weight, hazard, leaf, case.limits.get("shrinkage", 0.0))
         assert loss == pytest.approx(size.loss, rel=RELATIVE, abs=RELATIVE * weight.sum())
         assert size.tree.n_splits <= size.splits
         assert size.tree.depth <= case.limits["max_depth"]

@@ -139,6 +139,13 @@ def test_other_values_are_refused_by_name(estimator, value):
         estimator(shrinkage=value).fit(X, Y)
 
 
+def test_a_prior_that_hides_all_events_is_refused():
+    weight = np.full(len(Y), 1e-8)
+    with pytest.raises(ValueError, match=r"shrinkage=1 is more than 100,000 times .* 2.99e-06"):
+        SurTree(shrinkage=1.0).fit(X, Y, weight)
+    assert SurTree(max_depth=1).fit(X, Y, weight).status_ == "optimal"
+
+
 def test_files_keep_the_shrinkage(tmp_path):
     model = SurTree(max_depth=2, shrinkage=3.0).fit(X, Y)
     model.save(tmp_path / "model.json")

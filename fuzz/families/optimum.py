@@ -176,6 +176,7 @@ def weights(rng: Rng) -> None:
     case = draw_case(rng, n, int(rng.integers(1, most_columns + 1)), depth)
     # No entry times: hazards by hand and from a cumulative curve then differ more than weights do.
     case = replace(case, weight=_extreme_weights(rng, case.y), entry=None)
+    case.limits.pop("shrinkage", None)  # it counts events of weight one
     case.limits["n_thresholds"] = pick(rng, [3, 10, None])
     if chance(rng, 0.5):  # rows that hardly weigh anything count in full for the limits of leaves
         case.limits[pick(rng, ["min_samples_leaf", "min_events_leaf"])] = pick(rng, [1, 2, 3])

@@ -32,12 +32,17 @@ def folds(rng: Rng) -> None:
             zip(search.sizes_.max_depth, search.sizes_.max_splits, strict=True)
         ):
             sizes = {"max_depth": int(depth), "max_splits": int(splits)}
+            sizes["shrinkage"] = search.sizes_.shrinkage
             for number, (train, test) in enumerate(positions):
                 model, held_out = fit(take(case, train), **sizes), take(case, test)
                 loss = model.loss(held_out.X, held_out.y, held_out.weight, held_out.entry)
                 trained, tested = weight[train].sum(), weight[test].sum()
                 for name, found, expected in (
-                    ("training", search.sizes_.training_loss[place, number], model.loss_ / trained),
+                    (
+                        "training",
+                        search.sizes_.training_loss[place, number],
+                        model.unpenalised_loss_ / trained,
+                    ),
                     ("held-out", -search.sizes_.held_out[place, number], loss / tested),
                 ):
                     require(

@@ -226,8 +226,7 @@ class SurTree(TreeEstimator):
         """
         start = perf_counter()
         limits = check_parameters(self)
-        data = read_training_data(self, X, y, sample_weight, entry, objective_of(self))
-        problem = make_problem(self, data)
+        problem = make_problem(self, read_training_data(self, X, y, sample_weight, entry))
         time_left = read_time_limit(self.time_limit)
         if time_left is not None:
             # Reading the table and building the trees count as well. Without time left, the

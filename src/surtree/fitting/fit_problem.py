@@ -42,6 +42,7 @@ class FitProblem:
     def with_objective(self, objective: Objective) -> FitProblem:
         """Return the same rows and cuts, with another gain of a leaf."""
         sums = replace(self.data.sums, objective=objective)
+        objective.require_exact(sums)
         return FitProblem(replace(self.data, sums=sums), self.encoder, self.binned)
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:

@@ -52,7 +52,7 @@ def read_training_data(
     y: Any,
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
-    objective: Objective = RELATIVE_RISK,
+    objective: Objective | None = None,
 ) -> TrainingData:
     """Read and check what `fit` is given.
 
@@ -62,14 +62,14 @@ def read_training_data(
         Remembers the number and the names of the columns.
     X, y, sample_weight, entry
         As the estimator's ``fit`` takes them.
-    objective : Objective
-        What a leaf is worth.
+    objective : Objective, optional
+        What a leaf is worth; by default, to the estimator.
     """
     table = read_table(estimator, X, reset=True)
     weight = read_weights(sample_weight, table.n_rows)
     target = read_target(y, table.n_rows, entry)
     weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
-    return training_data(table, target, weight, objective)
+    return training_data(table, target, weight, objective or objective_of(estimator))
 
 
 def objective_of(estimator: Any) -> Objective:
@@ -126,4 +126,5 @@ def training_data(
     require_events(target)
     baseline = nelson_aalen(target, weight)
     sums = objective.row_sums(target, weight, baseline)
+    objective.require_exact(sums)
     return TrainingData(table, table_weight, target, baseline, sums)

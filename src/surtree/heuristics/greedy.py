@@ -12,7 +12,7 @@ from surtree._types import Floats
 from surtree.base import TreeEstimator
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.training import objective_of, read_training_data
+from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import best_pruning, prunings
 from surtree.parameters import (
     MAX_DEPTH,
@@ -151,7 +151,7 @@ class GreedyTree(TreeEstimator):
             The estimator itself.
         """
         limits = self._check_parameters()
-        rows = read_training_data(self, X, y, sample_weight, entry, objective_of(self))
+        rows = read_training_data(self, X, y, sample_weight, entry)
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
         problem = FitProblem(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
         topology = grow(problem.binned, rows.sums, limits, self.min_samples_split)

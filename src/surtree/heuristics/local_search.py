@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from surtree.base import TreeEstimator
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.training import objective_of, read_training_data
+from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import prunings
 from surtree.parameters import (
     MAX_DEPTH,
@@ -151,7 +151,7 @@ class LocalSearchTree(TreeEstimator):
             The estimator itself.
         """
         limits = self._check_parameters()
-        rows = read_training_data(self, X, y, sample_weight, entry, objective_of(self))
+        rows = read_training_data(self, X, y, sample_weight, entry)
         random = check_random_state(self.random_state)
         encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
         problem = FitProblem(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))

@@ -22,6 +22,8 @@ from surtree.survival.baseline import Baseline
 
 # Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
 EVEN_WEIGHTS = 1e5
+# Up to this ratio of a prior to all events, rounding does not hide them.
+MOST_PRIOR = 1e5
 
 
 class Objective(ABC):
@@ -70,6 +72,9 @@ class Objective(ABC):
     @abstractmethod
     def slope(self, sums: ArrayLike) -> Floats:
         """Return by how much the gain of leaves changes with a sum, so rounding has a bound."""
+
+    def require_exact(self, sums: RowSums) -> None:  # noqa: B027, most have no such case
+        """Raise an error where rounding would hide which tree is the best."""
 
     def is_uneven(self, weight: Floats) -> bool:
         """Return whether the lightest rows may vanish beside the heaviest in sums of doubles."""
@@ -249,6 +254,15 @@ class RelativeRisk(Objective):
         events, hazard = values
         cost: Floats = prediction * hazard - events * (np.log(prediction) + 1.0)
         return cost
+
+    def require_exact(self, sums: RowSums) -> None:
+        """Refuse a prior beside which the events of all rows are lost in rounding."""
+        if self.shrinkage > MOST_PRIOR * sums.scale:
+            raise ValueError(
+                f"shrinkage={self.shrinkage:g} is more than {MOST_PRIOR:,.0f} times the weight of "
+                f"all events, {sums.scale:.3g}: it counts events of weight one. Choose less of it, "
+                "or larger weights."
+            )
 
     def scale(self, sums: ArrayLike) -> Floats:
         """Return the events."""
