@@ -49,6 +49,7 @@ from surtree.export import (
 )
 from surtree.status import STATUSES
 from surtree.tree.curves import confidence_band, leaf_curves
+from surtree.tree.leaf_intervals import median_limits
 
 Rng = np.random.Generator
 
@@ -380,16 +381,21 @@ def _write(tree: Tree, model: SurTree) -> None:
     """Write a tree in every format."""
     texts = [str(tree), repr(tree), *map(str, tree.rules()), tree._repr_html_()]
     texts += [export(tree) for export in (export_text, export_dot, export_mermaid, export_json)]
-    kinds = ("baseline", "kaplan-meier") if tree.risk else ("baseline",)
+    kinds = ("baseline", "kaplan-meier", "shrunk") if tree.risk else ("baseline",)
     # Of a path, only the chosen tree has Kaplan-Meier curves.
     for kind in kinds:
         for curve in leaf_curves(tree, kind):
             assert ((curve.survival.y >= 0) & (curve.survival.y <= 1)).all()
             assert (np.diff(curve.survival.y) <= 0).all()
             assert np.isfinite(curve.cumulative_hazard.y).all()
-            if kind == "kaplan-meier":
-                lower, upper = confidence_band(tree, curve.leaf)
-                assert ((lower.y >= 0) & (lower.y <= upper.y) & (upper.y <= 1)).all()
+            lower, upper = (limit.y for limit in confidence_band(tree, curve.leaf, kind=kind))
+            known = ~np.isnan(lower)
+            assert known.tolist() == (~np.isnan(upper)).tolist()
+            assert known.all() or kind != "baseline"
+            lower, upper = lower[known], upper[known]
+            assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all()
+            low, high = median_limits(tree, curve.leaf, kind)
+            assert low <= high or np.isnan(low)
         for value in ("leaf", "risk", "median"):
             source = export_python(tree, value=value, leaf_curve=kind)
             compile(source, "exported", "exec")

@@ -269,7 +269,11 @@ def test_a_table_of_one_dimension():
         ("ccp_alpha", -0.1, "ccp_alpha must be a number, zero or more; got -0.1"),
         ("ccp_alpha", np.nan, "ccp_alpha must be a number"),
         ("ccp_alpha", "auto", "ccp_alpha must be a number"),
-        ("leaf_curve", "weibull", r"leaf_curve must be one of \('baseline', 'kaplan-meier'\)"),
+        (
+            "leaf_curve",
+            "weibull",
+            r"must be one of \('baseline', 'kaplan-meier', 'shrunk'\)",
+        ),
         ("time_limit", 0, "time_limit must be a number of seconds above zero"),
         ("time_limit", np.nan, "time_limit must be a number of seconds above zero"),
         ("n_jobs", 0, "n_jobs must be a number of threads"),

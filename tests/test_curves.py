@@ -7,11 +7,12 @@ import pytest
 
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
+from surtree.parameters import LEAF_CURVES
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
-from surtree.survival.step_function import StepFunction
+from surtree.survival.step_function import BeyondFollowUpWarning, StepFunction
 from surtree.tree.build import build_tree
 from surtree.tree.curves import confidence_band, leaf_curves
 
@@ -128,26 +129,32 @@ def test_a_leaf_without_an_event_stays_at_one():
     event = EVENT & (np.arange(6) < 4)
     _, right = leaf_curves(one_split(event=event), "kaplan-meier")
     assert right.survival.y.tolist() == [1, 1, 1]
+    for limit in confidence_band(one_split(event=event), 2, kind="kaplan-meier"):
+        assert np.isnan(limit.y).all()
     lower, upper = confidence_band(one_split(event=event), 2)
-    assert lower.y.tolist() == upper.y.tolist() == [1, 1, 1]
+    assert upper.y.tolist() == [1, 1, 1]
+    assert (lower.y < 1).all()
 
 
 def test_the_band_is_greenwoods_on_the_log_log_scale(tree):
-    lower, upper = confidence_band(tree, 1, level=0.9)
+    lower, upper = confidence_band(tree, 1, level=0.9, kind="kaplan-meier")
     survival, z = 0.75, 1.6448536269514722
     width = z * np.sqrt(1 / (4 * 3)) / np.log(survival)
     assert lower(1) == pytest.approx(survival ** np.exp(-width))
     assert upper(1) == pytest.approx(survival ** np.exp(width))
     assert lower(0) == upper(0) == 1.0
-    # At 4 the last row dies: zero is certain as a lower limit, and the upper one is as before.
-    assert lower(4) == 0.0
-    assert upper(4) == upper(2)
+    # At 4 the last row dies, and nothing is known of the variance of a survival of zero.
+    assert np.isnan([lower(4), upper(4)]).all()
+    assert lower.domain == (0, 4)
+    with pytest.warns(BeyondFollowUpWarning):
+        assert np.isnan(lower(4.5))
 
 
 def test_a_wider_level_gives_a_wider_band(tree):
-    narrow, wide = confidence_band(tree, 1, 0.5), confidence_band(tree, 1, 0.99)
-    assert np.all(wide[0].y[:2] < narrow[0].y[:2])
-    assert np.all(wide[1].y[:2] > narrow[1].y[:2])
+    for kind in LEAF_CURVES:
+        narrow, wide = (confidence_band(tree, 1, level, kind) for level in (0.5, 0.99))
+        assert np.all(wide[0].y[:2] < narrow[0].y[:2])
+        assert np.all(wide[1].y[:2] > narrow[1].y[:2])
 
 
 def test_what_a_band_cannot_be_asked(tree):
@@ -157,8 +164,9 @@ def test_what_a_band_cannot_be_asked(tree):
         confidence_band(tree, 0)
 
 
-def test_there_are_two_kinds_of_curve(tree):
-    with pytest.raises(ValueError, match=r"one of \('baseline', 'kaplan-meier'\); got 'cox'"):
+def test_there_are_three_kinds_of_curve(tree):
+    kinds = r"one of \('baseline', 'kaplan-meier', 'shrunk'\); got 'cox'"
+    with pytest.raises(ValueError, match=kinds):
         leaf_curves(tree, "cox")
 
 

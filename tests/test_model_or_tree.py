@@ -109,8 +109,12 @@ def test_medians_are_read_off_the_curve_that_the_model_predicts_with(table):
     namespace = {}
     exec(export_python(model, value="median"), namespace)
     assert namespace["predict"](positive_nodes=5) == by_leaf[2]
-    assert medians(model.tree_) != medians(model)
-    assert export_sql(model, value="median") != export_sql(model.tree_, value="median")
+    assert medians(model.tree_) == medians(model)
+    assert export_sql(model, value="median") == export_sql(model.tree_, value="median")
+    # As all parameters, the kind of curve takes effect when the model is fitted.
+    model.set_params(leaf_curve="baseline")
+    assert model.predict_median(X).tolist() == [by_leaf[leaf] for leaf in model.apply(X)]
+    assert medians(model.fit(X, y)) != [by_leaf[1], by_leaf[2]]
 
 
 def test_the_time_unit_of_a_model_is_on_its_axes(table):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -16,10 +17,13 @@ from surtree.cuts.cut import Cut
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
 from surtree.display.colour import risk_colours
-from surtree.display.leaves import at_risk
-from surtree.display.wording import leaf_texts, median_text, number, rule_texts, wrap
+from surtree.display.leaves import at_risk, read_leaves
+from surtree.display.wording import leaf_texts, median_text, rule_texts, wrap
+from surtree.parameters import LEAF_CURVES
 from surtree.plot import plot_curves, plot_tree
 from surtree.plot._colour import mapped_colours
+from surtree.plot._page import open_page
+from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._spread import spread
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
@@ -27,6 +31,7 @@ from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree
 from surtree.tree.curves import leaf_curves
+from surtree.tree.evidence import events_note, theta_text
 
 PLOTS = (plot_tree, plot_curves)
 REGIONS = tuple(f"Region number {place} of the whole wide world" for place in range(12))
@@ -200,7 +205,7 @@ def test_each_leaf_has_its_numbers_beside_its_curve(depth):
     tree = grow(depth)
     ax = plot_tree(tree)
     ax.figure.draw_without_rendering()
-    medians = [curve.median for curve in leaf_curves(tree, "kaplan-meier")]
+    medians = [curve.median for curve in leaf_curves(tree)]
     assert len(ax.child_axes) == tree.n_leaves
     for leaf, panel, median in zip(tree.leaves, ax.child_axes, medians, strict=True):
         middle = (panel.bbox.y0 + panel.bbox.y1) / 2
@@ -215,8 +220,9 @@ def test_each_leaf_has_its_numbers_beside_its_curve(depth):
             str(leaf),
             str(tree.n_samples[leaf]),
             str(tree.n_events[leaf]),
-            f"{tree.theta[leaf]:.3g}",
+            theta_text(tree, leaf, ".3g"),
             f"{median:.0f}" if np.isfinite(median) else "not reached",
+            *filter(None, [events_note(tree.n_events[leaf])]),
         ]
 
 
@@ -232,7 +238,7 @@ def test_rules_are_on_the_edges_from_the_root_to_each_leaf():
     assert "160 rows, 84 events" in words(ax)
 
 
-@pytest.mark.parametrize("kind", ["kaplan-meier", "baseline"])
+@pytest.mark.parametrize("kind", LEAF_CURVES)
 def test_curves_are_those_of_the_leaves_on_shared_axes(kind):
     tree = grow(2)
     ax = plot_tree(tree, kind=kind)
@@ -242,28 +248,63 @@ def test_curves_are_those_of_the_leaves_on_shared_axes(kind):
         panel = ax.child_axes[position]
         assert panel.get_xlim() == (0, last)
         assert panel.get_ylim() == ax.child_axes[0].get_ylim()
-        for line in (panel.lines[2], together.lines[2 * position]):
-            times = line.get_xdata()
-            assert line.get_drawstyle() == "steps-post"
-            np.testing.assert_array_equal(line.get_ydata(), curve.survival(times))
-        dotted = panel.lines[3]
-        np.testing.assert_array_equal(dotted.get_xdata(), [times[-1], last])
-        np.testing.assert_array_equal(dotted.get_ydata(), [curve.survival(last)] * 2)
+        observed = leaf_curves(tree, "kaplan-meier")[position].survival
+        counts = tree.risk[position]
+        end = min(counts.last_time, last)
+        for lines in (panel.lines[2:], together.lines[3 * position :]):
+            own, thin, ticks = lines[:3]
+            for line, function in ((own, curve.survival), (thin, observed)):
+                times = line.get_xdata()
+                assert line.get_drawstyle() == "steps-post"
+                np.testing.assert_array_equal(line.get_ydata(), function(times))
+                assert (times[0], times[-1]) == (0, end)
+            assert thin.get_linewidth() < own.get_linewidth() / 2
+            np.testing.assert_array_equal(
+                ticks.get_xdata(), counts.censored[counts.censored <= last]
+            )
+            np.testing.assert_array_equal(ticks.get_ydata(), observed(ticks.get_xdata()))
+            assert (ticks.get_linestyle(), ticks.get_marker()) == ("None", "|")
 
 
-def test_only_kaplan_meier_curves_have_a_band_and_a_higher_level_a_wider_one():
+@pytest.mark.parametrize("kind", LEAF_CURVES)
+def test_curves_have_a_band_and_a_higher_level_a_wider_one(kind):
     tree = grow(1)
 
     def area(level):
-        (band,) = plot_tree(tree, level=level).child_axes[0].collections
+        (band,) = plot_tree(tree, kind=kind, level=level).child_axes[0].collections
         x, y = band.get_paths()[0].vertices.T
         return abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
 
     assert area(0.99) > 1.5 * area(0.5) > 0
-    assert "99% confidence" in " ".join(words(plot_curves(tree, level=0.99))[-1].split())
+    said = " ".join(words(plot_curves(tree, kind=kind, level=0.99))[-1].split())
+    assert f"(curve: {kind}), with 99% confidence band." in said
+    assert ("Thin line: observed" in said) == (kind != "kaplan-meier")
+
+
+def test_a_step_without_limits_leaves_no_other_out():
+    tree = grow(1)
+    (leaf, _) = read_leaves(tree, "kaplan-meier")
+    lower, upper = (np.full(leaf.times.size, value) for value in (0.2, 0.8))
+    lower[3] = upper[3] = np.nan
+    page = open_page([SimpleNamespace(least=(10, 10), comfortable=(10, 10))], None, None)
+    panel = add_panel(page, (0, 0, 10, 10), leaf.last_time)
+    draw_leaf(page, panel, replace(leaf, band=(lower, upper)), leaf.last_time)
+    (band,) = panel.collections
+    ends = [path.vertices[:, 0] for path in band.get_paths()]
+    assert [(x.min(), x.max()) for x in ends] == [
+        (leaf.times[0], leaf.times[3]),
+        (leaf.times[4], leaf.last_time),
+    ]
+
+
+def test_captions_say_what_weights_are():
+    tree = grow(1)
+    weighted = replace(tree, weight=2 * tree.weight)
     for plot in PLOTS:
-        for panel in plot(tree, kind="baseline").child_axes:
-            assert not panel.collections
+        assert "Weights count" not in " ".join(words(plot(tree)))
+        assert "Weights count as repeated rows." in " ".join(
+            " ".join(words(plot(weighted))).split()
+        )
 
 
 def test_every_curve_has_its_label_beside_it_in_the_order_of_their_ends():
@@ -274,17 +315,23 @@ def test_every_curve_has_its_label_beside_it_in_the_order_of_their_ends():
         for text in ax.texts
         if text.get_text().startswith("leaf") and ":" in text.get_text()
     }
-    curves = leaf_curves(tree, "kaplan-meier")
-    expected = {
-        f"leaf {curve.leaf}: relative risk {number(tree.theta[curve.leaf], 2)}, "
-        f"median {median_text(curve.median, 2)}": curve.survival.y[-1]
-        for curve in curves
-    }
+    curves = leaf_curves(tree)
+    expected = {}
+    for curve, counts in zip(curves, tree.risk, strict=True):
+        note = events_note(tree.n_events[curve.leaf])
+        heading = (
+            f"leaf {curve.leaf}: relative risk {theta_text(tree, curve.leaf, '.2g')}, "
+            f"median {median_text(curve.median, 2)}{note and f', {note}'}"
+        )
+        expected[heading] = curve.survival(min(counts.last_time, tree.baseline.times[-1]))
+    assert any(heading.endswith("no events") for heading in expected)
     assert headings.keys() == expected.keys()
     from_below = sorted(headings, key=headings.get)
     assert np.all(np.diff([expected[heading] for heading in from_below]) >= 0)
     for curve in curves:
-        rows = f"40 rows, {tree.n_events[curve.leaf]} events: {leaf_texts(tree)[curve.leaf]}"
+        rows = (
+            f"40 rows, {tree.n_events[curve.leaf] or 'no'} events: {leaf_texts(tree)[curve.leaf]}"
+        )
         assert rows in words(ax)
 
 
@@ -351,8 +398,8 @@ def test_a_tree_without_risk_counts_has_baseline_curves_and_no_table():
     tree = replace(grow(1), risk=())
     for plot in PLOTS:
         with pytest.raises(ValueError, match="keeps no at-risk counts"):
-            plot(tree)
-        assert_legible(plot(tree, kind="baseline"))
+            plot(tree, kind="kaplan-meier")
+        assert_legible(plot(tree))
     assert "at risk" not in words(plot_curves(tree, kind="baseline"))
     assert "at risk" in words(plot_curves(grow(1), kind="baseline"))
 

@@ -16,12 +16,14 @@ from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
 from surtree.display.wording import leaf_texts
 from surtree.export import export_dot, export_mermaid, export_text
+from surtree.parameters import LEAF_CURVES
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree, lazy_trees
 from surtree.tree.curves import leaf_curves
+from surtree.tree.leaf_intervals import theta_limits
 from surtree.tree.tree import Tree
 
 AGE = np.array([30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 35.0, 65.0])
@@ -188,12 +190,13 @@ def test_rules_lead_to_each_leaf(tree):
     assert [(rule.n_samples, rule.n_events) for rule in rules] == [(4, 2), (1, 1), (3, 3)]
     assert [rule.theta for rule in rules] == tree.theta[tree.leaves].tolist()
     assert str(rules[0]).startswith("age <= 55: theta ")
-    assert str(rules[0]).endswith("(2 events in 4 rows)")
+    assert str(rules[0]).endswith("(2 events in 4 rows: few events)")
+    assert rules[0].theta_limits == theta_limits(tree, 1)
 
 
 def test_a_rule_of_one_row_is_in_the_singular():
     model = SurTree(max_depth=1).fit([[0], [1]], [2.0, 1.0])
-    assert str(model.tree_.rules()[0]).endswith("(1 event in 1 row)")
+    assert str(model.tree_.rules()[0]).endswith("(1 event in 1 row: few events)")
 
 
 def test_importances_are_shares_of_the_reduction(tree):
@@ -219,24 +222,29 @@ def test_a_single_leaf():
 def test_risk_counts_are_those_of_each_leaf(tree):
     # Leaf 4 has rows 3, 5, 7, with events at 4, 1, 4.
     counts = tree.risk[2]
-    assert tree.baseline.times[counts.step].tolist() == [1, 4]
-    assert counts.at_risk.tolist() == [3, 2]
-    assert counts.deaths.tolist() == [1, 2]
+    assert tree.baseline.times.tolist() == [1, 2, 4, 7, 9]
+    assert tree.baseline.times[counts.step].tolist() == [1, 2, 4, 7]
+    assert counts.at_risk.tolist() == [3, 2, 2, 0]
+    assert counts.deaths.tolist() == [1, 0, 2, 0]
     assert counts.at_risk.dtype == np.uint8
+    at_events = counts.at_events(5)
+    assert at_events.at_risk.tolist() == [3, 2, 2, 0, 0]
+    assert at_events.deaths.tolist() == [1, 0, 2, 0, 0]
+    assert (counts.censored.size, counts.last_time) == (0, 4)
 
 
 def test_risk_counts_honour_entry_and_fractional_weights():
     entry = np.array([0, 0, 0, 2, 0, 0, 0, 0.0])
     weight = WEIGHT * 0.5
     tree = make_tree(Target(EVENT, TIME, entry), weight, entry=entry)
-    assert tree.risk[2].at_risk.tolist() == [1.0, 1.0]
-    assert tree.risk[0].deaths.tolist() == [1.0, 0.5]
+    assert tree.risk[2].at_events(5).at_risk.tolist() == [1.0, 0.5, 1.0, 0.0, 0.0]
+    assert tree.risk[0].deaths[tree.risk[0].deaths > 0].tolist() == [1.0, 0.5]
     assert tree.risk[0].deaths.dtype == np.float64
 
 
 def test_risk_counts_of_huge_weights_keep_their_size():
     tree = make_tree(Target(EVENT, TIME, None), WEIGHT * 1e30)
-    assert tree.risk[2].at_risk.tolist() == pytest.approx([3e30, 2e30])
+    assert tree.risk[2].at_risk.tolist() == pytest.approx([3e30, 2e30, 2e30, 0])
     assert tree.risk[2].at_risk.dtype == np.float64
 
 
@@ -267,31 +275,36 @@ def test_a_dictionary_of_another_kind_is_refused(tree, change):
 
 def test_the_tree_is_drawn_with_its_leaf_statistics(tree):
     lines = str(tree).splitlines()
-    assert lines[0].split() == ["n", "events", "theta", "median"]
+    assert lines[0].split() == ["n", "events", "theta", "median", "(baseline)"]
     assert lines[1] == "all rows"
     assert lines[2].startswith("├─ age <= 55 ")
     assert lines[3] == "└─ age > 55"
     assert lines[4].startswith(f"   ├─ {CUTS[3].negated_rule} ")
     assert lines[5].startswith(f"   └─ {CUTS[3].rule} ")
-    assert lines[5].split()[-4:-2] == ["3", "3"]
-    assert lines[5].split()[-1] == "4"
-    assert len({len(lines[i]) for i in (0, 2, 4, 5)}) == 1
+    assert lines[5].split()[-6:-4] == ["3", "3"]
+    assert lines[5].split()[-3:] == ["4", "few", "events"]
+    assert len({len(lines[i].removesuffix("  few events")) for i in (0, 2, 4, 5)}) == 1
+    assert lines[6].startswith("3 leaves have fewer than 5 events: their numbers say little")
 
 
 def test_a_median_that_is_not_reached_says_how_far_the_curve_goes(tree):
     far = replace(tree, sums=tree.sums * [1, 99], risk=())
-    assert str(far).splitlines()[0].endswith("  median by theta")
-    assert str(far).splitlines()[2].endswith(" > 9")
+    assert str(far).splitlines()[0].endswith("  median (baseline)")
+    assert " > 9  " in str(far).splitlines()[2]
 
 
-def test_the_median_of_a_leaf_is_that_of_its_kaplan_meier_curve(tree):
-    medians = [curve.median for curve in leaf_curves(tree, "kaplan-meier")]
-    by_theta = [curve.median for curve in leaf_curves(tree, "baseline")]
-    assert medians != by_theta
-    for name, values in (("median", medians), ("median by theta", by_theta)):
-        lines = str(tree if name == "median" else replace(tree, risk=())).splitlines()
-        assert lines[0].endswith(f"theta  {name}")
-        assert [lines[place].split()[-1] for place in (2, 4, 5)] == [f"{x:g}" for x in values]
+def test_the_median_of_a_leaf_is_that_of_the_curve_that_the_tree_predicts_with(tree):
+    found = {}
+    for kind in LEAF_CURVES:
+        own = replace(tree, leaf_curve=kind)
+        found[kind] = [curve.median for curve in leaf_curves(tree, kind)]
+        assert [curve.median for curve in leaf_curves(own)] == found[kind]
+        assert [own.median(leaf) for leaf in (1, 3, 4)] == found[kind]
+        lines = str(own).splitlines()
+        assert lines[0].endswith(f"theta  median ({kind})")
+        said = [lines[place].removesuffix("  few events").split()[-1] for place in (2, 4, 5)]
+        assert said == [f"{x:g}" for x in found[kind]]
+    assert found["baseline"] != found["kaplan-meier"]
 
 
 def test_no_words_about_missing_values_where_none_can_arrive():

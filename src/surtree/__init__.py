@@ -26,7 +26,13 @@ from surtree.model_selection import (
 from surtree.report import write_report
 from surtree.scores import HeldOutScores, SizeScores
 from surtree.solver import Progress
-from surtree.survival import Baseline, Objective, RelativeRisk, StepFunction
+from surtree.survival import (
+    Baseline,
+    BeyondFollowUpWarning,
+    Objective,
+    RelativeRisk,
+    StepFunction,
+)
 from surtree.tree import (
     AtRiskCounts,
     LeafCurve,
@@ -41,6 +47,7 @@ __all__ = [
     "AtRiskCounts",
     "Audit",
     "Baseline",
+    "BeyondFollowUpWarning",
     "CostComplexityPath",
     "Cut",
     "Encoder",

@@ -19,7 +19,8 @@ from surtree.data.target import Target, read_target, read_weights
 from surtree.metrics import concordance_index_censored
 from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import StepFunction
-from surtree.tree.curves import LeafCurve, leaf_curves
+from surtree.tree.curves import leaf_curves
+from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.rows import find_leaves, path_matrix
 from surtree.tree.tree import Tree
 
@@ -226,7 +227,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         return table
 
     def _leaf_curves(self) -> tuple[LeafCurve, ...]:
-        return leaf_curves(self.tree_, self.leaf_curve)
+        return leaf_curves(self.tree_)
 
     def _leaf_index(self, table: Table) -> NDArray[np.intp]:
         """Return, for each row, the position of its leaf among the leaves."""

@@ -71,9 +71,10 @@ class SurTree(TreeEstimator):
         A column with more categories keeps the most frequent ones, the others count as one.
     min_support : float, default=0.01
         Cuts that hold for at most this share of the rows, or for all but this share, are left out.
-    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
-        Whether the curve of a leaf is the baseline hazard times theta, or the leaf's own
-        Kaplan-Meier estimate. It does not change the tree.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
+        Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
+        times theta, the leaf's own Kaplan-Meier curve, or that curve shrunk towards all rows by a
+        prior that is worth ``shrinkage`` events (`leaf_curves`). It does not change the tree.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best tree so far and a bound. Infinity, or
         more than 10**9, is no limit.
@@ -140,15 +141,16 @@ class SurTree(TreeEstimator):
     >>> model = SurTree(max_depth=2).fit(X, y)
     >>> model.status_, model.gap_
     ('optimal', 0.0)
-    >>> print(model.tree_)
-                                         n  events  theta  median
+    >>> print(model.tree_)  # doctest: +ELLIPSIS
+                                         n  events  theta  median (baseline)
     all rows
     ├─ positive_nodes <= 3
-    │  ├─ tumor_size <= 12              26       2  0.125  > 2456
-    │  └─ tumor_size > 12              350     117  0.682    2372
+    │  ├─ tumor_size <= 12              26       2  0.125             > 2456  few events
+    │  └─ tumor_size > 12              350     117  0.682               2456
     └─ positive_nodes > 3
-       ├─ progesterone_receptor <= 26  161     110    2.4     679
-       └─ progesterone_receptor > 26   149      70   1.07    1701
+       ├─ progesterone_receptor <= 26  161     110    2.4                729
+       └─ progesterone_receptor > 26   149      70   1.07               1684
+    1 leaf has fewer than 5 events: its numbers say little about new rows; try shrinkage, ...
     >>> model.predict(X.head(3)).round(3).tolist()
     [0.682, 1.065, 1.065]
     """
@@ -360,7 +362,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     best : Size
         One of the sizes of the path.
     """
-    chosen = problem.build_with_at_risk(path.topologies[best.splits])
+    chosen = problem.build_with_at_risk(path.topologies[best.splits], model.leaf_curve)
     model.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
     model.tree_ = chosen
     model.encoder_ = problem.encoder

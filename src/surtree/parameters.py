@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-LeafCurveKind = Literal["baseline", "kaplan-meier"]
-LEAF_CURVES: tuple[LeafCurveKind, ...] = ("baseline", "kaplan-meier")
+LeafCurveKind = Literal["baseline", "kaplan-meier", "shrunk"]
+LEAF_CURVES: tuple[LeafCurveKind, ...] = get_args(LeafCurveKind)
 
 MAX_DEPTH = 20
 # Events of a prior: enough to tell it from none, and little enough for exact sums.

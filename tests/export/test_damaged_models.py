@@ -120,6 +120,11 @@ def in_risk(name):
     return change
 
 
+def of_leaf(name):
+    """Change what the first leaf has once."""
+    return lambda model, value: model["trees"][0]["risk"][0].update({name: value})
+
+
 def in_known(name):
     """Change the categories that training knew of a column."""
     return lambda model, value: model["known"].update({str(model["columns"].index(name)): value})
@@ -154,12 +159,24 @@ CHANGES = [
         "squared_error",
         "fitted for the objective 'squared_error', and this surtree knows 'relative_risk' only",
     ),
-    (in_risk("deaths"), -1, "deaths[0] is -1, not a weight above zero"),
+    (in_risk("deaths"), -1, "deaths[0] is -1, not a weight, zero or more"),
     (in_risk("deaths"), 999, "its at-risk counts are not those of its leaves"),
-    (in_risk("at_risk"), 0, "at_risk[0] is 0, not a weight above zero"),
+    (in_risk("at_risk"), -1, "at_risk[0] is -1, not a weight, zero or more"),
     (in_risk("step"), -1, "step[0] is -1, not a whole number"),
     (in_risk("step"), 0.5, "step[0] is 0.5, not a whole number"),
     (in_risk("step"), 30, "its at-risk counts are not those of its leaves"),
+    (in_risk("censored"), 1e9, "its last times are not those of its rows"),
+    (in_risk("censored"), -1, "censored[0] is -1, not a time from 0 to 1e100"),
+    (of_leaf("last_time"), 1e9, "its last times are not those of its rows"),
+    (of_leaf("last_time"), None, "its last times are not those of its rows"),
+    (of_leaf("last_time"), "x", "last_time is 'x', not a time from 0 to 1e100"),
+    (lambda m, v: m["baseline"].update(last_time=v), 1, "its last times are not those of its rows"),
+    (lambda m, v: m["trees"][0].update(leaf_curve=v), "cox", "leaf_curve is 'cox', not one of"),
+    (
+        lambda m, v: m["trees"][1].update(leaf_curve=v),
+        "kaplan-meier",
+        "its leaves have no curves of the kind that it says",
+    ),
     (in_risk("round_at_risk"), -1, "round_at_risk[0] is -1, not a weight, zero or more"),
     (in_cuts("categories", "site"), [], "a question has no category in its list"),
     (in_cuts("categories", "site"), ["a", 1], "a question has categories of different kinds"),
@@ -205,7 +222,7 @@ CHANGES = [
     (lambda m, v: m["baseline"].update(floor=v), 0, "floor is 0, not a number above zero"),
     (lambda m, v: m["baseline"].update(times=v), [], "its baseline is not a curve"),
     (lambda m, v: m["baseline"]["times"].__setitem__(-1, v), 1e300, "not a time from 0 to 1e100"),
-    (in_risk("at_risk"), 1e-300, "not a weight above zero"),
+    (in_risk("at_risk"), 1e-300, "its at-risk counts are not those of its leaves"),
     (lambda m, v: m["trees"][0].update(risk=m["trees"][0]["risk"][::-1]), None, "risk counts"),
     (lambda m, v: m["trees"][0].update(risk=v), [], "the at-risk counts of its tree are not there"),
 ]

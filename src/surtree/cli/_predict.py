@@ -13,7 +13,7 @@ from polars import selectors
 
 from surtree.cli import _options as options
 from surtree.cli._columns import require_columns, split_names
-from surtree.cli._console import UserError, failures, guarded, show_json, warnings_said
+from surtree.cli._console import UserError, failures, guarded, say, show_json, warnings_said
 from surtree.cli._files import require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.estimator import SurTree
@@ -60,7 +60,8 @@ def predict(
 ) -> None:
     """Predict for each row of a table its leaf, its risk and its median survival.
 
-    A median that is not reached is infinite (inf), and null in JSON.
+    A median that is not reached is infinite (inf), and null in JSON. Survival after the last
+    follow-up of the training rows is empty, and null in JSON.
     """
     with guarded():
         require_outputs({"--output": output}, model=model, data=data)
@@ -95,14 +96,24 @@ def _predictions(
     with failures(ValueError, TypeError), warnings_said():
         leaf = model.apply(rows if named else rows.to_numpy())
     place = np.searchsorted(model.tree_.leaves, leaf)
-    curves = leaf_curves(model.tree_, model.leaf_curve)
+    curves = leaf_curves(model.tree_)
     of_leaf = {
         Quantity.leaf: model.tree_.leaves,
         Quantity.risk: model.tree_.theta[model.tree_.leaves],
         Quantity.median: np.array([curve.median for curve in curves]),
     }
     columns = {str(quantity): of_leaf[quantity][place] for quantity in quantities}
+    found = {name: pl.Series(values) for name, values in columns.items()}
+    last_time = model.tree_.baseline.last_time
     for time in horizons:
-        at_time = np.array([curve.survival(time) for curve in curves])
-        columns[f"survival_{time:.15g}"] = at_time[place]
-    return {name: pl.Series(values) for name, values in columns.items()}
+        name = f"survival_{time:.15g}"
+        if time > last_time:
+            say(
+                f"surtree: {name} is empty: {time:.15g} is after the last follow-up of the "
+                f"training rows, {last_time:.15g}"
+            )
+            found[name] = pl.Series([None] * len(place), dtype=pl.Float64)
+        else:
+            at_time = np.array([curve.survival(time) for curve in curves])
+            found[name] = pl.Series(at_time[place])
+    return found

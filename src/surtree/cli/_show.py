@@ -22,7 +22,6 @@ from surtree.export import (
     export_text,
 )
 from surtree.export._values import LeafValue
-from surtree.parameters import LeafCurveKind
 from surtree.tree.tree import Tree
 
 Style = Literal["tree", "text", "dot", "mermaid", "sql", "python", "json"]
@@ -56,7 +55,7 @@ def show_model(
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
         with failures(ValueError):
-            text = _written(tree, style, value or "leaf", fitted.leaf_curve)
+            text = _written(tree, style, value or "leaf")
         if json and style == "json":
             show(text)
         elif json:
@@ -67,10 +66,10 @@ def show_model(
             show(text.rstrip("\n"))
 
 
-def _written(tree: Tree, style: Style, value: LeafValue, leaf_curve: LeafCurveKind) -> str:
+def _written(tree: Tree, style: Style, value: LeafValue) -> str:
     if style in _PLAIN:
         return _PLAIN[style](tree)
-    return _WITH_VALUE[style](tree, value=value, leaf_curve=leaf_curve)
+    return _WITH_VALUE[style](tree, value=value)
 
 
 def path(model: options.ModelFile, json: options.Json = False) -> None:

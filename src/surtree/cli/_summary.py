@@ -9,7 +9,8 @@ from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.status import WORDS
-from surtree.tree.curves import leaf_curves
+from surtree.tree.evidence import FEW_EVENTS
+from surtree.tree.leaf_intervals import median_limits
 
 
 def certificate(model: SurTree) -> str:
@@ -60,7 +61,7 @@ def path_json(model: SurTree) -> list[dict[str, Any]]:
 
 def model_json(model: SurTree) -> dict[str, Any]:
     """Return the certificate, the leaves and the path of a model."""
-    medians = {curve.leaf: curve.median for curve in leaf_curves(model.tree_, model.leaf_curve)}
+    tree = model.tree_
     return {
         "status": model.status_,
         "loss": model.loss_,
@@ -68,18 +69,23 @@ def model_json(model: SurTree) -> dict[str, Any]:
         "shrinkage": model.shrinkage,
         "lower_bound": model.lower_bound_,
         "gap": model.gap_,
-        "splits": model.tree_.n_splits,
-        "depth": model.tree_.depth,
+        "splits": tree.n_splits,
+        "depth": tree.depth,
+        "leaf_curve": tree.leaf_curve,
+        "last_time": _finite(tree.baseline.last_time),
         "leaves": [
             {
                 "leaf": rule.leaf,
                 "conditions": list(rule.conditions),
                 "risk": rule.theta,
-                "median": _finite(medians[rule.leaf]),
+                "risk_limits": [_finite(limit) for limit in rule.theta_limits],
+                "median": _finite(tree.median(rule.leaf)),
+                "median_limits": [_finite(limit) for limit in median_limits(tree, rule.leaf)],
                 "rows": rule.n_samples,
                 "events": rule.n_events,
+                "few_events": rule.n_events < FEW_EVENTS,
             }
-            for rule in model.tree_.rules()
+            for rule in tree.rules()
         ],
         "path": path_json(model),
     }
@@ -125,5 +131,5 @@ def data_text(survival: Survival, n_columns: int) -> str:
 
 
 def _finite(value: float) -> float | None:
-    """Return a number that JSON can hold: None for infinity."""
+    """Return a number that JSON can hold: None for infinity, and for what is not a number."""
     return value if math.isfinite(value) else None

@@ -12,6 +12,7 @@ import numpy as np
 
 from surtree._words import plural
 from surtree.cuts.cut import Cut
+from surtree.display.leaves import Leaf
 from surtree.tree.tree import Tree
 
 LONGEST_NAME = 60
@@ -91,7 +92,15 @@ def number(value: float, precision: int) -> str:
 
 def counted(rows: int, events: int) -> str:
     """Return how many rows there are, and how many of them have an event."""
-    return f"{plural(rows, 'row')}, {plural(events, 'event')}"
+    return f"{plural(rows, 'row')}, {plural(events, 'event') if events else 'no events'}"
+
+
+def risk_text(leaf: Leaf, precision: int) -> str:
+    """Return the relative risk of a leaf; of one without events, the most that it may be."""
+    if not leaf.no_events:
+        return number(leaf.theta, precision)
+    most = leaf.theta_limits[1]
+    return f"at most {number(most, precision)}" if np.isfinite(most) else "unknown"
 
 
 def median_text(median: float, precision: int) -> str:

@@ -21,7 +21,7 @@ def export_json(model: Any, *, indent: int | None = None) -> str:
     Returns
     -------
     str
-        An object whose ``format`` is "surtree.tree" and whose ``version`` is 1; the fields are
+        An object whose ``format`` is "surtree.tree" and whose ``version`` is 2; the fields are
         described in ``docs/files.md``.
 
     Examples

@@ -8,9 +8,8 @@ from typing import Any
 
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
-from surtree.export._values import LeafValue, leaf_values
+from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.parameters import LeafCurveKind
-from surtree.tree.resolve import leaf_curve_of
 
 _INDENT = "    "
 
@@ -55,9 +54,8 @@ def export_python(
         reached; or, from a mapping of leaves, a number or a text of your own.
     feature_names : sequence of str, optional
         What the columns of the training table are called in the rows, if not the same.
-    leaf_curve : {"baseline", "kaplan-meier"}, optional
-        Which curve the median is read off; by default the ``leaf_curve`` of the model, and
-        "baseline" for a tree alone.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
+        Which curve the median is read off; by default the one that the model predicts with.
     name : str, default="predict"
         What the function is called.
 
@@ -75,17 +73,19 @@ def export_python(
     tree = named_tree(model, feature_names)
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"name must be the name of a function; got {name!r}.")
-    values = leaf_values(tree, value, leaf_curve or leaf_curve_of(model))
+    values = leaf_values(tree, value, leaf_curve)
+    comments = leaf_comments(tree, value)
 
     def lines(node: int, indent: str) -> Iterator[str]:
         if tree.is_leaf[node]:
-            yield f"{indent}return {values[node]!r}"
+            comment = f"  # {comments[node]}" if node in comments else ""
+            yield f"{indent}return {values[node]!r}{comment}"
             return
         yield f"{indent}if {_condition(tree.question(node))}:"
         yield from lines(int(tree.right[node]), indent + _INDENT)
         yield from lines(int(tree.left[node]), indent)
 
-    head = _HEAD.format(name=name, noun=value if isinstance(value, str) else "value")
+    head = _HEAD.format(name=name, noun=value_title(tree, value, leaf_curve))
     if any(cut.on_text for cut in tree.cuts):
         head += _TEXT
     return "\n".join((head, *lines(0, _INDENT))) + "\n"

@@ -8,9 +8,8 @@ from typing import Any
 
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
-from surtree.export._values import LeafValue, leaf_values
+from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.parameters import LeafCurveKind
-from surtree.tree.resolve import leaf_curve_of
 
 # Up to here a whole number is the same in every numeric type of a database.
 _WHOLE = 2**24
@@ -35,9 +34,8 @@ def export_sql(
         reached; or, from a mapping of leaves, a number or a text of your own.
     feature_names : sequence of str, optional
         What the columns of the training table are called in the database, if not the same.
-    leaf_curve : {"baseline", "kaplan-meier"}, optional
-        Which curve the median is read off; by default the ``leaf_curve`` of the model, and
-        "baseline" for a tree alone.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
+        Which curve the median is read off; by default the one that the model predicts with.
 
     Returns
     -------
@@ -68,11 +66,16 @@ def export_sql(
     END
     """
     tree = named_tree(model, feature_names)
-    values = leaf_values(tree, value, leaf_curve or leaf_curve_of(model))
+    values = leaf_values(tree, value, leaf_curve)
+    comments = leaf_comments(tree, value)
+
+    def written(leaf: int) -> str:
+        comment = f" /* {comments[leaf]} */" if leaf in comments else ""
+        return f"{_literal(values[leaf])}{comment}"
 
     def expression(node: int, indent: str) -> str:
         if tree.is_leaf[node]:
-            return _literal(values[node])
+            return written(node)
         lines = ["CASE"]
         # If the answer is no, the next WHEN is tried.
         while not tree.is_leaf[node]:
@@ -81,9 +84,10 @@ def export_sql(
             gap = f"\n{indent}    " if yes.startswith("CASE\n") else " "
             lines.append(f"{indent}  WHEN {condition} THEN{gap}{yes}")
             node = int(tree.left[node])
-        return "\n".join((*lines, f"{indent}  ELSE {_literal(values[node])}", f"{indent}END"))
+        return "\n".join((*lines, f"{indent}  ELSE {written(node)}", f"{indent}END"))
 
-    return expression(0, "")
+    title = f"/* {value_title(tree, value, leaf_curve)} */\n" if value == "median" else ""
+    return title + expression(0, "")
 
 
 def _condition(cut: Cut) -> str:

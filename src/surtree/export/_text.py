@@ -8,7 +8,9 @@ from typing import Any
 from surtree.cuts.cut import Cut
 from surtree.export._tree import named_tree
 from surtree.parameters import require_whole
-from surtree.tree.tree import Tree, median_text
+from surtree.tree.evidence import events_note, theta_text
+from surtree.tree.printed import median_text
+from surtree.tree.tree import Tree
 
 # The most blanks or digits.
 _WIDEST = 100
@@ -44,8 +46,9 @@ def export_text(
     Returns
     -------
     str
-        Each leaf has its hazard relative to the baseline (theta), its median survival as the
-        printed tree has it, and its rows and events.
+        Each leaf has its hazard relative to the baseline (theta), its median survival with the
+        kind of curve that it is read off, and its rows and events. A leaf without events has the
+        most that theta may be, the upper limit of its 95% confidence interval.
 
     Examples
     --------
@@ -55,9 +58,9 @@ def export_text(
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
     >>> print(export_text(model))
     |--- positive_nodes <= 3
-    |   |--- theta: 0.63, median: > 2456.00, rows: 376, events: 119
+    |   |--- theta: 0.63, median (baseline): > 2456.00, rows: 376, events: 119
     |--- positive_nodes >  3
-    |   |--- theta: 1.61, median: 983.00, rows: 310, events: 180
+    |   |--- theta: 1.61, median (baseline): 1059.00, rows: 310, events: 180
     """
     tree = named_tree(model, feature_names)
     require_whole("max_depth", max_depth, 0)
@@ -91,14 +94,14 @@ def _rule(cut: Cut, *, holds: bool) -> str:
 def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:
     style = f".{decimals}f"
     parts = [
-        f"theta: {tree.theta[leaf]:{style}}",
-        f"median: {median_text(tree, leaf, style)}",
+        f"theta: {theta_text(tree, leaf, style)}",
+        f"median ({tree.leaf_curve}): {median_text(tree, leaf, style)}",
         f"rows: {tree.n_samples[leaf]}",
         f"events: {tree.n_events[leaf]}",
     ]
     if show_weights:
         parts.append(f"weights: [{tree.weight[leaf]:{style}}, {tree.events[leaf]:{style}}]")
-    return ", ".join(parts)
+    return ", ".join([*parts, *filter(None, [events_note(int(tree.n_events[leaf]))])])
 
 
 def _depth_below(tree: Tree, node: int) -> int:

@@ -8,8 +8,10 @@ from typing import Any
 
 from surtree.cuts.cut import Cut
 from surtree.display.wording import counted
+from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
+from surtree.tree.printed import median_text
 from surtree.tree.resolve import tree_of
-from surtree.tree.tree import Tree, median_text
+from surtree.tree.tree import Tree
 
 
 def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
@@ -59,9 +61,11 @@ def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
 
 def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
     """Return what a picture says in a leaf, line by line."""
+    n_events = int(tree.n_events[leaf])
     return (
         f"leaf {leaf}",
-        f"theta {tree.theta[leaf]:.3g}",
-        f"median {median_text(tree, leaf, '.6g')}",
-        counted(int(tree.n_samples[leaf]), int(tree.n_events[leaf])),
+        f"theta {theta_text(tree, leaf, '.3g')}",
+        f"median {median_text(tree, leaf, '.6g')} ({tree.leaf_curve})",
+        counted(int(tree.n_samples[leaf]), n_events),
+        *([events_note(n_events)] if 0 < n_events < FEW_EVENTS else []),
     )

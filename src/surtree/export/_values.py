@@ -10,6 +10,8 @@ import numpy as np
 
 from surtree.parameters import LeafCurveKind
 from surtree.tree.curves import leaf_curves
+from surtree.tree.evidence import events_note, theta_text
+from surtree.tree.leaf_curve import curve_kind
 from surtree.tree.tree import Tree
 
 LeafValue = Literal["leaf", "risk", "median"]
@@ -19,7 +21,7 @@ Scalar = bool | int | float | str | None
 
 
 def leaf_values(
-    tree: Tree, value: LeafValue | Mapping[int, Any], leaf_curve: LeafCurveKind
+    tree: Tree, value: LeafValue | Mapping[int, Any], leaf_curve: LeafCurveKind | None
 ) -> dict[int, Scalar]:
     """Return the value of each leaf.
 
@@ -30,8 +32,8 @@ def leaf_values(
     value : {"leaf", "risk", "median"} or mapping
         The number of the leaf's node, its hazard relative to the baseline, or its median survival
         (None where survival never falls to one half); or any value for each leaf.
-    leaf_curve : {"baseline", "kaplan-meier"}
-        Which curve the median is read off.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
+        Which curve the median is read off; by default the one that the tree predicts with.
     """
     leaves = tree.leaves.tolist()
     if isinstance(value, Mapping):
@@ -49,6 +51,41 @@ def leaf_values(
         return {leaf: float(tree.theta[leaf]) for leaf in leaves}
     medians = {curve.leaf: curve.median for curve in leaf_curves(tree, leaf_curve)}
     return {leaf: median if math.isfinite(median) else None for leaf, median in medians.items()}
+
+
+def leaf_comments(tree: Tree, value: LeafValue | Mapping[int, Any]) -> dict[int, str]:
+    """Return what to say beside the value of some leaves: that it is an estimate from few events.
+
+    Parameters
+    ----------
+    tree, value
+        As in `leaf_values`. The number of a leaf, and a value of the user's, need no comment.
+    """
+    if value not in ("risk", "median"):
+        return {}
+    comments = {leaf: events_note(int(tree.n_events[leaf])) for leaf in tree.leaves.tolist()}
+    if value == "risk":
+        for leaf, comment in comments.items():
+            if tree.n_events[leaf] == 0:
+                comments[leaf] = f"{comment}: {theta_text(tree, leaf, '.3g')}"
+    return {leaf: comment for leaf, comment in comments.items() if comment}
+
+
+def value_title(
+    tree: Tree, value: LeafValue | Mapping[int, Any], leaf_curve: LeafCurveKind | None
+) -> str:
+    """Return what the values of leaves are, in words; of a median, which curve it is read off.
+
+    Parameters
+    ----------
+    tree, value, leaf_curve
+        As in `leaf_values`.
+    """
+    if isinstance(value, Mapping):
+        return "value"
+    if value == "median":
+        return f"median survival ({curve_kind(tree, leaf_curve)} curve)"
+    return value
 
 
 def _scalar(value: Any) -> Scalar:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.training import TrainingData
+from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.survival.objective import Objective
@@ -59,7 +60,7 @@ class FitProblem:
         self._built.update(zip(new, trees, strict=True))
         return [self._built[key] for key in keys]
 
-    def build_with_at_risk(self, topology: TreeTopology) -> Tree:
-        """Return the tree of a topology, with the at-risk counts of its leaves."""
+    def build_with_at_risk(self, topology: TreeTopology, leaf_curve: LeafCurveKind) -> Tree:
+        """Return the tree of a topology, with the at-risk counts and curves of its leaves."""
         (lazy,) = self.build([topology])
-        return with_at_risk(lazy.tree, topology, self.core, self.data.target)
+        return with_at_risk(lazy.tree, topology, self.core, self.data.target, leaf_curve)

@@ -80,9 +80,9 @@ class ConditionalInferenceTree(TreeEstimator):
         The smallest weight on either side of a cut, missing values not counted ...
     min_share : float, default=0.01
         ... and the smallest share of the weight of the node.
-    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
-        Whether the curve of a leaf is the baseline hazard times theta, or the leaf's own
-        Kaplan-Meier estimate. It does not change the tree.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
+        Which curve the survival of a leaf is read off, as in `SurTree`. Without shrinkage,
+        "shrunk" is "kaplan-meier".
 
     Attributes
     ----------
@@ -112,14 +112,14 @@ class ConditionalInferenceTree(TreeEstimator):
     >>> X, y = load_gbsg2()
     >>> model = ConditionalInferenceTree().fit(X, y)
     >>> print(model.tree_)
-                                           n  events  theta  median
+                                           n  events  theta  median (baseline)
     all rows
     ├─ positive_nodes <= 3.5
-    │  ├─ hormone_therapy is no          248      88  0.751    2093
-    │  └─ hormone_therapy is yes         128      31  0.441  > 2456
+    │  ├─ hormone_therapy is no          248      88  0.751               2372
+    │  └─ hormone_therapy is yes         128      31  0.441             > 2456
     └─ positive_nodes > 3.5
-       ├─ progesterone_receptor <= 20.5  144     103    2.6     624
-       └─ progesterone_receptor > 20.5   166      77   1.07    1701
+       ├─ progesterone_receptor <= 20.5  144     103    2.6                662
+       └─ progesterone_receptor > 20.5   166      77   1.07               1684
     >>> model.tests_[0].p_value.min().round(15)
     np.float64(5.36e-13)
     """
@@ -171,6 +171,7 @@ class ConditionalInferenceTree(TreeEstimator):
             tuple(growth.cuts),
             rows.baseline,
             rows.target,
+            self.leaf_curve,
         )
         self.loss_ = self.tree_.total_loss
         self.tests_ = tuple(growth.tests)

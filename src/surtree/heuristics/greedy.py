@@ -76,9 +76,10 @@ class GreedyTree(TreeEstimator):
     n_thresholds, max_categories, min_support
         Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
-    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
-        Whether the curve of a leaf is the baseline hazard times theta, or the leaf's own
-        Kaplan-Meier estimate. It does not change the tree.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
+        Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
+        times theta, the leaf's own Kaplan-Meier curve, or that curve shrunk towards all rows by a
+        prior that is worth ``shrinkage`` events (`leaf_curves`). It does not change the tree.
 
     Attributes
     ----------
@@ -165,7 +166,7 @@ class GreedyTree(TreeEstimator):
             PrunedTree(pruning.alpha, tree.total_loss, tree)
             for pruning, tree in zip(found, trees, strict=True)
         )
-        self.tree_ = problem.build_with_at_risk(chosen.topology(topology))
+        self.tree_ = problem.build_with_at_risk(chosen.topology(topology), self.leaf_curve)
         self.loss_ = self.tree_.total_loss
         self.encoder_ = encoder
         return self

@@ -67,9 +67,10 @@ class LocalSearchTree(TreeEstimator):
     n_thresholds, max_categories, min_support
         Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
-    leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
-        Whether the curve of a leaf is the baseline hazard times theta, or the leaf's own
-        Kaplan-Meier estimate. It does not change the tree.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
+        Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
+        times theta, the leaf's own Kaplan-Meier curve, or that curve shrunk towards all rows by a
+        prior that is worth ``shrinkage`` events (`leaf_curves`). It does not change the tree.
     random_state : int, RandomState or None, default=0
         Where random trees and rows held out come from. None is different every time.
     n_jobs : int or None, default=None
@@ -168,7 +169,7 @@ class LocalSearchTree(TreeEstimator):
             price=alpha,
             n_jobs=self.n_jobs,
         )
-        self.tree_ = problem.build_with_at_risk(found.topology)
+        self.tree_ = problem.build_with_at_risk(found.topology, self.leaf_curve)
         self.loss_ = self.tree_.total_loss
         self.ccp_alpha_ = alpha
         self.restart_losses_ = rows.sums.constant - found.worth

@@ -33,6 +33,8 @@ def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> F
         ``predict_survival_function`` returns.
     times : array-like, shape (n_times,)
         Ascending, before the last time of the test rows and within those of the training rows.
+        After the last follow-up of the rows that a model was fitted on, its curves count with
+        their last value.
 
     Returns
     -------

@@ -10,14 +10,15 @@ from surtree._types import Floats
 from surtree.data.target import Target
 from surtree.metrics._input import read_y
 from surtree.survival.baseline import risk_table
-from surtree.survival.kaplan_meier import product_limit
+from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.step_function import StepFunction
 
 
 def kaplan_meier(target: Target) -> StepFunction:
     """Estimate the share of rows without an event over time."""
     table = risk_table(target, np.ones(len(target.time)))
-    return StepFunction(table.times, product_limit(table.at_risk, table.deaths), before=1.0)
+    counts = EventCounts(table.at_risk, table.deaths)
+    return StepFunction(table.times, counts.survival, before=1.0)
 
 
 def censoring_distribution(y: Any) -> StepFunction:
@@ -45,7 +46,8 @@ def censoring_distribution(y: Any) -> StepFunction:
     event_times = np.sort(target.time[target.event])
     first, stop = (np.searchsorted(event_times, table.times, side=s) for s in ("left", "right"))
     at_risk = table.at_risk - (stop - first)
-    return StepFunction(table.times, product_limit(at_risk, table.deaths), before=1.0)
+    counts = EventCounts(at_risk, table.deaths)
+    return StepFunction(table.times, counts.survival, before=1.0)
 
 
 def inverse(probability: Floats) -> Floats:

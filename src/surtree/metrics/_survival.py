@@ -89,7 +89,13 @@ def read_survival_curves(survival: Any, times: ArrayLike | None, n_rows: int) ->
 
 
 def evaluate(curve: Curve, times: Floats) -> Floats:
-    """Return a predicted curve's survival at each of the times."""
+    """Return a predicted curve's survival at each of the times.
+
+    Times after the last follow-up of the training rows, where a curve of this package has no
+    value, are scored by the value that it has last.
+    """
+    if isinstance(curve, StepFunction):
+        times = np.minimum(times, curve.domain[1])
     return _require_probabilities(np.asarray(curve(times), dtype=np.float64))
 
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.display.leaves import Leaf, at_risk, caption, read_leaves, time_label
-from surtree.display.wording import counted, leaf_texts, median_text, number, wrap
+from surtree.display.wording import counted, leaf_texts, median_text, number, risk_text, wrap
 from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
 from surtree.plot._spread import spread
+from surtree.tree.evidence import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
 
@@ -38,7 +39,7 @@ def plot_curves(
     model: Any,
     ax: Axes | None = None,
     *,
-    kind: LeafCurveKind = "kaplan-meier",
+    kind: LeafCurveKind | None = None,
     level: float = 0.95,
     time_unit: str | None = None,
     precision: int = 3,
@@ -62,11 +63,12 @@ def plot_curves(
         A model of this package, or its ``tree_``.
     ax : matplotlib Axes, optional
         Whose place the picture takes; a new figure of a fitting size when None.
-    kind : {"kaplan-meier", "baseline"}, default="kaplan-meier"
-        Whether the curve and the median of a leaf are its own Kaplan-Meier estimate, with a
-        confidence band, or what the relative risk makes of the hazard of all rows.
+    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+        Which curve a leaf has, and its median with it (`leaf_curves`); by default the one that
+        the model predicts with. The Kaplan-Meier curve, what was observed, is a thin line beside
+        it, with a tick where rows were censored.
     level : float, default=0.95
-        The level of the confidence band.
+        The level of the confidence band, in which weights count as repeated rows.
     time_unit : str, optional
         What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     precision : int, default=3
@@ -100,7 +102,7 @@ def plot_curves(
     order = sorted(leaves, key=lambda leaf: (leaf.last_survival, -leaf.theta))
     ruler = Ruler()
     layouts = [
-        _lay_out(tree, order, width, precision, caption(kind, level), ruler)
+        _lay_out(tree, order, width, precision, caption(tree, kind, level), ruler)
         for width in _RULE_WIDTHS
     ]
     page = open_page(layouts, ax, fontsize)
@@ -184,8 +186,8 @@ def _lay_out(
     ruler: Ruler,
 ) -> _CurvesLayout:
     headings = tuple(
-        f"{leaf.name}: relative risk {number(leaf.theta, precision)}, "
-        f"median {median_text(leaf.median, precision)}"
+        f"{leaf.name}: relative risk {risk_text(leaf, precision)}, "
+        f"median {median_text(leaf.median, precision)}{_noted(leaf)}"
         for leaf in leaves
     )
     texts = leaf_texts(tree)
@@ -213,6 +215,11 @@ def _lay_out(
     )
 
 
+def _noted(leaf: Leaf) -> str:
+    note = events_note(leaf.n_events)
+    return f", {note}" if note else ""
+
+
 def _draw_axis_labels(page: Page[_CurvesLayout], time_unit: str | None, ruler: Ruler) -> None:
     left, bottom, width, height = page.layout.panel(page.width, page.height)
     below = bottom - _TIME_AXIS + _PAD
@@ -233,12 +240,11 @@ def _draw_labels(leaves: list[Leaf], panel: Axes, page: Page[_CurvesLayout]) -> 
         x = left + width + _LEADER
         page.text(x, top - LINE / 2, heading, va="center")
         page.text(x, top - LINE, rule, size=SMALL, va="top", alpha=FAINT)
-        page.line(
-            [left + width, x - _PAD / 2],
-            [end, top - LINE / 2],
-            color=leaf.colour,
-            linewidth=0.1 * page.fontsize,
-        )
+        style = {"color": leaf.colour, "linewidth": 0.1 * page.fontsize}
+        page.line([left + width, x - _PAD / 2], [end, top - LINE / 2], **style)
+        # A curve that ends earlier is a long way from its label.
+        last = left + width * min(leaf.last_time / panel.get_xlim()[1], 1.0)
+        page.line([last, left + width], [end, end], linestyle=(0, (1, 6)), **style)
 
 
 def _draw_risk_table(

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surtree._types import Floats
 from surtree.display.leaves import Leaf
 from surtree.plot._page import SMALL, AnyLayout, Page
+from surtree.survival.step_function import StepFunction
 from surtree.survival.time_axis import MOST_TICKS
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ def add_panel(
 def draw_leaf(
     page: Page[AnyLayout], panel: Axes, leaf: Leaf, end: float, band_opacity: float = 0.25
 ) -> None:
-    """Draw the curve of a leaf, with its band, from time zero to an end.
+    """Draw the curve of a leaf with its band, and what was observed as a thin line with ticks.
 
     Parameters
     ----------
@@ -76,18 +78,44 @@ def draw_leaf(
     leaf : Leaf
         The leaf.
     end : float
-        Until when. After the last event of a Kaplan-Meier curve the line is dotted, for all that
-        is known there is that no event was seen.
+        The last time of the axis. Curves end before it where the follow-up of the leaf does.
     band_opacity : float
         How strong the band is, from 0 to 1.
     """
-    times = np.concatenate(([0.0], leaf.times))
-    survival = np.concatenate(([1.0], leaf.survival))
-    style: dict[str, Any] = {"color": leaf.colour, "linewidth": 0.16 * page.fontsize}
+    last = min(leaf.last_time, end)
     if leaf.band is not None:
-        lower, upper = (np.concatenate(([1.0], limit)) for limit in leaf.band)
+        times, lower = _drawn(leaf.times, leaf.band[0], last, before=np.nan)
+        _, upper = _drawn(leaf.times, leaf.band[1], last, before=np.nan)
+        # Both ends of each step: a limit that is not known leaves out its own step alone.
         panel.fill_between(
-            times, lower, upper, step="post", color=leaf.colour, alpha=band_opacity, linewidth=0
+            np.repeat(times, 2)[1:-1],
+            np.repeat(lower[:-1], 2),
+            np.repeat(upper[:-1], 2),
+            color=leaf.colour,
+            alpha=band_opacity,
+            linewidth=0,
         )
-    panel.plot(times, survival, drawstyle="steps-post", **style)
-    panel.plot([times[-1], end], survival[[-1, -1]], linestyle=":", **style)
+    style: dict[str, Any] = {"color": leaf.colour, "drawstyle": "steps-post"}
+    panel.plot(*_drawn(leaf.times, leaf.survival, last), linewidth=0.16 * page.fontsize, **style)
+    if leaf.observed is not None:
+        observed, survival = leaf.observed.times, leaf.observed.survival
+        panel.plot(*_drawn(observed, survival, last), linewidth=0.07 * page.fontsize, **style)
+        censored = leaf.censored[leaf.censored <= end]
+        panel.plot(
+            censored,
+            StepFunction(observed, survival, 1.0)(censored),
+            linestyle="none",
+            marker="|",
+            markersize=0.45 * page.fontsize,
+            markeredgewidth=0.06 * page.fontsize,
+            color=leaf.colour,
+        )
+
+
+def _drawn(
+    times: Floats, values: Floats, last: float, before: float = 1.0
+) -> tuple[Floats, Floats]:
+    """Return the corners of a step function, from time zero to its last time."""
+    shown = times <= last
+    values = np.concatenate(([before], values[shown]))
+    return np.concatenate(([0.0], times[shown], [last])), np.append(values, values[-1])

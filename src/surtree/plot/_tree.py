@@ -9,12 +9,13 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.display.leaves import Leaf, caption, read_leaves, time_label
-from surtree.display.wording import counted, median_text, number, rule_texts, wrap
+from surtree.display.wording import counted, median_text, risk_text, rule_texts, wrap
 from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
+from surtree.tree.evidence import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
 
@@ -37,7 +38,7 @@ def plot_tree(
     model: Any,
     ax: Axes | None = None,
     *,
-    kind: LeafCurveKind = "kaplan-meier",
+    kind: LeafCurveKind | None = None,
     level: float = 0.95,
     time_unit: str | None = None,
     precision: int = 3,
@@ -58,11 +59,12 @@ def plot_tree(
         A model of this package, or its ``tree_``.
     ax : matplotlib Axes, optional
         Whose place the picture takes; a new figure of a fitting size when None.
-    kind : {"kaplan-meier", "baseline"}, default="kaplan-meier"
-        Whether the curve and the median of a leaf are its own Kaplan-Meier estimate, with a
-        confidence band, or what the relative risk makes of the hazard of all rows.
+    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+        Which curve a leaf has, and its median with it (`leaf_curves`); by default the one that
+        the model predicts with. The Kaplan-Meier curve, what was observed, is a thin line beside
+        it, with a tick where rows were censored.
     level : float, default=0.95
-        The level of the confidence band.
+        The level of the confidence band, in which weights count as repeated rows.
     time_unit : str, optional
         What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     precision : int, default=3
@@ -96,7 +98,7 @@ def plot_tree(
     table = _table(leaves, time_unit, precision)
     ruler = Ruler()
     layouts = [
-        _lay_out(tree, table, width, f"{caption(kind, level)} Grey: all rows.", ruler)
+        _lay_out(tree, table, width, f"{caption(tree, kind, level)} Grey: all rows.", ruler)
         for width in _RULE_WIDTHS
     ]
     page = open_page(layouts, ax, fontsize)
@@ -182,12 +184,14 @@ def _table(
 ) -> tuple[tuple[str, ...], ...]:
     """Return the numbers of the leaves as columns, each with its heading."""
     unit = "survival" if time_unit is None else time_unit
+    notes = [events_note(leaf.n_events) for leaf in leaves]
     return (
         ("leaf", *(str(leaf.node) for leaf in leaves)),
         ("rows", *(str(leaf.n_samples) for leaf in leaves)),
         ("events", *(str(leaf.n_events) for leaf in leaves)),
-        ("relative\nrisk", *(number(leaf.theta, precision) for leaf in leaves)),
+        ("relative\nrisk", *(risk_text(leaf, precision) for leaf in leaves)),
         (f"median\n{unit}", *(median_text(leaf.median, precision) for leaf in leaves)),
+        *([("", *notes)] if any(notes) else []),
     )
 
 

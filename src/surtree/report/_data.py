@@ -102,14 +102,15 @@ def _nodes(tree: Tree, fields: list[Field]) -> list[dict[str, Any]]:
 
 def _curve(leaf: Leaf) -> dict[str, Any]:
     steps = visible_steps(leaf, CURVE, BAND)
+    no_band = leaf.band is None or bool(np.isnan(leaf.band[0]).all())
     return {
         "name": leaf.name,
         "colour": leaf.colour,
         "median": median_text(leaf.median, 3),
         "times": [_short(time) for time in steps.times.tolist()],
         "survival": steps.survival.round(4).tolist(),
-        "lower": [] if leaf.band is None else steps.lower.round(4).tolist(),
-        "upper": [] if leaf.band is None else steps.upper.round(4).tolist(),
+        "lower": [] if no_band else steps.lower.round(4).tolist(),
+        "upper": [] if no_band else steps.upper.round(4).tolist(),
         "last": _short(float(leaf.times[-1])) if leaf.times.size else 0.0,
     }
 
@@ -125,10 +126,12 @@ def _horizons(tree: Tree, place: int, leaf: Leaf, horizons: list[float]) -> list
         counts = at_risk(tree, place, np.array(horizons))
     rows = []
     for position, horizon in enumerate(horizons):
+        if horizon > leaf.last_time:
+            break  # nobody of the leaf was observed then
         row: dict[str, Any] = {"time": number(horizon, 6), "survival": float(survival[position])}
-        if limits:
-            lower, upper = limits
-            row |= {"lower": float(lower[position]), "upper": float(upper[position])}
+        lower, upper = (float(limit[position]) for limit in limits) if limits else (np.nan,) * 2
+        if np.isfinite(lower):
+            row |= {"lower": lower, "upper": upper}
         if np.isfinite(counts[position]):
             row["atRisk"] = number(float(counts[position]), 3)
         rows.append(row)

@@ -7,7 +7,6 @@ from importlib.resources import files
 from typing import Any
 
 from surtree.display.leaves import read_everyone, read_leaves
-from surtree.parameters import LeafCurveKind
 from surtree.report._certificate import percent, verdict
 from surtree.report._findings import read_findings
 from surtree.report._tree import tree_html
@@ -25,16 +24,14 @@ def notebook_html(model: Any) -> str:
     """
     findings = read_findings(model)
     tree = findings.tree
-    kind: LeafCurveKind = "kaplan-meier" if tree.risk else "baseline"
-    leaves, everyone = read_leaves(tree, kind, _LEVEL), read_everyone(tree)
+    leaves, everyone = read_leaves(tree, level=_LEVEL), read_everyone(tree)
     certificate = findings.certificate
     line = f"loss {tree.total_loss:.6g}"
     if certificate is not None:
         line = f"{verdict(certificate).heading}: {line}"
         if certificate.gap is not None:
             line += f", lower bound {certificate.lower_bound:.6g}, gap {percent(certificate.gap)}"
-    if not tree.risk:
-        line += "; curves and medians as the relative risk predicts them"
+    line += f"; curves and medians: {tree.leaf_curve}"
     style = (files("surtree.report") / "tree.css").read_text(encoding="utf-8")
     return (
         f'<div class="surtree"><style>{style}</style>'

@@ -17,7 +17,6 @@ import numpy as np
 from surtree.audit.result import Audit
 from surtree.display.leaves import read_everyone, read_leaves, time_label
 from surtree.files.writing import write_text
-from surtree.parameters import LeafCurveKind
 from surtree.report._data import embedded_json, page_data
 from surtree.report._findings import read_findings
 from surtree.report._questionnaire import form_html, read_fields
@@ -105,8 +104,7 @@ def page_html(
     """Return the page that `write_report` writes."""
     findings = read_findings(model)
     tree = findings.tree
-    kind: LeafCurveKind = "kaplan-meier" if tree.risk else "baseline"
-    leaves, everyone = read_leaves(tree, kind, level), read_everyone(tree)
+    leaves, everyone = read_leaves(tree, level=level), read_everyone(tree)
     end = float(tree.baseline.times[-1])
     times = _round_horizons(end) if horizons is None else _read_horizons(horizons)
     fields = read_fields(tree)

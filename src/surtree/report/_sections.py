@@ -256,15 +256,15 @@ def lead(tree: Tree) -> str:
 
 def explanation(tree: Tree, level: float) -> str:
     """Return what the curves of a page show, in words."""
-    if tree.risk:
-        curve = (
-            f"Curves and medians are Kaplan-Meier estimates of the rows of a leaf, with a "
-            f"{100 * level:g}% confidence band, dotted after the last event of the leaf."
-        )
-    else:
-        curve = "Curves and medians are what the relative risk makes of the hazard of all rows."
+    curve = {
+        "baseline": "Curves and medians are what the relative risk makes of the hazard of all rows",
+        "kaplan-meier": "Curves and medians are Kaplan-Meier estimates of the rows of a leaf",
+        "shrunk": "Curves and medians are estimates of the rows of a leaf, shrunk towards all rows",
+    }[tree.leaf_curve]
+    weights = " Weights count as repeated rows." if tree.weighted else ""
     return (
-        f"{curve} A relative risk of 2 is twice the hazard of all rows, 0.5 is half of it. "
+        f"{curve}, with a {100 * level:g}% confidence band.{weights} "
+        "A relative risk of 2 is twice the hazard of all rows, 0.5 is half of it. "
         "The grey curve is that of all rows."
     )
 

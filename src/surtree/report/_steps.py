@@ -38,7 +38,10 @@ def visible_steps(leaf: Leaf, curve: float, band: float) -> Steps:
     curve, band : float
         How far survival and the limits may be from the truth.
     """
-    lower, upper = (leaf.survival, leaf.survival) if leaf.band is None else leaf.band
+    lower, upper = leaf.survival, leaf.survival
+    if leaf.band is not None:
+        # Where the limits are not known, the band has no width.
+        lower, upper = (np.where(np.isnan(limit), leaf.survival, limit) for limit in leaf.band)
     levels = np.stack([leaf.survival / curve, lower / band, upper / band])
     start = np.array([[1 / curve], [1 / band], [1 / band]])
     moved = np.diff(np.floor(np.concatenate((start, levels), axis=1)), axis=1)

@@ -2,6 +2,6 @@
 
 from surtree.survival.baseline import Baseline
 from surtree.survival.objective import Objective, RelativeRisk
-from surtree.survival.step_function import StepFunction
+from surtree.survival.step_function import BeyondFollowUpWarning, StepFunction
 
-__all__ = ["Baseline", "Objective", "RelativeRisk", "StepFunction"]
+__all__ = ["Baseline", "BeyondFollowUpWarning", "Objective", "RelativeRisk", "StepFunction"]

@@ -24,11 +24,20 @@ class Baseline(ArrayValue):
         The cumulative hazard from each of them on; it is zero before the first.
     floor : float
         The least hazard that a row can have, so that its logarithm exists.
+    last_time : float
+        The last follow-up of all rows, with an event or without; infinity where it is not known,
+        as in files of version 1.
     """
 
     times: Floats
     cumulative_hazard: Floats
     floor: float
+    last_time: float = np.inf
+
+    @property
+    def hazard(self) -> Floats:
+        """The step of the cumulative hazard at each of the times."""
+        return np.diff(self.cumulative_hazard, prepend=0.0)
 
     def at(self, time: ArrayLike) -> Floats:
         """Return the cumulative hazard at any times."""
@@ -85,7 +94,7 @@ def nelson_aalen(target: Target, weight: Floats) -> Baseline:
     table = risk_table(target, weight)
     steps = table.deaths / table.at_risk
     floor = min(1.0 / (float(weight.sum()) + 1.0), float(steps.min()))
-    return Baseline(table.times, np.cumsum(steps), floor)
+    return Baseline(table.times, np.cumsum(steps), floor, float(target.time.max()))
 
 
 def risk_table(target: Target, weight: Floats) -> RiskTable:

@@ -1,11 +1,10 @@
-"""The Kaplan-Meier estimate, and the median that is read off a survival curve."""
+"""Product-limit estimates: Kaplan-Meier, shrunk towards all rows, and the median of a curve."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surtree._types import Floats
 
@@ -13,10 +12,45 @@ from surtree._types import Floats
 _HALF = 0.5 * (1 + 1e-12)
 
 
-def product_limit(at_risk: NDArray[Any], deaths: NDArray[Any]) -> Floats:
-    """Return the Kaplan-Meier survival after each time, from at-risk counts and deaths."""
-    survival: Floats = np.cumprod(1.0 - deaths / at_risk, dtype=np.float64)
-    return survival
+@dataclass(frozen=True, eq=False)
+class EventCounts:
+    """What is at risk and what dies at each of some event times: a product-limit curve.
+
+    Parameters
+    ----------
+    at_risk, deaths : array of float
+        The weight at risk at each time, and the weight of the events.
+    """
+
+    at_risk: Floats
+    deaths: Floats
+
+    @property
+    def hazard(self) -> Floats:
+        """The share that dies at each time; zero where nobody is at risk."""
+        hazard = np.zeros_like(self.at_risk)
+        np.divide(self.deaths, self.at_risk, out=hazard, where=self.at_risk > 0)
+        return hazard
+
+    @property
+    def survival(self) -> Floats:
+        """The product-limit survival after each time; it stays where nobody is at risk."""
+        return np.asarray(np.cumprod(1.0 - self.hazard), dtype=np.float64)
+
+    def shrunk(self, prior: float, share: Floats, hazard: Floats) -> EventCounts:
+        """Add rows that die at the rate of all rows, as many as a prior is worth.
+
+        Parameters
+        ----------
+        prior : float
+            How many rows are added at the start; zero changes nothing.
+        share : array of float
+            The share of all rows that is at risk at each time: the prior loses rows as they do.
+        hazard : array of float
+            The share of those at risk, of all rows, that dies at each time.
+        """
+        added = prior * share
+        return EventCounts(self.at_risk + added, self.deaths + added * hazard)
 
 
 def median_time(times: Floats, survival: Floats) -> float:

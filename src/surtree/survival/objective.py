@@ -37,6 +37,8 @@ class Objective(ABC):
     kernel: ClassVar[str]
     # What each sum is called, in the order of the struct. Kernels need an even number of sums.
     sum_names: ClassVar[tuple[str, ...]]
+    # How many events a prior at the average risk is worth; it shrinks curves too.
+    shrinkage: float = 0.0
 
     @property
     def parameters(self) -> tuple[float, ...]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._types import ArrayValue, Floats
+
+
+class BeyondFollowUpWarning(UserWarning):
+    """A curve was asked for times after the last follow-up, at which nobody was observed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +27,10 @@ class StepFunction(ArrayValue):
         The value from each step on.
     before : float
         The value before the first step.
+    domain : tuple of two floats, default=(0, inf)
+        The first and the last time at which the function has a value. Later, it is not a number,
+        with a `BeyondFollowUpWarning`: of a predicted curve, the last time is that of the last
+        follow-up of all training rows.
 
     Examples
     --------
@@ -36,6 +45,7 @@ class StepFunction(ArrayValue):
     x: Floats
     y: Floats
     before: float
+    domain: tuple[float, float] = (0.0, np.inf)
 
     def __post_init__(self) -> None:
         for name in ("x", "y"):
@@ -61,4 +71,14 @@ class StepFunction(ArrayValue):
             )
         steps = np.searchsorted(self.x, asked, side="right")
         values = np.concatenate(([self.before], self.y))[steps]
+        end = self.domain[1]
+        beyond = asked > end
+        if beyond.any():
+            warnings.warn(
+                f"{beyond.sum()} of {asked.size} times are after the last follow-up, {end:g}: "
+                "nobody was observed then, and the value is not a number (nan).",
+                BeyondFollowUpWarning,
+                stacklevel=2,
+            )
+            values = np.where(beyond, np.nan, values)
         return values if values.ndim else float(values)

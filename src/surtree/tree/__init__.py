@@ -1,7 +1,8 @@
 """The tree: frozen arrays with rules and curves, how it is built from rows, and its files."""
 
 from surtree.tree.at_risk import AtRiskCounts
-from surtree.tree.curves import LeafCurve, confidence_band, leaf_curves
+from surtree.tree.curves import confidence_band, leaf_curves
+from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.size import Size
 from surtree.tree.tree import Rule, Tree
 

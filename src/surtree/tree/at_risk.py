@@ -1,9 +1,9 @@
-"""At-risk counts of the leaves, from which their Kaplan-Meier curves are drawn without the rows."""
+"""At-risk counts of the leaves, from which their curves are drawn without the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from surtree._types import ArrayValue, Floats
 from surtree.data.target import Target
-from surtree.survival.baseline import Baseline, risk_table
+from surtree.survival.baseline import Baseline
+from surtree.survival.intervals import weight_over
+from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.objective import total_by
 from surtree.survival.time_axis import round_times
 
@@ -20,29 +22,64 @@ Integers = NDArray[np.int32]
 
 # A table of leaves and event times has at most so many cells.
 _MOST_CELLS = 2**22
+# Marks of censoring closer than this share of the time axis cannot be told apart in a picture.
+CENSORED_PLACES = 500
+# The fields that are counts, and are kept as small as they can be.
+_COUNTS = ("step", "at_risk", "deaths", "round_at_risk")
 
 
 @dataclass(frozen=True, eq=False)
 class AtRiskCounts(ArrayValue):
-    """The at-risk counts of a leaf: enough for its Kaplan-Meier curve, without the rows.
+    """The at-risk counts of a leaf: enough for its product-limit curve, without the rows.
+
+    They are run-length encoded: what is at risk is kept at the event times of all rows where it
+    changes or where the leaf has events, and is the same until the next of these.
 
     Parameters
     ----------
     step : array of int
-        Positions, in the times of the baseline, of the event times of the leaf.
+        Positions, in the times of the baseline, of these times; nobody is at risk before the
+        first. In files of version 1, of the event times of the leaf alone.
     at_risk : array
         The weight at risk at each of them.
     deaths : array
-        The weight of the events at each of them.
+        The weight of the events at each of them, zero at most.
     round_at_risk : array
         The weight at risk at each of the `round_times` up to the last event of all rows: every
         tick of a time axis is among them.
+    censored : array of float
+        When rows of the leaf were censored: distinct times, at most one in each of
+        `CENSORED_PLACES` equal parts of the time axis.
+    last_time : float
+        The last follow-up of the leaf, with an event or without; infinity where it is not known,
+        as in files of version 1.
     """
 
     step: NDArray[Any]
     at_risk: NDArray[Any]
     deaths: NDArray[Any]
     round_at_risk: NDArray[Any]
+    censored: Floats = field(default_factory=lambda: np.empty(0))
+    last_time: float = np.inf
+
+    @property
+    def of_all_times(self) -> bool:
+        """Whether the weight at risk is known at all event times, not only those of the leaf."""
+        return bool(np.isfinite(self.last_time))
+
+    def at_events(self, n_times: int) -> EventCounts:
+        """Return what is at risk and what dies at each of the times of the baseline.
+
+        Parameters
+        ----------
+        n_times : int
+            How many they are.
+        """
+        runs = np.diff(self.step, prepend=0, append=n_times).astype(np.intp)
+        at_risk = np.repeat(np.concatenate(([0.0], self.at_risk)), runs)
+        deaths = np.zeros(n_times)
+        deaths[self.step] = self.deaths
+        return EventCounts(at_risk, deaths)
 
 
 def leaf_at_risk(
@@ -52,7 +89,7 @@ def leaf_at_risk(
     weight: Floats,
     baseline: Baseline,
 ) -> tuple[AtRiskCounts, ...]:
-    """Count, for each leaf, the rows at risk and the events at its own event times."""
+    """Count, for each leaf, the rows at risk and the events over time."""
     times = round_times(float(baseline.times[-1]))
     leaves = np.flatnonzero(left < 0)
     leaf = np.searchsorted(leaves, leaf_of_row)
@@ -60,10 +97,22 @@ def leaf_at_risk(
         at_events = _at_events(leaf, leaves.size, target, weight, baseline)
     else:
         at_events = _at_events_with_entry(leaf, leaves.size, target, weight, baseline)
-    lines = _at_round_times(leaf, leaves.size, target, weight, times)
     return at_risk_counts(
-        {"step": step, "at_risk": at_risk, "deaths": deaths, "round_at_risk": line}
-        for (step, at_risk, deaths), line in zip(at_events, lines, strict=True)
+        {
+            "step": step,
+            "at_risk": at_risk,
+            "deaths": deaths,
+            "round_at_risk": line,
+            "censored": censored,
+            "last_time": last_time,
+        }
+        for (step, at_risk, deaths), line, censored, last_time in zip(
+            at_events,
+            _at_round_times(leaf, leaves.size, target, weight, times),
+            _censored(leaf, leaves.size, target),
+            _last_times(leaf, leaves.size, target).tolist(),
+            strict=True,
+        )
     )
 
 
@@ -79,10 +128,14 @@ def _at_events(
         own = slice(None) if n_leaves <= n_together else (leaf >= first) & (leaf < first + size[0])
         cell = (leaf[own] - first) * size[1] + passed[own]
         n_cells, died = size[0] * size[1], target.event[own]
-        at_risk = _from_each_on(total_by(cell, weight[own], n_cells).reshape(size))[:, 1:]
+        # Weight is at risk up to the event time that it passes last, and changes at the next.
+        leaving = total_by(cell, weight[own], n_cells).reshape(size)
+        at_risk = _from_each_on(leaving)[:, 1:]
         deaths = total_by(cell[died], weight[own][died], n_cells).reshape(size)[:, 1:]
-        for line, dying in zip(at_risk, deaths, strict=True):
-            step = np.flatnonzero(dying)
+        for line, dying, gone in zip(at_risk, deaths, leaving[:, :-1], strict=True):
+            changed = gone > 0
+            changed[0] = True
+            step = np.flatnonzero(changed | (dying > 0))
             yield step, line[step], dying[step]
 
 
@@ -95,10 +148,42 @@ def _at_events_with_entry(
     leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, baseline: Baseline
 ) -> Iterator[tuple[NDArray[Any], ...]]:
     """Yield the same, where rows enter after time zero."""
+    assert target.entry is not None
+    n_times = baseline.times.size
+    # A row is at risk at the event times after its entry, up to its own time.
+    first = np.searchsorted(baseline.times, target.entry, side="right")
+    last = baseline.steps(target)
     order = np.argsort(leaf, kind="stable")
     for rows in np.split(order, np.searchsorted(leaf[order], np.arange(1, n_leaves))):
-        table = risk_table(target.take(rows), weight[rows])
-        yield np.searchsorted(baseline.times, table.times), table.at_risk, table.deaths
+        at_risk = weight_over(first[rows], last[rows], weight[rows], n_times)
+        died = rows[target.event[rows]]
+        deaths = total_by(last[died] - 1, weight[died], n_times)
+        # Where rows come and go, by their number: sums of fractions may round at other places.
+        moved = np.bincount(first[rows], minlength=n_times + 1)[:n_times] > 0
+        moved |= np.bincount(last[rows], minlength=n_times + 1)[:n_times] > 0
+        step = np.flatnonzero(moved | (deaths > 0))
+        # Summation order may round the count below the rows that are at risk for certain.
+        yield step, np.maximum(at_risk, deaths)[step], deaths[step]
+
+
+def _censored(leaf: NDArray[np.intp], n_leaves: int, target: Target) -> list[Floats]:
+    """Return when rows of each leaf were censored, at most once in each place of the time axis."""
+    # From the last row to the first, so that of several in a place the earliest stays.
+    rows = target.order[::-1]
+    rows = rows[~target.event[rows]]
+    scale = CENSORED_PLACES / float(target.time.max())
+    # The last time of all is in the last place.
+    place = np.minimum((target.time[rows] * scale).astype(np.intp), CENSORED_PLACES - 1)
+    found = np.full((n_leaves, CENSORED_PLACES), np.nan)
+    found[leaf[rows], place] = target.time[rows]
+    return [line[~np.isnan(line)] for line in found]
+
+
+def _last_times(leaf: NDArray[np.intp], n_leaves: int, target: Target) -> Floats:
+    """Return the last time of a row of each leaf."""
+    last = np.zeros(n_leaves)
+    last[leaf[target.order]] = target.time[target.order]  # of equal places, the last one stays
+    return last
 
 
 def _at_round_times(
@@ -146,12 +231,15 @@ def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, .
     found = list(leaves)
     if not found:
         return ()
-    kinds = []
-    for name in (field.name for field in fields(AtRiskCounts)):
+    counts = {}
+    for name in _COUNTS:
         parts = [np.asarray(leaf[name]) for leaf in found]
         borders = [0, *accumulate(part.size for part in parts)]
-        kinds.append(_parts(_smallest(np.concatenate(parts)), borders))
-    return tuple(map(AtRiskCounts, *kinds))
+        counts[name] = _parts(_smallest(np.concatenate(parts)), borders)
+    return tuple(
+        AtRiskCounts(**dict(leaf) | {name: parts[place] for name, parts in counts.items()})
+        for place, leaf in enumerate(found)
+    )
 
 
 def _parts(values: NDArray[Any], borders: list[int]) -> list[NDArray[Any]]:

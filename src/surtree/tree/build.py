@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
+from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, TreeTopology
 from surtree.survival.baseline import Baseline
@@ -117,6 +118,7 @@ def build_tree(
     cuts: Sequence[Cut],
     baseline: Baseline,
     target: Target | None = None,
+    leaf_curve: LeafCurveKind = "baseline",
 ) -> Tree:
     """Return the tree of one topology.
 
@@ -126,14 +128,22 @@ def build_tree(
         As in `lazy_trees`.
     target : Target, optional
         Events and times of the training rows; with it, the leaves keep their at-risk counts.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}
+        As in `with_at_risk`.
     """
     (lazy,) = lazy_trees([topology], problem, cuts, baseline)
     tree = lazy.tree
-    return tree if target is None else with_at_risk(tree, topology, problem, target)
+    return tree if target is None else with_at_risk(tree, topology, problem, target, leaf_curve)
 
 
-def with_at_risk(tree: Tree, topology: TreeTopology, problem: Problem, target: Target) -> Tree:
-    """Return a tree with the at-risk counts that the Kaplan-Meier curves of its leaves need.
+def with_at_risk(
+    tree: Tree,
+    topology: TreeTopology,
+    problem: Problem,
+    target: Target,
+    leaf_curve: LeafCurveKind,
+) -> Tree:
+    """Return a tree with the at-risk counts that leaves need for curves of their own.
 
     Parameters
     ----------
@@ -141,9 +151,10 @@ def with_at_risk(tree: Tree, topology: TreeTopology, problem: Problem, target: T
         The tree of the topology.
     topology, problem, target
         As in `build_tree`.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}
+        The kind of curve that its leaves predict with.
     """
     leaf_of_row = problem.find_leaves(topology)
     weight = problem.sums.weight
-    return replace(
-        tree, risk=leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
-    )
+    risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
+    return replace(tree, risk=risk, leaf_curve=leaf_curve)

@@ -15,6 +15,7 @@ from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
 from surtree.files.schema import format_and_version, is_known, read_each, shown
 from surtree.files.writing import write_text
+from surtree.parameters import LEAF_CURVES, LeafCurveKind
 from surtree.scores.file import read_held_out, read_sizes, save_scores
 from surtree.tree.model_validate import MODEL_FORMATS, validate_model
 from surtree.tree.objective_file import read_objective, save_objective
@@ -211,7 +212,12 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     baseline = read_baseline(saved["baseline"])
     read_objective(saved)  # an unknown one is a fault of the file, not of its first tree
     shared = {"known": {}} | {name: saved[name] for name in _SHARED if name in saved}
-    trees = read_each(lambda tree: Tree.from_dict(shared | tree, baseline), saved["trees"], "trees")
+    # Of version 1. A kind that there is not is a fault of the parameters, which are checked later.
+    asked = saved["parameters"].get("leaf_curve")
+    kind: LeafCurveKind = asked if asked in LEAF_CURVES else "baseline"
+    trees = read_each(
+        lambda tree: Tree.from_dict(shared | tree, baseline, kind), saved["trees"], "trees"
+    )
     cuts = load_cuts(saved)
     validate_model(saved, trees, cuts)
     shape: dict[str, Any] = {"n_features_in_": saved["n_columns"]}

@@ -60,17 +60,20 @@ _FIELDS: dict[str, Check] = {
     "cuts": list_of(anything),
     "heavier_side": list_of(flag),
     "baseline": anything,
-    "trees": list_of(
-        record(dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything))
-    ),
 }
+_TREE: dict[str, Check] = dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything)
 _ALSO: dict[str, Check] = {"time_unit": optional(text), "digest": text, "known": known_categories}
 _SCORES = {"held_out": optional(held_out_format), "sizes": optional(sizes_format)}
 
-# By version. Models of the first have no objective: it is relative risk.
+# By version. Models of the first have no objective, which is relative risk, and the kind of curve
+# of their trees is a parameter alone.
 MODEL_FORMATS = {
-    1: record(_FIELDS, also=_ALSO),
-    2: record(_FIELDS | {"objective": anything}, also=_ALSO | _SCORES),
+    1: record(_FIELDS | {"trees": list_of(record(_TREE))}, also=_ALSO),
+    2: record(
+        _FIELDS
+        | {"objective": anything, "trees": list_of(record(_TREE | {"leaf_curve": anything}))},
+        also=_ALSO | _SCORES,
+    ),
 }
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from surtree.parameters import LeafCurveKind
 from surtree.tree.tree import Tree
 
 
@@ -39,18 +38,6 @@ def tree_of(model: Any) -> Tree:
     """
     found = fitted(model)
     return found if isinstance(found, Tree) else found.tree_
-
-
-def leaf_curve_of(model: Any) -> LeafCurveKind:
-    """Return the kind of curve that a model predicts with; of a tree alone, "baseline".
-
-    Parameters
-    ----------
-    model : fitted estimator or Tree
-        As for `fitted`.
-    """
-    kind: LeafCurveKind = getattr(fitted(model), "leaf_curve", "baseline")
-    return kind
 
 
 def time_unit_of(model: Any) -> str | None:

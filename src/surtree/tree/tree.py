@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,11 +16,15 @@ from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
 from surtree.files.schema import format_and_version, is_known, shown
+from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
-from surtree.survival.kaplan_meier import median_time, product_limit
 from surtree.survival.objective import Objective, total_by
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
+from surtree.tree.evidence import events_note
+from surtree.tree.leaf_curve import curve_of
+from surtree.tree.leaf_intervals import theta_limits
 from surtree.tree.objective_file import read_objective, save_objective
+from surtree.tree.printed import tree_text
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
 
@@ -32,7 +35,6 @@ VERSION = 2
 
 _INTEGER_FIELDS = ("column", "cut", "left", "right", "n_samples", "n_events")
 _FLOAT_FIELDS = ("weight", "loss")
-_HEADINGS = ("n", "events", "theta")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Rule:
         The hazard of the leaf relative to the baseline.
     n_samples, n_events : int
         The training rows of the leaf, and those of them with an event.
+    theta_limits : tuple of two floats
+        The 95% confidence limits of theta.
     """
 
     leaf: int
@@ -56,11 +60,16 @@ class Rule:
     theta: float
     n_samples: int
     n_events: int
+    theta_limits: tuple[float, float] = (np.nan, np.nan)
 
     def __str__(self) -> str:
         where = " and ".join(self.conditions) or "all rows"
-        counted = f"{plural(self.n_events, 'event')} in {plural(self.n_samples, 'row')}"
-        return f"{where}: theta {self.theta:.3g} ({counted})"
+        rows = plural(self.n_samples, "row")
+        if self.n_events == 0:
+            return f"{where}: theta at most {self.theta_limits[1]:.3g} (no events in {rows})"
+        counted = f"{plural(self.n_events, 'event')} in {rows}"
+        note = events_note(self.n_events)
+        return f"{where}: theta {self.theta:.3g} ({counted}{note and f': {note}'})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +100,10 @@ class Tree(ArrayValue):
         The cumulative hazard that theta multiplies.
     risk : tuple of AtRiskCounts
         One for each leaf, in the order of ``leaves``; empty where they were not kept.
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}
+        Which curve the survival of a leaf is read off, wherever it is stated (`leaf_curves`):
+        the ``leaf_curve`` of the estimator when it was fitted. A tree without at-risk counts has
+        none but "baseline".
     """
 
     column: Integers
@@ -106,6 +119,7 @@ class Tree(ArrayValue):
     objective: Objective
     baseline: Baseline
     risk: tuple[AtRiskCounts, ...] = ()
+    leaf_curve: LeafCurveKind = "baseline"
 
     @cached_property
     def theta(self) -> Floats:
@@ -123,6 +137,18 @@ class Tree(ArrayValue):
     def hazard(self) -> Floats:
         """The weighted hazard of the rows of each node: how many events the baseline expects."""
         return self._sum("hazard")
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights other than one."""
+        return not np.array_equal(self.weight, self.n_samples)
+
+    @cached_property
+    def share_at_risk(self) -> Floats:
+        """The share of all rows that is at risk at each time of the baseline."""
+        times = self.baseline.times
+        at_risk = sum((counts.at_events(times.size).at_risk for counts in self.risk), 0.0 * times)
+        return at_risk / float(self.weight[0])
 
     @property
     def n_nodes(self) -> int:
@@ -246,17 +272,18 @@ class Tree(ArrayValue):
         >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
         >>> for rule in model.tree_.rules():
         ...     print(rule)
-        x0 <= 0: theta 0.632 (2 events in 2 rows)
-        x0 > 0: theta 2.4 (2 events in 2 rows)
+        x0 <= 0: theta 0.632 (2 events in 2 rows: few events)
+        x0 > 0: theta 2.4 (2 events in 2 rows: few events)
         """
         paths = self.paths()
         return tuple(
             Rule(
                 leaf=int(leaf),
-                conditions=tuple(self._condition(*step) for step in pairwise(paths[leaf])),
+                conditions=tuple(self.condition(*step) for step in pairwise(paths[leaf])),
                 theta=float(self.theta[leaf]),
                 n_samples=int(self.n_samples[leaf]),
                 n_events=int(self.n_events[leaf]),
+                theta_limits=theta_limits(self, int(leaf)),
             )
             for leaf in self.leaves
         )
@@ -264,19 +291,14 @@ class Tree(ArrayValue):
     def median(self, leaf: int) -> float:
         """Return the median survival time of a leaf, infinity if it is not reached.
 
-        It is read off the leaf's Kaplan-Meier curve. A tree without at-risk counts has none; then
-        it is read off the baseline curve with the leaf's theta.
+        It is read off the curve that the tree predicts with, its ``leaf_curve``.
 
         Parameters
         ----------
         leaf : int
             The number of a leaf's node.
         """
-        times = self.baseline.times
-        if not self.risk:
-            return median_time(times, self.baseline.survival(float(self.theta[leaf])))
-        counts = self.risk[int(np.searchsorted(self.leaves, leaf))]
-        return median_time(times[counts.step], product_limit(counts.at_risk, counts.deaths))
+        return curve_of(self, leaf).median
 
     def importances(self, n_columns: int) -> Floats:
         """Return the share of each of the user's columns in the reduction of the loss."""
@@ -292,6 +314,7 @@ class Tree(ArrayValue):
         return {
             "format": FORMAT,
             "version": VERSION,
+            "leaf_curve": self.leaf_curve,
             "objective": save_objective(self.objective),
             "nodes": {
                 **{name: getattr(self, name).tolist() for name in _INTEGER_FIELDS + _FLOAT_FIELDS},
@@ -303,6 +326,7 @@ class Tree(ArrayValue):
                 "times": self.baseline.times.tolist(),
                 "cumulative_hazard": self.baseline.cumulative_hazard.tolist(),
                 "floor": self.baseline.floor,
+                "last_time": _saved_time(self.baseline.last_time),
             },
             "risk": [
                 {
@@ -310,13 +334,20 @@ class Tree(ArrayValue):
                     "at_risk": counts.at_risk.tolist(),
                     "deaths": counts.deaths.tolist(),
                     "round_at_risk": counts.round_at_risk.tolist(),
+                    "censored": counts.censored.tolist(),
+                    "last_time": _saved_time(counts.last_time),
                 }
                 for counts in self.risk
             ],
         }
 
     @classmethod
-    def from_dict(cls, saved: dict[str, Any], baseline: Baseline | None = None) -> Tree:
+    def from_dict(
+        cls,
+        saved: dict[str, Any],
+        baseline: Baseline | None = None,
+        leaf_curve: LeafCurveKind = "baseline",
+    ) -> Tree:
         """Return the tree that `to_dict` wrote.
 
         Parameters
@@ -326,6 +357,8 @@ class Tree(ArrayValue):
             trees had an objective (version 1); a ValueError says what is wrong with anything else.
         baseline : Baseline, optional
             The baseline, where several trees share one; by default it is read too.
+        leaf_curve : {"baseline", "kaplan-meier"}, default="baseline"
+            The kind of curve of a tree of version 1, which does not say it.
         """
         format_, version = format_and_version(saved)
         if format_ != FORMAT or not is_known(version, TREE_FORMATS):
@@ -345,10 +378,8 @@ class Tree(ArrayValue):
             cuts=load_cuts(saved),
             objective=objective,
             baseline=baseline or read_baseline(saved.get("baseline")),
-            risk=at_risk_counts(
-                {name: np.array(counts, dtype=np.float64) for name, counts in leaf.items()}
-                for leaf in saved["risk"]
-            ),
+            risk=at_risk_counts(map(_read_counts, saved["risk"])),
+            leaf_curve=saved.get("leaf_curve", leaf_curve if saved["risk"] else "baseline"),
         )
         theta = np.array(nodes["theta"], dtype=np.float64)
         if version == 1 and theta.shape == tree.n_events.shape:
@@ -361,16 +392,7 @@ class Tree(ArrayValue):
         return f"Tree(n_leaves={self.n_leaves}, depth={self.depth}, loss={self.total_loss:.6g})"
 
     def __str__(self) -> str:
-        # Without at-risk counts there is no Kaplan-Meier curve to read a median off.
-        median = "median" if self.risk else "median by theta"
-        lines = [("", (*_HEADINGS, median)), *self._draw(0, "all rows", "", "")]
-        label_width = max(len(label) for label, _ in lines)
-        columns = zip(*(cells for _, cells in lines if cells), strict=True)
-        widths = [max(map(len, column)) for column in columns]
-        return "\n".join(
-            "  ".join([label.ljust(label_width), *map(str.rjust, cells, widths)]).rstrip()
-            for label, cells in lines
-        )
+        return tree_text(self)
 
     def _repr_html_(self) -> str:
         # Imported late: report imports this module.
@@ -378,26 +400,7 @@ class Tree(ArrayValue):
 
         return notebook_html(self)
 
-    def _draw(
-        self, node: int, label: str, before: str, below: str
-    ) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield a label and, for a leaf, its statistics, for a node and for all below it."""
-        if self.is_leaf[node]:
-            yield before + label, self._cells(node)
-            return
-        yield before + label, ()
-        for child, tip, line in ((self.left[node], "├─ ", "│  "), (self.right[node], "└─ ", "   ")):
-            yield from self._draw(child, self._condition(node, child), below + tip, below + line)
-
-    def _cells(self, leaf: int) -> tuple[str, ...]:
-        return (
-            str(self.n_samples[leaf]),
-            str(self.n_events[leaf]),
-            f"{self.theta[leaf]:.3g}",
-            median_text(self, leaf, ".6g"),
-        )
-
-    def _condition(self, node: int, child: int) -> str:
+    def condition(self, node: int, child: int) -> str:
         """Return what holds for the rows that go from a node to one of its two children."""
         cut = self.worded_cuts[node]
         return cut.rule if child == self.right[node] else cut.negated_rule
@@ -407,24 +410,6 @@ class Tree(ArrayValue):
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
-
-
-def median_text(tree: Tree, leaf: int, style: str) -> str:
-    """Return the median survival of a leaf; if it is not reached, that it is after the last event.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaf : int
-        The number of a leaf's node.
-    style : str
-        How to format the number, such as ".6g".
-    """
-    median = tree.median(leaf)
-    if np.isfinite(median):
-        return format(median, style)
-    return f"> {format(tree.baseline.times[-1], style)}"
 
 
 def read_baseline(saved: Any) -> Baseline:
@@ -439,4 +424,22 @@ def read_baseline(saved: Any) -> Baseline:
     times, hazard = (
         np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
     )
-    return Baseline(times, hazard, float(saved["floor"]))
+    return Baseline(times, hazard, float(saved["floor"]), _read_time(saved.get("last_time")))
+
+
+def _read_counts(leaf: dict[str, Any]) -> dict[str, Any]:
+    """Return the at-risk counts of a leaf; version 1 has neither censored rows nor a last time."""
+    arrays = {"censored": []} | {name: leaf[name] for name in leaf.keys() - {"last_time"}}
+    return {
+        **{name: np.array(values, dtype=np.float64) for name, values in arrays.items()},
+        "last_time": _read_time(leaf.get("last_time")),
+    }
+
+
+def _saved_time(time: float) -> float | None:
+    """Return a time that JSON can hold: None for one that is not known."""
+    return time if np.isfinite(time) else None
+
+
+def _read_time(saved: float | None) -> float:
+    return np.inf if saved is None else float(saved)

@@ -16,10 +16,13 @@ from surtree.files.schema import (
     anything,
     list_of,
     one_of,
+    optional,
     record,
 )
+from surtree.parameters import LEAF_CURVES
 from surtree.survival.objective import Objective
 from surtree.survival.time_axis import round_times
+from surtree.tree.at_risk import CENSORED_PLACES
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -44,8 +47,23 @@ _positive = Number("a number above zero", POSITIVE)
 
 
 BASELINE_FORMAT = record(
-    {"times": list_of(_time), "cumulative_hazard": list_of(_positive), "floor": _positive}
+    {"times": list_of(_time), "cumulative_hazard": list_of(_positive), "floor": _positive},
+    also={"last_time": optional(_time)},  # in version 2
 )
+
+# In version 1, only the event times of a leaf have counts.
+_OLD_RISK: dict[str, Check] = {
+    "step": list_of(_count),
+    "at_risk": list_of(_positive_weight),
+    "deaths": list_of(_positive_weight),
+    "round_at_risk": list_of(_weight),
+}
+_RISK: dict[str, Check] = _OLD_RISK | {
+    "at_risk": list_of(_weight),
+    "deaths": list_of(_weight),
+    "censored": list_of(_time),
+    "last_time": optional(_time),
+}
 
 _NODES = {
     **dict.fromkeys(("column", "cut", "left", "right"), list_of(_node)),
@@ -56,7 +74,9 @@ _NODES = {
 }
 
 
-def _tree_format(nodes: dict[str, Check], fields: dict[str, Check]) -> Check:
+def _tree_format(
+    nodes: dict[str, Check], fields: dict[str, Check], risk: dict[str, Check]
+) -> Check:
     return record(
         {
             "format": one_of("surtree.tree"),
@@ -64,16 +84,7 @@ def _tree_format(nodes: dict[str, Check], fields: dict[str, Check]) -> Check:
             **fields,
             "nodes": record(_NODES | nodes),
             "cuts": list_of(anything),
-            "risk": list_of(
-                record(
-                    {
-                        "step": list_of(_count),
-                        "at_risk": list_of(_positive_weight),
-                        "deaths": list_of(_positive_weight),
-                        "round_at_risk": list_of(_weight),
-                    }
-                )
-            ),
+            "risk": list_of(record(risk)),
         },
         also={"baseline": anything, "known": known_categories},
     )
@@ -81,8 +92,12 @@ def _tree_format(nodes: dict[str, Check], fields: dict[str, Check]) -> Check:
 
 # By version. In the first, the objective is relative risk, and its sums stand beside the rest.
 TREE_FORMATS = {
-    1: _tree_format(dict.fromkeys(("events", "hazard"), list_of(_finite)), {}),
-    2: _tree_format({"sums": anything}, {"objective": anything}),
+    1: _tree_format(dict.fromkeys(("events", "hazard"), list_of(_finite)), {}, _OLD_RISK),
+    2: _tree_format(
+        {"sums": anything},
+        {"objective": anything, "leaf_curve": one_of(*LEAF_CURVES)},
+        _RISK,
+    ),
 }
 
 
@@ -125,6 +140,8 @@ def validate_tree(tree: Tree, theta: Floats) -> None:
         (_has_possible_sums, "no rows have the sums of its nodes"),
         (_predicts, "a leaf's hazard is out of all proportion"),
         (_counts_at_risk, "its at-risk counts are not those of its leaves"),
+        (_follows_up, "its last times are not those of its rows"),
+        (_has_leaf_curves, "its leaves have no curves of the kind that it says"),
     ):
         if not holds(tree):
             raise _not_whole(fault)
@@ -196,6 +213,8 @@ def _has_curve(tree: Tree) -> bool:
         and times.shape == hazard.shape
         and bool((np.diff(times) > 0).all())
         and bool((np.diff(hazard) >= 0).all())
+        # No more than all of those at risk die.
+        and bool((tree.baseline.hazard <= 1 + _ROUNDING).all())
         and bool(times[-1] >= 1e-100)
     )
 
@@ -206,16 +225,40 @@ def _predicts(tree: Tree) -> bool:
 
 
 def _counts_at_risk(tree: Tree) -> bool:
-    if not tree.risk:
-        return True
     n_times = tree.baseline.times.size
     n_round = round_times(float(tree.baseline.times[-1])).size
-    return len(tree.risk) == tree.n_leaves and all(
+    return len(tree.risk) in (0, tree.n_leaves) and all(
         counts.step.shape == counts.at_risk.shape == counts.deaths.shape
         and counts.round_at_risk.shape == (n_round,)
         and bool((counts.step < n_times).all())
         and bool((np.diff(counts.step.astype(np.int64)) > 0).all())
+        and all(map(_is_weight_or_none, (counts.at_risk, counts.deaths)))
         and bool((counts.deaths <= counts.at_risk).all())
+        and bool((counts.at_risk <= (1 + _ROUNDING) * tree.weight[leaf]).all())
         and _close(counts.deaths.sum(dtype=np.float64), tree.events[leaf])
-        for counts, leaf in zip(tree.risk, tree.leaves, strict=True)
+        for counts, leaf in zip(tree.risk, tree.leaves, strict=False)
     )
+
+
+def _is_weight_or_none(values: NDArray[Any]) -> bool:
+    """Tell whether all weights are zero or large enough for products of two."""
+    return bool(((values == 0) | (values >= _positive_weight.least)).all())
+
+
+def _follows_up(tree: Tree) -> bool:
+    last = tree.baseline.last_time
+    return last >= tree.baseline.times[-1] and all(
+        bool((np.diff(counts.censored) > 0).all())
+        and counts.censored.size <= CENSORED_PLACES
+        and bool((counts.censored <= counts.last_time).all())
+        and (counts.last_time <= last or not counts.of_all_times)
+        and counts.of_all_times == bool(np.isfinite(last))
+        for counts in tree.risk
+    )
+
+
+def _has_leaf_curves(tree: Tree) -> bool:
+    if tree.leaf_curve == "baseline":
+        return True
+    shrunk = tree.leaf_curve == "shrunk" and tree.objective.shrinkage > 0
+    return bool(tree.risk) and (not shrunk or all(leaf.of_all_times for leaf in tree.risk))

@@ -1,0 +1,161 @@
+"""Confidence limits: of a relative risk, of a product-limit curve, and of its median.
+
+Weights count as repeated rows in all of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtri, gammaincinv, ndtri
+
+from surtree._types import Floats
+from surtree.survival.kaplan_meier import EventCounts, median_time
+
+# The level of limits that are printed where nobody chose another.
+LEVEL = 0.95
+
+# Limits of survival beyond this are zero and one, and their exponential would overflow.
+_GREATEST_EXPONENT = 700.0
+
+
+def require_level(level: float) -> None:
+    """Raise an error unless a level is a probability between zero and one."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, for example 0.95; got {level!r}.")
+
+
+def poisson_limits(
+    events: float, expected: float, level: float = LEVEL, prior: float = 0.0
+) -> tuple[float, float]:
+    """Return exact limits of the ratio of a Poisson rate to what was expected, after Garwood.
+
+    Parameters
+    ----------
+    events, expected : float
+        How many events there were, and how many were expected at a ratio of one.
+    level : float
+        The probability that the interval covers the truth, at least.
+    prior : float
+        The events of a gamma prior with mean one. With one, the limits are quantiles of the
+        posterior, a gamma distribution; they need no more event to be on the safe side.
+
+    Examples
+    --------
+    Three events where two were expected, and none where ten were:
+
+    >>> from surtree.survival.confidence import poisson_limits
+    >>> [round(limit, 3) for limit in poisson_limits(3, 2.0)]
+    [0.309, 4.384]
+    >>> [round(limit, 3) for limit in poisson_limits(0, 10.0)]
+    [0.0, 0.369]
+    """
+    require_level(level)
+    shape, rate = events + prior, expected + prior
+    lower = float(gammaincinv(shape, (1 - level) / 2)) / rate if shape > 0 else 0.0
+    more = 0.0 if prior > 0 else 1.0
+    return lower, float(gammaincinv(shape + more, (1 + level) / 2)) / rate
+
+
+def profile_limits(
+    events: float, expected: float, level: float = LEVEL, prior: float = 0.0
+) -> tuple[float, float]:
+    """Return the same limits by the profile of the likelihood, which also takes weights.
+
+    The limits are where twice the log likelihood is below its maximum by a quantile of the
+    chi-squared distribution with one degree of freedom.
+
+    Parameters
+    ----------
+    events, expected : float
+        The weight of the events, and how much was expected at a ratio of one.
+    level, prior : float
+        As in `poisson_limits`; a prior counts like as many events that were expected.
+
+    Examples
+    --------
+    >>> from surtree.survival.confidence import profile_limits
+    >>> [round(limit, 3) for limit in profile_limits(3, 2.0)]
+    [0.373, 3.89]
+    """
+    require_level(level)
+    shape, rate = events + prior, expected + prior
+    drop = float(chdtri(1.0, 1 - level)) / 2
+    if shape <= 0:
+        return 0.0, drop / rate
+
+    # With z = log(theta * rate / shape), the drop is shape * (exp(z) - 1 - z): from z on either
+    # side of zero, it grows without end.
+    def excess(z: float) -> float:
+        return math.expm1(z) - z - drop / shape
+
+    below = -1.0 - drop / shape
+    above = 1.0 + math.log1p(drop / shape)
+    mode = shape / rate
+    return (
+        mode * math.exp(brentq(excess, below, 0.0, xtol=1e-14)),
+        mode * math.exp(brentq(excess, 0.0, above, xtol=1e-14)),
+    )
+
+
+def log_log_band(counts: EventCounts, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return the pointwise limits of a product-limit curve, as R's ``conf.type = "log-log"``.
+
+    They come from Greenwood's variance of the logarithm of survival, on the scale of its
+    complementary log-log, so they never leave the interval from zero to one. They are not numbers
+    (nan) where R says NA: where survival is one or zero, nothing is known of its variance.
+
+    Parameters
+    ----------
+    counts : EventCounts
+        What is at risk and what dies at each time.
+    level : float
+        The probability that the band covers the truth at one time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.survival.confidence import log_log_band
+    >>> from surtree.survival.kaplan_meier import EventCounts
+    >>> counts = EventCounts(np.array([4.0, 3.0, 1.0]), np.array([0.0, 1.0, 1.0]))
+    >>> [limit.round(2).tolist() for limit in log_log_band(counts)]
+    [[nan, 0.05, nan], [nan, 0.95, nan]]
+    """
+    require_level(level)
+    survival = counts.survival
+    inside = (survival > 0) & (survival < 1)
+    greenwood = np.zeros_like(survival)
+    left = counts.at_risk - counts.deaths
+    np.divide(
+        counts.deaths, counts.at_risk * left, out=greenwood, where=(survival > 0) & (left > 0)
+    )
+    variance = np.cumsum(greenwood)
+    reach = ndtri((1 + level) / 2) * np.sqrt(variance[inside]) / -np.log(survival[inside])
+    stretch = np.exp(np.minimum(reach, _GREATEST_EXPONENT))
+    lower, upper = np.full_like(survival, np.nan), np.full_like(survival, np.nan)
+    lower[inside] = survival[inside] ** stretch
+    upper[inside] = survival[inside] ** (1.0 / stretch)
+    return lower, upper
+
+
+def median_limits(times: Floats, band: tuple[Floats, Floats]) -> tuple[float, float]:
+    """Return the limits of a median, after Brookmeyer and Crowley: where a band meets one half.
+
+    Parameters
+    ----------
+    times : array of float
+        The times of the band, ascending.
+    band : tuple of two arrays
+        The lower and the upper limit of survival from each time on.
+
+    Returns
+    -------
+    lower, upper : float
+        The first time at which each of the two is at most one half; infinity where it never is,
+        and not a number where the whole band is none.
+    """
+    if np.isnan(band[0]).all():
+        return np.nan, np.nan
+    return median_time(times, band[0]), median_time(times, band[1])

@@ -1,0 +1,101 @@
+"""Confidence limits of what a leaf says: its relative risk, its curve and its median.
+
+They are those of a group that was chosen beforehand. The leaves of a tree were found on the same
+rows, so the truth is outside more often than the level says. Weights count as repeated rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surtree._types import Floats
+from surtree.parameters import LeafCurveKind
+from surtree.survival import confidence
+from surtree.survival.confidence import LEVEL
+from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_position
+
+if TYPE_CHECKING:
+    from surtree.tree.tree import Tree
+
+
+def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return the confidence limits of the relative risk of a node.
+
+    Without weights they are exact: those of Garwood for events that follow a Poisson distribution
+    or, with shrinkage, quantiles of the posterior, a gamma distribution. With weights they are
+    those of the profile likelihood. Without an event the lower limit is zero (with shrinkage, a
+    little more).
+
+    Parameters
+    ----------
+    tree : Tree
+        A fitted tree. If its objective is another than relative risk, limits are not numbers.
+    node : int
+        The number of a node.
+    level : float
+        The probability that the interval covers the truth.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.tree.leaf_intervals import theta_limits
+    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+    >>> [round(limit, 2) for limit in theta_limits(model.tree_, 1)]
+    [0.08, 2.28]
+    """
+    if not {"events", "hazard"} <= set(tree.objective.sum_names):
+        return np.nan, np.nan
+    limits = confidence.profile_limits if tree.weighted else confidence.poisson_limits
+    events, expected = float(tree.events[node]), float(tree.hazard[node])
+    return limits(events, expected, level, tree.objective.shrinkage)
+
+
+def survival_band(
+    tree: Tree, leaf: int, kind: LeafCurveKind | None = None, level: float = LEVEL
+) -> tuple[Floats, Floats]:
+    """Return the pointwise limits of a leaf's curve, at the times of the baseline.
+
+    Parameters
+    ----------
+    tree : Tree
+        A fitted tree.
+    leaf : int
+        The number of a leaf's node.
+    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+        Of which curve; by default of the one that the tree predicts with.
+    level : float
+        The probability that the band covers the truth at one time.
+    """
+    kind = curve_kind(tree, kind)
+    if kind == "baseline":
+        leaf_position(tree, leaf)
+        low, high = theta_limits(tree, leaf, level)
+        return tree.baseline.survival(high), tree.baseline.survival(low)
+    band = confidence.log_log_band(event_counts(tree, leaf, kind), level)
+    # Before the first event of the leaf, a shrunk curve moves by fractions of an event, whose
+    # variance says nothing.
+    own = event_counts(tree, leaf, "kaplan-meier")
+    unknown = (own.at_risk == 0) | (np.cumsum(own.deaths) == 0)
+    for limit in band:
+        limit[unknown] = np.nan
+    return band
+
+
+def median_limits(
+    tree: Tree, leaf: int, kind: LeafCurveKind | None = None, level: float = LEVEL
+) -> tuple[float, float]:
+    """Return the limits of a leaf's median: the first times at which its band is at one half.
+
+    Parameters
+    ----------
+    tree, leaf, kind, level
+        As in `survival_band`.
+
+    Returns
+    -------
+    lower, upper : float
+        Infinity where the limit is not reached, and not a number where there is no band at all.
+    """
+    return confidence.median_limits(tree.baseline.times, survival_band(tree, leaf, kind, level))

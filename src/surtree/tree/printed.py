@@ -1,0 +1,73 @@
+"""A tree as printed text: a line for each node, with the numbers of its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surtree.tree.evidence import advice, events_note, theta_text
+
+if TYPE_CHECKING:
+    from surtree.tree.tree import Tree
+
+_Line = tuple[str, tuple[str, ...], str]
+
+
+def tree_text(tree: Tree) -> str:
+    """Return a tree as text.
+
+    Parameters
+    ----------
+    tree : Tree
+        A fitted tree.
+    """
+    headings = ("n", "events", "theta", f"median ({tree.leaf_curve})")
+    lines: list[_Line] = [("", headings, ""), *_draw(tree, 0, "all rows", "", "")]
+    label_width = max(len(label) for label, _, _ in lines)
+    columns = zip(*(cells for _, cells, _ in lines if cells), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    drawn = [
+        "  ".join([label.ljust(label_width), *map(str.rjust, cells, widths), note]).rstrip()
+        for label, cells, note in lines
+    ]
+    return "\n".join([*drawn, *filter(None, [advice(tree)])])
+
+
+def median_text(tree: Tree, leaf: int, style: str) -> str:
+    """Return the median survival of a leaf; if it is not reached, that it is after the last event.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    leaf : int
+        The number of a leaf's node.
+    style : str
+        How to format the number, such as ".6g".
+    """
+    median = tree.median(leaf)
+    if np.isfinite(median):
+        return format(median, style)
+    return f"> {format(tree.baseline.times[-1], style)}"
+
+
+def _draw(tree: Tree, node: int, label: str, before: str, below: str) -> Iterator[_Line]:
+    """Yield a label and, for a leaf, its numbers and a note, for a node and for all below it."""
+    if tree.is_leaf[node]:
+        yield before + label, _cells(tree, node), events_note(int(tree.n_events[node]))
+        return
+    yield before + label, (), ""
+    for child, tip, line in ((tree.left[node], "├─ ", "│  "), (tree.right[node], "└─ ", "   ")):
+        condition = tree.condition(node, child)
+        yield from _draw(tree, int(child), condition, below + tip, below + line)
+
+
+def _cells(tree: Tree, leaf: int) -> tuple[str, ...]:
+    return (
+        str(tree.n_samples[leaf]),
+        str(tree.n_events[leaf]),
+        theta_text(tree, leaf, ".3g"),
+        median_text(tree, leaf, ".6g"),
+    )
