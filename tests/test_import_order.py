@@ -16,6 +16,7 @@ ROOMS = (
     "_core",
     "_types",
     "_words",
+    "_tables",
     "parameters",
     "status",
     "files",

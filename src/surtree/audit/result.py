@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
+from surtree._tables import table_html
 from surtree._words import plural
 from surtree.tree.tree import Tree
 
@@ -139,20 +141,34 @@ class Audit:
             f"{100 * self.missed:.1f} % of what it explains"
         )
 
+    def __repr__(self) -> str:
+        return (
+            f"Audit({self._shape()}: loss={self.loss:.6g}, optimum={self.optimum.loss:.6g}, "
+            f"missed={_share(self.missed)})"
+        )
+
     def __str__(self) -> str:
-        parts = [self._table()]
-        worst = self._costliest()
-        if worst is not None:
-            parts.append(
-                f"Of the loss above the optimum, {worst.cost:.3g} is due to the question "
-                f"{worst.rule!r} at node {worst.node}."
-            )
+        parts = [self._table(), *self._costliest_text()]
         if self.tree is not None:
             parts.append(f"{self.name}:\n{self.tree}")
         parts.append(f"{_limits_text(self.optimum)}:\n{self.optimum.tree}")
         return "\n\n".join(parts)
 
+    def _repr_html_(self) -> str:
+        heading, *rows = self._lines()
+        said = "".join(f"<p>{escape(text)}</p>" for text in self._costliest_text())
+        return table_html(heading, rows) + said
+
     def _table(self) -> str:
+        lines = self._lines()
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
+            for line in lines
+        )
+
+    def _lines(self) -> list[tuple[str, str, str, str]]:
+        """Return the heading of the table, and its lines."""
         lines = [
             ("", "loss", "explained", "missed"),
             ("a single leaf", f"{self.leaf_loss:.6g}", self._explained(self.leaf_loss), ""),
@@ -166,16 +182,21 @@ class Audit:
                 _limits_text(optimum),
                 f"{optimum.loss:.6g}",
                 self._explained(optimum.loss),
-                # Adding zero turns a negative zero, left by rounding, into zero.
-                f"{round(100 * self.missed_of(optimum), 1) + 0.0:.1f} %",
+                _share(self.missed_of(optimum)),
             )
             for optimum in optima
         ]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
-            for line in lines
-        )
+        return lines
+
+    def _costliest_text(self) -> list[str]:
+        """Return which question costs most, in words; nothing where none costs anything."""
+        worst = self._costliest()
+        if worst is None:
+            return []
+        return [
+            f"Of the loss above the optimum, {worst.cost:.3g} is due to the question "
+            f"{worst.rule!r} at node {worst.node}."
+        ]
 
     def _costliest(self) -> SplitCost | None:
         """Return the split that costs most, where any costs more than rounding."""
@@ -189,6 +210,11 @@ class Audit:
 
     def _explained(self, loss: float) -> str:
         return f"{100 * (self.leaf_loss - loss) / self.leaf_loss:.1f} %" if self.leaf_loss else ""
+
+
+def _share(share: float) -> str:
+    # Adding zero turns a negative zero, left by rounding, into zero.
+    return f"{round(100 * share, 1) + 0.0:.1f} %"
 
 
 def _limits_text(optimum: Optimum) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._tables import table_html
 from surtree._types import ArrayValue, Floats
 from surtree.estimator import SurTree
 from surtree.parameters import require_not_negative
@@ -49,6 +50,19 @@ class CostComplexityPath(ArrayValue):
         if ccp_alpha != np.inf:
             require_not_negative("ccp_alpha", ccp_alpha)
         return self.trees[int(np.searchsorted(self.ccp_alphas, ccp_alpha, side="right")) - 1]
+
+    def __repr__(self) -> str:
+        return (
+            f"CostComplexityPath(n_trees={len(self.trees)}, n_splits={self.n_splits.tolist()}, "
+            f"largest_alpha={self.ccp_alphas[-1]:.6g})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = zip(self.ccp_alphas, self.n_splits, self.losses, strict=True)
+        return table_html(
+            ("penalty from", "splits", "loss"),
+            ((f"{alpha:.6g}", str(splits), f"{loss:.6g}") for alpha, splits, loss in rows),
+        )
 
     def __str__(self) -> str:
         lines = [f"{'penalty from':>12}  {'splits':>6}  {'loss':>12}"]

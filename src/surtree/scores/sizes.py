@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._tables import table_html
 from surtree._types import ArrayValue, Floats
 
 Rule = Literal["best", "1se"]
@@ -110,7 +111,30 @@ class SizeScores(ArrayValue):
         highest = float(mean.max())
         return int(np.argmax(is_as_good(mean, highest, margin)))
 
+    def __repr__(self) -> str:
+        n_sizes, n_folds = self.held_out.shape
+        chosen = int(self.max_splits[self.chosen])
+        return (
+            f"SizeScores(n_sizes={n_sizes}, n_folds={n_folds}, scoring={self.scoring!r}, "
+            f"rule={self.rule!r}, chosen_splits={chosen})"
+        )
+
     def __str__(self) -> str:
+        heading, *rows = self._lines()
+        widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
+        marks = ["", *self.marks]
+        return "\n".join(
+            "  ".join([*map(str.rjust, row, widths), mark]).rstrip()
+            for row, mark in zip([heading, *rows], marks, strict=True)
+        )
+
+    def _repr_html_(self) -> str:
+        heading, *rows = self._lines()
+        marked = ((*row, mark) for row, mark in zip(rows, self.marks, strict=True))
+        return table_html((*heading, ""), marked)
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        """Return the heading of the table and a line for each size, without the marks."""
         loss = self.scoring == "loss"
         heading = (
             "splits",
@@ -127,13 +151,7 @@ class SizeScores(ArrayValue):
             mean,
             self.standard_error,
         )
-        rows = [tuple(map(_cell, row)) for row in zip(*columns, strict=True)]
-        widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
-        marks = ["", *self.marks]
-        return "\n".join(
-            "  ".join([*map(str.rjust, row, widths), mark]).rstrip()
-            for row, mark in zip([heading, *rows], marks, strict=True)
-        )
+        return [heading, *(tuple(map(_cell, row)) for row in zip(*columns, strict=True))]
 
 
 def is_as_good(mean: Floats | float, highest: float, margin: float = 0.0) -> NDArray[np.bool_]:

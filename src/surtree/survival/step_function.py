@@ -60,6 +60,16 @@ class StepFunction(ArrayValue):
             raise ValueError("The times of a step function must ascend; sort them first.")
         super().__post_init__()
 
+    def __repr__(self) -> str:
+        # On one line, however many steps there are: predictions are arrays of such functions.
+        if not self.x.size:
+            return f"StepFunction({self.before:.4g} throughout)"
+        steps = "1 step" if self.x.size == 1 else f"{self.x.size} steps"
+        return (
+            f"StepFunction({steps}: {self.before:.4g} before time {self.x[0]:.6g}, "
+            f"{self.y[-1]:.4g} from {self.x[-1]:.6g} on)"
+        )
+
     def __call__(self, times: ArrayLike) -> Floats | float:
         """Return the value at one time, as a number, or at each of many, as an array."""
         asked = np.asarray(times, dtype=np.float64)
