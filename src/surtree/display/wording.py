@@ -12,6 +12,7 @@ import numpy as np
 
 from surtree._words import plural
 from surtree.cuts.cut import Cut
+from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf
 from surtree.tree.tree import Tree
 
@@ -19,24 +20,43 @@ LONGEST_NAME = 60
 LONGEST_CATEGORY = 32
 MOST_CATEGORIES = 5
 
-# After a space, but never between a comparison and its number; within a word after a mark that
-# joins two words, or before a capital.
-_BREAK = re.compile(r"(?<=\s)(?<!> )(?<!= )|(?<=[^\W\d][_\-./])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
+# After a space, but never between a comparison and its number, or a number and its unit (which have
+# a no-break space between them); within a word after a mark that joins two words, or before a
+# capital.
+_BREAK = re.compile(
+    r"(?<=[^\S\xa0])(?<!> )(?<!= )|(?<=[^\W\d][_\-./])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])"
+)
 
 
-def rule_texts(tree: Tree) -> list[str]:
-    """Return, for each node, what holds for its rows and not for those of its sibling."""
+def rule_texts(tree: Tree, labels: Labels | None = None) -> list[str]:
+    """Return, for each node, what holds for its rows and not for those of its sibling.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    labels : Labels, optional
+        What to call the columns; by default as the table does.
+    """
+    labels = labels or Labels()
     texts = ["all rows"] * tree.n_nodes
     for node, cut in tree.worded_cuts.items():
-        short = _shortened(cut)
-        texts[tree.left[node]] = short.negated_rule
-        texts[tree.right[node]] = short.rule
+        no, yes = labels.rules(cut, _shortened(labels.labelled(cut)))
+        texts[tree.left[node]], texts[tree.right[node]] = no, yes
     return texts
 
 
-def leaf_texts(tree: Tree) -> dict[int, str]:
-    """Return all that holds for the rows of each leaf, without what later rules imply."""
-    rules, found = rule_texts(tree), tree.paths()
+def leaf_texts(tree: Tree, labels: Labels | None = None) -> dict[int, str]:
+    """Return all that holds for the rows of each leaf, without what later rules imply.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    labels : Labels, optional
+        What to call the columns; by default as the table does.
+    """
+    rules, found = rule_texts(tree, labels), tree.paths()
     texts = {}
     for leaf in tree.leaves.tolist():
         conditions: dict[Any, str] = {}
@@ -57,7 +77,15 @@ def leaf_texts(tree: Tree) -> dict[int, str]:
 
 def pieces(text: str) -> list[str]:
     """Return a text in pieces, between which a line may be broken."""
-    return _BREAK.split(text)
+    joined = [""]
+    for piece in _BREAK.split(text):
+        # A unit is never broken, whatever marks are in it, as in "12 fmol/l".
+        in_unit = NO_BREAK_SPACE in joined[-1] and not joined[-1].endswith(" ")
+        if in_unit or joined == [""]:
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return joined
 
 
 def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
