@@ -9,10 +9,12 @@ import pytest
 
 from surtree import SurTree, SurTreeCV
 from surtree.datasets import load_gbsg2
+from surtree.display.leaves import read_leaves
 from surtree.display.wording import median_text, number, rule_texts
 from surtree.report import write_report
 from surtree.report._questionnaire import UNKNOWN
-from surtree.tree.curves import confidence_band, leaf_curves
+from surtree.tree.curves import leaf_curves
+from surtree.tree.leaf_intervals import survival_band
 
 NODES = "items => items.map(item => Number(item.dataset.node))"
 WIDTHS = {"phone": 360, "tablet": 820, "laptop": 1280, "wide": 1920}
@@ -41,14 +43,20 @@ def test_a_click_on_a_leaf_shows_its_rules_and_numbers(visit, gbsg2, page_of_gbs
     tree = gbsg2[0].tree_
     page = visit(page_of_gbsg2)
     rules, paths = rule_texts(tree), tree.paths()
-    curves = leaf_curves(tree, "kaplan-meier")
-    for curve in curves:
+    shown = {leaf.node: leaf for leaf in read_leaves(tree)}
+    for curve in leaf_curves(tree, "baseline"):
         leaf = curve.leaf
         node(page, leaf).click()
         assert detail(page, "heading").strip() == f"Leaf {leaf}"
         assert detail(page, "path").split("\n") == [rules[step] for step in paths[leaf][1:]]
         figures = detail(page, "figures").split("\n")
-        assert figures[figures.index("relative risk") + 1] == number(tree.theta[leaf], 3)
+        risk, limits = figures[figures.index("relative risk") + 1 :][:2]
+        low, high = shown[leaf].theta_limits
+        if tree.n_events[leaf] == 0:
+            assert (risk, limits) == (f"≤ {number(high, 2)}", "no events")
+        else:
+            assert risk == number(tree.theta[leaf], 3)
+            assert limits == f"CI {number(low, 2)} to {number(high, 2)}"
         assert figures[figures.index("rows") + 1] == str(tree.n_samples[leaf])
         assert figures[figures.index("events") + 1] == str(tree.n_events[leaf])
         median = figures[figures.index("median survival") + 1].removesuffix(" days")
@@ -64,19 +72,31 @@ def test_survival_at_horizons_is_exact_with_its_limits_and_the_rows_at_risk(
     model, X = gbsg2
     time = load_gbsg2(backend="pandas")[1]["time"]
     page = visit(page_of_gbsg2)
-    for curve in leaf_curves(model.tree_, "kaplan-meier"):
-        node(page, curve.leaf).click()
-        lower, upper = confidence_band(model.tree_, curve.leaf)
-        members = time[model.apply(X) == curve.leaf]
-        rows = [line.split("\t") for line in detail(page, "horizons").split("\n")][-4:]
-        assert [int(row[0]) for row in rows] == [500, 1000, 1500, 2000]
-        for at, survival, limits, at_risk in rows:
+    for predicted, seen in zip(
+        leaf_curves(model.tree_, "baseline"),
+        leaf_curves(model.tree_, "kaplan-meier"),
+        strict=True,
+    ):
+        leaf = predicted.leaf
+        node(page, leaf).click()
+        lower, upper = survival_band(model.tree_, leaf)
+        members = time[model.apply(X) == leaf]
+        # The caption, the heading, and a row for each time at which some are at risk.
+        caption, heading, *rows = detail(page, "horizons").split("\n")
+        assert caption == "Survival, time in days"
+        assert heading.split("\t") == ["at", "predicted", "95% CI", "observed", "at risk"]
+        rows = [line.split("\t") for line in rows]
+        horizons = [500, 1000, 1500, 2000]
+        assert [int(row[0]) for row in rows] == [t for t in horizons if np.any(members >= t)]
+        for at, survival, limits, observed, at_risk in rows:
             t = float(at)
             # JavaScript rounds a half up, so each is compared by its distance.
-            assert abs(float(survival[:-1]) - 100 * curve.survival(t)) <= 0.51
+            assert abs(float(survival[:-1]) - 100 * predicted.survival(t)) <= 0.51
+            assert abs(float(observed[:-1]) - 100 * seen.survival(t)) <= 0.51
             low, high = (float(x.removesuffix("%")) for x in limits.split(" to "))
-            assert abs(low - 100 * lower(t)) <= 0.51
-            assert abs(high - 100 * upper(t)) <= 0.51
+            step = np.searchsorted(model.tree_.baseline.times, t, side="right") - 1
+            assert abs(low - 100 * lower[step]) <= 0.51
+            assert abs(high - 100 * upper[step]) <= 0.51
             assert int(at_risk) == np.sum(members >= t)
 
 
@@ -103,12 +123,16 @@ def test_a_split_shows_the_curves_of_all_leaves_below_it(visit, gbsg2, page_of_g
 def test_the_pointer_reads_the_curves(visit, gbsg2, page_of_gbsg2):
     tree = gbsg2[0].tree_
     page = visit(page_of_gbsg2)
-    curve = leaf_curves(tree, "kaplan-meier")[4]
+    curve = leaf_curves(tree, "baseline")[4]
     node(page, curve.leaf).click()
     box = page.locator("#curves svg").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 50)
     said = page.locator("#readout").inner_text()
-    at, percent = re.search(r"At (\d+) days: this leaf (\d+)%", said).groups()
+    at, percent, observed = re.search(
+        r"At (\d+) days: this leaf (\d+)% \(95% CI \d+% to \d+%\), observed (\d+)%, all", said
+    ).groups()
+    kaplan_meier = leaf_curves(tree, "kaplan-meier")[4]
+    assert abs(100 * kaplan_meier.survival(float(at)) - float(observed)) <= 1.5
     assert abs(100 * curve.survival(float(at)) - float(percent)) <= 1.5
     page.mouse.move(5, 5)
     assert page.locator("#readout").inner_text() == ""
@@ -156,7 +180,7 @@ def test_the_tree_can_be_reached_by_tab_and_every_node_has_a_name(visit, gbsg2, 
             named = page.locator(f'[data-node="{leaf}"]')
             label = named.get_attribute("aria-label")
             assert label.startswith(f"{rule}: {tree.n_samples[leaf]} rows")
-            assert f"leaf {leaf}, relative risk" in label
+            assert re.search(rf"leaf {leaf}, (no events: )?relative risk", label)
             assert named.get_attribute("aria-level") == str(len(path))
     for picture in page.locator("svg:visible:not([aria-hidden=true])").all():
         assert picture.get_attribute("aria-label")
@@ -230,12 +254,14 @@ def test_the_answer_states_median_and_survival(visit, gbsg2, page_of_gbsg2):
     page.locator("#field-0").type("12")
     assert "Next: progesterone_receptor" in page.locator("#answer").inner_text()
     page.get_by_role("spinbutton", name="progesterone_receptor").type("3")
-    (curve,) = (c for c in leaf_curves(model.tree_, "kaplan-meier") if c.leaf == shown_leaf(page))
+    (curve,) = (c for c in leaf_curves(model.tree_, "baseline") if c.leaf == shown_leaf(page))
     said = page.locator("#answer").inner_text()
     assert f"median survival {median_text(curve.median, 3)} days" in said
-    chances = re.findall(r"(\d+)% at (\d+)", said)
-    assert [int(at) for _, at in chances] == [500, 1000, 1500, 2000]
-    for percent, at in chances:
+    assert re.search(r"relative risk [\d.]+ \(95% CI [\d.]+ to [\d.]+\)", said)
+    assert "no forecast for one person" in said
+    chances = re.findall(r"(\d+)% \((\d+)% to (\d+)%\) at (\d+)", said)
+    assert [int(at) for *_, at in chances] == [500, 1000, 1500]
+    for percent, _, _, at in chances:
         assert abs(int(percent) - 100 * curve.survival(float(at))) <= 0.51
     # What this person need not answer is set apart.
     unneeded = page.locator(".field.unneeded").all_inner_texts()
@@ -308,6 +334,36 @@ def test_the_notebook_view_is_harmless_and_draws_the_tree(visit, tmp_path):
     assert page.get_by_role("treeitem").count() == model.tree_.n_nodes
     assert page.locator("svg").count() == model.tree_.n_leaves
     assert "Proven optimal" in page.locator("body").inner_text()
+
+
+NOTEBOOK_STYLE = """
+.jp-RenderedHTMLCommon ul:not(.list-inline), .jp-RenderedHTMLCommon ol { padding-left: 2em; }
+.jp-RenderedHTMLCommon ul ul:not(.list-inline) { list-style: square; }
+.jp-RenderedHTMLCommon li { list-style: disc; margin-left: 1em; }
+.jp-RenderedHTMLCommon ul:not(.list-inline) { list-style: disc; margin: 1em 2em; }
+"""
+
+
+def test_a_notebook_draws_no_bullets_through_the_tree(visit, gbsg2, tmp_path):
+    path = tmp_path / "cell.html"
+    path.write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,">'
+        f"<style>{NOTEBOOK_STYLE}</style>"
+        f'<div class="jp-RenderedHTMLCommon">{gbsg2[0]._repr_html_()}</div>',
+        encoding="utf-8",
+    )
+    page = visit(path, width=900)
+    for selector in ("ul", "li"):
+        styles = page.eval_on_selector_all(
+            selector, "items => items.map(item => getComputedStyle(item).listStyleType)"
+        )
+        assert set(styles) == {"none"}, selector
+    assert overlapping(page) == []
+    # The lists are as far in as in the report, whatever the notebook wants.
+    left = page.eval_on_selector_all(
+        ".surtree-tree > li > ul", "items => getComputedStyle(items[0]).paddingLeft"
+    )
+    assert float(left.removesuffix("px")) < 20
 
 
 # Screens, colours, paper.
@@ -404,14 +460,101 @@ def test_text_can_be_read_in_light_and_dark(visit, page_of_gbsg2, scheme):
         assert (light + 0.05) / (dark + 0.05) >= 4.5, selector
 
 
+def test_the_curves_of_all_rows_are_told_apart(visit, gbsg2, page_of_gbsg2):
+    tree = gbsg2[0].tree_
+    page = visit(page_of_gbsg2)
+    names = page.locator("#curves .end").all_text_contents()
+    assert sorted(names) == sorted(["all", *map(str, tree.leaves.tolist())])
+    boxes = [item.bounding_box() for item in page.locator("#curves .end").all()]
+    for place, one in enumerate(boxes):
+        for other in boxes[place + 1 :]:
+            # Digits are nine pixels high; the box of a text is larger, with a rim.
+            apart = abs(one["y"] - other["y"])
+            beside = min(one["x"] + one["width"], other["x"] + other["width"])
+            beside -= max(one["x"], other["x"])
+            assert apart > 10 or beside < 5
+    assert max(box["x"] + box["width"] for box in boxes) <= page.viewport_size["width"]
+    numbers = page.locator(".surtree-number").all_text_contents()
+    assert numbers == [str(leaf) for leaf in tree.leaves]
+
+
+def test_a_leaf_shows_what_was_observed_and_where_follow_up_ends(visit, gbsg2, page_of_gbsg2):
+    page = visit(page_of_gbsg2)
+    node(page, 13).click()
+    for selector in (".observed", ".censored", ".band"):
+        assert page.locator(f"#curves {selector}").count() == 1, selector
+    last = page.evaluate("data.leaves[13].last")
+    assert last < page.evaluate("data.end")
+    curve = page.locator("#curves .high").bounding_box()
+    whole = page.locator("#curves .everyone").bounding_box()
+    assert curve["x"] + curve["width"] < whole["x"] + whole["width"] - 10
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_flat_curve_is_seen_on_either_paper(visit, page_of_gbsg2, scheme):
+    page = visit(page_of_gbsg2, color_scheme=scheme)
+    node(page, 6).click()
+    colours = page.evaluate(
+        """() => {
+          const often = { willReadFrequently: true };
+          const canvas = document.createElement('canvas').getContext('2d', often);
+          const paint = (colour) => {
+            canvas.fillStyle = colour;
+            canvas.fillRect(0, 0, 1, 1);
+            return canvas.getImageData(0, 0, 1, 1).data.join(',');
+          };
+          const curve = document.querySelector('#curves .high');
+          return [getComputedStyle(curve).stroke,
+                  getComputedStyle(document.getElementById('detail')).backgroundColor].map(paint);
+        }"""
+    )
+    light, dark = sorted((luminance(f"rgb({colour})") for colour in colours), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4
+
+
+def test_a_rule_is_near_its_curve(visit, page_of_gbsg2):
+    page = visit(page_of_gbsg2, width=1440)
+    for leaf in page.locator(".surtree-leaf").all():
+        rule, curve = (
+            leaf.locator(selector).bounding_box() for selector in (".surtree-rule", "svg")
+        )
+        text = leaf.locator(".surtree-rule").evaluate(
+            "item => { const range = document.createRange(); range.selectNodeContents(item);"
+            " return range.getBoundingClientRect().right; }"
+        )
+        assert curve["x"] - text < 260
+        assert abs(rule["y"] + rule["height"] / 2 - curve["y"] - curve["height"] / 2) < 12
+    shaded = page.locator(".surtree-leaf").evaluate_all(
+        "items => items.map(item => item.classList.contains('surtree-shaded'))"
+    )
+    assert shaded == [place % 2 == 0 for place in range(len(shaded))]
+
+
+def test_a_phone_speaks_of_taps_and_captions_stand_once(visit, page_of_gbsg2):
+    page = visit(page_of_gbsg2, width=390, height=844, has_touch=True, is_mobile=True)
+    text = page.locator("#tree-section").inner_text()
+    assert "Tap a group" in text
+    assert "arrow keys" not in text
+    assert "Point at" not in text
+    assert text.count("relative risk\n") == 1
+    wide = visit(page_of_gbsg2).locator("#tree-section").inner_text()
+    assert "Point at a group" in wide
+    assert "Tap" not in wide
+
+
 def test_paper_has_the_tree_and_the_certificate_but_no_controls(visit, page_of_gbsg2):
     page = visit(page_of_gbsg2, color_scheme="dark")
     page.emulate_media(media="print")
     for selector in ("nav", "#questions", "#close", ".readout", ".screen"):
         assert page.locator(selector).count() > 0, selector
         assert not page.locator(selector).first.is_visible(), selector
-    for selector in (".surtree-tree", "#detail", "#certificate", "#columns"):
+    for selector in (".surtree-tree", "#detail", "#certificate", "#columns", "footer"):
         assert page.locator(selector).is_visible(), selector
+    # What a pointer shows on a screen is on paper for all leaves at once.
+    assert page.locator(".groups").is_visible()
+    survival = page.locator(".survival").inner_text()
+    assert "at risk" in survival
+    assert re.search(r"\d+% \(\d+% to \d+%\)", survival)
     assert luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) == 1
     assert page.locator("#detail").evaluate("x => getComputedStyle(x).position") == "static"
     assert len(page.pdf(format="A4")) > 10_000
@@ -438,8 +581,11 @@ def test_sizes_and_scores_of_a_cross_validation_are_drawn(visit, tmp_path):
     assert page.locator("#sizes circle.dot").count() == len(search.best_estimator_.path_)
     for name in ("sizes", "scores"):
         assert page.locator(f"#{name} circle.ring").count() == 1
-    text = page.locator("#certificate").inner_text()
+    text = page.locator("#validation").inner_text()
     assert "in 3 folds; the size with the best mean was chosen" in text
+    # A sum and a mean are not told apart by their numbers alone.
+    assert page.locator("#scores").get_by_text("held-out loss per row").is_visible()
+    assert page.locator("#sizes").get_by_text("loss, sum of all rows").is_visible()
 
 
 def test_a_deep_page_is_small_and_opens_fast(visit, deep):

@@ -41,9 +41,16 @@ def data_of(model, tmp_path, **options):
 def test_the_certificate_of_an_optimal_tree(table, tmp_path):
     model = SurTree(max_depth=2, min_events_leaf=5).fit(*table)
     said = text_of(model, tmp_path)
-    assert "Proven optimal Of all trees with depth at most 2, at least 5 events in a leaf" in said
-    assert f"over the {len(model.encoder_.cuts_)} questions found in the columns" in said
-    assert f"loss {model.loss_:.6g} lower bound {model.lower_bound_:.6g} gap 0.00 %" in said
+    assert "Is a better tree possible? No. Proven optimal Of all trees with depth at most 2" in said
+    assert "at least 5 events in a leaf, none has a smaller loss on these rows." in said
+    assert (
+        "Questions to choose from: up to 10 thresholds a column; categories one at a time against "
+        f"the rest, ordered ones by rank; {len(model.encoder_.cuts_)} questions in all." in said
+    )
+    assert (
+        f"loss on these rows {model.loss_:.6g} lower bound {model.lower_bound_:.6g} gap 0.00 %"
+        in said
+    )
 
 
 def test_a_search_that_was_ended_says_so_with_its_gap(table, tmp_path):
@@ -59,14 +66,24 @@ def test_a_search_that_was_ended_says_so_with_its_gap(table, tmp_path):
 @pytest.mark.parametrize(
     ("certificate", "proven", "words"),
     [
-        (Certificate("SurTree", 4.0, 4.0, 0.0, "optimal", ("depth at most 1",), 7), True, "none"),
-        (Certificate("SurTree", 4.0, 3.9, 0.025, "time_limit", (), 7), False, "at most 2.50 %"),
-        (Certificate("SurTree", 4.0, 0.0, 1.0, "interrupted", (), 7), False, "weak bound"),
-        (Certificate("SurTree", 4.0, 0.0, 1.0, "edited", (), 7), False, "certificate void"),
+        (Certificate("SurTree", 4.0, 4.0, 0.0, "optimal", ("depth at most 1",)), True, "none"),
+        (Certificate("SurTree", 4.0, 3.9, 0.025, "time_limit"), False, "at most 2.50 %"),
+        (Certificate("SurTree", 4.0, 0.0, 1.0, "interrupted"), False, "weak bound"),
+        (Certificate("SurTree", 4.0, 0.0, 1.0, "edited"), False, "certificate void"),
+        (
+            Certificate("SurTree", 4.0, 0.0, 1.0, "interrupted", any_split=False),
+            False,
+            "Stopped before any split was tried",
+        ),
+        (
+            Certificate("SurTree", 4.0, 4.0, 0.0, "optimal", shrinkage=3.0),
+            True,
+            "includes what a shrinkage of 3 events costs",
+        ),
         (Certificate("GreedyTree", 4.0), False, "surtree.audit_tree tells"),
         (None, False, "from a tree alone"),
         (
-            Certificate("SurTreeCV", 4.0, 4.0, 0.0, "optimal", (), 7, "time_limit"),
+            Certificate("SurTreeCV", 4.0, 4.0, 0.0, "optimal", fold_status="time_limit"),
             True,
             "In cross-validation, the time limit ended the search at least once",
         ),
@@ -130,7 +147,7 @@ def test_a_tree_without_counts_has_the_curves_of_its_risk(table, tmp_path):
     (row,) = data["leaves"][str(leaf)]["horizons"]
     assert (row["time"], row["survival"]) == ("1000", round(float(expected), 4))
     assert row["lower"] < row["survival"] < row["upper"]
-    assert "what the relative risk makes of the hazard" in text_of(tree, tmp_path)
+    assert "the hazard of all rows, times the relative risk of the leaf" in text_of(tree, tmp_path)
 
 
 def test_horizons_are_those_asked_for(table, tmp_path):
@@ -184,7 +201,7 @@ def test_the_fields_of_a_questionnaire():
     top = Cut(0, "stage", categories=("high",), known=stages)
     (stage,) = read_fields(cuts_of(top, ordered))
     assert stage.labels == ["low", "mid", "high"]
-    assert stage.missing == "missing or unknown"
+    assert stage.missing == "another or unknown"
     assert stage.chosen_by(ordered) == [1, 2]
     assert stage.chosen_by(top) == [2]
 
@@ -193,10 +210,16 @@ def test_the_fields_of_a_questionnaire():
     assert site.labels == ["A", "B", "C", "D"]
     assert site.chosen_by(rest) == [2, 3]
 
-    # Of many categories, those that the tree does not tell apart are one choice.
-    rest = replace(rest, known=tuple("ZYXWVUTSRQPBA"))
+    # Every category has its name, even if it is an empty text.
+    rest = replace(rest, known=(*"ZYXWVUTSRQPBA", ""))
     (site,) = read_fields(cuts_of(rest))
-    assert site.labels == ["B", "A", "another of 11 values"]
+    assert site.labels == [*"ZYXWVUTSRQPBA", "(empty text)"]
+    assert site.chosen_by(rest) == [*range(11), 13]
+
+    # Of very many, those that the tree does not tell apart are one choice.
+    rest = replace(rest, known=(*map(str, range(500)), "B", "A"))
+    (site,) = read_fields(cuts_of(rest))
+    assert site.labels == ["B", "A", "another of 500 values"]
     assert site.chosen_by(rest) == [2]
 
     rest = replace(rest, known=None)  # as in a file without them
@@ -212,7 +235,7 @@ def test_the_fields_of_a_questionnaire():
     assert smoker.labels == ["True", "False"]
 
     (known,) = read_fields(cuts_of(Cut(2, "lab", missing=True)))
-    assert (known.labels, known.missing) == (["any value"], "missing or unknown")
+    assert (known.labels, known.missing) == (["any value"], "another or unknown")
 
     (size,) = read_fields(cuts_of(Cut(2, "size", threshold=3.0, seen=(1.0, 9.0))))
     assert (size.is_number, size.seen, size.missing) == (True, (1.0, 9.0), "")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from surtree.report._findings import Audited, Certificate
-from surtree.status import WORDS
+from surtree.status import WORDS, Status
 
 # A bound with a larger gap says next to nothing.
 WEAK = 0.5
@@ -23,11 +23,14 @@ class Verdict:
     ----------
     proven : bool
         Whether it is proven to be optimal.
+    answer : str
+        Whether a better tree is possible.
     heading, text : str
-        In a few words, and in a few sentences.
+        What is proven, in a few words and in a few sentences.
     """
 
     proven: bool
+    answer: str
     heading: str
     text: str
 
@@ -43,12 +46,14 @@ def verdict(certificate: Certificate | None) -> Verdict:
     if certificate is None:
         return Verdict(
             False,
+            "Not known.",
             "A tree without its certificate",
             "This page was made from a tree alone. Make it from the model to see what was proven.",
         )
     if certificate.status is None or certificate.gap is None:
         return Verdict(
             False,
+            "Not known.",
             "Found by a heuristic",
             f"{certificate.method} does not prove how good its trees are. surtree.audit_tree tells "
             "how far this one is from the best.",
@@ -56,34 +61,53 @@ def verdict(certificate: Certificate | None) -> Verdict:
     if certificate.status == "edited":
         return Verdict(
             False,
+            "Not known.",
             "Edited: certificate void",
             f"Nothing is known of how good this tree is: {WORDS['edited'].clause}. What a search "
             "has proven may have been about another tree.",
         )
-    limits = ", ".join(certificate.limits)
-    choice = f"the {certificate.n_questions} questions found in the columns"
-    if certificate.status == "optimal":
-        found = Verdict(
-            True,
-            "Proven optimal",
-            f"Of all trees with {limits}, over {choice}, none has a smaller loss.",
-        )
-    else:
-        end = WORDS[certificate.status].clause
-        # The bound of a search that has just begun is zero.
-        distance = f"; at most {percent(certificate.gap)} from the optimum"
-        found = Verdict(
-            False,
-            "Best tree found"
-            + (distance if certificate.gap < WEAK else ", with a weak bound so far"),
-            f"Not proven optimal: {end}. No tree with {limits}, over {choice}, has a loss below "
-            f"the bound: another tree could save at most {percent(certificate.gap)} of the loss.",
-        )
+    found = _of_search(certificate, certificate.status, certificate.gap)
     if certificate.fold_status == "optimal":
         return found
     end = WORDS[certificate.fold_status].clause
+    return replace(found, text=f"{found.text} In cross-validation, {end} at least once.")
+
+
+def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
+    limits = ", ".join(certificate.limits)
+    choice = f"Questions to choose from: {certificate.questions}."
+    if certificate.shrinkage > 0:
+        choice += (
+            f" The loss includes what a shrinkage of {certificate.shrinkage:g} events costs, a "
+            "prior in every leaf that draws its risk towards the average."
+        )
+    if status == "optimal":
+        return Verdict(
+            True,
+            "No.",
+            "Proven optimal",
+            f"Of all trees with {limits}, none has a smaller loss on these rows. {choice}",
+        )
+    end = WORDS[status].clause
+    if not certificate.any_split:
+        return Verdict(
+            False,
+            "Very likely.",
+            "Stopped before any split was tried",
+            f"This is no result: {end}, and a single group is where every search starts. Give it "
+            f"more time, fewer columns or less depth. {choice}",
+        )
+    # The bound of a search that has just begun is zero.
+    if gap < WEAK:
+        heading = f"Best tree found; at most {percent(gap)} from the optimum"
+    else:
+        heading = "Best tree found, with a weak bound so far"
     return Verdict(
-        found.proven, found.heading, f"{found.text} In cross-validation, {end} at least once."
+        False,
+        "Perhaps.",
+        heading,
+        f"Not proven optimal: {end}. No tree with {limits} has a loss below the bound: another "
+        f"tree could save at most {percent(gap)} of the loss. {choice}",
     )
 
 
@@ -96,12 +120,12 @@ def audit_verdict(audited: Audited) -> Verdict:
         What the audit found.
     """
     best = "the best tree of its size" if audited.proven else "the best tree found in time"
-    if audited.missed < ROUNDING:
-        heading = f"As good as {best}"
-    else:
+    comparison = f"{audited.comparison[0].upper()}{audited.comparison[1:]}."
+    if audited.missed >= ROUNDING:
         heading = f"Misses {100 * audited.missed:.1f} % of what {best} explains"
-    comparison = audited.comparison[0].upper() + audited.comparison[1:]
-    return Verdict(audited.proven and audited.missed < ROUNDING, heading, f"{comparison}.")
+        return Verdict(False, "Yes.", heading, comparison)
+    answer = "No." if audited.proven else "Perhaps."
+    return Verdict(audited.proven, answer, f"As good as {best}", comparison)
 
 
 def percent(share: float) -> str:

@@ -3,63 +3,92 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from surtree._types import Floats
-from surtree.display.leaves import Leaf, at_risk
+from surtree.display.leaves import Leaf
 from surtree.display.wording import median_text, number, rule_texts
+from surtree.report._figures import (
+    median_in_words,
+    median_limits_text,
+    risk_in_words,
+    risk_limits_text,
+    risk_text,
+)
 from surtree.report._findings import Findings
 from surtree.report._questionnaire import Field
-from surtree.report._steps import visible_steps
-from surtree.survival.step_function import StepFunction
+from surtree.report._steps import Band, visible_steps
+from surtree.report._survival_table import SurvivalAt
+from surtree.report._time import last_time
 from surtree.tree.tree import Tree
 
 # Tolerances of the curves of a page; tables have the exact numbers.
 CURVE, BAND = 0.004, 0.01
 
 
-def page_data(
-    findings: Findings,
-    leaves: tuple[Leaf, ...],
-    everyone: Leaf,
-    fields: list[Field],
-    horizons: list[float],
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Shown:
+    """What is drawn on a page.
+
+    Parameters
+    ----------
+    leaves : tuple of Leaf
+        The leaves of the tree, as they are drawn.
+    everyone : Leaf
+        All rows together.
+    survival : sequence of sequences of SurvivalAt
+        The survival of each leaf at a few times.
+    fields : list of Field
+        The questions.
+    level : float
+        The level of confidence intervals.
+    """
+
+    leaves: tuple[Leaf, ...]
+    everyone: Leaf
+    survival: Sequence[Sequence[SurvivalAt]]
+    fields: list[Field]
+    level: float
+
+
+def page_data(findings: Findings, shown: Shown) -> dict[str, Any]:
     """Return the nodes, curves, questions and sizes of a page as plain lists and numbers.
 
     Parameters
     ----------
     findings : Findings
         What the page shows.
-    leaves : tuple of Leaf
-        The leaves of the tree, as they are drawn.
-    everyone : Leaf
-        All rows together.
-    fields : list of Field
-        The questions.
-    horizons : list of float
-        The times for which survival is stated.
+    shown : Shown
+        What is drawn of it.
     """
     tree = findings.tree
+    end = last_time(tree, shown.leaves)
+    everyone = shown.everyone
     return {
-        "end": _short(float(tree.baseline.times[-1])),
-        "nodes": _nodes(tree, fields),
+        "end": _short(end),
+        "nodes": _nodes(findings, shown.fields),
         "leaves": {
-            str(leaf.node): _curve(leaf) | {"horizons": _horizons(tree, place, leaf, horizons)}
-            for place, leaf in enumerate(leaves)
+            str(leaf.node): _leaf(leaf, findings, shown.level, end)
+            | {"horizons": [_horizon(row, findings) for row in rows]}
+            for leaf, rows in zip(shown.leaves, shown.survival, strict=True)
         },
-        "everyone": _curve(everyone),
+        "everyone": _curve(everyone.times, everyone.survival, None)
+        | {"median": median_text(everyone.median, 3), "last": _short(end)},
         "fields": [
-            {"number": field.is_number, "seen": field.seen, "name": field.name} for field in fields
+            {"number": field.is_number, "seen": field.seen, "name": field.name}
+            for field in shown.fields
         ],
         "sizes": [
             {"splits": size.splits, "loss": size.loss, "bound": size.lower_bound}
             for size in findings.sizes
         ],
         "splits": tree.n_splits,
-        "weighted": findings.weighted,
+        "weighted": tree.weighted,
+        "level": f"{100 * shown.level:g}%",
         "scores": _scores(findings),
     }
 
@@ -72,10 +101,11 @@ def embedded_json(data: dict[str, Any]) -> str:
     return text
 
 
-def _nodes(tree: Tree, fields: list[Field]) -> list[dict[str, Any]]:
+def _nodes(findings: Findings, fields: list[Field]) -> list[dict[str, Any]]:
+    tree = findings.tree
     place_of_column = {field.column: place for place, field in enumerate(fields)}
     nodes = []
-    for node, rule in enumerate(rule_texts(tree)):
+    for node, rule in enumerate(rule_texts(tree, findings.labels)):
         known: dict[str, Any] = {
             "rule": rule,
             "rows": int(tree.n_samples[node]),
@@ -84,58 +114,71 @@ def _nodes(tree: Tree, fields: list[Field]) -> list[dict[str, Any]]:
             "risk": number(float(tree.theta[node]), 3),
         }
         if not tree.is_leaf[node]:
-            cut = tree.cuts[int(tree.cut[node])]
-            place = place_of_column[cut.column]
-            known |= {
-                "left": int(tree.left[node]),
-                "right": int(tree.right[node]),
-                "field": place,
-                "missing": tree.question(node).missing,
-            }
-            if cut.threshold is not None:
-                known["threshold"] = cut.threshold
-            else:
-                known["chosen"] = fields[place].chosen_by(cut)
+            known |= _question(tree, node, fields, place_of_column)
         nodes.append(known)
     return nodes
 
 
-def _curve(leaf: Leaf) -> dict[str, Any]:
-    steps = visible_steps(leaf, CURVE, BAND)
-    no_band = leaf.band is None or bool(np.isnan(leaf.band[0]).all())
-    return {
+def _question(
+    tree: Tree, node: int, fields: list[Field], place_of_column: dict[int, int]
+) -> dict[str, Any]:
+    cut = tree.cuts[int(tree.cut[node])]
+    place = place_of_column[cut.column]
+    asked: dict[str, Any] = {
+        "left": int(tree.left[node]),
+        "right": int(tree.right[node]),
+        "field": place,
+        "missing": tree.question(node).missing,
+    }
+    if cut.threshold is not None:
+        return asked | {"threshold": cut.threshold}
+    return asked | {"chosen": fields[place].chosen_by(cut)}
+
+
+def _leaf(leaf: Leaf, findings: Findings, level: float, end: float) -> dict[str, Any]:
+    unit = findings.time_unit or ""
+    observed = None
+    if leaf.observed is not None and findings.predicts_otherwise:
+        observed = _curve(leaf.observed.times, leaf.observed.survival, None)
+    return _curve(leaf.times, leaf.survival, leaf.band) | {
         "name": leaf.name,
         "colour": leaf.colour,
+        "risk": risk_text(leaf),
+        "riskLimits": risk_limits_text(leaf),
         "median": median_text(leaf.median, 3),
-        "times": [_short(time) for time in steps.times.tolist()],
-        "survival": steps.survival.round(4).tolist(),
-        "lower": [] if no_band else steps.lower.round(4).tolist(),
-        "upper": [] if no_band else steps.upper.round(4).tolist(),
-        "last": _short(float(leaf.times[-1])) if leaf.times.size else 0.0,
+        "medianLimits": median_limits_text(leaf),
+        "said": f"{risk_in_words(leaf, level)}; {median_in_words(leaf, level, unit)}.",
+        "last": _short(min(leaf.last_time, end)),
+        "observed": observed,
+        "censored": [_short(time) for time in leaf.censored.tolist()],
+        "few": leaf.few_events and not leaf.no_events,
+        "none": leaf.no_events,
     }
 
 
-def _horizons(tree: Tree, place: int, leaf: Leaf, horizons: list[float]) -> list[dict[str, Any]]:
-    def value_at(values: Floats) -> Floats:
-        return np.round(StepFunction(leaf.times, values, 1.0)(horizons), 4)
+def _curve(times: Floats, survival: Floats, band: Band | None) -> dict[str, Any]:
+    steps = visible_steps(times, survival, band, (CURVE, BAND))
+    return {
+        "times": [_short(time) for time in steps.times.tolist()],
+        "survival": steps.survival.round(4).tolist(),
+        "lower": steps.lower.round(4).tolist() if steps.has_band else [],
+        "upper": steps.upper.round(4).tolist() if steps.has_band else [],
+    }
 
-    survival = value_at(leaf.survival)
-    limits = [] if leaf.band is None else list(map(value_at, leaf.band))
-    counts = np.full(len(horizons), np.nan)
-    if tree.risk:
-        counts = at_risk(tree, place, np.array(horizons))
-    rows = []
-    for position, horizon in enumerate(horizons):
-        if horizon > leaf.last_time:
-            break  # nobody of the leaf was observed then
-        row: dict[str, Any] = {"time": number(horizon, 6), "survival": float(survival[position])}
-        lower, upper = (float(limit[position]) for limit in limits) if limits else (np.nan,) * 2
-        if np.isfinite(lower):
-            row |= {"lower": lower, "upper": upper}
-        if np.isfinite(counts[position]):
-            row["atRisk"] = number(float(counts[position]), 3)
-        rows.append(row)
-    return rows
+
+def _horizon(row: SurvivalAt, findings: Findings) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "time": number(row.time, 6),
+        "survival": round(row.predicted, 4),
+    }
+    if row.observed is not None and findings.predicts_otherwise:
+        known["observed"] = round(row.observed, 4)
+    if row.limits is not None:
+        lower, upper = row.limits
+        known |= {"lower": round(lower, 4), "upper": round(upper, 4)}
+    if row.at_risk:
+        known["atRisk"] = row.at_risk
+    return known
 
 
 def _scores(findings: Findings) -> dict[str, Any] | None:

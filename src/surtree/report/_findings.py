@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
+from surtree._words import plural
 from surtree.audit.result import Audit
 from surtree.cuts.cut import Cut
+from surtree.display.labels import Labels
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
+from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
 from surtree.status import Status
 from surtree.tree.resolve import fitted
 from surtree.tree.tree import Tree
+
+# Parameters that no result depends on, as far as the search was completed.
+_OF_THE_MACHINE = frozenset({"n_jobs", "memory_limit", "progress", "verbose"})
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,12 @@ class Certificate:
         What a search proved and how it ended; None where there is no proof.
     limits : tuple of str
         Within which limits the tree is the best.
-    n_questions : int, optional
-        How many questions there were to choose from.
+    questions : str
+        Which questions there were to choose from, in words.
+    shrinkage : float
+        What the prior of a leaf is worth, in events; zero for none.
+    any_split : bool
+        Whether the search has come to a tree with a split, of any size.
     fold_status : Status
         How the searches of a cross-validation ended; "optimal" without one.
     """
@@ -43,7 +51,9 @@ class Certificate:
     gap: float | None = None
     status: Status | None = None
     limits: tuple[str, ...] = ()
-    n_questions: int | None = None
+    questions: str = ""
+    shrinkage: float = 0.0
+    any_split: bool = True
     fold_status: Status = "optimal"
 
 
@@ -59,14 +69,14 @@ class Audited:
         Whether the optimum is one, and not the best tree that was found in time.
     comparison : str
         The optimum in words.
-    costs : tuple of pairs of str and float
-        Each question of the tree, and what it costs; the costliest first.
+    costs : tuple of pairs of int and float
+        The node of each question of the tree, and what it costs; the costliest first.
     """
 
     missed: float
     proven: bool
     comparison: str
-    costs: tuple[tuple[str, float], ...]
+    costs: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True)
@@ -105,6 +115,14 @@ class Findings:
         The columns of the table; empty where they are not known.
     audited : Audited, optional
         How far the tree is from the best of its size, where it was audited.
+    held_out : HeldOutScores, optional
+        How well it predicts rows that were not seen, where that is known.
+    parameters : tuple of pairs of str
+        The hyperparameters of the fit that a result can depend on, and their values.
+    labels : Labels
+        What columns are called on the page.
+    time_unit : str, optional
+        What time is counted in.
     """
 
     tree: Tree
@@ -113,11 +131,15 @@ class Findings:
     scores: SizeScores | None = None
     columns: tuple[ColumnCuts, ...] = ()
     audited: Audited | None = None
+    held_out: HeldOutScores | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
+    labels: Labels = field(default_factory=Labels)
+    time_unit: str | None = None
 
     @property
-    def weighted(self) -> bool:
-        """Whether rows have weights."""
-        return not np.array_equal(self.tree.weight, self.tree.n_samples)
+    def predicts_otherwise(self) -> bool:
+        """Whether the curves of the tree are other ones than the Kaplan-Meier curves of leaves."""
+        return self.tree.leaf_curve != "kaplan-meier"
 
     @property
     def truncated(self) -> bool:
@@ -141,11 +163,13 @@ def read_findings(model: Any) -> Findings:
         return Findings(shown)
     if isinstance(model, SurTreeCV):
         found = _of_search(shown, type(model).__name__, model.status_)
-        return replace(found, scores=model.sizes_)
+        return replace(found, parameters=_parameters(model))
     if isinstance(shown, SurTree):
         return _of_search(shown, type(shown).__name__, "optimal")
     certificate = Certificate(type(shown).__name__, shown.tree_.total_loss)
-    return Findings(shown.tree_, certificate, columns=_columns(shown))
+    return Findings(
+        shown.tree_, certificate, columns=_columns(shown), parameters=_parameters(shown)
+    )
 
 
 def _of_audit(audit: Audit) -> Findings:
@@ -161,7 +185,7 @@ def _of_audit(audit: Audit) -> Findings:
             missed=audit.missed,
             proven=optimum.lower_bound >= optimum.loss,
             comparison=audit.optimum_title(),
-            costs=tuple((split.rule, split.cost) for split in audit.split_costs),
+            costs=tuple((split.node, split.cost) for split in audit.split_costs),
         ),
     )
 
@@ -176,12 +200,49 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
             gap=model.gap_,
             status=model.status_,
             limits=_limits(model),
-            n_questions=len(model.encoder_.cuts_),
+            questions=_questions(model),
+            shrinkage=float(model.shrinkage),
+            any_split=any(size.tree.n_splits for size in model.path_),
             fold_status=fold_status,
         ),
         sizes=tuple(SizeLoss(size.splits, size.loss, size.lower_bound) for size in model.path_),
         columns=_columns(model),
+        scores=model.sizes_,
+        held_out=model.held_out_,
+        parameters=_parameters(model),
     )
+
+
+def _questions(model: SurTree) -> str:
+    """Return which questions the search could ask, in words."""
+    kinds = set()
+    cuts = model.encoder_.cuts_
+    for cut in cuts:
+        if cut.threshold is not None:
+            kinds.add("threshold")
+        elif cut.categories is not None and cut.on_text:
+            kinds.add("category")
+    words = []
+    if "threshold" in kinds:
+        most = model.n_thresholds
+        words.append("every threshold" if most is None else f"up to {most} thresholds a column")
+    if "category" in kinds:
+        words.append("categories one at a time against the rest, ordered ones by rank")
+    return "; ".join([*words, f"{plural(len(cuts), 'question')} in all"])
+
+
+def _parameters(model: Any) -> tuple[tuple[str, str], ...]:
+    """Return the hyperparameters of a model, but for those of the machine."""
+    given = model.get_params(deep=False)
+    return tuple(
+        (name, shortened(repr(given[name]))) for name in given if name not in _OF_THE_MACHINE
+    )
+
+
+def shortened(text: str, longest: int = 60) -> str:
+    """Return a text on one line, without its end where it is long, as lists of folds are."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _limits(model: SurTree) -> tuple[str, ...]:

@@ -36,5 +36,5 @@ def notebook_html(model: Any) -> str:
     return (
         f'<div class="surtree"><style>{style}</style>'
         f'<div class="surtree-caption"><code>{escape(repr(model))}</code> {escape(line)}</div>'
-        f"{tree_html(tree, leaves, everyone)}</div>"
+        f"{tree_html(tree, leaves, everyone, _LEVEL, findings.labels)}</div>"
     )

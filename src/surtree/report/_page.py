@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import date
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -15,13 +17,17 @@ from typing import Any
 import numpy as np
 
 from surtree.audit.result import Audit
+from surtree.display.labels import read_labels
 from surtree.display.leaves import read_everyone, read_leaves, time_label
 from surtree.files.writing import write_text
-from surtree.report._data import embedded_json, page_data
-from surtree.report._findings import read_findings
+from surtree.report._data import Shown, embedded_json, page_data
+from surtree.report._findings import Findings, read_findings
+from surtree.report._groups import groups_html
+from surtree.report._provenance import provenance_html
 from surtree.report._questionnaire import form_html, read_fields
 from surtree.report._sections import (
     certificate_html,
+    chosen_here,
     columns_html,
     costs_html,
     explanation,
@@ -30,7 +36,9 @@ from surtree.report._sections import (
     sizes_html,
     summary_html,
 )
+from surtree.report._survival_table import survival_table
 from surtree.report._tree import tree_html
+from surtree.report._validation import validation_html
 from surtree.tree.resolve import time_unit_of
 
 # About the number of times for which survival is stated.
@@ -44,13 +52,16 @@ def write_report(
     title: str = "Survival tree",
     time_unit: str | None = None,
     horizons: Iterable[float] | None = None,
+    labels: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
     level: float = 0.95,
 ) -> Path:
     """Write an HTML page about a tree, with its curves, a questionnaire and its certificate.
 
     The page is one HTML file that needs no network. It shows the tree with the survival curve of
-    every leaf; a questionnaire that leads from the values of one person to a leaf; what is proven
-    about the tree; the best tree of every size; and how the columns could be cut.
+    every leaf; how well it predicts held-out rows, where that is known; a questionnaire that leads
+    from the values of one person to a leaf; what is proven about the tree; the best tree of every
+    size; how the columns could be cut; and how the page was made.
 
     Parameters
     ----------
@@ -65,6 +76,12 @@ def write_report(
         What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     horizons : iterable of float, optional
         Times for which survival is stated; a few round times when None.
+    labels : mapping of str to str, optional
+        What to call columns wherever a person reads them, such as ``{"pnodes": "positive lymph
+        nodes"}``. Columns that are not named keep their names; names that the table does not have
+        are not used.
+    units : mapping of str to str, optional
+        What the numbers of columns are counted in, such as ``{"tsize": "mm"}``.
     level : float, default=0.95
         The level of confidence bands.
 
@@ -88,28 +105,43 @@ def write_report(
     written = Path(path)
     if time_unit is None:
         time_unit = None if isinstance(model, Audit) else time_unit_of(model)
-    html = page_html(model, title=title, time_unit=time_unit, horizons=horizons, level=level)
-    write_text(written, html)
+    findings = replace(read_findings(model), time_unit=time_unit, labels=read_labels(labels, units))
+    write_text(written, page_html(findings, title=title, horizons=horizons, level=level))
     return written
 
 
 def page_html(
-    model: Any,
+    findings: Findings,
     *,
     title: str,
-    time_unit: str | None,
     horizons: Iterable[float] | None,
     level: float,
+    today: date | None = None,
 ) -> str:
-    """Return the page that `write_report` writes."""
-    findings = read_findings(model)
-    tree = findings.tree
+    """Return the page that `write_report` writes.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the page shows.
+    title : str
+        The heading of the page.
+    horizons : iterable of float, optional
+        Times for which survival is stated; a few round times when None.
+    level : float
+        The level of confidence intervals.
+    today : datetime.date, optional
+        The date of the page.
+    """
+    tree, labels = findings.tree, findings.labels
     leaves, everyone = read_leaves(tree, level=level), read_everyone(tree)
     end = float(tree.baseline.times[-1])
     times = _round_horizons(end) if horizons is None else _read_horizons(horizons)
-    fields = read_fields(tree)
-    data = page_data(findings, leaves, everyone, fields, times)
-    data |= {"timeLabel": time_label(time_unit), "timeUnit": time_unit or ""}
+    survival = [survival_table(tree, place, leaf, times) for place, leaf in enumerate(leaves)]
+    fields = read_fields(tree, labels)
+    data = page_data(findings, Shown(leaves, everyone, survival, fields, level))
+    unit = findings.time_unit
+    data |= {"timeLabel": time_label(unit), "timeUnit": unit or ""}
     script = _asset("charts.js") + _asset("report.js")
     return Template(_asset("template.html")).substitute(
         title=escape(title),
@@ -117,10 +149,16 @@ def page_html(
         style=_asset("tree.css") + _asset("report.css"),
         script=script,
         data=embedded_json(data),
-        summary=summary_html(findings, everyone, time_unit),
-        tree=tree_html(tree, leaves, everyone),
+        summary=summary_html(findings, everyone),
+        tree=tree_html(tree, leaves, everyone, level, labels),
         lead=lead(tree),
-        explanation=escape(explanation(tree, level)),
+        explanation="".join(
+            f'<p class="note">{escape(text)}</p>' for text in explanation(findings, level)
+        ),
+        chosen_here=escape(chosen_here(tree)),
+        validation=validation_html(findings),
+        groups=groups_html(findings, leaves, survival, level),
+        provenance=provenance_html(findings, leaves, today or date.today()),
         form=form_html(fields),
         no_questions="" if fields else "hidden",
         certificate=certificate_html(findings),

@@ -8,19 +8,22 @@ from itertools import chain
 from typing import Any
 
 from surtree.cuts.cut import Cut
+from surtree.display.labels import Labels
 from surtree.display.wording import number
 from surtree.report._tree import breakable
 from surtree.tree.tree import Tree
 
 # Up to this number of choices are buttons side by side, more are a list.
-MOST_BUTTONS = 4
+MOST_BUTTONS = 6
 # If a column has more categories, only those that the tree distinguishes are listed.
-MOST_OPTIONS = 12
+MOST_OPTIONS = 200
 
+# Where the file of a model does not say which categories the column had.
 ANOTHER = "another value"
 ANY = "any value"
 MISSING = "missing"
-UNKNOWN = "missing or unknown"
+UNKNOWN = "another or unknown"
+EMPTY = "(empty text)"
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,8 @@ class Field:
     ----------
     column : int
         The position of the column in the user's table.
-    name : str
-        What the user calls it.
+    name, unit : str
+        What it is called on the page, and the unit of its numbers, empty where there is none.
     options : tuple
         The categories to choose from; empty for a number.
     rest : str
@@ -51,6 +54,7 @@ class Field:
     rest: str
     seen: tuple[float, float] | None
     missing: str
+    unit: str = ""
 
     @property
     def is_number(self) -> bool:
@@ -60,7 +64,8 @@ class Field:
     @property
     def labels(self) -> list[str]:
         """The choices in words, but for that of a missing value."""
-        return [*map(str, self.options), *([self.rest] if self.rest else [])]
+        named = [str(option) if str(option).strip() else EMPTY for option in self.options]
+        return [*named, *([self.rest] if self.rest else [])]
 
     def chosen_by(self, cut: Cut) -> list[int]:
         """Return the positions, among the labels, of the choices for which a cut holds."""
@@ -75,17 +80,25 @@ class Field:
         return held
 
 
-def read_fields(tree: Tree) -> list[Field]:
-    """Return what the tree asks about, in the order in which it is first asked."""
+def read_fields(tree: Tree, labels: Labels | None = None) -> list[Field]:
+    """Return what the tree asks about, in the order in which it is first asked.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    labels : Labels, optional
+        What to call the columns; by default as the table does.
+    """
     cuts: dict[int, list[Cut]] = {}
     for place in tree.cut.tolist():
         if place >= 0:
             cut = tree.cuts[place]
             cuts.setdefault(cut.column, []).append(cut)
-    return [_field(asked) for asked in cuts.values()]
+    return [_field(asked, labels or Labels()) for asked in cuts.values()]
 
 
-def _field(cuts: list[Cut]) -> Field:
+def _field(cuts: list[Cut], labels: Labels) -> Field:
     numbers = [cut for cut in cuts if cut.threshold is not None]
     seen = None
     if numbers:
@@ -97,11 +110,12 @@ def _field(cuts: list[Cut]) -> Field:
     with_missing = any(cut.missing is not None for cut in cuts)
     return Field(
         column=cuts[0].column,
-        name=cuts[0].name,
+        name=labels.labelled(cuts[0]).shown_name,
         options=options,
         rest=rest,
         seen=seen,
         missing=UNKNOWN if not numbers else MISSING if with_missing else "",
+        unit=labels.unit(cuts[0].name) if numbers else "",
     )
 
 
@@ -135,7 +149,7 @@ def _field_html(place: int, field: Field) -> str:
             f'<div class="field" data-field="{place}"><label for="field-{place}">{name}</label>'
             f'<div class="entry"><input id="field-{place}" type="number" step="any" '
             f'inputmode="decimal" autocomplete="off" aria-describedby="{hint}">'
-            f"{_missing_box(place, field)}</div>{_hint(hint, field)}</div>"
+            f"{_unit(field)}{_missing_box(place, field)}</div>{_hint(hint, field)}</div>"
         )
     labels = [*field.labels, field.missing]
     values = [*map(str, range(len(field.labels))), "missing"]
@@ -161,6 +175,10 @@ def _field_html(place: int, field: Field) -> str:
     )
 
 
+def _unit(field: Field) -> str:
+    return f'<span class="field-unit">{escape(field.unit)}</span>' if field.unit else ""
+
+
 def _missing_box(place: int, field: Field) -> str:
     if not field.missing:
         return ""
@@ -172,5 +190,6 @@ def _hint(identity: str, field: Field) -> str:
     said = ""
     if field.seen is not None:
         low, high = (number(value, 4) for value in field.seen)
-        said = f"{low} to {high} in training"
+        unit = f" {field.unit}" if field.unit else ""
+        said = f"{low} to {high}{unit} in training"
     return f'<p class="hint" id="{identity}" data-said="{escape(said)}">{escape(said)}</p>'

@@ -6,12 +6,16 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from surtree._words import plural
+from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf
 from surtree.display.wording import median_text, number
+from surtree.parameters import LeafCurveKind
 from surtree.report._certificate import audit_verdict, percent, verdict
 from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable
+from surtree.scores.sizes import SizeScores
 from surtree.status import WORDS
+from surtree.tree.evidence import FEW_EVENTS, advice
 from surtree.tree.tree import Tree
 
 # Longer lists are cut off.
@@ -20,11 +24,11 @@ MOST_CUTS = 12
 MOST_COLUMNS = 200
 
 
-def summary_html(findings: Findings, everyone: Leaf, time_unit: str | None) -> str:
+def summary_html(findings: Findings, everyone: Leaf) -> str:
     """Return the figures of the whole table, as a list of terms."""
     tree = findings.tree
     rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
-    unit = "" if time_unit is None else f" {time_unit}"
+    unit = "" if findings.time_unit is None else f" {findings.time_unit}"
     figures = [
         ("rows", f"{rows}", ""),
         ("events", f"{events}", _censoring(rows, events)),
@@ -41,7 +45,7 @@ def summary_html(findings: Findings, everyone: Leaf, time_unit: str | None) -> s
             f"{plural(tree.n_splits, 'split')}, depth {tree.depth}",
         )
     )
-    if findings.weighted:
+    if tree.weighted:
         total = number(float(tree.weight[0]), 4)
         figures.append(
             ("weight", total, "rows are weighted; survival and risk count weight, not rows")
@@ -76,7 +80,7 @@ def certificate_html(findings: Findings) -> str:
     """Return what is proven about the tree, with its numbers."""
     audited = findings.audited
     said = verdict(findings.certificate) if audited is None else audit_verdict(audited)
-    figures = [("loss", f"{findings.tree.total_loss:.6g}")]
+    figures = [("loss on these rows", f"{findings.tree.total_loss:.6g}")]
     certificate = findings.certificate
     if certificate is not None and certificate.gap is not None and certificate.status is not None:
         figures += [
@@ -86,11 +90,12 @@ def certificate_html(findings: Findings) -> str:
         ]
     listed = "".join(f"<div><dt>{term}</dt><dd>{escape(text)}</dd></div>" for term, text in figures)
     return (
-        f'<p class="verdict" data-proven="{str(said.proven).lower()}">'
-        f"<strong>{escape(said.heading)}</strong> {escape(said.text)}</p>"
+        f'<p class="verdict" data-good="{str(said.proven).lower()}">'
+        f"<strong>{escape(said.answer)} {escape(said.heading)}</strong> {escape(said.text)}</p>"
         f'<dl class="figures">{listed}</dl>'
-        '<p class="note">The loss is the negative log-likelihood of the training rows, relative to '
-        "a model with a hazard of its own for every row: smaller is better.</p>"
+        '<p class="note">This is about the rows that the tree was fitted on, not about new ones. '
+        "The loss is their negative log-likelihood, summed, relative to a model with a hazard of "
+        "its own for every row: smaller is better.</p>"
     )
 
 
@@ -109,23 +114,31 @@ def sizes_html(findings: Findings) -> str:
         for size in findings.sizes
     )
     headings = ("splits", "loss", "lower bound", "less than without splits")
+    heading, text = _sizes_text(findings)
     return (
-        "<section><h3>The best tree of every size</h3>"
-        f"<p>{_sizes_text(findings)} Where the line flattens, more questions bring little.</p>"
+        f"<section><h3>{heading}</h3>"
+        f"<p>{text} On these rows the line always falls; what a size is worth for new rows, only "
+        "held-out rows tell.</p>"
         '<div class="plot" id="sizes"></div>'
         + _details("as a table", _table(headings, rows, "numbers"))
         + "</section>"
     )
 
 
-def _sizes_text(findings: Findings) -> str:
+def _sizes_text(findings: Findings) -> tuple[str, str]:
     # A search that is out of time may have proven the largest tree, and not all smaller ones.
     open_sizes = [
         size for size in findings.sizes if size.loss - size.lower_bound > 1e-9 * size.loss
     ]
     if verdict(findings.certificate).proven and not open_sizes:
-        return "The same search found the smallest loss for every number of splits."
-    return "The best tree that is known for every number of splits; a smaller loss may be possible."
+        return (
+            "The best tree of every size",
+            "The same search found the smallest loss for every number of splits.",
+        )
+    return (
+        "The best trees found so far",
+        "For every number of splits the best tree that is known; a smaller loss may be possible.",
+    )
 
 
 def costs_html(findings: Findings) -> str:
@@ -134,7 +147,11 @@ def costs_html(findings: Findings) -> str:
         return ""
     # Less than this is rounding.
     least = 1e-9 * findings.tree.total_loss
-    rows = ((rule, f"{cost if cost > least else 0:.3g}") for rule, cost in findings.audited.costs)
+    cuts = findings.tree.worded_cuts
+    rows = (
+        (findings.labels.rules(cuts[node])[1], f"{cost if cost > least else 0:.3g}")
+        for node, cost in findings.audited.costs
+    )
     return (
         "<section><h3>What each question costs</h3>"
         "<p>By how much the loss could be smaller with another question in its place, when "
@@ -170,11 +187,17 @@ def scores_html(findings: Findings) -> str:
     return (
         "<section><h3>Why this size?</h3>"
         f"<p>Trees of every size were scored on rows that they had not seen, in "
-        f"{scores.held_out.shape[1]} folds; {rule}.</p>"
+        f"{scores.held_out.shape[1]} folds; {rule}.{_shrinkage_text(scores)}</p>"
         '<div class="plot" id="scores"></div>'
         + _details("as a table", _table(headings, rows, "numbers"))
         + "</section>"
     )
+
+
+def _shrinkage_text(scores: SizeScores) -> str:
+    if scores.shrinkage == 0:
+        return ""
+    return f" All of them have a shrinkage of {scores.shrinkage:g} events."
 
 
 def columns_html(findings: Findings) -> str:
@@ -190,7 +213,7 @@ def columns_html(findings: Findings) -> str:
         key=lambda item: (item[0] not in used, -item[1].importance, item[0]),
     )
     shown = order[: max(MOST_COLUMNS, len(used))]
-    rows = "".join(_column_html(column, place in used) for place, column in shown)
+    rows = "".join(_column_html(column, place in used, findings.labels) for place, column in shown)
     more = ""
     if len(shown) < len(order):
         more = f"<p>{len(order) - len(shown)} more columns, which the tree does not use.</p>"
@@ -202,7 +225,7 @@ def columns_html(findings: Findings) -> str:
     )
 
 
-def _column_html(column: ColumnCuts, used: bool) -> str:
+def _column_html(column: ColumnCuts, used: bool, labels: Labels) -> str:
     share = "not in the tree"
     if used:
         share = (
@@ -211,13 +234,13 @@ def _column_html(column: ColumnCuts, used: bool) -> str:
         )
     count, noun = plural(len(column.cuts), "question").split()
     return (
-        f'<tr><th scope="row">{breakable(column.name)}</th><td>{share}</td>'
+        f'<tr><th scope="row">{breakable(labels.name(column.name))}</th><td>{share}</td>'
         f'<td>{count}<span class="unit"> {noun}</span></td>'
-        f"<td>{_cuts_text(column)}</td></tr>"
+        f"<td>{_cuts_text(column, labels.unit(column.name))}</td></tr>"
     )
 
 
-def _cuts_text(column: ColumnCuts) -> str:
+def _cuts_text(column: ColumnCuts, unit: str) -> str:
     if not column.cuts:
         return "nowhere: all rows, or all but too few, are on one side"
     thresholds = sorted({cut.threshold for cut in column.cuts if cut.threshold is not None})
@@ -225,7 +248,7 @@ def _cuts_text(column: ColumnCuts) -> str:
         texts = [repr(value).removesuffix(".0") for value in thresholds]
         seen = column.cuts[0].seen
         range_text = "" if seen is None else f" ({number(seen[0], 6)} to {number(seen[1], 6)})"
-        said = f"above {_listed(texts)}{range_text}"
+        said = f"above {_listed(texts)}{f'{NO_BREAK_SPACE}{unit}' if unit else ''}{range_text}"
     else:
         rules = (cut.rule.removeprefix(f"{cut.shown_name} ") for cut in column.cuts)
         said = _listed(dict.fromkeys(rules))
@@ -249,23 +272,61 @@ def lead(tree: Tree) -> str:
         return "This tree asks nothing: all rows are one group, with one survival curve."
     return (
         f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, each with a "
-        'survival curve of its own. <span class="screen">Point at a group, or choose one with the '
-        "arrow keys, to see how it is reached and how it fares.</span>"
+        'survival curve of its own. <span class="screen pointer">Point at a group, or choose one '
+        "with the arrow keys, to see how it is reached and how it fares.</span>"
+        '<span class="screen touch">Tap a group to see how it is reached and how it fares.</span>'
     )
 
 
-def explanation(tree: Tree, level: float) -> str:
-    """Return what the curves of a page show, in words."""
-    curve = {
-        "baseline": "Curves and medians are what the relative risk makes of the hazard of all rows",
-        "kaplan-meier": "Curves and medians are Kaplan-Meier estimates of the rows of a leaf",
-        "shrunk": "Curves and medians are estimates of the rows of a leaf, shrunk towards all rows",
-    }[tree.leaf_curve]
-    weights = " Weights count as repeated rows." if tree.weighted else ""
+_CURVES: dict[LeafCurveKind, str] = {
+    "baseline": "Thick curves and medians are what the tree predicts: the hazard of all rows, "
+    "times the relative risk of the leaf.",
+    "kaplan-meier": "Curves and medians are what the tree predicts: the Kaplan-Meier estimate of "
+    "the rows of the leaf.",
+    "shrunk": "Thick curves and medians are what the tree predicts: the hazard of the rows of the "
+    "leaf, drawn towards that of all rows.",
+}
+
+
+def explanation(findings: Findings, level: float) -> list[str]:
+    """Return what the curves and figures of a page show, a few sentences at a time.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the page shows.
+    level : float
+        The level of confidence intervals.
+    """
+    tree = findings.tree
+    curve = _CURVES[tree.leaf_curve]
+    curve += f" Shaded is their {100 * level:g}% confidence band."
+    if tree.risk and findings.predicts_otherwise:
+        curve += (
+            " The thin curve of a chosen leaf is what was observed, the Kaplan-Meier estimate of "
+            "its rows."
+        )
+    if tree.risk:
+        curve += " Ticks are censored rows; a curve ends with the follow-up of its leaf."
+    figures = (
+        "A relative risk of 2 is twice the hazard of all rows, 0.5 is half of it. Intervals are "
+        f"{100 * level:g}% confidence intervals (CI). The grey curve is that of all rows."
+    )
+    said = [f"{curve} {figures}"]
+    events = tree.n_events[tree.leaves]
+    if ((events > 0) & (events < FEW_EVENTS)).any():
+        said.append(f"few: fewer than {FEW_EVENTS} events, so the figures of the leaf are unsure.")
+    if advice(tree):
+        said.append(advice(tree))
+    return said
+
+
+def chosen_here(tree: Tree) -> str:
+    """Return what no figure of the page can show of its curves; nothing for a single leaf."""
+    if tree.n_leaves == 1:
+        return ""
     return (
-        f"{curve}, with a {100 * level:g}% confidence band.{weights} "
-        "A relative risk of 2 is twice the hazard of all rows, 0.5 is half of it. "
-        "The grey curve is that of all rows."
+        "The groups were chosen on these rows: in new rows their curves will lie closer together."
     )
 
 

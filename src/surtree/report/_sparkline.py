@@ -19,42 +19,44 @@ def sparkline(leaf: Leaf, everyone: Leaf, end: float) -> str:
     Parameters
     ----------
     leaf, everyone : Leaf
-        Whose curves to draw.
+        Whose curves to draw; that of the leaf ends with its follow-up.
     end : float
-        The last time.
+        The last time of the picture.
     """
-    steps = visible_steps(leaf, curve=0.02, band=0.04)
-    background = visible_steps(everyone, curve=0.02, band=1.0)
+    steps = visible_steps(leaf.times, leaf.survival, leaf.band, (0.02, 0.04))
+    background = visible_steps(everyone.times, everyone.survival, None, (0.02, 1.0))
+    last = min(leaf.last_time, end)
     shade = ""
-    if leaf.band is not None:
-        shade = f'<path class="surtree-band" d="{_area(steps, end)}"/>'
+    if steps.has_band:
+        shade = f'<path class="surtree-band" d="{_area(steps, last, end)}"/>'
     return (
         f'<svg class="surtree-spark" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" '
         f'preserveAspectRatio="none" aria-hidden="true" style="--risk:{escape(leaf.colour)}">'
-        f'<path class="surtree-everyone" d="{_line(background.times, background.survival, end)}"/>'
-        f'{shade}<path class="surtree-curve" d="{_line(steps.times, steps.survival, end)}"/></svg>'
+        f'<path class="surtree-everyone" '
+        f'd="{_line(background.times, background.survival, end, end)}"/>'
+        f'{shade}<path class="surtree-curve" '
+        f'd="{_line(steps.times, steps.survival, last, end)}"/></svg>'
     )
 
 
-def _corners(times: np.ndarray, values: np.ndarray, end: float) -> list[tuple[float, float]]:
-    """Return where the line of a step function turns, in the picture's coordinates."""
-    x = [0.0, *(WIDTH * times / end).round(1).tolist(), WIDTH]
-    y = [0.0, *(HEIGHT * (1 - values)).round(1).tolist()]
+def _corners(
+    times: np.ndarray, values: np.ndarray, last: float, end: float
+) -> list[tuple[float, float]]:
+    """Return where the line of a step function turns until a time, in the picture's coordinates."""
+    drawn = times <= last
+    x = [0.0, *(WIDTH * times[drawn] / end).round(1).tolist()]
+    y = [0.0, *(HEIGHT * (1 - values[drawn])).round(1).tolist()]
     corners = [(x[0], y[0])]
-    for (_, above), (place, below) in pairwise(zip(x, y, strict=False)):
+    for (_, above), (place, below) in pairwise(zip(x, y, strict=True)):
         corners += [(place, above), (place, below)]
-    return [*corners, (WIDTH, y[-1])]
+    return [*corners, (round(WIDTH * last / end, 1), y[-1])]
 
 
-def _line(times: np.ndarray, values: np.ndarray, end: float) -> str:
-    return "M" + "L".join(f"{x:g} {y:g}" for x, y in _corners(times, values, end))
+def _line(times: np.ndarray, values: np.ndarray, last: float, end: float) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in _corners(times, values, last, end))
 
 
-def _area(steps: Steps, end: float) -> str:
-    # Beyond the last event a band says nothing.
-    last = float(steps.times[-1]) if steps.times.size else 0.0
-    above = _corners(steps.times, steps.upper, end)
-    below = _corners(steps.times, steps.lower, end)
-    edge = WIDTH * last / end
-    around = [*above[:-1], *reversed(below[:-1])]
-    return "M" + "L".join(f"{min(x, edge):g} {y:g}" for x, y in around) + "Z"
+def _area(steps: Steps, last: float, end: float) -> str:
+    above = _corners(steps.times, steps.upper, last, end)
+    below = _corners(steps.times, steps.lower, last, end)
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in [*above, *reversed(below)]) + "Z"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from surtree._types import Floats
-from surtree.display.leaves import Leaf
+
+Band = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,30 +21,37 @@ class Steps:
         When the curve or its band steps, after zero.
     survival, lower, upper : array of float
         The value from each of these times on.
+    has_band : bool
+        Whether the limits are known at any time.
     """
 
     times: Floats
     survival: Floats
     lower: Floats
     upper: Floats
+    has_band: bool
 
 
-def visible_steps(leaf: Leaf, curve: float, band: float) -> Steps:
-    """Return the steps of a leaf that move its curve or its band visibly.
+def visible_steps(
+    times: Floats, survival: Floats, band: Band | None, tolerances: tuple[float, float]
+) -> Steps:
+    """Return the steps that move a curve or its band visibly.
 
     Parameters
     ----------
-    leaf : Leaf
-        The leaf.
-    curve, band : float
+    times, survival : array of float
+        The curve.
+    band : tuple of two arrays, or None
+        Its confidence limits at the same times; where they are not known, the band has no width.
+    tolerances : tuple of two floats
         How far survival and the limits may be from the truth.
     """
-    lower, upper = leaf.survival, leaf.survival
-    if leaf.band is not None:
-        # Where the limits are not known, the band has no width.
-        lower, upper = (np.where(np.isnan(limit), leaf.survival, limit) for limit in leaf.band)
-    levels = np.stack([leaf.survival / curve, lower / band, upper / band])
-    start = np.array([[1 / curve], [1 / band], [1 / band]])
+    lower, upper = (survival, survival) if band is None else band
+    lower, upper = (np.where(np.isnan(limit), survival, limit) for limit in (lower, upper))
+    curve, limits = tolerances
+    levels = np.stack([survival / curve, lower / limits, upper / limits])
+    start = np.array([[1 / curve], [1 / limits], [1 / limits]])
     moved = np.diff(np.floor(np.concatenate((start, levels), axis=1)), axis=1)
     kept = np.flatnonzero(moved.any(axis=0))
-    return Steps(leaf.times[kept], leaf.survival[kept], lower[kept], upper[kept])
+    has_band = band is not None and not np.isnan(band[0]).all()
+    return Steps(times[kept], survival[kept], lower[kept], upper[kept], has_band)

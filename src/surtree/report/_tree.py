@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from html import escape
 
+from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf
-from surtree.display.wording import counted, median_text, number, pieces, rule_texts
+from surtree.display.wording import counted, median_text, pieces, rule_texts
+from surtree.report._figures import (
+    median_in_words,
+    median_limits_text,
+    risk_in_words,
+    risk_limits_text,
+    risk_text,
+)
 from surtree.report._sparkline import sparkline
+from surtree.report._time import last_time
 from surtree.tree.tree import Tree
 
-NO_BREAK_SPACE = "\u00a0"
-HEADINGS = ("survival", "relative risk", "median", "rows", "events")
+HEADINGS = ("leaf", "survival", "relative risk", "median", "rows", "events")
 
 
-def tree_html(tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf) -> str:
+def tree_html(
+    tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf, level: float, labels: Labels
+) -> str:
     """Return the tree as HTML: a list in a list for every split, a figure for every leaf.
 
     Parameters
@@ -24,13 +34,17 @@ def tree_html(tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf) -> str:
         Its leaves, as they are drawn.
     everyone : Leaf
         All rows together.
+    level : float
+        The level of confidence intervals.
+    labels : Labels
+        What to call the columns.
     """
-    drawing = _Drawing(tree, leaves, everyone)
+    drawing = _Drawing(tree, leaves, everyone, level, labels)
     return (
-        '<div class="surtree-head" aria-hidden="true"><span></span>'
+        '<div class="surtree-body"><div class="surtree-head" aria-hidden="true"><span></span>'
         + "".join(f"<span>{heading}</span>" for heading in HEADINGS)
         + f'</div><ul class="surtree-tree" role="tree" aria-label="The tree" '
-        f'data-depth="{tree.depth}">{drawing.item(0, 1)}</ul>'
+        f'data-depth="{tree.depth}">{drawing.item(0, 1)}</ul></div>'
     )
 
 
@@ -43,16 +57,25 @@ def breakable(text: str) -> str:
 
 
 class _Drawing:
-    def __init__(self, tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        leaves: tuple[Leaf, ...],
+        everyone: Leaf,
+        level: float,
+        labels: Labels,
+    ) -> None:
         self._tree = tree
         self._leaves = {leaf.node: leaf for leaf in leaves}
         self._everyone = everyone
-        self._end = float(tree.baseline.times[-1])
-        self._rules = rule_texts(tree)
+        self._level = level
+        self._end = last_time(tree, leaves)
+        self._rules = rule_texts(tree, labels)
         self._whole_rules = {0: "all rows"}
         for node, cut in tree.worded_cuts.items():
-            self._whole_rules[int(tree.left[node])] = cut.negated_rule
-            self._whole_rules[int(tree.right[node])] = cut.rule
+            no, yes = labels.rules(cut)
+            self._whole_rules[int(tree.left[node])] = no
+            self._whole_rules[int(tree.right[node])] = yes
 
     def item(self, node: int, level: int) -> str:
         """Return a node and all below it."""
@@ -64,7 +87,11 @@ class _Drawing:
             if child >= 0
         )
         group = f'<ul role="group">{below}</ul>' if below else ""
-        kind = "surtree-split" if leaf is None else "surtree-leaf"
+        kind = "surtree-split"
+        if leaf is not None:
+            # Every other row is shaded, so that the eye finds from a rule to its curve.
+            shaded = list(self._leaves).index(node) % 2 == 0
+            kind = "surtree-leaf surtree-shaded" if shaded else "surtree-leaf"
         return (
             f'<li role="treeitem" class="{kind}" data-node="{node}" aria-level="{level}" '
             f'aria-label="{escape(self._label(node, leaf))}" tabindex="{0 if node == 0 else -1}">'
@@ -78,13 +105,15 @@ class _Drawing:
         return f'<span class="surtree-counts">{rows}</span>'
 
     def _leaf(self, leaf: Leaf) -> str:
+        few = "few" if leaf.few_events and not leaf.no_events else ""
         figures = (
+            f'<b class="surtree-number">{leaf.node}</b>',
             sparkline(leaf, self._everyone, self._end),
             f'<i class="surtree-dot" style="--risk:{escape(leaf.colour)}"></i>'
-            f"{number(leaf.theta, 3)}",
-            median_text(leaf.median, 3),
+            f"{escape(risk_text(leaf))}{_small(risk_limits_text(leaf))}",
+            median_text(leaf.median, 3) + _small(median_limits_text(leaf)),
             str(leaf.n_samples),
-            str(leaf.n_events),
+            str(leaf.n_events) + _small(few, "surtree-few"),
         )
         return "".join(
             f'<span class="surtree-figure" data-heading="{heading}">{figure}</span>'
@@ -97,6 +126,13 @@ class _Drawing:
         if leaf is None:
             return said
         return (
-            f"{said}; {leaf.name}, relative risk {number(leaf.theta, 3)}, "
-            f"median survival {median_text(leaf.median, 3)}"
+            f"{said}; {leaf.name}, {risk_in_words(leaf, self._level)}, "
+            f"{median_in_words(leaf, self._level, '')}"
         )
+
+
+def _small(text: str, kind: str = "") -> str:
+    if not text:
+        return ""
+    marked = f' class="{kind}"' if kind else ""
+    return f"<small{marked}>{escape(text)}</small>"

@@ -26,10 +26,10 @@ function roundTicks(low, high, count) {
 }
 
 /** Empty axes in a host element, and the scales that lead into them. */
-function axes(host, { height, x, y, xTicks, yTicks, xLabel, yText, name }) {
+function axes(host, { height, x, y, xTicks, yTicks, xLabel, yLabel, yText, name, margin = 14 }) {
   const width = Math.max(host.clientWidth, 200);
   const left = 12 + 7 * Math.max(...yTicks.map((tick) => yText(tick).length));
-  const box = { left, right: width - 14, top: 10, bottom: height - 40 };
+  const box = { left, right: width - margin, top: 26, bottom: height - 40 };
   const svg = element("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": name });
   const toX = (value) => box.left + ((value - x[0]) / (x[1] - x[0] || 1)) * (box.right - box.left);
   const toY = (value) => box.bottom - ((value - y[0]) / (y[1] - y[0] || 1)) * (box.bottom - box.top);
@@ -42,6 +42,7 @@ function axes(host, { height, x, y, xTicks, yTicks, xLabel, yText, name }) {
     label(String(tick), { x: toX(tick), y: box.bottom + 18, "text-anchor": "middle" }, svg);
   }
   label(xLabel, { x: (box.left + box.right) / 2, y: height - 4, "text-anchor": "middle" }, svg);
+  label(yLabel, { x: 0, y: 12 }, svg);
   host.replaceChildren(svg);
   return { svg, toX, toY, box };
 }
@@ -50,19 +51,18 @@ function axes(host, { height, x, y, xTicks, yTicks, xLabel, yText, name }) {
 function stepPath(times, values, until, toX, toY) {
   let path = `M${toX(0).toFixed(1)} ${toY(1).toFixed(1)}`;
   times.forEach((time, place) => {
-    path += `H${toX(time).toFixed(1)}V${toY(values[place]).toFixed(1)}`;
+    if (time <= until) path += `H${toX(time).toFixed(1)}V${toY(values[place]).toFixed(1)}`;
   });
   return `${path}H${toX(until).toFixed(1)}`;
 }
 
-/** The area between two step functions. */
-function bandPath(curve, toX, toY) {
+/** The area between two step functions, until some time. */
+function bandPath({ times, lower, upper }, until, toX, toY) {
   const back = [];
-  const { times, lower, upper, last } = curve;
   for (let place = times.length - 1; place >= 0; place -= 1) {
-    back.push(`V${toY(lower[place]).toFixed(1)}H${toX(times[place]).toFixed(1)}`);
+    if (times[place] <= until) back.push(`V${toY(lower[place]).toFixed(1)}H${toX(times[place]).toFixed(1)}`);
   }
-  return `${stepPath(times, upper, last, toX, toY)}${back.join("")}V${toY(1).toFixed(1)}Z`;
+  return `${stepPath(times, upper, until, toX, toY)}${back.join("")}V${toY(1).toFixed(1)}Z`;
 }
 
 /** The value of a step function at a time. */
@@ -78,41 +78,81 @@ function valueAt(times, values, time) {
 
 const percent = (share) => `${Math.round(100 * share)}%`;
 
+/** Behind the curve of a leaf: its band, what was observed, and a tick where rows were censored. */
+function drawObserved(curve, svg, toX, toY) {
+  const { observed, last } = curve;
+  const seen = observed || curve;
+  if (curve.lower.length) {
+    element("path", { class: "band", style: `--risk:${curve.colour}`, d: bandPath(curve, last, toX, toY) }, svg);
+  }
+  if (observed) {
+    element("path", { class: "observed", d: stepPath(observed.times, observed.survival, last, toX, toY) }, svg);
+  }
+  let ticks = "";
+  for (const time of curve.censored) {
+    const y = toY(valueAt(seen.times, seen.survival, time));
+    ticks += `M${toX(time).toFixed(1)} ${(y - 4).toFixed(1)}v8`;
+  }
+  if (ticks) element("path", { class: "censored", d: ticks }, svg);
+}
+
+/** The number of each leaf beside the end of its curve, as near as can be without covering another. */
+function labelCurves(named, svg, toX, toY, box) {
+  const [wide, high] = [9, 12];
+  const taken = [];
+  const free = (x, y, width) =>
+    y >= box.top && y <= box.bottom && taken.every((one) => Math.abs(one.y - y) >= high || one.x + one.width <= x || x + width <= one.x);
+  const shifts = [0];
+  for (let shift = 3; shift < box.bottom - box.top; shift += 3) shifts.push(-shift, shift);
+  for (const curve of named) {
+    const [x, y] = [toX(curve.last) + 5, toY(valueAt(curve.times, curve.survival, curve.last))];
+    const width = wide * curve.label.length + 6;
+    const shift = shifts.find((one) => free(x, y + one, width)) ?? 0;
+    taken.push({ x, y: y + shift, width });
+    const style = `--risk:${curve.colour}`;
+    if (Math.abs(shift) > 6) {
+      element("path", { class: "leader", style, d: `M${x - 5} ${y.toFixed(1)}L${x} ${(y + shift).toFixed(1)}` }, svg);
+    }
+    label(curve.label, { class: "end", style, x: x + 1, y: y + shift + 4 }, svg);
+  }
+}
+
 /** All curves, those of some leaves strong; returns the scale of time. */
 function drawCurves(host, data, leaves) {
   const width = host.clientWidth;
+  // Room for a label to each curve.
+  const least = Math.max(width * 0.6, 205, 66 + 12 * leaves.length);
   const { svg, toX, toY, box } = axes(host, {
-    height: Math.round(Math.min(Math.max(width * 0.62, 210), 330)),
+    height: Math.round(Math.min(least, 420)),
     x: [0, data.end],
     y: [0, 1],
     xTicks: roundTicks(0, data.end, width / 80),
     yTicks: [0, 0.25, 0.5, 0.75, 1],
     xLabel: data.timeLabel,
+    yLabel: "survival",
     yText: percent,
+    margin: 34,
     name: `Survival over time of ${leaves.map((leaf) => data.leaves[leaf].name).join(", ")}`,
   });
   const { everyone } = data;
+  const named = [{ ...everyone, label: "all", colour: "var(--faint)" }];
   element("path", { class: "everyone", d: stepPath(everyone.times, everyone.survival, data.end, toX, toY) }, svg);
   const order = Object.keys(data.leaves).sort((one, other) => leaves.includes(one) - leaves.includes(other));
   for (const node of order) {
     const curve = data.leaves[node];
     const high = leaves.includes(node);
-    if (high && leaves.length === 1 && curve.lower.length) {
-      element("path", { class: "band", style: `fill:${curve.colour}`, d: bandPath(curve, toX, toY) }, svg);
-    }
-    const strength = { class: high ? "curve high" : "curve", style: `stroke:${curve.colour}` };
-    element("path", { ...strength, d: stepPath(curve.times, curve.survival, curve.last, toX, toY) }, svg);
-    if (curve.last < data.end) {
-      const y = toY(valueAt(curve.times, curve.survival, data.end));
-      element("line", { ...strength, class: `${strength.class} after`, x1: toX(curve.last), x2: box.right, y1: y, y2: y }, svg);
-    }
+    if (high && leaves.length === 1) drawObserved(curve, svg, toX, toY);
+    const d = stepPath(curve.times, curve.survival, curve.last, toX, toY);
+    element("path", { class: high ? "curve high" : "curve", style: `--risk:${curve.colour}`, d }, svg);
+    if (high) named.push({ ...curve, label: node });
   }
+  labelCurves(named, svg, toX, toY, box);
   const cross = element("line", { class: "cross", y1: box.top, y2: box.bottom, visibility: "hidden" }, svg);
   return { svg, cross, box, timeAt: (place) => ((place - box.left) / (box.right - box.left)) * data.end };
 }
 
 /** Points joined by a line, with a ring around one of them. */
-function drawSeries(host, { splits, series, rings, yText, name, errors }) {
+function drawSeries(host, { splits, series, rings, yText, yLabel, name, errors }) {
   const all = series.flatMap((line) => line.values);
   (errors || []).forEach((error, place) => {
     all.push(series[0].values[place] + error, series[0].values[place] - error);
@@ -129,6 +169,7 @@ function drawSeries(host, { splits, series, rings, yText, name, errors }) {
     xTicks: roundTicks(0, most, Math.min(width / 60, most)).filter(Number.isInteger),
     yTicks: roundTicks(low, high, 5),
     xLabel: "splits",
+    yLabel,
     yText,
     name,
   });
@@ -140,6 +181,7 @@ function drawSeries(host, { splits, series, rings, yText, name, errors }) {
     const [x, value] = [toX(splits[place]), series[0].values[place]];
     element("line", { class: "series", "stroke-opacity": 0.45, x1: x, x2: x, y1: toY(value - error), y2: toY(value + error) }, svg);
   });
+  if (errors && errors.length) label("bars: one standard error", { x: width - 14, y: 12, "text-anchor": "end" }, svg);
   series[0].values.forEach((value, place) => {
     const dot = element("circle", { class: "dot", cx: toX(splits[place]), cy: toY(value), r: 3.5 }, svg);
     element("title", {}, dot).textContent = `${splits[place]} splits: ${yText(value)}`;

@@ -38,11 +38,14 @@ const withUnit = (time) => (data.timeUnit && time !== "not reached" ? `${time} $
 let selected = 0;
 let shown = 0;
 
-function figure(list, term, value) {
+function figure(list, term, value, note = "") {
   const pair = make("div", "", list);
   make("dt", term, pair);
-  make("dd", value, pair);
+  const given = make("dd", value, pair);
+  if (note) make("small", note, given);
 }
+
+const interval = (limits) => (limits && limits !== "no events" ? `CI ${limits}` : limits);
 
 function showHorizons(leaf) {
   const table = byId("detail-horizons");
@@ -50,8 +53,9 @@ function showHorizons(leaf) {
   if (!leaf || !leaf.horizons.length) return;
   const columns = [
     ["at", (row) => row.time],
-    ["survival", (row) => percent(row.survival)],
-    ["confidence", (row) => (row.lower === undefined ? "" : `${percent(row.lower)} to ${percent(row.upper)}`)],
+    [leaf.observed ? "predicted" : "survival", (row) => percent(row.survival)],
+    [`${data.level} CI`, (row) => (row.lower === undefined ? "" : `${percent(row.lower)} to ${percent(row.upper)}`)],
+    ["observed", (row) => (row.observed === undefined ? "" : percent(row.observed))],
     ["at risk", (row) => row.atRisk ?? ""],
   ].filter(([, text]) => leaf.horizons.some((row) => text(row) !== ""));
   make("caption", `Survival${data.timeUnit ? `, time in ${data.timeUnit}` : ""}`, table, { class: "note" });
@@ -67,13 +71,13 @@ function showHorizons(leaf) {
 function readOut(time) {
   const leaf = data.leaves[shown];
   const parts = [];
-  if (leaf) {
-    const value = valueAt(leaf.times, leaf.survival, time);
-    let text = `this leaf ${percent(value)}`;
-    if (leaf.lower.length && time <= leaf.last) {
-      text += ` (${percent(valueAt(leaf.times, leaf.lower, time))} to ${percent(valueAt(leaf.times, leaf.upper, time))})`;
-    }
-    parts.push(text);
+  if (leaf && time > leaf.last) parts.push("nobody of this leaf is left at risk");
+  else if (leaf) {
+    const at = (values) => percent(valueAt(leaf.times, values, time));
+    const limits = leaf.lower.length ? ` (${data.level} CI ${at(leaf.lower)} to ${at(leaf.upper)})` : "";
+    parts.push(`this leaf ${at(leaf.survival)}${limits}`);
+    const seen = leaf.observed;
+    if (seen) parts.push(`observed ${percent(valueAt(seen.times, seen.survival, time))}`);
   }
   parts.push(`all rows ${percent(valueAt(data.everyone.times, data.everyone.survival, time))}`);
   return `At ${withUnit(String(Number(time.toPrecision(3))))}: ${parts.join(", ")}`;
@@ -113,11 +117,12 @@ function show(node) {
 
   const figures = byId("detail-figures");
   figures.replaceChildren();
-  figure(figures, "relative risk", known.risk);
+  if (leaf) figure(figures, "relative risk", leaf.risk, interval(leaf.riskLimits));
+  else figure(figures, "relative risk", known.risk);
   const curve = leaf || (node === 0 && data.everyone);
-  if (curve) figure(figures, "median survival", withUnit(curve.median));
+  if (curve) figure(figures, "median survival", withUnit(curve.median), interval(curve.medianLimits));
   figure(figures, "rows", known.rows);
-  figure(figures, "events", known.events);
+  figure(figures, "events", known.events, leaf && leaf.few ? "few" : "");
   if (data.weighted) figure(figures, "weight", known.weight);
   showHorizons(leaf);
   drawDetail();
@@ -252,12 +257,27 @@ function tell(result) {
   const node = data.nodes[result.place];
   const said = make("p", "", box);
   make("strong", leaf.name[0].toUpperCase() + leaf.name.slice(1), said);
-  said.append(`: relative risk ${node.risk}, median survival ${withUnit(leaf.median)}.`);
+  said.append(`: ${leaf.said}`);
   if (leaf.horizons.length) {
-    const chances = leaf.horizons.map((row) => `${percent(row.survival)} at ${row.time}`);
-    make("p", `Survival ${chances.join(", ")}${data.timeUnit ? ` ${data.timeUnit}` : ""}.`, box);
+    const chances = leaf.horizons.map((row) => {
+      const limits = row.lower === undefined ? "" : ` (${percent(row.lower)} to ${percent(row.upper)})`;
+      return `${percent(row.survival)}${limits} at ${row.time}`;
+    });
+    const limited = leaf.horizons.some((row) => row.lower !== undefined);
+    const brackets = limited ? ` In brackets: ${data.level} CI.` : "";
+    make("p", `Survival ${chances.join(", ")}${data.timeUnit ? ` ${data.timeUnit}` : ""}.${brackets}`, box);
   }
+  const few = leaf.none || leaf.few ? ` Only ${counted(node.events, "event")} among them: very unsure.` : "";
+  make(
+    "p",
+    `How ${counted(node.rows, "row")} of the training table fared, in a group that was chosen on the same rows: ` +
+      `no forecast for one person, and new rows will differ less.${few}`,
+    box,
+    { class: "caveat" },
+  );
 }
+
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function ask() {
   const answers = data.fields.map((_, place) => answerOf(place));
@@ -293,7 +313,8 @@ function drawSizes() {
   }
   const yText = (value) => String(Number(value.toPrecision(4)));
   const rings = [{ place: splits.indexOf(data.splits), text: "this tree" }];
-  drawSeries(host, { splits, series, rings, yText, name: "Loss of the best tree with each number of splits" });
+  const name = "Loss of the best tree with each number of splits";
+  drawSeries(host, { splits, series, rings, yText, yLabel: "loss, sum of all rows", name });
 }
 
 function drawScores() {
@@ -306,7 +327,8 @@ function drawScores() {
   const yText = (value) => String(Number(value.toPrecision(3)));
   const rings = [{ place: splits.indexOf(chosen), text: "chosen" }];
   const name = `Held-out ${scoring} of trees of depth up to ${depth}`;
-  drawSeries(host, { splits, series, rings, yText, name, errors });
+  const yLabel = scoring === "loss" ? "held-out loss per row" : `held-out ${scoring}`;
+  drawSeries(host, { splits, series, rings, yText, yLabel, name, errors });
 }
 
 /* Where there is room, the tree lies on its side. */
@@ -314,7 +336,8 @@ function drawScores() {
 function arrange() {
   const em = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const depth = Number(tree.dataset.depth);
-  const room = tree.clientWidth / em - 6 - 24.5 - 1.6 * depth;
+  // Beside the columns of questions there is the root, and the rule and the figures of a leaf.
+  const room = tree.closest(".surtree").clientWidth / em - 6 - 32 - 1.6 * depth;
   const column = room / Math.max(depth, 1);
   tree.classList.toggle("wide", depth > 0 && column >= 8.5);
   tree.style.setProperty("--column", `${Math.min(column, 15)}rem`);

@@ -1,0 +1,162 @@
+"""How well a tree predicts rows that it has not seen, in words that need no statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from surtree._words import plural
+from surtree.report._findings import Findings
+from surtree.scores.held_out import HeldOutScores
+
+PLUS_MINUS = "\u00b1"
+
+
+@dataclass(frozen=True)
+class Score:
+    """A figure on held-out rows, and its explanation.
+
+    Parameters
+    ----------
+    term : str
+        What is measured.
+    figure : str
+        The mean, with one standard error.
+    note : str
+        What the figure means.
+    """
+
+    term: str
+    figure: str
+    note: str
+
+
+def validation_html(findings: Findings) -> str:
+    """Return what is known of how well the tree predicts new rows.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the page shows.
+    """
+    held_out = findings.held_out
+    if held_out is None:
+        return _unknown_html(findings)
+    heading, text = _heading(findings, held_out)
+    figures = "".join(
+        f"<div><dt>{escape(score.term)}</dt><dd>{escape(score.figure)}"
+        f"<small>{escape(score.note)}</small></dd></div>"
+        for score in scores_of(held_out)
+    )
+    return (
+        f'<p class="verdict" data-good="{str(held_out.beats_no_tree).lower()}">'
+        f"<strong>{escape(heading)}</strong> {escape(text)}</p>"
+        f'<dl class="figures scores">{figures}</dl>'
+        '<p class="note">Each figure is a mean over '
+        f"{plural(held_out.n_folds, 'fold')} of rows that the trees had not seen, {PLUS_MINUS} one "
+        "standard error. The size of the tree, and its shrinkage where several were tried, were "
+        "chosen on the same folds: the figures are slightly optimistic. All other figures of this "
+        "page are about the rows that the tree was fitted on.</p>"
+    )
+
+
+def scores_of(held_out: HeldOutScores) -> list[Score]:
+    """Return the figures of a validation; those that could not be computed are left out.
+
+    Parameters
+    ----------
+    held_out : HeldOutScores
+        The scores of the folds.
+    """
+    without = held_out.mean("loss_without_tree")
+    candidates = [
+        (
+            "concordance",
+            Score(
+                "concordance (Harrell's C)",
+                _figure(held_out, "concordance", "{:.3f}"),
+                "of two people, how often the one with the higher predicted risk has the event "
+                "first; 0.5 is chance, 1 is perfect",
+            ),
+        ),
+        (
+            "brier",
+            Score(
+                "error of the survival curves that is saved",
+                _figure(held_out, "brier", "{:.1%}"),
+                "of the integrated Brier score, compared with one curve for all; 0% is no better, "
+                "less is worse",
+            ),
+        ),
+        (
+            "loss",
+            Score(
+                "held-out loss per row",
+                _figure(held_out, "loss", "{:.4f}"),
+                f"{without:.4f} without a tree; smaller is better",
+            ),
+        ),
+    ]
+    return [score for name, score in candidates if np.isfinite(held_out.mean(name))]
+
+
+def _figure(held_out: HeldOutScores, name: str, style: str) -> str:
+    mean, error = held_out.mean(name), held_out.standard_error(name)
+    if not np.isfinite(error):
+        return style.format(mean)
+    return f"{style.format(mean)} {PLUS_MINUS} {style.format(error)}"
+
+
+def _heading(findings: Findings, held_out: HeldOutScores) -> tuple[str, str]:
+    if findings.tree.n_splits == 0:
+        return (
+            "No tree was better than none",
+            "Trees of every size were tried on held-out rows, and a single group did best: these "
+            "columns do not tell who has the event sooner.",
+        )
+    if held_out.beats_no_tree:
+        return (
+            "Predicts new rows better than no tree",
+            "On rows that were held out, its loss is smaller than that of a single group by more "
+            "than one standard error.",
+        )
+    return (
+        "Not clearly better than no tree",
+        "On rows that were held out, its loss is not smaller than that of a single group by more "
+        "than one standard error. The groups may be chance.",
+    )
+
+
+def _unknown_html(findings: Findings) -> str:
+    heading = "Not validated: nothing is known about new rows."
+    text, command = _remedy(findings)
+    return (
+        f'<p class="verdict" data-good="false"><strong>{escape(heading)}</strong> {escape(text)}'
+        + (f" <code>{_words(command)}</code>" if command else "")
+        + "</p>"
+        '<p class="note">All figures of this page are about the rows that the tree was fitted on '
+        "(in sample). On such rows a larger tree always looks better; on new rows it may do "
+        "worse than no tree.</p>"
+    )
+
+
+def _words(command: str) -> str:
+    # A line is broken between the words of a command, never after a hyphen within one.
+    return " ".join(f'<span class="word">{escape(word)}</span>' for word in command.split(" "))
+
+
+def _remedy(findings: Findings) -> tuple[str, str]:
+    certificate = findings.certificate
+    if certificate is None:
+        return "This page was made from a tree alone, without its scores.", ""
+    if certificate.status is None:
+        return (
+            "Score it on rows that it has not seen, with scikit-learn:",
+            "cross_val_score(model, X, y)",
+        )
+    return (
+        "Run surtree fit --tune, or fit SurTreeCV:",
+        "surtree fit DATA --time TIME --event EVENT --tune",
+    )
