@@ -159,6 +159,43 @@ def test_json_of_tuning(surtree, files):
     assert found["tuning"]["chosen"] == expected.sizes_.chosen
 
 
+def test_a_report_with_labels_and_horizons(surtree, files):
+    labels = files.directory / "labels.csv"
+    labels.write_text("column,label,unit\nage,Age at entry,years\nsex,,\n")
+    page = ("--report", files / "r.html", "--labels", labels, "--horizons", "123,456")
+    surtree("fit", files.csv, *UNTUNED, "--columns", "age", "--max-depth", 1, *page)
+    text = (files.directory / "r.html").read_text()
+    assert "Age at entry" in text
+    assert '"time":"123"' in text
+    assert '"time":"456"' in text
+    surtree("fit", files.csv, *UNTUNED, "--columns", "age", "--max-depth", 1, "--model", "m.json")
+    surtree("report", "m.json", "--output", files / "again.html", *page[2:])
+    again = (files.directory / "again.html").read_text()
+    assert "Age at entry" in again
+    assert '"time":"123"' in again
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,label\nage,Age\n", "has no column 'column': a file of labels has the columns"),
+        ("column,text\nage,Age\n", "has no column 'label'"),
+        ("column,label\nage,Age\nage,Years\n", "names a column twice, or not at all"),
+        ("column,label\n,Age\n", "names a column twice, or not at all"),
+    ],
+)
+def test_a_file_that_holds_no_labels(surtree, files, text, message):
+    (files.directory / "labels.csv").write_text(text)
+    page = ("--report", files / "r.html", "--labels", files / "labels.csv")
+    assert message in surtree("fit", files.csv, *UNTUNED, *page, code=1).stderr
+
+
+def test_labels_and_horizons_need_a_report(surtree, files):
+    for option in (("--labels", "labels.csv"), ("--horizons", "365")):
+        result = surtree("fit", files.csv, *UNTUNED, *option, code=2)
+        assert "are for a report: add --report" in result.stderr
+
+
 def test_a_report_with_its_words(surtree, files):
     options = ("--max-depth", 1, "--report", files / "r.html", "--title", "Lungs", "--time-unit")
     surtree("fit", files.csv, *UNTUNED, *options, "fortnights")

@@ -73,21 +73,21 @@ def write_frame(frame: pl.DataFrame, path: Path | None) -> None:
         write_bytes(path, content.getvalue())
 
 
-def require_outputs(outputs: Mapping[str, Path | None], **inputs: Path) -> None:
+def require_outputs(outputs: Mapping[str, Path | None], **inputs: Path | None) -> None:
     """Raise an error before a long search if an output cannot or must not be written.
 
     Parameters
     ----------
     outputs : mapping of str to Path or None
         The files that will be written, by the options that name them.
-    **inputs : Path
+    **inputs : Path or None
         The files that are read.
     """
     written = {name: path for name, path in outputs.items() if path is not None}
     for name, path in written.items():
         _require_writable(path)
         for read, source in inputs.items():
-            if _same_file(path, source):
+            if source is not None and _same_file(path, source):
                 raise UserError(
                     f"{name} {path} would overwrite the {read}, {source}: write to another file"
                 )

@@ -15,6 +15,7 @@ from surtree.cli._columns import choose, split_names
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
 from surtree.cli._files import read_frame, require_outputs
 from surtree.cli._models import save_report, write_model
+from surtree.cli._page import Page, read_page
 from surtree.cli._search import Found, Settings, default_folds, search
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json, tuning_text
 from surtree.cli._survival import Survival, read_survival
@@ -57,8 +58,7 @@ class Outputs:
 
     model: Path | None
     report: Path | None
-    title: str
-    time_unit: str | None
+    page: Page
     json: bool
 
 
@@ -89,6 +89,8 @@ def fit(
     jobs: options.Jobs = None,
     title: options.Title = "Survival tree",
     time_unit: options.TimeUnit = None,
+    horizons: options.PageHorizons = None,
+    labels: options.Labels = None,
     json: options.Json = False,
 ) -> None:
     """Find the best survival tree of a table.
@@ -101,8 +103,11 @@ def fit(
         raise typer.BadParameter("--folds and --rule say how to tune: leave --no-tune out")
     if not tune and shrinkage is not None and len(shrinkage.values) > 1:
         raise typer.BadParameter("to choose from several --shrinkage, leave --no-tune out")
+    if report is None and (horizons is not None or labels is not None):
+        raise typer.BadParameter("--horizons and --labels are for a report: add --report")
     with guarded():
-        require_outputs({"--model": model, "--report": report}, data=data)
+        require_outputs({"--model": model, "--report": report}, data=data, labels=labels)
+        page = read_page(title, time_unit, horizons, labels)
         readings = {override.column: override.reading for override in types or []}
         frame = read_frame(
             data,
@@ -135,7 +140,7 @@ def fit(
             folds=(folds or default_folds(survival)) if tune else None,
             rule=rule or "best",
         )
-        outputs = Outputs(model, report, title, time_unit, json)
+        outputs = Outputs(model, report, page, json)
         _fit_and_write(X, survival, settings, outputs)
 
 
@@ -155,8 +160,7 @@ def demo(
         outputs = Outputs(
             directory / "model.json",
             directory / "report.html",
-            title="Breast cancer: recurrence or death",
-            time_unit="days",
+            Page(title="Breast cancer: recurrence or death", time_unit="days"),
             json=json,
         )
         require_outputs({"model": outputs.model, "report": outputs.report})
@@ -184,15 +188,12 @@ def _fit_and_write(
 def _write(found: Found, outputs: Outputs) -> dict[str, str]:
     written = {}
     if outputs.model is not None:
-        found.model.time_unit_ = outputs.time_unit
+        found.model.time_unit_ = outputs.page.time_unit
         write_model(found.model, outputs.model)
         written["model"] = str(outputs.model)
     if outputs.report is not None:
         save_report(
-            found.model if found.tuning is None else found.tuning,
-            outputs.report,
-            title=outputs.title,
-            time_unit=outputs.time_unit,
+            found.model if found.tuning is None else found.tuning, outputs.report, outputs.page
         )
         written["report"] = str(outputs.report)
     return written

@@ -9,6 +9,7 @@ import polars as pl
 from surtree.cli._columns import conform, text_columns
 from surtree.cli._console import failures, say
 from surtree.cli._files import read_frame, require_file
+from surtree.cli._page import Page
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.report import write_report
@@ -32,12 +33,10 @@ def write_model(model: SurTree, path: Path) -> None:
         model.save(path)
 
 
-def save_report(
-    model: SurTree | SurTreeCV, path: Path, *, title: str, time_unit: str | None
-) -> None:
+def save_report(model: SurTree | SurTreeCV, path: Path, page: Page) -> None:
     """Write the report of a model."""
     with failures(OSError, about=f"cannot write {path}: "), failures(ValueError):
-        write_report(model, path, title=title, time_unit=time_unit)
+        write_report(model, path, **vars(page))
 
 
 def read_rows(

@@ -235,6 +235,25 @@ TimeUnit = Annotated[
     ),
 ]
 
+PageHorizons = Annotated[
+    list[Times] | None,
+    typer.Option(
+        "--horizons",
+        parser=_times,
+        metavar="TIME,...",
+        help="Times for which the report states survival; by default a few round ones.",
+        rich_help_panel="Report",
+    ),
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="What the report calls the columns: a CSV file with columns column, label and unit.",
+        rich_help_panel="Report",
+    ),
+]
+
 Horizons = Annotated[
     list[Times] | None,
     typer.Option(

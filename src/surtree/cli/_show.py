@@ -12,6 +12,7 @@ from surtree.cli import _options as options
 from surtree.cli._console import failures, guarded, show, show_json
 from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model, save_report, tree_of_size
+from surtree.cli._page import read_page
 from surtree.cli._summary import certificate, path_json, path_text
 from surtree.export import (
     export_dot,
@@ -89,12 +90,15 @@ def report(
     ] = Path("report.html"),
     title: options.Title = "Survival tree",
     time_unit: options.TimeUnit = None,
+    horizons: options.PageHorizons = None,
+    labels: options.Labels = None,
     json: options.Json = False,
 ) -> None:
     """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
     with guarded():
-        require_outputs({"--output": output}, model=model)
-        save_report(read_model(model), output, title=title, time_unit=time_unit)
+        require_outputs({"--output": output}, model=model, labels=labels)
+        page = read_page(title, time_unit, horizons, labels)
+        save_report(read_model(model), output, page)
         if json:
             show_json({"report": str(output)})
         else:
