@@ -60,10 +60,11 @@ def test_leaf_curves_agree_with_the_estimates_from_the_leafs_rows(rows):
             inside["event"], inside["time"], conf_type="log-log"
         )
         np.testing.assert_allclose(curve.survival(x), survival, rtol=1e-12)
-        lower, upper = confidence_band(model.tree_, curve.leaf)
-        some_left = survival > 0
-        np.testing.assert_allclose(lower(x)[some_left], band[0][some_left], rtol=1e-9)
-        np.testing.assert_allclose(upper(x)[some_left], band[1][some_left], rtol=1e-9)
+        lower, upper = confidence_band(model.tree_, curve.leaf, kind="kaplan-meier")
+        known = (survival > 0) & (survival < 1)  # theirs says one and zero elsewhere
+        assert np.isnan(lower(x)[~known]).all()
+        np.testing.assert_allclose(lower(x)[known], band[0][known], rtol=1e-9)
+        np.testing.assert_allclose(upper(x)[known], band[1][known], rtol=1e-9)
         x, cumulative_hazard = nelson_aalen_estimator(inside["event"], inside["time"])
         np.testing.assert_allclose(curve.cumulative_hazard(x), cumulative_hazard, rtol=1e-12)
 

@@ -215,11 +215,17 @@ def test_files_that_are_no_models(surtree, files, command):
     require_line(surtree(command, files.directory, *data, code=1), "is a directory")
 
 
-def test_what_an_export_cannot_write(surtree, files):
+def test_another_kind_of_curve_is_said_in_a_line(surtree, files):
     X, y = load_lung()
     SurTree(max_depth=2, leaf_curve="kaplan-meier").fit(X, y).save(files / "k.json")
     options = ("--splits", 1, "--format", "sql", "--value", "median")
-    require_line(surtree("show", files / "k.json", *options, code=1), "keeps no at-risk counts")
+    result = surtree("show", files / "k.json", *options)
+    assert result.stdout.startswith("/* median survival (baseline curve) */\n")
+    assert result.stderr == (
+        "surtree: only the chosen tree keeps what its kaplan-meier curves are made of: the medians "
+        "of this one are those of baseline curves\n"
+    )
+    assert surtree("show", files / "k.json").stderr == ""
 
 
 class TestPredict:

@@ -60,6 +60,22 @@ class TestPredict:
             expected = [curve(time) for curve in fitted.predict_survival_function(X)]
             assert_read(found[f"survival_{time}"], expected)
 
+    def test_survival_after_the_last_follow_up_is_empty_and_a_line_says_why(
+        self, surtree, files, model, fitted
+    ):
+        last = fitted.tree_.baseline.last_time
+        result = surtree("predict", model, files.csv, "--survival", f"365,{last:g},5000")
+        assert result.stderr == (
+            f"surtree: survival_5000 is empty: 5000 is after the last follow-up of the training "
+            f"rows, {last:g}\n"
+        )
+        assert result.stdout.splitlines()[1].endswith(",")
+        found = self.read(result)
+        assert found["survival_5000"].isna().all()
+        assert found[f"survival_{last:g}"].notna().all()
+        result = surtree("predict", model, files.csv, "--survival", "5000", "--json")
+        assert json.loads(result.stdout)["predictions"][0]["survival_5000"] is None
+
     def test_the_curve_of_the_model_is_used(self, surtree, files):
         X, y = load_lung()
         fitted = SurTree(max_depth=2, leaf_curve="kaplan-meier").fit(X, y)

@@ -1,8 +1,11 @@
-"""Run R's partykit and rpart on real tables, and keep what they find: ``reference.json.gz``.
+"""Run R on real tables, and keep what it finds.
+
+Trees of partykit and rpart are in ``reference.json.gz``; Kaplan-Meier curves of the leaves of our
+trees, with bands and medians, in ``curves.json.gz``.
 
 Needs R with partykit, rpart, survival and jsonlite (Debian: ``apt-get install r-cran-partykit
 r-cran-rpart r-cran-survival r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``; the
-tests only read the file that it writes.
+tests only read the files that it writes.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from curve_cases import CURVES
 from real_tables import TABLES, numbers
 
 from surtree.data.target import read_target
@@ -34,7 +38,26 @@ def write(folder: Path, name: str, X: pd.DataFrame) -> None:
     X.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
 
 
-def main() -> None:
+def keep(name: str, found: object) -> None:
+    text = json.dumps(found, separators=(",", ":"))
+    # Without the time of day, the same numbers make the same file.
+    (HERE / name).write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def make_curves() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, case in CURVES.items():
+            rows = case()
+            frame = pd.DataFrame(rows.y).assign(
+                leaf=rows.model.apply(rows.X), entry=rows.entry, weight=rows.weight
+            )
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / "curves.R", folder, *CURVES], check=True)
+        keep("curves.json.gz", json.loads((folder / "curves.json").read_text()))
+
+
+def make_trees() -> None:
     complete = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -57,10 +80,9 @@ def main() -> None:
     reference["rpart"] = {
         name.removesuffix("_numbers"): found for name, found in reference["rpart"].items()
     }
-    text = json.dumps(reference, separators=(",", ":"))
-    # Without the time of day, the same numbers make the same file.
-    (HERE / "reference.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    keep("reference.json.gz", reference)
 
 
 if __name__ == "__main__":
-    main()
+    make_curves()
+    make_trees()

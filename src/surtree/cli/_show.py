@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from surtree.cli import _options as options
-from surtree.cli._console import failures, guarded, show, show_json
+from surtree.cli._console import failures, guarded, say, show, show_json
 from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model, save_report, tree_of_size
 from surtree.cli._page import read_page
@@ -55,6 +55,11 @@ def show_model(
     with guarded():
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
+        if tree.leaf_curve != fitted.tree_.leaf_curve:
+            say(
+                f"surtree: only the chosen tree keeps what its {fitted.tree_.leaf_curve} curves are "
+                f"made of: the medians of this one are those of {tree.leaf_curve} curves"
+            )
         with failures(ValueError):
             text = _written(tree, style, value or "leaf")
         if json and style == "json":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from surtree.parameters import LeafCurveKind
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
@@ -81,8 +83,8 @@ def confidence_band(
     """
     tree = tree_of(model)
     lower, upper = survival_band(tree, leaf, kind, level)
-    times, end = tree.baseline.times, tree.baseline.last_time
+    times, before, end = tree.baseline.times, 1.0, tree.baseline.last_time
     if curve_kind(tree, kind) != "baseline":
-        end = tree.risk[leaf_position(tree, leaf)].last_time
+        before, end = np.nan, tree.risk[leaf_position(tree, leaf)].last_time
     domain = (0.0, end)
-    return StepFunction(times, lower, 1.0, domain), StepFunction(times, upper, 1.0, domain)
+    return StepFunction(times, lower, before, domain), StepFunction(times, upper, before, domain)
