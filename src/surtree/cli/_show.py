@@ -56,9 +56,10 @@ def show_model(
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
         if tree.leaf_curve != fitted.tree_.leaf_curve:
+            kind = fitted.tree_.leaf_curve
             say(
-                f"surtree: only the chosen tree keeps what its {fitted.tree_.leaf_curve} curves are "
-                f"made of: the medians of this one are those of {tree.leaf_curve} curves"
+                f"surtree: only the chosen tree keeps what its {kind} curves are made of: the "
+                f"medians of this one are those of {tree.leaf_curve} curves"
             )
         with failures(ValueError):
             text = _written(tree, style, value or "leaf")
