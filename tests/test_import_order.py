@@ -33,6 +33,7 @@ ROOMS = (
     "heuristics",
     "model_selection",
     "audit",
+    "validation",
     "datasets",
     "display",
     "export",

@@ -42,12 +42,14 @@ from surtree.tree import (
     confidence_band,
     leaf_curves,
 )
+from surtree.validation import ColumnUse, Validation, validate
 
 __all__ = [
     "AtRiskCounts",
     "Audit",
     "Baseline",
     "BeyondFollowUpWarning",
+    "ColumnUse",
     "CostComplexityPath",
     "Cut",
     "Encoder",
@@ -69,10 +71,12 @@ __all__ = [
     "Tree",
     "TreeEstimator",
     "UnseenCategoryWarning",
+    "Validation",
     "audit_tree",
     "confidence_band",
     "cost_complexity_path",
     "leaf_curves",
+    "validate",
     "write_report",
 ]
 

@@ -7,6 +7,7 @@ from surtree.metrics._brier import (
     normalized_integrated_brier_score,
 )
 from surtree.metrics._calibration import Calibration, calibration
+from surtree.metrics._calibration_slope import calibration_slope
 from surtree.metrics._concordance import (
     Concordance,
     concordance_index_censored,
@@ -19,6 +20,7 @@ __all__ = [
     "Concordance",
     "brier_score",
     "calibration",
+    "calibration_slope",
     "censoring_distribution",
     "concordance_index_censored",
     "concordance_index_ipcw",

@@ -1,0 +1,97 @@
+"""The calibration slope: whether predicted differences between rows are as large as the true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surtree._types import Floats
+from surtree.data.target import Target, read_target
+from surtree.metrics._input import read_numbers
+
+# Survival closer to zero or one than this is taken as this: its logarithm has an end.
+_CLOSEST = 1e-6
+# Newton's method on a concave function of one variable; it takes three to six steps.
+_MOST_STEPS = 50
+_PRECISION = 1e-10
+
+
+def calibration_slope(
+    y: Any, survival: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the slope of a Cox model on the predicted log cumulative hazard: 1 is right.
+
+    Below one, predictions are too extreme: low risks are higher, and high ones lower, than
+    predicted, as after overfitting. NaN where all predictions are equal.
+
+    Parameters
+    ----------
+    y : structured array, data frame or Target
+        Rows to compare with; entry times are taken into account.
+    survival : array-like of shape (n_rows,)
+        Predicted survival of each row at one time, the same for all.
+    sample_weight : array-like of shape (n_rows,), optional
+        How often each row counts.
+
+    Examples
+    --------
+    Predictions that differ twice as much as the truth have a slope of one half:
+
+    >>> import numpy as np
+    >>> from surtree.metrics import calibration_slope
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=2000)
+    >>> y = rng.exponential(np.exp(-x))  # hazard exp(x)
+    >>> round(calibration_slope(y, np.exp(-np.exp(x))), 1)
+    1.0
+    >>> round(calibration_slope(y, np.exp(-np.exp(2 * x))), 1)
+    0.5
+    """
+    target = y if isinstance(y, Target) else read_target(y, len(y))
+    predicted = read_numbers(survival, "survival", target.time.size)
+    weight = np.ones(predicted.size)
+    if sample_weight is not None:
+        weight = read_numbers(sample_weight, "sample_weight", predicted.size)
+    log_hazard = np.log(-np.log(np.clip(predicted, _CLOSEST, 1 - _CLOSEST)))
+    log_hazard = log_hazard - np.average(log_hazard, weights=weight)
+    if np.ptp(log_hazard) < _CLOSEST:
+        return float("nan")
+    return _cox_slope(log_hazard, target, weight)
+
+
+def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:
+    """Return the coefficient of a Cox model with one covariate; ties as Breslow has them."""
+    died = target.event & (weight > 0)
+    if not died.any():
+        return float("nan")
+    slope = 0.0
+    for _ in range(_MOST_STEPS):
+        risk = weight * np.exp(np.clip(slope * x, -700, 700))
+        sums = [_at_risk(risk * x**power, target)[died] for power in (0, 1, 2)]
+        mean = sums[1] / sums[0]
+        gradient = float(weight[died] @ (x[died] - mean))
+        information = float(weight[died] @ (sums[2] / sums[0] - mean**2))
+        if information <= 0:
+            return float("nan")
+        step = float(np.clip(gradient / information, -1.0, 1.0))
+        slope += step
+        if abs(step) < _PRECISION:
+            break
+    return slope
+
+
+def _at_risk(values: Floats, target: Target) -> Floats:
+    """Return, for each row, the sum of values over the rows at risk at its time."""
+    left = _sum_from(target.time, values, target.time)
+    if target.entry is None:
+        return left
+    return left - _sum_from(target.entry, values, target.time)
+
+
+def _sum_from(time: Floats, values: Floats, at: Floats) -> Floats:
+    """Return the sum of the values with a time at each of some times or later."""
+    order = np.argsort(time)
+    sums = np.append(np.cumsum(values[order][::-1])[::-1], 0.0)
+    return np.asarray(sums[np.searchsorted(time[order], at, side="left")])
