@@ -11,6 +11,7 @@ from problems import Case, cases, leaf_loss, row_hazard
 from surtree import Encoder, SurTree, audit_tree
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
+from surtree.parameters import LEAF_CURVES
 
 check = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -253,3 +254,14 @@ class TestPicture:
         with pytest.raises(ValueError, match="axes must be 1"):
             plot_audit(found, [axes[0], axes[0]])
         pyplot.close(axes[0].figure)
+
+
+@pytest.mark.parametrize("kind", LEAF_CURVES)
+def test_an_audit_states_the_survival_that_the_model_does(kind):
+    X, y = load_gbsg2(backend="pandas")
+    model = SurTree(max_depth=2, leaf_curve=kind, shrinkage=1.0).fit(X, y)
+    found = audit_tree(model, X, y)
+    assert found.tree.leaf_curve == found.same_depth.tree.leaf_curve == kind
+    assert [found.tree.median(leaf) for leaf in found.tree.leaves] == [
+        model.tree_.median(leaf) for leaf in model.tree_.leaves
+    ]

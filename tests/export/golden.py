@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,19 +75,21 @@ def golden_tree() -> Tree:
         loss=events / 4,
         cuts=CUTS,
         objective=RELATIVE_RISK,
-        baseline=Baseline(np.array([1.0, 2.5, 4.0]), np.array([0.25, 0.5, 1.0]), 0.015625),
+        baseline=Baseline(np.array([1.0, 2.5, 4.0]), np.array([0.25, 0.5, 1.0]), 0.015625, 4.5),
         risk=at_risk_counts(_risk(N_SAMPLES[leaf], N_EVENTS[leaf]) for leaf in LEAVES),
     )
 
 
-def _risk(n_samples: int, n_events: int) -> dict[str, list[int]]:
+def _risk(n_samples: int, n_events: int) -> dict[str, Any]:
     """Return risk counts of a leaf with half of its events at the first time, half at the last."""
     n_round = round_times(4.0).size
     return {
-        "step": [0, 2],
-        "at_risk": [n_samples, n_samples // 2],
-        "deaths": [n_events // 2, n_events - n_events // 2],
+        "step": [0, 1, 2],
+        "at_risk": [n_samples, n_samples - n_events // 2, n_samples // 2],
+        "deaths": [n_events // 2, 0, n_events - n_events // 2],
         "round_at_risk": [n_samples] * n_round,
+        "censored": np.array([1.5, 4.5]),
+        "last_time": 4.5,
     }
 
 

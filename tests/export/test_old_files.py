@@ -5,6 +5,7 @@ predictions beside them.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ import pytest
 from golden import golden_tree
 
 from damage import use_everywhere
-from surtree import SurTree, Tree
-from surtree.survival.objective import RELATIVE_RISK
+from surtree import SurTree, Tree, leaf_curves
+from surtree.display.leaves import read_leaves
+from surtree.survival.objective import RELATIVE_RISK, RelativeRisk
 
 DATA = Path(__file__).parents[1] / "data"
 MODELS = ("weights", "entry")
@@ -66,8 +68,38 @@ def test_a_tree_of_version_1_has_the_same_nodes_and_is_written_as_version_2(name
     assert Tree.from_dict(json.loads(json.dumps(written))) == tree
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_curves_of_version_1_are_of_the_kind_of_the_parameters_and_do_not_end(name):
+    saved = read(f"version_1_{name}.json")
+    model = SurTree.load(DATA / f"version_1_{name}.json")
+    tree = model.tree_
+    assert tree.leaf_curve == saved["parameters"]["leaf_curve"]
+    assert all(not size.tree.risk or size.tree is tree for size in model.path_)
+    assert {s.tree.leaf_curve for s in model.path_ if s.tree is not tree} <= {"baseline"}
+    assert tree.baseline.last_time == np.inf
+    assert all(not counts.of_all_times for counts in tree.risk)
+    end = tree.baseline.times[-1]
+    for curve in leaf_curves(model):
+        assert curve.survival(10 * end) == curve.survival(end)
+    # Something is drawn as far as rows are known to be there, and no further.
+    for leaf, counts in zip(read_leaves(tree), tree.risk, strict=True):
+        assert max(tree.baseline.times[counts.step], default=0) <= leaf.last_time <= end
+    # What is at risk between the events of a leaf is not known.
+    prior = replace(tree, objective=RelativeRisk(1.0))
+    with pytest.raises(ValueError, match="saved before its leaves kept what is at risk"):
+        leaf_curves(prior, "shrunk")
+
+
 def test_the_first_trees_that_were_written():
-    assert Tree.from_dict(read("version_1_golden_tree.json")) == golden_tree()
+    old, new = Tree.from_dict(read("version_1_golden_tree.json")), golden_tree()
+    assert old.leaf_curve == "baseline"
+    for field in set(Tree._names()) - {"risk", "baseline"}:
+        assert np.array_equal(getattr(old, field), getattr(new, field)), field
+    assert old.baseline == replace(new.baseline, last_time=np.inf)
+    for before, now in zip(
+        leaf_curves(old, "kaplan-meier"), leaf_curves(new, "kaplan-meier"), strict=True
+    ):
+        assert before.survival.y.tolist() == now.survival.y.tolist()
     model = SurTree.load(DATA / "version_1_golden_model.json")
     assert (model.status_, model.gap_) == ("optimal", 0.0)
     assert [size.splits for size in model.path_] == [0, 1, 2, 3]

@@ -150,12 +150,18 @@ class _AuditCuts:
         self.problem = Problem(joined, rows.sums)
         self.cuts = (*encoder.cuts_, *(cut for cut, _ in own))
         self._rows = rows
+        self._leaf_curve = audited.leaf_curve
 
     def optimum(self, solution: Solution, limits: Limits) -> Optimum:
         """Return the best tree of a solution, with the loss added up from its rows."""
         rows = self._rows
         tree = build_tree(
-            solution.topologies[-1], self.problem, self.cuts, rows.baseline, rows.target
+            solution.topologies[-1],
+            self.problem,
+            self.cuts,
+            rows.baseline,
+            rows.target,
+            self._leaf_curve,
         )
         slack = float(solution.gain_bounds[-1] - solution.gains[-1])
         loss = tree.total_loss

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.fitting.training import TrainingData
+from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import TreeTopology
 from surtree.tree.build import build_tree
@@ -24,7 +25,11 @@ Answers = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class AuditedTree:
-    """The leaf of each row that counts, and the questions that lead there where they are known."""
+    """The leaf of each row that counts, and the questions that lead there where they are known.
+
+    The curves of its leaves are of the kind that the model has, so that an audit states the same
+    survival.
+    """
 
     name: str
     label: NDArray[np.intp]
@@ -32,6 +37,7 @@ class AuditedTree:
     topology: TreeTopology | None = None
     cuts: tuple[Cut, ...] = ()
     answers: tuple[Answers, ...] = ()
+    leaf_curve: LeafCurveKind = "baseline"
 
     @property
     def n_labels(self) -> int:
@@ -65,7 +71,9 @@ class AuditedTree:
         if self.topology is None:
             return None
         problem = Problem(bin_answers(self.answers, self.label.size), rows.sums)
-        return build_tree(self.topology, problem, self.cuts, rows.baseline, rows.target)
+        return build_tree(
+            self.topology, problem, self.cuts, rows.baseline, rows.target, self.leaf_curve
+        )
 
 
 def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
@@ -115,7 +123,8 @@ def _read_tree(name: str, tree: Tree, rows: TrainingData) -> AuditedTree:
     splits = np.flatnonzero(~tree.is_leaf).tolist()
     answers = tuple(goes_right(tree, node, rows.table, rows.present) for node in splits)
     cuts = tuple(_asked(tree, node, rows) for node in splits)
-    return _structured(name, tree.left, tree.right, cuts, answers, rows)
+    found = _structured(name, tree.left, tree.right, cuts, answers, rows)
+    return replace(found, leaf_curve=tree.leaf_curve)
 
 
 def _asked(tree: Tree, node: int, rows: TrainingData) -> Cut:
