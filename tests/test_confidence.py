@@ -153,10 +153,12 @@ def test_the_band_of_a_baseline_curve_comes_from_the_limits_of_theta(table):
 
 def test_a_shrunk_band_is_that_of_the_shrunk_counts(table):
     tree = SurTree(max_depth=3, shrinkage=4.0, leaf_curve="shrunk").fit(*table).tree_
-    leaf, counts = int(tree.leaves[0]), tree.risk[0].at_events(tree.baseline.times.size)
-    added = 4.0 * tree.share_at_risk
-    shrunk = EventCounts(counts.at_risk + added, counts.deaths + added * tree.baseline.hazard)
-    known = (np.cumsum(counts.deaths) > 0) & (counts.at_risk > 0)
-    for found, expected in zip(survival_band(tree, leaf), log_log_band(shrunk), strict=True):
-        np.testing.assert_allclose(found[known], expected[known])
-        assert np.isnan(found[~known]).all()
+    added, n_times = 4.0 * tree.share_at_risk, tree.baseline.times.size
+    for leaf, risk in zip(tree.leaves, tree.risk, strict=True):
+        own = risk.at_events(n_times)
+        shrunk = EventCounts(own.at_risk + added, own.deaths + added * tree.baseline.hazard)
+        known = (np.cumsum(own.deaths) > 0) & (own.at_risk > 0)
+        for found, expected in zip(survival_band(tree, leaf), log_log_band(shrunk), strict=True):
+            np.testing.assert_allclose(found[known], expected[known])
+            assert np.isnan(found[~known]).all()
+    assert min(risk.last_time for risk in tree.risk) < tree.baseline.times[-1]

@@ -150,6 +150,17 @@ def test_the_band_is_greenwoods_on_the_log_log_scale(tree):
         assert np.isnan(lower(4.5))
 
 
+def test_there_is_no_band_where_nobody_of_the_leaf_is_at_risk():
+    # Rows of the left leaf are seen until 4, and those of the right one die at 2 and 5.
+    tree = one_split(event=np.array([True, True, False, False, True, True]))
+    for kind in ("kaplan-meier", "shrunk"):
+        for limit in confidence_band(tree, 1, kind=kind):
+            assert limit.x.tolist() == [1, 2, 5]
+            assert np.isnan(limit.y).tolist() == [False, False, True]
+            assert limit.domain == (0, 4)
+            assert not np.isnan(limit(4))
+
+
 def test_a_wider_level_gives_a_wider_band(tree):
     for kind in LEAF_CURVES:
         narrow, wide = (confidence_band(tree, 1, level, kind) for level in (0.5, 0.99))

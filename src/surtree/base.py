@@ -54,6 +54,11 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row: the probability of no event until a time.
 
+        It is the curve of the row's leaf, of the kind that ``leaf_curve`` said in `fit`
+        (`leaf_curves`). After the last follow-up of the training rows, the end of its ``domain``,
+        it is not a number, with a `BeyondFollowUpWarning`. Before that, the Kaplan-Meier curve of
+        a leaf that was not observed as long stays where it was.
+
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
@@ -96,7 +101,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         array of shape (n_samples,)
-            Infinity where survival never falls to one half.
+            Infinity where survival never falls to one half, as far as rows were followed.
         """
         leaf_index = self._leaf_index(self._read(X))
         return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]

@@ -44,7 +44,8 @@ def calibration(y: Any, survival: Any, horizon: float, *, n_groups: int = 10) ->
         Rows to compare with.
     survival : array-like, shape (n_rows,), or n_rows functions
         Predicted survival of the rows: at the horizon, or as functions such as
-        ``predict_survival_function`` returns.
+        ``predict_survival_function`` returns. After the end of such a function, its last value
+        counts.
     horizon : float
         Time to compare at, no later than the last time in ``y``.
     n_groups : int, default=10

@@ -148,7 +148,9 @@ class Tree(ArrayValue):
         """The share of all rows that is at risk at each time of the baseline."""
         times = self.baseline.times
         at_risk = sum((counts.at_events(times.size).at_risk for counts in self.risk), 0.0 * times)
-        return at_risk / float(self.weight[0])
+        share = at_risk / float(self.weight[0])
+        share.setflags(write=False)
+        return share
 
     @property
     def n_nodes(self) -> int:
