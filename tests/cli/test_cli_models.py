@@ -277,8 +277,7 @@ class TestEdited:
     def test_has_a_report_that_says_so(self, surtree, edited, files):
         surtree("report", edited, "-o", files / "r.html")
         page = Path(files / "r.html").read_text()
-        assert "<strong>Edited: certificate void</strong>" in page
-        assert 'data-proven="false"' in page
+        assert 'data-good="false"><strong>Not known. Edited: certificate void</strong>' in page
         assert "Proven optimal" not in page
         assert "The same search found the smallest loss" not in page
 

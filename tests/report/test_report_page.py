@@ -114,10 +114,13 @@ def test_an_audited_tree_says_what_its_questions_cost(table, tmp_path):
     said = text_of(found, tmp_path)
     assert f"Misses {100 * found.missed:.1f} % of what the best tree of its size explains" in said
     assert f"loss {found.optimum.loss:.6g}" in said
+    assert "The best tree of its size leaf survival" in said
     worst = found.split_costs[0]
     assert f"question cost {html.escape(worst.rule)} {worst.cost:.3g}" in said
     best = SurTree(max_depth=2).fit(X, y)
-    assert "As good as the best tree of its size" in text_of(audit_tree(best, X, y), tmp_path)
+    same = text_of(audit_tree(best, X, y), tmp_path)
+    assert "As good as the best tree of its size" in same
+    assert "The best tree of its size leaf survival" not in same
     late = replace(found, same_depth=replace(found.same_depth, lower_bound=0.0))
     assert "of what the best tree found in time explains" in text_of(late, tmp_path)
     with pytest.raises(ValueError, match="leaf labels, which are no tree"):
@@ -270,7 +273,10 @@ def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
         assert "sk-" not in shown
         assert len(shown) < 30_000
     assert "SurTree(max_depth=2)" in model._repr_html_()
-    assert "Proven optimal" in model._repr_html_()
+    assert "Proven optimal on these rows" in model._repr_html_()
+    assert "not validated on other rows" in model._repr_html_()
+    search = SurTreeCV(max_depth=1, cv=2).fit(*table)
+    assert f"held-out C {search.held_out_.mean('concordance'):.3f} ±" in search._repr_html_()
     assert model._repr_mimebundle_()["text/plain"] == "SurTree(max_depth=2)"
     # Within others, and where the user wants text, scikit-learn's ways stay.
     assert "sk-" in make_pipeline("passthrough", model)._repr_html_()

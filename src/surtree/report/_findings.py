@@ -71,12 +71,15 @@ class Audited:
         The optimum in words.
     costs : tuple of pairs of int and float
         The node of each question of the tree, and what it costs; the costliest first.
+    optimum : Tree
+        The best tree of the same size.
     """
 
     missed: float
     proven: bool
     comparison: str
     costs: tuple[tuple[int, float], ...]
+    optimum: Tree
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,7 @@ def _of_audit(audit: Audit) -> Findings:
             proven=optimum.lower_bound >= optimum.loss,
             comparison=audit.optimum_title(),
             costs=tuple((split.node, split.cost) for split in audit.split_costs),
+            optimum=optimum.tree,
         ),
     )
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from surtree.display.leaves import read_everyone, read_leaves
 from surtree.report._certificate import percent, verdict
-from surtree.report._findings import read_findings
+from surtree.report._findings import Findings, read_findings
 from surtree.report._tree import tree_html
+from surtree.report._validation import PLUS_MINUS
 
 _LEVEL = 0.95
 
@@ -28,13 +29,22 @@ def notebook_html(model: Any) -> str:
     certificate = findings.certificate
     line = f"loss {tree.total_loss:.6g}"
     if certificate is not None:
-        line = f"{verdict(certificate).heading}: {line}"
+        said = verdict(certificate)
+        line = f"{said.heading}{' on these rows' if said.proven else ''}: {line}"
         if certificate.gap is not None:
             line += f", lower bound {certificate.lower_bound:.6g}, gap {percent(certificate.gap)}"
-    line += f"; curves and medians: {tree.leaf_curve}"
+    line += f"; {_validation(findings)}; curves and medians: {tree.leaf_curve}"
     style = (files("surtree.report") / "tree.css").read_text(encoding="utf-8")
     return (
         f'<div class="surtree"><style>{style}</style>'
         f'<div class="surtree-caption"><code>{escape(repr(model))}</code> {escape(line)}</div>'
         f"{tree_html(tree, leaves, everyone, _LEVEL, findings.labels)}</div>"
     )
+
+
+def _validation(findings: Findings) -> str:
+    held_out = findings.held_out
+    if held_out is None:
+        return "not validated on other rows"
+    c = f"C {held_out.mean('concordance'):.3f} {PLUS_MINUS} "
+    return f"held-out {c}{held_out.standard_error('concordance'):.3f}"

@@ -32,6 +32,7 @@ from surtree.report._sections import (
     costs_html,
     explanation,
     lead,
+    optimum_html,
     scores_html,
     sizes_html,
     summary_html,
@@ -165,7 +166,9 @@ def page_html(
         sizes=sizes_html(findings),
         scores=scores_html(findings),
         costs=costs_html(findings),
+        optimum=optimum_html(findings, level),
         columns=columns_html(findings),
+        no_columns="" if findings.columns else "hidden",
     )
 
 

@@ -7,12 +7,12 @@ from html import escape
 
 from surtree._words import plural
 from surtree.display.labels import NO_BREAK_SPACE, Labels
-from surtree.display.leaves import Leaf
+from surtree.display.leaves import Leaf, read_everyone, read_leaves
 from surtree.display.wording import median_text, number
 from surtree.parameters import LeafCurveKind
-from surtree.report._certificate import audit_verdict, percent, verdict
+from surtree.report._certificate import ROUNDING, audit_verdict, percent, verdict
 from surtree.report._findings import ColumnCuts, Findings
-from surtree.report._tree import breakable
+from surtree.report._tree import breakable, tree_html
 from surtree.scores.sizes import SizeScores
 from surtree.status import WORDS
 from surtree.tree.evidence import FEW_EVENTS, advice
@@ -161,6 +161,32 @@ def costs_html(findings: Findings) -> str:
     )
 
 
+def optimum_html(findings: Findings, level: float) -> str:
+    """Return the best tree of the size of an audited one, to compare with.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the page shows.
+    level : float
+        The level of confidence intervals.
+    """
+    audited = findings.audited
+    if audited is None or audited.missed < ROUNDING:
+        return ""
+    tree = audited.optimum
+    heading = "The best tree of its size" if audited.proven else "A better tree of its size"
+    shown = tree_html(
+        tree,
+        read_leaves(tree, level=level),
+        read_everyone(tree),
+        level,
+        findings.labels,
+        heading,
+    )
+    return f'<h3>{heading}</h3><div class="surtree still">{shown}</div>'
+
+
 def scores_html(findings: Findings) -> str:
     """Return the held-out scores of all sizes, as a placeholder for a chart and as a table."""
     scores = findings.scores
@@ -201,12 +227,12 @@ def _shrinkage_text(scores: SizeScores) -> str:
 
 
 def columns_html(findings: Findings) -> str:
-    """Return the candidate cuts of each column, columns of the tree first."""
+    """Return the candidate cuts of each column, columns of the tree first.
+
+    Nothing is returned for a page that does not know them, such as that of an audit.
+    """
     if not findings.columns:
-        return (
-            "<p>This page does not know all questions that there were to choose from: see the tree "
-            "for those that it asks.</p>"
-        )
+        return ""
     used = {cut.column for cut in findings.tree.cuts}
     order = sorted(
         enumerate(findings.columns),

@@ -22,7 +22,12 @@ HEADINGS = ("leaf", "survival", "relative risk", "median", "rows", "events")
 
 
 def tree_html(
-    tree: Tree, leaves: tuple[Leaf, ...], everyone: Leaf, level: float, labels: Labels
+    tree: Tree,
+    leaves: tuple[Leaf, ...],
+    everyone: Leaf,
+    level: float,
+    labels: Labels,
+    name: str = "The tree",
 ) -> str:
     """Return the tree as HTML: a list in a list for every split, a figure for every leaf.
 
@@ -38,12 +43,14 @@ def tree_html(
         The level of confidence intervals.
     labels : Labels
         What to call the columns.
+    name : str, default="The tree"
+        What a screen reader calls it.
     """
     drawing = _Drawing(tree, leaves, everyone, level, labels)
     return (
         '<div class="surtree-body"><div class="surtree-head" aria-hidden="true"><span></span>'
         + "".join(f"<span>{heading}</span>" for heading in HEADINGS)
-        + f'</div><ul class="surtree-tree" role="tree" aria-label="The tree" '
+        + f'</div><ul class="surtree-tree" role="tree" aria-label="{escape(name)}" '
         f'data-depth="{tree.depth}">{drawing.item(0, 1)}</ul></div>'
     )
 
