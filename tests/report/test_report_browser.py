@@ -542,6 +542,22 @@ def test_a_phone_speaks_of_taps_and_captions_stand_once(visit, page_of_gbsg2):
     assert "Tap" not in wide
 
 
+def test_paper_is_not_wasted(visit, page_of_gbsg2):
+    page = visit(page_of_gbsg2)
+    pages = re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))
+    assert 1 < len(pages) <= 5
+
+
+def test_an_answer_without_events_says_so(visit, page_of_gbsg2):
+    page = visit(page_of_gbsg2)
+    page.locator("#field-0").fill("2")
+    page.get_by_role("spinbutton", name="tumor_size").fill("30")
+    page.locator("#questions").get_by_text("I", exact=True).click()
+    said = page.locator("#answer").inner_text()
+    assert re.search(r"no events: relative risk at most [\d.]+; median survival not reached", said)
+    assert "No event among them: very unsure." in said
+
+
 def test_paper_has_the_tree_and_the_certificate_but_no_controls(visit, page_of_gbsg2):
     page = visit(page_of_gbsg2, color_scheme="dark")
     page.emulate_media(media="print")

@@ -103,7 +103,8 @@ def _survival_html(
     unit = f", time in {findings.time_unit}" if findings.time_unit else ""
     said = f"Survival {what}{below}{unit}. Empty where nobody is left at risk."
     return (
-        f'<p class="note">{escape(said)}</p><div class="scroll"><table class="survival">'
+        f'<p class="note">{escape(said)}</p><div class="scroll" tabindex="0" '
+        'role="region" aria-label="Survival at some times"><table class="survival">'
         f'<thead><tr><th scope="col">leaf</th>{head}</tr></thead><tbody>{body}</tbody></table>'
         "</div>"
     )

@@ -336,7 +336,9 @@ def explanation(findings: Findings, level: float) -> list[str]:
         curve += " Ticks are censored rows; a curve ends with the follow-up of its leaf."
     figures = (
         "A relative risk of 2 is twice the hazard of all rows, 0.5 is half of it. Intervals are "
-        f"{100 * level:g}% confidence intervals (CI). The grey curve is that of all rows."
+        f"{100 * level:g}% confidence intervals (CI) that take the groups as given; as these were "
+        "chosen on the same rows, the truth lies outside more often. The grey curve is that of all "
+        "rows."
     )
     said = [f"{curve} {figures}"]
     events = tree.n_events[tree.leaves]

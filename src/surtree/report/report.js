@@ -267,11 +267,12 @@ function tell(result) {
     const brackets = limited ? ` In brackets: ${data.level} CI.` : "";
     make("p", `Survival ${chances.join(", ")}${data.timeUnit ? ` ${data.timeUnit}` : ""}.${brackets}`, box);
   }
-  const few = leaf.none || leaf.few ? ` Only ${counted(node.events, "event")} among them: very unsure.` : "";
+  const events = leaf.none ? "No event" : `Only ${counted(node.events, "event")}`;
+  const few = leaf.none || leaf.few ? ` ${events} among them: very unsure.` : "";
   make(
     "p",
     `How ${counted(node.rows, "row")} of the training table fared, in a group that was chosen on the same rows: ` +
-      `no forecast for one person, and new rows will differ less.${few}`,
+      `no forecast for one person, and in new rows groups will differ less.${few}`,
     box,
     { class: "caveat" },
   );
