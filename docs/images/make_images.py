@@ -26,7 +26,7 @@ def main() -> None:
             )
             for scheme in ("light", "dark"):
                 page = browser.new_page(
-                    viewport={"width": 1280, "height": 905}, color_scheme=scheme
+                    viewport={"width": 1280, "height": 910}, color_scheme=scheme
                 )
                 page.goto((Path(directory) / "report.html").as_uri())
                 page.fill("#field-0", "12")
