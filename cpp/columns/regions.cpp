@@ -1,78 +1,11 @@
 #include "columns/regions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-
-#include "rows/flat_map.hpp"
+#include <bitset>
 
 namespace surtree {
 namespace {
-
-// A set of bins as a bit mask.
-template <std::size_t Words>
-struct BinSet {
-    std::array<std::uint64_t, Words> words{};
-
-    bool operator==(const BinSet&) const = default;
-    bool empty() const { return *this == BinSet{}; }
-    BinSet operator&(const BinSet& other) const {
-        BinSet out;
-        for (std::size_t w = 0; w < Words; ++w) out.words[w] = words[w] & other.words[w];
-        return out;
-    }
-
-    BinSet() = default;
-    explicit BinSet(const Region& region) {
-        for (const Run& run : region)
-            for (int b = run.first; b < run.last; ++b) words[at(b) / 64] |= 1ULL << (b % 64);
-    }
-
-    Region region() const {
-        Region out;
-        for (std::size_t w = 0; w < Words; ++w)
-            for (std::uint64_t left = words[w]; left != 0; left &= left - 1) {
-                const int b = static_cast<int>(w) * 64 + std::countr_zero(left);
-                if (!out.empty() && out.back().last == b)
-                    ++out.back().last;
-                else
-                    out.push_back({b, b + 1});
-            }
-        return out;
-    }
-
-    std::size_t hash() const {
-        std::uint64_t hash = 0;
-        for (const std::uint64_t word : words) hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-        return hash >> 32;
-    }
-};
-
-// Numbers distinct sets in order of arrival. `append` always adds a set, so that side c has number c.
-template <class Set>
-class Numbered {
- public:
-    std::vector<Set> sets;
-
-    int number(const Set& set) {
-        const int next = static_cast<int>(sets.size()), found = insert(set, next);
-        if (found == next) sets.push_back(set);
-        return found;
-    }
-
-    void append(const Set& set) {
-        if (!set.empty()) insert(set, static_cast<int>(sets.size()));
-        sets.push_back(set);
-    }
-
- private:
-    int insert(const Set& set, int next) {
-        if (!numbers_.has_room()) numbers_.grow();
-        return numbers_.insert(set, next);
-    }
-
-    FlatMap<Set, int> numbers_;
-};
 
 void append(Region& region, int first, int last) {
     if (first >= last) return;
@@ -93,19 +26,25 @@ Region complement(const Region& region, int n_bins) {
     return out;
 }
 
+template <std::size_t Bits>
+std::bitset<Bits> set_of(std::span<const Run> region) {
+    std::bitset<Bits> set;
+    for (const Run& run : region)
+        set |= ~std::bitset<Bits>{} >> (Bits - at(run.last - run.first)) << at(run.first);
+    return set;
+}
+
+template <std::size_t Bits>
+Region region_of(const std::bitset<Bits>& set, int n_bins) {
+    Region region;
+    for (int b = 0; b < n_bins; ++b)
+        if (set[at(b)]) append(region, b, b + 1);
+    return region;
+}
+
 constexpr int mask_bits = 64;
 
-std::uint64_t mask_of(std::span<const Run> region) {
-    std::uint64_t mask = 0;
-    for (const Run& run : region) mask |= (~0ULL >> (mask_bits - (run.last - run.first))) << run.first;
-    return mask;
-}
-
-Region region_of(std::uint64_t mask) {
-    BinSet<1> set;
-    set.words[0] = mask;
-    return set.region();
-}
+std::uint64_t mask_of(std::span<const Run> region) { return set_of<mask_bits>(region).to_ullong(); }
 
 }  // namespace
 
@@ -130,10 +69,10 @@ ColumnRegions::ColumnRegions(const std::vector<Region>& sides, std::vector<int> 
     for (const Region& side : sides) add_runs(side);
     if (levels < 2) return;
 
-    if (last_bin <= 64)
-        add_regions<1>(sides, levels);
+    if (last_bin <= mask_bits)
+        add_regions<mask_bits>(sides, levels);
     else
-        add_regions<max_kernel_bins / 64>(sides, levels);
+        add_regions<max_kernel_bins>(sides, levels);
 
     const std::size_t n = at(n_cuts), stride = whole_vectors(n_cuts + 1);
     membership.assign(at(last_bin) * stride, 0.0);
@@ -143,31 +82,39 @@ ColumnRegions::ColumnRegions(const std::vector<Region>& sides, std::vector<int> 
             for (int b = run.first; b < run.last; ++b) membership[at(b) * stride + c] = 1.0;
 }
 
-// Intersects sides with further cuts, level by level.
-template <std::size_t Words>
+// Intersects sides with further cuts, level by level, and numbers the distinct sets in order of arrival.
+template <std::size_t Bits>
 void ColumnRegions::add_regions(const std::vector<Region>& sides, int levels) {
-    using Set = BinSet<Words>;
-    Numbered<Set> regions;
-    for (const Region& side : sides) regions.append(Set(side));
-    const std::size_t n = sides.size() / 2;
+    using Set = std::bitset<Bits>;
+    std::vector<Set> sets;
+    std::unordered_map<Set, int> numbers;
+    const auto n_found = [&] { return static_cast<int>(sets.size()); };
+    for (const Region& side : sides) {  // side c has number c, even if it equals another
+        sets.push_back(set_of<Bits>(side));
+        numbers.try_emplace(sets.back(), n_found() - 1);
+    }
+    const auto number = [&](const Set& set) {
+        const auto [place, is_new] = numbers.try_emplace(set, n_found());
+        if (is_new) sets.push_back(set);
+        return place->second;
+    };
     const auto cut_again = [&](int from, int to) {
         for (int r = from; r < to; ++r) {
-            const Set region = regions.sets[at(r)];
-            for (std::size_t c = 0; c < n; ++c) {
-                const Set yes = region & regions.sets[c], no = region & regions.sets[n + c];
-                if (yes.empty() || no.empty()) continue;
-                const int number_of_yes = regions.number(yes);
-                splits.push_back({number_of_yes, regions.number(no)});
+            const Set region = sets[at(r)];
+            for (int c = 0; c < n_cuts; ++c) {
+                const Set yes = region & sets[at(c)], no = region & sets[at(n_cuts + c)];
+                if (yes.none() || no.none()) continue;
+                const int number_of_yes = number(yes);
+                splits.push_back({number_of_yes, number(no)});
             }
             split_begin.push_back(static_cast<int>(splits.size()));
         }
     };
-    const auto n_found = [&] { return static_cast<int>(regions.sets.size()); };
     cut_again(0, n_sides);
     n_regions = n_found();
     if (levels >= 3) cut_again(n_sides, n_regions);
     n_deep = n_found();
-    for (int r = n_sides; r < n_deep; ++r) add_runs(regions.sets[at(r)].region());
+    for (int r = n_sides; r < n_deep; ++r) add_runs(region_of(sets[at(r)], last_bin));
 }
 
 void ColumnRegions::add_runs(const Region& region) {
@@ -221,7 +168,8 @@ const ColumnRegions& Column::within(std::uint64_t occupied) const {
     }
     std::vector<Region> sides;
     for (const std::size_t first : {0, 1})
-        for (std::size_t k = first; k < seen.size(); k += 2) sides.push_back(region_of(seen[k]));
+        for (std::size_t k = first; k < seen.size(); k += 2)
+            sides.push_back(region_of(std::bitset<mask_bits>(seen[k]), n_bins));
     const Run bins{std::countr_zero(occupied), mask_bits - std::countl_zero(occupied)};
     found =
         std::make_unique<ColumnRegions>(sides, std::move(cuts), occupied == 0 ? Run{0, 0} : bins, levels_);

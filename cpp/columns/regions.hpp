@@ -64,7 +64,7 @@ struct ColumnRegions {
 
  private:
     void add_runs(const Region& region);
-    template <std::size_t Words>
+    template <std::size_t Bits>
     void add_regions(const std::vector<Region>& sides, int levels);
 };
 
