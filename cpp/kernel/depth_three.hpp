@@ -21,53 +21,41 @@ struct DepthThree {
     const TripleTables<Width> tables;
     Arena arena;
     const Leaf rule;
-    double* scratch;
+    SingleSolver<Leaf> single;
     PairSolver<Leaf> pair;
     double* pair_gains;     // regions of one x sides of the other
     double* flipped_gains;  // and the other way round
-    double* lines;          // (bins of j + 1) x Width x sides of k
     double* blocks;         // (bins of i + 1) x Width x (sides of j x sides of k)
     double* gains[2];       // of one cut of i, holding and not: sides of j x sides of k
-    double* best;           // a line of sides
     double* column_best;    // sides x sides
     double* side_best[2];   // sides of all axes: with at most 2 and 3 splits
     double** single_table;  // per axis: sums per bin
     double** pair_table;    // per pair of axes
-    double** leaf;          // per axis: as in Single
-    double** stump;
-    double** cell;        // per pair: gains of side x side as a leaf
-    double** cell_stump;  // per pair: with at most one split
+    double** leaf;          // per axis: gains of deep regions as leaves
+    double** stump;         // per axis: gains of regions with at most one split
+    double** cell;          // per pair: gains of side x side as a leaf
+    double** cell_stump;    // per pair: with at most one split
 
     explicit DepthThree(const KernelInput& input)
         : in(input),
           tables{input},
           arena{input.workspace},
           rule(input.leaf),
-          scratch(arena.take(Single<Leaf>::scratch_size(input))),
+          single(arena, input),
           pair(arena, input),
-          pair_gains(arena.take(PairSolver<Leaf>::most(input, PairSolver<Leaf>::n_cells))),
-          flipped_gains(arena.take(PairSolver<Leaf>::most(input, PairSolver<Leaf>::n_cells))) {
+          pair_gains(arena.take(pair.most(input, pair.n_cells))),
+          flipped_gains(arena.take(pair.most(input, pair.n_cells))) {
         const int n = in.n_axes;
-        std::size_t line = 0, block_lines = 0, block = 0, sides = 0;
-        const auto grow = [](std::size_t& to, std::size_t value) {
-            if (value > to) to = value;
-        };
-        for (int i = 0; i < n; ++i) {
-            grow(sides, static_cast<std::size_t>(in.axes[i].n_sides));
+        std::size_t most_blocks = 0, block = 0;
+        for (int i = 0; i < n; ++i)
             for (int j = i + 1; j < n; ++j) {
                 const KernelAxis &a = in.axes[i], &b = in.axes[j];
-                grow(block, area(a.n_sides, b.n_sides));
-                for (int k = j + 1; k < n; ++k) {
-                    const KernelAxis& c = in.axes[k];
-                    grow(line, area(b.last_bin + 1, padded(c.n_sides)) * Width);
-                    grow(block_lines, area(a.last_bin + 1, padded(b.n_sides * c.n_sides)) * Width);
-                }
+                raise(block, area(a.n_sides, b.n_sides));
+                for (int k = j + 1; k < n; ++k)
+                    raise(most_blocks, area(a.last_bin + 1, padded(b.n_sides * in.axes[k].n_sides)) * Width);
             }
-        }
-        lines = arena.take(line);
-        blocks = arena.take(block_lines);
+        blocks = arena.take(most_blocks);
         for (double*& g : gains) g = arena.take(block);
-        best = arena.take(sides);
         column_best = arena.take(block);
         for (double*& s : side_best) s = arena.take(static_cast<std::size_t>(all_sides(in)));
         single_table = arena.pointers(n);
@@ -81,9 +69,8 @@ struct DepthThree {
         };
         for (int i = 0; i < n; ++i) {
             const KernelAxis& a = in.axes[i];
-            const Single<Leaf> single(arena, a);
-            keep(leaf, i, single.leaf);
-            keep(stump, i, single.stump);
+            keep(leaf, i, arena.take(a.n_deep));
+            keep(stump, i, arena.take(a.n_regions));
             keep(single_table, i, arena.take(area(tables.bins_of(a), Width)));
             for (int j = i + 1; j < n; ++j) {
                 const KernelAxis& b = in.axes[j];
@@ -97,13 +84,12 @@ struct DepthThree {
     bool run() {
         tables.sum_margins(single_table, pair_table);
         for (int i = 0; i < in.n_axes; ++i) {
-            const Single<Leaf> single(leaf[i], stump[i]);
-            single.solve(rule, in.axes[i], single_table[i], Arena{scratch});
+            single.solve(rule, in.axes[i], single_table[i], leaf[i]);
             if (const double* const best_known = known(i))
                 for (int r = 0; r < in.axes[i].n_regions; ++r)
                     stump[i][r] = larger(leaf[i][r], best_known[r]);
             else
-                single.split(in.axes[i], in.axes[i].n_regions);
+                split_regions(in.axes[i], in.axes[i].n_regions, leaf[i], stump[i]);
         }
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = i + 1; j < in.n_axes; ++j) solve_pair(i, j);
@@ -138,15 +124,8 @@ struct DepthThree {
         }
 
         // A region of one column, split by a cut of the other.
-        const auto cut_regions = [](const double* gains_of, const KernelAxis& of, const KernelAxis& by,
-                                    double* to) {
-            for (int region = 0; region < of.n_regions; ++region) {
-                const double* line = gains_of + area(region, by.n_sides);
-                to[region] = larger(to[region], best_sum(line, line + by.n_cuts, by.n_cuts));
-            }
-        };
-        if (!known(i)) cut_regions(pair_gains, a, b, stump[i]);
-        if (!known(j)) cut_regions(flipped_gains, b, a, stump[j]);
+        if (!known(i)) split_lines(pair_gains, a.n_regions, b, stump[i]);
+        if (!known(j)) split_lines(flipped_gains, b.n_regions, a, stump[j]);
 
         // A side of each, split by another cut of one of the two columns.
         double* const leaves = cell[i * in.n_axes + j];
@@ -208,9 +187,11 @@ struct DepthThree {
             for (int side = 0; side < 2; ++side) {
                 const int s = cut + side * axes.i.n_cuts;
                 if (!known(i, j))
-                    split_lines(axes, gains[side], cell_stump[i * n + j] + area(s, axes.j.n_sides));
+                    split_lines(gains[side], axes.j.n_sides, axes.k,
+                                cell_stump[i * n + j] + area(s, axes.j.n_sides));
                 if (!known(i, k))
-                    split_columns(axes, gains[side], cell_stump[i * n + k] + area(s, axes.k.n_sides));
+                    split_columns(gains[side], axes.k.n_sides, axes.j,
+                                  cell_stump[i * n + k] + area(s, axes.k.n_sides));
             }
         }
     }
@@ -220,46 +201,17 @@ struct DepthThree {
         const int width_k = padded(axes.k.n_sides), width = padded(axes.block());
         const std::size_t line = area(width_k, Width), block_line = area(width, Width);
         fill(blocks + static_cast<std::size_t>(axes.i.first_bin) * block_line, block_line, 0);
-        fill(lines + static_cast<std::size_t>(axes.j.first_bin) * line, line, 0);
         for (int bi = axes.i.first_bin; bi < axes.i.last_bin; ++bi) {
-            for (int bj = axes.j.first_bin; bj < axes.j.last_bin; ++bj) {
-                double* here = lines + static_cast<std::size_t>(bj + 1) * line;
-                double* per_sum[Width];
-                for (int c = 0; c < Width; ++c) per_sum[c] = here + c * width_k;
-                const double* per_bin = axes.table + static_cast<std::size_t>(bi) * axes.i_stride +
-                                        static_cast<std::size_t>(bj) * axes.j_stride;
-                to_sides<Width>(axes.k, per_bin, axes.k_stride, per_sum);
-                for (std::size_t u = 0; u < line; u += lanes)
-                    store(here + u, load(here + u) + load(here - line + u));
-            }
+            running_sides<Width>(axes.table + static_cast<std::size_t>(bi) * axes.i_stride, axes.j,
+                                 axes.j_stride, axes.k, axes.k_stride, pair.sides);
             const double* before = blocks + static_cast<std::size_t>(bi) * block_line;
             double* here = blocks + static_cast<std::size_t>(bi + 1) * block_line;
             // What a row writes past its end is overwritten by the next row, or the next block.
             for (int c = 0; c < Width; ++c, before += width, here += width)
                 for (int s = 0; s < axes.j.n_sides; ++s)
-                    region_sum(axes.j, s, lines + c * width_k, line, width_k, before + s * axes.k.n_sides,
-                               here + s * axes.k.n_sides);
+                    region_sum(axes.j, s, pair.sides + c * width_k, line, width_k,
+                               before + s * axes.k.n_sides, here + s * axes.k.n_sides);
         }
-    }
-
-    // (side of i, side of j) split by k.
-    static void split_lines(const Triple& axes, const double* table, double* to) {
-        for (int s = 0; s < axes.j.n_sides; ++s) {
-            const double* line = table + area(s, axes.k.n_sides);
-            to[s] = larger(to[s], best_sum(line, line + axes.k.n_cuts, axes.k.n_cuts));
-        }
-    }
-
-    // (side of i, side of k) split by j.
-    void split_columns(const Triple& axes, const double* table, double* to) const {
-        for (int at = 0; at < axes.k.n_sides; at += lanes) {
-            Vector acc = broadcast(2 * infeasible);
-            for (int c = 0; c < axes.j.n_cuts; ++c)
-                acc = larger(acc, load(table + area(c, axes.k.n_sides) + at) +
-                                      load(table + area(axes.j.n_cuts + c, axes.k.n_sides) + at));
-            store(best + at, acc);
-        }
-        raise(to, best, axes.k.n_sides);
     }
 
     // From leaves and stumps two levels down to the gains of each side with 0 to 3 splits.

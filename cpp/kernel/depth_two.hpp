@@ -6,22 +6,31 @@
 namespace surtree::SURTREE_ISA {
 namespace {
 
-// One column: gains of its regions as leaves and with one split of the same column.
+// Raises `most` to a size.
+void raise(std::size_t& most, std::size_t size) {
+    if (size > most) most = size;
+}
+
+// One column: gains of its regions as leaves.
 template <class Leaf>
-struct Single {
+struct SingleSolver {
     static constexpr int Width = Leaf::width;
 
-    double* leaf;   // per deep region
-    double* stump;  // per region: with at most one split
+    double* prefix;  // (bins + 1) x Width
+    SumArrays<Width> sums;
 
-    Single(double* leaf_piece, double* stump_piece) : leaf(leaf_piece), stump(stump_piece) {}
-    Single(Arena& arena, const KernelAxis& axis)
-        : leaf(arena.take(axis.n_deep)), stump(arena.take(axis.n_regions)) {}
+    static std::size_t most(const KernelInput& in, int KernelAxis::* size) {
+        std::size_t best = 0;
+        for (int i = 0; i < in.n_axes; ++i) raise(best, static_cast<std::size_t>(in.axes[i].*size));
+        return best;
+    }
 
-    // From a histogram.
-    void solve(const Leaf& rule, const KernelAxis& axis, const double* per_bin, Arena scratch) const {
-        double* prefix = scratch.take(area(axis.last_bin + 1, Width));
-        SumArrays<Width> sums(scratch, static_cast<std::size_t>(axis.n_deep));
+    SingleSolver(Arena& arena, const KernelInput& in)
+        : prefix(arena.take((most(in, &KernelAxis::last_bin) + 1) * Width)),
+          sums(arena, most(in, &KernelAxis::n_deep)) {}
+
+    // Gains of all deep regions, from a histogram.
+    void solve(const Leaf& rule, const KernelAxis& axis, const double* per_bin, double* out) const {
         for (int c = 0; c < Width; ++c) prefix[c] = 0;
         for (std::size_t k = 0; k < area(axis.last_bin, Width); ++k)
             prefix[k + Width] = prefix[k] + per_bin[k];
@@ -32,53 +41,18 @@ struct Single {
                     sum += prefix[axis.runs[u].last * Width + c] - prefix[axis.runs[u].first * Width + c];
                 sums.of[c][region] = sum;
             }
-        limited_gains(rule, sums, leaf, axis.n_deep);
-    }
-
-    // For the first n regions, whose splits are listed.
-    void split(const KernelAxis& axis, int n) const {
-        for (int region = 0; region < n; ++region) {
-            double best = leaf[region];
-            for (int k = axis.split_begin[region]; k < axis.split_begin[region + 1]; ++k)
-                best = larger(best, leaf[axis.splits[k].yes] + leaf[axis.splits[k].no]);
-            stump[region] = best;
-        }
-    }
-
-    static std::size_t scratch_size(const KernelInput& in) {
-        std::size_t most = 0;
-        for (int i = 0; i < in.n_axes; ++i) {
-            Arena count{nullptr};
-            count.take(area(in.axes[i].last_bin + 1, Width));
-            SumArrays<Width> sums(count, in.axes[i].n_deep);
-            if (count.used > most) most = count.used;
-        }
-        return most;
-    }
-
-    static std::size_t piece_size(const KernelInput& in) {
-        std::size_t most = 0;
-        for (int i = 0; i < in.n_axes; ++i) {
-            Arena count{nullptr};
-            Single single(count, in.axes[i]);
-            if (count.used > most) most = count.used;
-        }
-        return most;
-    }
-
-    static int most_bins(const KernelInput& in) {
-        int most = 0;
-        for (int i = 0; i < in.n_axes; ++i)
-            if (in.axes[i].last_bin > most) most = in.axes[i].last_bin;
-        return most;
+        limited_gains(rule, sums, out, axis.n_deep);
     }
 };
 
-template <int Width>
-void bin_sums(const KernelInput& in, const KernelAxis& axis, double* out) {
-    fill(out, area(axis.last_bin, Width), 0);
-    for (int r = 0; r < in.n_rows; ++r)
-        Cell<Width>::add(out + area(axis.bins[r], Width), in.sums + area(r, Width));
+// The gains of the first n regions with at most one split of the same column, from those as leaves.
+void split_regions(const KernelAxis& axis, int n, const double* leaf, double* stump) {
+    for (int region = 0; region < n; ++region) {
+        double best = leaf[region];
+        for (int k = axis.split_begin[region]; k < axis.split_begin[region + 1]; ++k)
+            best = larger(best, leaf[axis.splits[k].yes] + leaf[axis.splits[k].no]);
+        stump[region] = best;
+    }
 }
 
 // Two columns: gains of (region of one) x (side of the other) as leaves.
@@ -94,7 +68,7 @@ struct PairSolver {
         std::size_t best = 0;
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = 0; j < in.n_axes; ++j)
-                if (i != j && size(in.axes[i], in.axes[j]) > best) best = size(in.axes[i], in.axes[j]);
+                if (i != j) raise(best, size(in.axes[i], in.axes[j]));
         return best;
     }
     static std::size_t table_size(const KernelAxis& a, const KernelAxis& b) {
@@ -110,22 +84,13 @@ struct PairSolver {
     PairSolver(Arena& arena, const KernelInput& in)
         : sides(arena.take(most(in, running_size))), sums(arena, most(in, n_cells)) {}
 
-    // Gains of regions from..to-1 of `a` with every side of `b`. In the table, bins of a are `a_stride` apart
-    // and bins of b `b_stride`.
+    // Gains of regions from..to-1 of `a` with every side of `b`. Strides are as in `running_sides`.
     void solve(const Leaf& rule, const double* table, const KernelAxis& a, std::size_t a_stride,
                const KernelAxis& b, std::size_t b_stride, int from, int to, double* out) const {
         if (from == to) return;
+        running_sides<Width>(table, a, a_stride, b, b_stride, sides);
         const int width = padded(b.n_sides);
         const std::size_t line = area(width, Width);
-        fill(sides + static_cast<std::size_t>(a.first_bin) * line, line, 0);
-        for (int bin = a.first_bin; bin < a.last_bin; ++bin) {
-            double* here = sides + static_cast<std::size_t>(bin + 1) * line;
-            double* per_sum[Width];
-            for (int c = 0; c < Width; ++c) per_sum[c] = here + c * width;
-            to_sides<Width>(b, table + static_cast<std::size_t>(bin) * a_stride, b_stride, per_sum);
-            for (std::size_t k = 0; k < line; k += lanes)
-                store(here + k, load(here + k) + load(here - line + k));
-        }
         const double* const zeros = sides + static_cast<std::size_t>(a.first_bin) * line;
         // Regions are written in order: each overwrites what the one before wrote past its end.
         for (int region = from; region < to; ++region)
@@ -143,29 +108,33 @@ struct DepthOne {
 
     const KernelInput& in;
     Arena arena;
-    double* scratch;
-    double* piece;
+    const Leaf rule;
+    SingleSolver<Leaf> single;
     double* per_bin;
+    double* leaf;  // per deep region of one axis
 
     explicit DepthOne(const KernelInput& input)
         : in(input),
           arena{input.workspace},
-          scratch(arena.take(Single<Leaf>::scratch_size(input))),
-          piece(arena.take(Single<Leaf>::piece_size(input))),
-          per_bin(arena.take(area(Single<Leaf>::most_bins(input), Width))) {}
+          rule(input.leaf),
+          single(arena, input),
+          per_bin(arena.take(single.most(input, &KernelAxis::last_bin) * Width)),
+          leaf(arena.take(single.most(input, &KernelAxis::n_deep))) {}
 
     bool run() {
-        const Leaf rule(in.leaf);
         for (int i = 0; i < in.n_axes; ++i) {
-            const KernelAxis& axis = in.axes[i];
-            Arena pieces{piece};
-            const Single<Leaf> single(pieces, axis);
-            bin_sums<Width>(in, axis, per_bin);
-            single.solve(rule, axis, per_bin, Arena{scratch});
-            for (int s = 0; s < axis.n_sides; ++s) in.side_gains[axis.first_side + s] = single.leaf[s];
+            solve(in.axes[i]);
+            for (int s = 0; s < in.axes[i].n_sides; ++s) in.side_gains[in.axes[i].first_side + s] = leaf[s];
             if (stopped(in)) return false;
         }
         return true;
+    }
+
+    void solve(const KernelAxis& axis) const {
+        fill(per_bin, area(axis.last_bin, Width), 0);
+        for (int r = 0; r < in.n_rows; ++r)
+            add_cell<Width>(per_bin + area(axis.bins[r], Width), in.sums + area(r, Width));
+        single.solve(rule, axis, per_bin, leaf);
     }
 };
 
@@ -176,80 +145,46 @@ struct DepthTwo {
     static constexpr int Width = Leaf::width;
 
     const KernelInput& in;
-    Arena arena;
-    double* scratch;
-    double* piece;
-    double* per_bin;
+    DepthOne<Leaf> one;
+    Arena& arena;
+    PairSolver<Leaf> pair;
     unsigned* cell_of;
     double* table;
-    PairSolver<Leaf> pair;
     double* gains;   // sides of the first column x sides of the second
     double* stumps;  // sides of all axes
-    double* best;    // sides of one axis
 
     explicit DepthTwo(const KernelInput& input)
         : in(input),
-          arena{input.workspace},
-          scratch(arena.take(Single<Leaf>::scratch_size(input))),
-          piece(arena.take(Single<Leaf>::piece_size(input))),
-          per_bin(arena.take(area(Single<Leaf>::most_bins(input), Width))),
-          cell_of(arena.cells(input.n_rows)),
-          table(arena.take(PairSolver<Leaf>::most(input, PairSolver<Leaf>::table_size))),
+          one(input),
+          arena(one.arena),
           pair(arena, input),
-          gains(arena.take(PairSolver<Leaf>::most(input, PairSolver<Leaf>::n_cells))),
-          stumps(arena.take(all_sides(input))),
-          best(arena.take(padded(all_sides(input)))) {}
+          cell_of(arena.cells(input.n_rows)),
+          table(arena.take(pair.most(input, pair.table_size))),
+          gains(arena.take(pair.most(input, pair.n_cells))),
+          stumps(arena.take(all_sides(input))) {}
 
     bool run() {
-        const Leaf rule(in.leaf);
         for (int i = 0; i < in.n_axes; ++i) {
             const KernelAxis& axis = in.axes[i];
-            Arena pieces{piece};
-            const Single<Leaf> single(pieces, axis);
-            bin_sums<Width>(in, axis, per_bin);
-            single.solve(rule, axis, per_bin, Arena{scratch});
-            single.split(axis, axis.n_sides);
-            for (int s = 0; s < axis.n_sides; ++s) {
-                in.side_gains[2 * (axis.first_side + s)] = single.leaf[s];
-                stumps[axis.first_side + s] = single.stump[s];
-            }
+            one.solve(axis);
+            split_regions(axis, axis.n_sides, one.leaf, stumps + axis.first_side);
+            for (int s = 0; s < axis.n_sides; ++s) in.side_gains[2 * (axis.first_side + s)] = one.leaf[s];
         }
         for (int i = 0; i < in.n_axes; ++i) {
             const KernelAxis& a = in.axes[i];
             for (int r = 0; r < in.n_rows; ++r) cell_of[r] = a.bins[r];
             for (int j = i + 1; j < in.n_axes; ++j) {
                 const KernelAxis& b = in.axes[j];
-                fill(table, PairSolver<Leaf>::table_size(a, b), 0);
+                fill(table, pair.table_size(a, b), 0);
                 add_rows<Width>(in, 0, in.n_rows, cell_of, b.bins, b.last_bin, table);
-                pair.solve(rule, table, a, area(b.last_bin, Width), b, Width, 0, a.n_sides, gains);
-                cut_lines(a, b);
-                cut_columns(a, b);
+                pair.solve(one.rule, table, a, area(b.last_bin, Width), b, Width, 0, a.n_sides, gains);
+                split_lines(gains, a.n_sides, b, stumps + a.first_side);
+                split_columns(gains, b.n_sides, a, stumps + b.first_side);
                 if (stopped(in)) return false;
             }
         }
         for (int s = 0; s < all_sides(in); ++s) in.side_gains[2 * s + 1] = stumps[s];
         return true;
-    }
-
-    // Splits sides of a by the cuts of b.
-    void cut_lines(const KernelAxis& a, const KernelAxis& b) const {
-        for (int s = 0; s < a.n_sides; ++s) {
-            const double* line = gains + area(s, b.n_sides);
-            double& stump = stumps[a.first_side + s];
-            stump = larger(stump, best_sum(line, line + b.n_cuts, b.n_cuts));
-        }
-    }
-
-    // Splits sides of b by the cuts of a.
-    void cut_columns(const KernelAxis& a, const KernelAxis& b) const {
-        for (int k = 0; k < b.n_sides; k += lanes) {
-            Vector acc = broadcast(2 * infeasible);
-            for (int c = 0; c < a.n_cuts; ++c)
-                acc = larger(acc, load(gains + area(c, b.n_sides) + k) +
-                                      load(gains + area(a.n_cuts + c, b.n_sides) + k));
-            store(best + k, acc);
-        }
-        raise(stumps + b.first_side, best, b.n_sides);
     }
 };
 

@@ -24,11 +24,7 @@ std::size_t workspace(const KernelInput& in, int depth) {
     dry.workspace = nullptr;
     if (depth == 1) return count<Objective, DepthOne>(dry);
     if (depth == 2) return count<Objective, DepthTwo>(dry);
-    // The same space serves while the tables are filled.
-    Arena filling{nullptr};
-    filling.cells(in.n_rows);
-    const std::size_t solving = count<Objective, DepthThree>(dry);
-    return solving > filling.used ? solving : filling.used;
+    return count<Objective, DepthThree>(dry);
 }
 
 template <class Objective>
@@ -48,33 +44,30 @@ void scan_cuts(const ScanInput& in, int side, const double* sums, int n_cuts) {
                          [&]<class Leaf>() { Scan<Leaf>{in}.evaluate(side, sums, n_cuts); });
 }
 
-// Calls a function of the sums of some rows, a vector of rows at a time.
-template <class Leaf, class Value>
-void for_each_row(const double* sums, int n, double* out, const Value& value) {
-    for (int first = 0; first < n; first += lanes) {
-        const int left = n - first < lanes ? n - first : lanes;
-        Vector rows[Leaf::width] = {};
-        for (int l = 0; l < left; ++l)
-            for (int c = 0; c < Leaf::width; ++c) rows[c][l] = sums[area(first + l, Leaf::width) + c];
-        const Vector values = value(rows);
-        for (int l = 0; l < left; ++l) out[first + l] = values[l];
-    }
+// Calls a function of a leaf and the sums of some rows, a vector of rows at a time.
+template <class Objective, class Value>
+void for_each_row(const LeafSpec& spec, const double* sums, int n, double* out, const Value& value) {
+    with_leaf<Objective>(spec.n_counts, [&]<class Leaf>() {
+        const Leaf leaf(spec);
+        for (int first = 0; first < n; first += lanes) {
+            const int left = n - first < lanes ? n - first : lanes;
+            Vector rows[Leaf::width] = {};
+            for (int l = 0; l < left; ++l)
+                for (int c = 0; c < Leaf::width; ++c) rows[c][l] = sums[area(first + l, Leaf::width) + c];
+            const Vector values = value(leaf, rows);
+            for (int l = 0; l < left; ++l) out[first + l] = values[l];
+        }
+    });
 }
 
 template <class Objective>
 void gains(const LeafSpec& spec, const double* sums, int n, double* out) {
-    with_leaf<Objective>(spec.n_counts, [&]<class Leaf>() {
-        const Leaf leaf(spec);
-        for_each_row<Leaf>(sums, n, out, [&](const auto& rows) { return leaf.gain(rows); });
-    });
+    for_each_row<Objective>(spec, sums, n, out, [](auto& leaf, auto& rows) { return leaf.gain(rows); });
 }
 
 template <class Objective>
 void saturated(const LeafSpec& spec, const double* sums, int n, double* out) {
-    with_leaf<Objective>(spec.n_counts, [&]<class Leaf>() {
-        const Leaf leaf(spec);
-        for_each_row<Leaf>(sums, n, out, [&](const auto& rows) { return leaf.saturated(rows); });
-    });
+    for_each_row<Objective>(spec, sums, n, out, [](auto& leaf, auto& rows) { return leaf.saturated(rows); });
 }
 
 template <class Objective>
@@ -104,8 +97,6 @@ constexpr Kernels table = {SURTREE_NAME(SURTREE_ISA),
                            allows<Objective>};
 
 }  // namespace
-
-const Kernels* find_kernels(const char* objective);
 
 const Kernels* find_kernels(const char* objective) {
     const Kernels* found = nullptr;

@@ -34,10 +34,6 @@ void fill(double* to, std::size_t n, double value) {
     for (std::size_t k = 0; k < n; ++k) to[k] = value;
 }
 
-void raise(double* to, const double* from, int n) {
-    for (int k = 0; k < n; ++k) to[k] = larger(from[k], to[k]);
-}
-
 // The maximum of yes[k] + no[k].
 double best_sum(const double* yes, const double* no, int n) {
     if (n >= lanes) {
@@ -49,6 +45,26 @@ double best_sum(const double* yes, const double* no, int n) {
     double best = 2 * infeasible;
     for (int k = 0; k < n; ++k) best = larger(best, yes[k] + no[k]);
     return best;
+}
+
+// Lines of gains by the sides of `by`: raises to[line] to the best cut of `by`.
+void split_lines(const double* gains, int n_lines, const KernelAxis& by, double* to) {
+    for (int line = 0; line < n_lines; ++line, gains += by.n_sides)
+        to[line] = larger(to[line], best_sum(gains, gains + by.n_cuts, by.n_cuts));
+}
+
+// The same for lines that are the sides of `by`, each with n gains: raises to[k] to the best cut of `by`.
+void split_columns(const double* gains, int n, const KernelAxis& by, double* to) {
+    const double* const fails = gains + area(by.n_cuts, n);
+    for (int k = 0; k < n; k += lanes) {
+        Vector best = broadcast(2 * infeasible);
+        for (std::size_t line = 0; line < area(by.n_cuts, n); line += static_cast<std::size_t>(n))
+            best = larger(best, load(gains + line + k) + load(fails + line + k));
+        if (k + lanes <= n)
+            store(to + k, larger(best, load(to + k)));
+        else
+            for (int l = 0; k + l < n; ++l) to[k + l] = larger(best[l], to[k + l]);
+    }
 }
 
 bool stopped(const KernelInput& in) { return __atomic_load_n(in.stop, __ATOMIC_RELAXED); }
@@ -82,16 +98,14 @@ void limited_gains(const Leaf& leaf, const SumArrays<Leaf::width>& sums, double*
 
 // Adds all sums of a row or cell, as one vector if the width is a power of two.
 template <int Width>
-struct Cell {
-    static void add(double* to, const double* from) {
-        if constexpr ((Width & (Width - 1)) == 0) {
-            typedef double Sums __attribute__((vector_size(Width * 8), aligned(8), may_alias));
-            *reinterpret_cast<Sums*>(to) += *reinterpret_cast<const Sums*>(from);
-        } else {
-            for (int c = 0; c < Width; c += 2) Cell<2>::add(to + c, from + c);
-        }
+void add_cell(double* to, const double* from) {
+    if constexpr ((Width & (Width - 1)) == 0) {
+        typedef double Sums __attribute__((vector_size(Width * 8), aligned(8), may_alias));
+        *reinterpret_cast<Sums*>(to) += *reinterpret_cast<const Sums*>(from);
+    } else {
+        for (int c = 0; c < Width; c += 2) add_cell<2>(to + c, from + c);
     }
-};
+}
 
 // Adds rows first..last-1 to cells cell_of[row - first] * n_bins + bin.
 template <int Width>
@@ -99,7 +113,7 @@ void add_rows(const KernelInput& in, int first, int last, const unsigned* cell_o
               int n_bins, double* table) {
     const double* sums = in.sums + area(first, Width);
     for (int r = 0; r < last - first; ++r, sums += Width)
-        Cell<Width>::add(
+        add_cell<Width>(
             table + static_cast<std::size_t>(cell_of[r] * static_cast<unsigned>(n_bins) + bins[first + r]) *
                         Width,
             sums);
@@ -158,6 +172,23 @@ void to_sides(const KernelAxis& axis, const double* per_bin, std::size_t stride,
         }
         for (int k = 0; k + lanes < n_cuts; k += lanes) store(fails + k, all - load(out[c] + k));
         store(fails + n_cuts - lanes, all - load(out[c] + n_cuts - lanes));
+    }
+}
+
+// Running sums over the bins of `a` of the sums per side of `b`, a line for each bin and one before them. In
+// the table, bins of a are `a_stride` apart and bins of b `b_stride`.
+template <int Width>
+void running_sides(const double* table, const KernelAxis& a, std::size_t a_stride, const KernelAxis& b,
+                   std::size_t b_stride, double* lines) {
+    const int width = padded(b.n_sides);
+    const std::size_t line = area(width, Width);
+    fill(lines + static_cast<std::size_t>(a.first_bin) * line, line, 0);
+    for (int bin = a.first_bin; bin < a.last_bin; ++bin) {
+        double* here = lines + static_cast<std::size_t>(bin + 1) * line;
+        double* per_sum[Width];
+        for (int c = 0; c < Width; ++c) per_sum[c] = here + c * width;
+        to_sides<Width>(b, table + static_cast<std::size_t>(bin) * a_stride, b_stride, per_sum);
+        for (std::size_t k = 0; k < line; k += lanes) store(here + k, load(here + k) + load(here - line + k));
     }
 }
 

@@ -104,7 +104,7 @@ struct TripleTables {
         fill(out, area(n, Width), 0);
         for (int o = 0; o < outer; ++o)
             for (int m = 0; m < n; ++m)
-                for (int k = 0; k < inner; ++k, table += Width) Cell<Width>::add(out + area(m, Width), table);
+                for (int k = 0; k < inner; ++k, table += Width) add_cell<Width>(out + area(m, Width), table);
     }
 
     Triple triple(const KernelAxis& i, const KernelAxis& j, const KernelAxis& k) const {
