@@ -47,6 +47,12 @@ struct Problem {
     const double* counts = nullptr;       // counts that `Limits::least` limits x n_rows
     bool round_down = false;  // round exposures down to the grid (see rows.hpp), not to the nearest
 
+    std::vector<std::vector<int>> cuts_by_column() const {
+        std::vector<std::vector<int>> out(n_columns);
+        for (std::size_t c = 0; c < cuts.size(); ++c) out[at(cuts[c].column)].push_back(static_cast<int>(c));
+        return out;
+    }
+
     // The same rows and objective, without columns and cuts.
     Problem without_columns() const {
         Problem out = *this;
@@ -102,6 +108,12 @@ enum class Status { optimal, time_limit, interrupted };
 // A tree as arrays in preorder; a leaf has cut -1.
 struct Tree {
     std::vector<int> cut, left, right;
+
+    // Appends a leaf and returns its index.
+    int add_leaf() {
+        for (std::vector<int>* of : {&cut, &left, &right}) of->push_back(-1);
+        return static_cast<int>(cut.size()) - 1;
+    }
 };
 
 // Entry k is for trees of at most k splits.

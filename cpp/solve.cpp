@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "columns/regroup.hpp"
-#include "search/bisection_trees.hpp"
-#include "search/sweep_trees.hpp"
+#include "search/bisection.hpp"
+#include "search/sweep.hpp"
 
 namespace surtree {
 namespace {

@@ -8,104 +8,69 @@ namespace {
 
 constexpr int max_short_bins = 512;
 
-// A cut of a chain: it separates the bins before `first` from the others. The missing bin is the lowest or
-// the highest of them.
-struct Step {
-    int cut, first;
-    bool missing_below;
-};
-
-bool nested(const Problem& problem, const Cut& cut) {
-    const int missing_bin = problem.missing_bin[at(cut.column)];
-    const int n_values = missing_bin < 0 ? problem.n_bins[at(cut.column)] : missing_bin;
-    return cut.is_ordered(n_values, missing_bin);
+bool is_chain(const Problem& problem, std::size_t column, const std::vector<int>& cuts) {
+    const int missing_bin = problem.missing_bin[column];
+    const int n_values = missing_bin < 0 ? problem.n_bins[column] : missing_bin;
+    return !cuts.empty() && std::ranges::all_of(cuts, [&](int c) {
+        return problem.cuts[at(c)].is_ordered(n_values, missing_bin);
+    });
 }
 
-std::vector<std::vector<int>> cuts_by_column(const Problem& problem) {
-    std::vector<std::vector<int>> out(problem.n_columns);
-    for (std::size_t c = 0; c < problem.cuts.size(); ++c)
-        out[at(problem.cuts[c].column)].push_back(static_cast<int>(c));
-    return out;
+// The chain of those cuts that have missing values, if there are any, below or above them.
+void add_chain(const Problem& problem, std::size_t column, std::vector<int> cuts, bool missing_below,
+               ChainedProblem& out) {
+    const int missing_bin = problem.missing_bin[column];
+    std::erase_if(cuts,
+                  [&](int c) { return (missing_bin >= 0 && !problem.cuts[at(c)].missing) != missing_below; });
+    if (cuts.empty()) return;
+    const auto first_bin = [&](int c) { return problem.cuts[at(c)].first; };
+    std::ranges::stable_sort(cuts, {}, first_bin);
+    const auto repeated = std::ranges::unique(cuts, {}, first_bin);
+    cuts.erase(repeated.begin(), repeated.end());
+    // One more than there are bins: regrouping may leave a cut above the last bin, which holds nowhere.
+    std::vector<std::uint16_t> rank(at(problem.n_bins[column]) + 1, 0);
+    for (const int c : cuts) ++rank[at(first_bin(c))];
+    std::partial_sum(rank.begin(), rank.end(), rank.begin());
+    if (missing_below) rank[at(missing_bin)] = 0;
+    const std::uint16_t* from = problem.bins + column * problem.n_rows;
+    for (std::size_t r = 0; r < problem.n_rows; ++r) out.bins.push_back(rank[from[r]]);
+    out.columns.push_back({static_cast<int>(cuts.size()) + 1, std::move(cuts), {}});
 }
 
-bool is_chain(const Problem& problem, const std::vector<int>& cuts) {
-    return !cuts.empty() &&
-           std::all_of(cuts.begin(), cuts.end(), [&](int c) { return nested(problem, problem.cuts[at(c)]); });
+void add_unordered(const Problem& problem, std::size_t column, const std::vector<int>& cuts,
+                   ChainedProblem& out) {
+    out.columns.push_back({problem.n_bins[column], cuts, {}});
+    for (const int c : cuts)
+        out.columns.back().holds.push_back(
+            region_of(problem.cuts[at(c)], problem.n_bins[column], problem.missing_bin[column]));
+    const std::uint16_t* from = problem.bins + column * problem.n_rows;
+    out.bins.insert(out.bins.end(), from, from + problem.n_rows);
 }
-
-class ChainSplitter {
- public:
-    explicit ChainSplitter(const Problem& problem) : problem_(problem), cuts_(cuts_by_column(problem)) {}
-
-    ChainedProblem run() {
-        for (std::size_t c = 0; c < problem_.n_columns; ++c)
-            if (is_chain(problem_, cuts_[c])) add_chains(c);
-        for (std::size_t c = 0; c < problem_.n_columns; ++c)
-            if (!cuts_[c].empty() && !is_chain(problem_, cuts_[c])) add_other(c);
-        for (int c = 0; c < out_.n_chains() + static_cast<int>(out_.others.size()); ++c)
-            if (c >= out_.n_chains() || out_.n_bins(c) <= max_short_bins) out_.short_columns.push_back(c);
-        out_.problem = problem_.without_columns();
-        out_.problem.n_columns = out_.chains.size() + out_.others.size();
-        out_.problem.bins = out_.bins.data();
-        return std::move(out_);
-    }
-
- private:
-    void add_chains(std::size_t column) {
-        const int missing_bin = problem_.missing_bin[column];
-        for (const bool missing_below : {true, false}) {
-            std::vector<Step> steps;
-            for (const int c : cuts_[column]) {
-                const Cut& cut = problem_.cuts[at(c)];
-                const bool below = missing_bin >= 0 && !cut.missing;
-                if (below == missing_below) steps.push_back({c, cut.first, below});
-            }
-            if (!steps.empty()) add_chain(column, steps);
-        }
-    }
-
-    void add_chain(std::size_t column, std::vector<Step>& steps) {
-        std::stable_sort(steps.begin(), steps.end(),
-                         [](const Step& a, const Step& b) { return a.first < b.first; });
-        const auto same = [](const Step& a, const Step& b) { return a.first == b.first; };
-        steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
-        Chain chain;
-        // One more than there are bins: regrouping may leave a cut above the last bin, which holds nowhere.
-        std::vector<std::uint16_t> rank(at(problem_.n_bins[column]) + 1, 0);
-        for (const Step& step : steps) {
-            chain.cut.push_back(step.cut);
-            ++rank[at(step.first)];
-        }
-        std::partial_sum(rank.begin(), rank.end(), rank.begin());
-        if (steps.front().missing_below) rank[at(problem_.missing_bin[column])] = 0;
-        out_.chains.push_back(std::move(chain));
-        const std::uint16_t* from = problem_.bins + column * problem_.n_rows;
-        for (std::size_t r = 0; r < problem_.n_rows; ++r) out_.bins.push_back(rank[from[r]]);
-    }
-
-    void add_other(std::size_t column) {
-        Unordered other{problem_.n_bins[column], cuts_[column], {}};
-        for (const int c : other.cut)
-            other.holds.push_back(
-                region_of(problem_.cuts[at(c)], other.n_bins, problem_.missing_bin[column]));
-        out_.others.push_back(std::move(other));
-        const std::uint16_t* from = problem_.bins + column * problem_.n_rows;
-        out_.bins.insert(out_.bins.end(), from, from + problem_.n_rows);
-    }
-
-    const Problem& problem_;
-    const std::vector<std::vector<int>> cuts_;
-    ChainedProblem out_;
-};
 
 }  // namespace
 
-ChainedProblem split_into_chains(const Problem& problem) { return ChainSplitter(problem).run(); }
+ChainedProblem split_into_chains(const Problem& problem) {
+    ChainedProblem out;
+    const std::vector<std::vector<int>> cuts = problem.cuts_by_column();
+    for (std::size_t c = 0; c < cuts.size(); ++c)
+        if (is_chain(problem, c, cuts[c]))
+            for (const bool missing_below : {true, false}) add_chain(problem, c, cuts[c], missing_below, out);
+    out.n_chains = out.n_columns();
+    for (std::size_t c = 0; c < cuts.size(); ++c)
+        if (!cuts[c].empty() && !is_chain(problem, c, cuts[c])) add_unordered(problem, c, cuts[c], out);
+    for (int c = 0; c < out.n_columns(); ++c)
+        if (c >= out.n_chains || out[c].n_bins <= max_short_bins) out.short_columns.push_back(c);
+    out.problem = problem.without_columns();
+    out.problem.n_columns = out.columns.size();
+    out.problem.bins = out.bins.data();
+    return out;
+}
 
 int longest_chain(const Problem& problem) {
     std::size_t longest = 0;
-    for (const std::vector<int>& cuts : cuts_by_column(problem))
-        if (is_chain(problem, cuts)) longest = std::max(longest, cuts.size());
+    const std::vector<std::vector<int>> cuts = problem.cuts_by_column();
+    for (std::size_t c = 0; c < cuts.size(); ++c)
+        if (is_chain(problem, c, cuts[c])) longest = std::max(longest, cuts[c].size());
     return static_cast<int>(longest);
 }
 

@@ -8,35 +8,27 @@
 
 namespace surtree {
 
-// Nested cuts. Cut k separates ranks 0..k from the ranks above: n cuts make n + 1 ranks.
-struct Chain {
-    std::vector<int> cut;  // indices into the problem's cuts
-};
-
-// A column whose cuts are not nested, such as one of categories.
-struct Unordered {
-    int n_bins = 0;
-    std::vector<int> cut;
-    std::vector<Region> holds;  // per cut, the bins where it holds
-};
-
-// The same rows, with one column per chain and then the unordered columns. A column with missing values makes
-// two chains: missing values rank lowest in the first and highest in the second.
+// The same rows, with one column per chain and then the unordered columns, such as those of categories. A
+// column with missing values makes two chains: missing values rank lowest in the first and highest in the
+// second.
 struct ChainedProblem {
+    struct Column {
+        int n_bins;
+        std::vector<int> cut;       // indices into the problem's cuts
+        std::vector<Region> holds;  // per cut of an unordered column, the bins where it holds
+    };
+
     Problem problem;
     std::vector<std::uint16_t> bins;  // storage of problem.bins
-    std::vector<Chain> chains;
-    std::vector<Unordered> others;
+    std::vector<Column> columns;      // cut k of a chain separates bins 0..k from the bins above
+    int n_chains = 0;
     std::vector<int> short_columns;  // chains with few bins, then all unordered columns
 
-    int n_chains() const { return static_cast<int>(chains.size()); }
-    int n_bins(int column) const {
-        return column < n_chains() ? static_cast<int>(chains[at(column)].cut.size()) + 1
-                                   : others[at(column - n_chains())].n_bins;
-    }
+    int n_columns() const { return static_cast<int>(columns.size()); }
+    const Column& operator[](int column) const { return columns[at(column)]; }
     // The index of an unordered column in `short_columns`.
-    int short_place(int other) const {
-        return static_cast<int>(short_columns.size() - others.size()) + other;
+    int short_place(int column) const {
+        return static_cast<int>(short_columns.size()) - n_columns() + column;
     }
 };
 

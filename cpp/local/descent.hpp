@@ -165,15 +165,14 @@ class Descent {
 
     int copy(int node, Tree& out) const {
         const Node& n = nodes_[at(node)];
-        const std::size_t place = out.cut.size();
-        for (std::vector<int>* side : {&out.cut, &out.left, &out.right}) side->push_back(-1);
-        if (n.cut < 0) return static_cast<int>(place);
-        out.cut[place] = n.cut;
-        const int left = copy(n.left, out);
-        const int right = copy(n.right, out);
-        out.left[place] = left;
-        out.right[place] = right;
-        return static_cast<int>(place);
+        const int here = out.add_leaf();
+        if (n.cut < 0) return here;
+        out.cut[at(here)] = n.cut;
+        for (const bool right : {false, true}) {
+            const int child = copy(right ? n.right : n.left, out);
+            (right ? out.right : out.left)[at(here)] = child;
+        }
+        return here;
     }
 
     const LocalSearchProblem& problem_;

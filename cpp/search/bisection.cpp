@@ -152,7 +152,7 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
     in.best = best;
     for (int place = 0; place < static_cast<int>(chained_.short_columns.size()); ++place)
         scan_short(rows, place, partition, in, worker);
-    for (int chain = 0; chain < chained_.n_chains(); ++chain) {
+    for (int chain = 0; chain < chained_.n_chains; ++chain) {
         if (is_summed(rows, chain)) continue;
         const OrderedRows::Order& order = rows.orders[at(chain)];
         in.row = order.row.data();
@@ -176,7 +176,7 @@ void Bisection::solve_stumps(const OrderedRows& rows, const Partition& partition
 
 // Short columns use histograms if there are enough rows per bin; else they are scanned in their order.
 bool Bisection::is_summed(const OrderedRows& rows, int column) const {
-    return column >= chained_.n_chains() || 8 * chained_.n_bins(column) <= rows.n;
+    return column >= chained_.n_chains || 8 * chained_[column].n_bins <= rows.n;
 }
 
 // Evaluates all cuts of a short column from the histograms of both sides.
@@ -184,22 +184,21 @@ void Bisection::scan_short(const OrderedRows& rows, int place, const Partition& 
                            const ScanInput& in, Worker& worker) const {
     const int column = chained_.short_columns[at(place)];
     if (!is_summed(rows, column)) return;
-    const std::size_t width = at(rows.width), n_bins = at(chained_.n_bins(column));
+    const std::size_t width = at(rows.width), n_bins = at(chained_[column].n_bins);
     split_histogram(rows, place, partition, worker.histogram);
     std::vector<double>& parts = worker.parts;
     for (const int side : {0, 1}) {
         const double* per_bin = worker.histogram[side].data();
         std::size_t n_cuts = n_bins - 1;
-        if (column < chained_.n_chains()) {  // prefix sums
+        if (column < chained_.n_chains) {  // prefix sums
             parts.assign((n_bins + max_lanes) * width, 0.0);
             std::copy_n(per_bin, n_cuts * width, parts.begin());
             for (std::size_t k = width; k < n_cuts * width; ++k) parts[k] += parts[k - width];
         } else {
-            const Unordered& other = chained_.others[at(column - chained_.n_chains())];
-            n_cuts = other.cut.size();
+            n_cuts = chained_[column].cut.size();
             parts.assign((n_cuts + max_lanes) * width, 0.0);
             for (std::size_t c = 0; c < n_cuts; ++c)
-                for (const Run& run : other.holds[c])
+                for (const Run& run : chained_[column].holds[c])
                     for (std::size_t b = at(run.first); b < at(run.last); ++b)
                         for (std::size_t k = 0; k < width; ++k)
                             parts[c * width + k] += per_bin[b * width + k];

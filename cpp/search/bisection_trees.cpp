@@ -1,8 +1,7 @@
-#include "search/bisection_trees.hpp"
-
 #include <algorithm>
 #include <memory>
 
+#include "search/bisection.hpp"
 #include "search/trees.hpp"
 
 namespace surtree {
@@ -25,14 +24,9 @@ class BisectionTrees {
           cut_of_(cut_of),
           place_of_cut_(cut_of.size()),
           worker_(search.make_worker()) {
-        int column = 0;
-        const auto number = [&](const std::vector<int>& cuts) {
-            for (std::size_t c = 0; c < cuts.size(); ++c)
-                place_of_cut_[at(cuts[c])] = {column, static_cast<int>(c)};
-            ++column;
-        };
-        for (const Chain& chain : chained_.chains) number(chain.cut);
-        for (const Unordered& other : chained_.others) number(other.cut);
+        for (int column = 0; column < chained_.n_columns(); ++column)
+            for (std::size_t c = 0; c < chained_[column].cut.size(); ++c)
+                place_of_cut_[at(chained_[column].cut[c])] = {column, static_cast<int>(c)};
         search.go_on();
     }
 
@@ -43,23 +37,23 @@ class BisectionTrees {
     void each_choice(const Node& node, int splits, double least, const Visit& visit) {
         if (splits == 1) return each_stump(rows_of(node), least, visit);
         if (complete_) return each_cut(node, splits, least, visit);
-        const SideChoice& found = node.outcome.choices[at(splits)];
+        const Choice& found = node.outcome.choices[at(splits)];
         const bool one = holds_on_one(found.cut);
-        visit({found.cut, {found.splits[!one], found.splits[one]}});
+        visit(Choice{found.cut, {found.splits[!one], found.splits[one]}});
     }
 
     Node child(const Node& node, const Choice& choice, bool holds) {
         const OrderedRows& rows = rows_of(node);
         const auto [column, cut] = place_of_cut_[at(choice.cut)];
         Partition partition;
-        if (column < chained_.n_chains()) {
+        if (column < chained_.n_chains) {
             const OrderedRows::Order& order = rows.orders[at(column)];
             int position = 0;
             while (position < rows.n && rank_of(order, at(position)) <= cut) ++position;
             divide_chain(rows, column, position, partition);
             add_up(rows, partition);
         } else {
-            divide_other(rows, chained_, column - chained_.n_chains(), cut, partition);
+            divide_other(rows, chained_, column, cut, partition);
         }
         const int side = holds == holds_on_one(choice.cut);
         Node out{std::make_unique<OrderedRows>(), node.depth - 1, {}};
@@ -80,13 +74,12 @@ class BisectionTrees {
 
     // Rows above a cut of a chain are on side 1, and so are those for which an unordered cut holds.
     bool holds_on_one(int cut) const {
-        return place_of_cut_[at(cut)].column >= chained_.n_chains() ||
-               !search_.problem().cuts[at(cut)].negated;
+        return place_of_cut_[at(cut)].column >= chained_.n_chains || !search_.problem().cuts[at(cut)].negated;
     }
 
     // Of cuts that divide the rows in the same way, the one with the least number.
     int first_original(int chain, Frontier::SameCuts cuts) const {
-        const std::vector<int>& cut = chained_.chains[at(chain)].cut;
+        const std::vector<int>& cut = chained_[chain].cut;
         return *std::min_element(cut.begin() + cuts.first, cut.begin() + cuts.last + 1,
                                  [&](int a, int b) { return original(a) < original(b); });
     }
@@ -98,10 +91,7 @@ class BisectionTrees {
         const Outcome(&sides)[2] = worker_.levels[at(node.depth)].sides;
         const auto consider = [&](int cut) {
             const bool one = holds_on_one(cut);
-            const Profile &yes = sides[one].best, &no = sides[!one].best;
-            const int n_yes = static_cast<int>(yes.size()), n_no = static_cast<int>(no.size());
-            for (int i = std::max(0, splits - n_no); i < std::min(splits, n_yes); ++i)
-                if (yes[at(i)] + no[at(splits - 1 - i)] >= least) visit({cut, {splits - 1 - i, i}});
+            each_share(cut, sides[one].best, sides[!one].best, splits, least, visit);
         };
         Frontier frontier = search_.frontier(rows, node.depth, search_.start(rows, node.depth, worker_), {});
         const auto look = [&](const auto& self, int chain, int low, int high) -> void {
@@ -114,11 +104,11 @@ class BisectionTrees {
             self(self, chain, low, place.cut);
             self(self, chain, place.cut, high);
         };
-        for (int v = 0; v < chained_.n_chains(); ++v) look(look, v, 0, frontier.n_boundaries(v) + 1);
-        for (int o = 0; o < static_cast<int>(chained_.others.size()); ++o)
-            for (int c = 0; c < static_cast<int>(chained_.others[at(o)].cut.size()); ++c)
-                if (search_.evaluate(rows, frontier, {chained_.n_chains() + o, c}, node.depth, worker_))
-                    consider(chained_.others[at(o)].cut[at(c)]);
+        for (int v = 0; v < chained_.n_chains; ++v) look(look, v, 0, frontier.n_boundaries(v) + 1);
+        for_each_unordered([&](int column, int c) {
+            if (search_.evaluate(rows, frontier, {column, c}, node.depth, worker_))
+                consider(chained_[column].cut[at(c)]);
+        });
     }
 
     template <class Visit>
@@ -129,9 +119,9 @@ class BisectionTrees {
         for (std::size_t k = 0; k < rows.sums.size(); ++k) total[k % width] += rows.sums[k];
         const auto consider = [&](int cut, const double* part) {
             for (std::size_t c = 0; c < width; ++c) rest[c] = total[c] - part[c];
-            if (leaf.limited_gain(part) + leaf.limited_gain(rest.data()) >= least) visit({cut, {0, 0}});
+            if (leaf.limited_gain(part) + leaf.limited_gain(rest.data()) >= least) visit(Choice{cut});
         };
-        for (int v = 0; v < chained_.n_chains(); ++v) {
+        for (int v = 0; v < chained_.n_chains; ++v) {
             const OrderedRows::Order& order = rows.orders[at(v)];
             std::fill(below.begin(), below.end(), 0.0);
             for (std::size_t k = 0; k < at(rows.n); ++k) {
@@ -141,12 +131,17 @@ class BisectionTrees {
             }
         }
         Partition partition;
-        for (int o = 0; o < static_cast<int>(chained_.others.size()); ++o)
-            for (int c = 0; c < static_cast<int>(chained_.others[at(o)].cut.size()); ++c) {
-                divide_other(rows, chained_, o, c, partition);
-                if (partition.n[0] > 0 && partition.n[1] > 0)
-                    consider(chained_.others[at(o)].cut[at(c)], partition.totals.data());
-            }
+        for_each_unordered([&](int column, int c) {
+            divide_other(rows, chained_, column, c, partition);
+            if (partition.n[0] > 0 && partition.n[1] > 0)
+                consider(chained_[column].cut[at(c)], partition.totals.data());
+        });
+    }
+
+    template <class Visit>
+    void for_each_unordered(const Visit& visit) const {
+        for (int column = chained_.n_chains; column < chained_.n_columns(); ++column)
+            for (int c = 0; c < static_cast<int>(chained_[column].cut.size()); ++c) visit(column, c);
     }
 
     Bisection& search_;
@@ -160,11 +155,7 @@ class BisectionTrees {
 }  // namespace
 
 std::vector<Tree> build_trees(Bisection& search, Status status, const std::vector<int>& cut_of) {
-    BisectionTrees engine(search, status, cut_of);
-    TreeBuilder builder(engine);
-    std::vector<Tree> trees;
-    for (int k = 0; k <= search.n_splits(); ++k) trees.push_back(builder.build(k));
-    return trees;
+    return build_trees(BisectionTrees(search, status, cut_of), search.n_splits());
 }
 
 }  // namespace surtree

@@ -13,23 +13,21 @@ Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const
       width_(at(child_budget) + 1),
       outcome_(std::move(start)),
       known_(known),
-      boundaries_(chained.chains.size()),
-      sums_(chained.chains.size()),
-      first_allowed_(chained.chains.size(), 1),
-      last_allowed_(chained.chains.size()) {
+      boundaries_(at(chained.n_chains)),
+      sums_(at(chained.n_chains)),
+      first_allowed_(at(chained.n_chains), 1),
+      last_allowed_(at(chained.n_chains)) {
     known_.resize(outcome_.best.size(), infeasible);
     // Entry 0 stands for both ends of a chain: no rows gain nothing.
     kept_.assign(2 * width_, 0.0);
-    for (int v = 0; v < static_cast<int>(boundaries_.size()); ++v) {
+    for (int v = 0; v < chained.n_chains; ++v) {
         find_boundaries(rows, v);
         n_cuts_ += at(n_boundaries(v));
         push(v, 0, n_boundaries(v) + 1);
     }
-    for (std::size_t o = 0; o < chained.others.size(); ++o)
-        for (std::size_t c = 0; c < chained.others[o].cut.size(); ++c) {
-            others_.push_back({static_cast<int>(chained.chains.size() + o), static_cast<int>(c)});
-            ++n_cuts_;
-        }
+    for (int v = chained.n_chains; v < chained.n_columns(); ++v)
+        for (std::size_t c = 0; c < chained[v].cut.size(); ++c) others_.push_back({v, static_cast<int>(c)});
+    n_cuts_ += others_.size();
     n_open_ = static_cast<double>(n_cuts_);
 }
 
@@ -175,8 +173,7 @@ bool Frontier::place(int chain, int low, int high, Place& out) const {
 }
 
 void Frontier::divide(const OrderedRows& rows, const Place& place, Partition& out) const {
-    if (place.column >= chained_.n_chains())
-        return divide_other(rows, chained_, place.column - chained_.n_chains(), place.cut, out);
+    if (place.column >= chained_.n_chains) return divide_other(rows, chained_, place.column, place.cut, out);
     const std::vector<Boundary>& boundaries = boundaries_[at(place.column)];
     const Boundary &boundary = boundaries[at(place.cut)], &end = boundaries.back();
     divide_chain(rows, place.column, boundary.position, out);
@@ -196,10 +193,9 @@ void Frontier::keep_bounds(const Place& place, const Outcome (&sides)[2]) {
 void Frontier::add(const Place& place, const Outcome (&sides)[2]) {
     ++n_evaluated_;
     --n_open_;
-    const bool is_chain = at(place.column) < boundaries_.size();
-    const int cut = is_chain ? chained_.chains[at(place.column)]
-                                   .cut[at(boundaries_[at(place.column)][at(place.cut)].first_cut)]
-                             : chained_.others[at(place.column) - boundaries_.size()].cut[at(place.cut)];
+    const bool is_chain = place.column < chained_.n_chains;
+    const int cut =
+        chained_[place.column].cut[at(is_chain ? cuts_at(place.column, place.cut).first : place.cut)];
     Profile &best = outcome_.best, &bound = outcome_.bound;
     for (std::size_t i = 0; i < width_; ++i)
         for (std::size_t j = 0; j < width_ && i + j + 1 < best.size(); ++j) {

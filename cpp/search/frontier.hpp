@@ -19,21 +19,15 @@
 
 namespace surtree {
 
-// A cut, and the number of splits below it on sides 0 and 1.
-struct SideChoice {
-    int cut = -1;
-    int splits[2] = {0, 0};
-};
-
 // The result for a set of rows. Profiles have the length of the budget plus one.
 struct Outcome {
-    Profile best;                     // the incumbent: best gains within the limits
-    Profile bound;                    // upper bounds, for trees without limits on leaves
-    std::vector<SideChoice> choices;  // of the incumbent
+    Profile best;                 // the incumbent: best gains within the limits
+    Profile bound;                // upper bounds, for trees without limits on leaves
+    std::vector<Choice> choices;  // of the incumbent: splits on sides 0 and 1
 };
 
 inline std::size_t heap_bytes(const Outcome& outcome) {
-    return 2 * outcome.best.size() * sizeof(double) + outcome.choices.size() * sizeof(SideChoice);
+    return 2 * outcome.best.size() * sizeof(double) + outcome.choices.size() * sizeof(Choice);
 }
 
 class Frontier {

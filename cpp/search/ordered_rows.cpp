@@ -47,13 +47,13 @@ OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained) {
     const Kernels& objective = rows.leaf.kernels();
     const bool may_skip = objective.is_convex && objective.n_sums == 2 && !rows.leaf.is_limited();
     const std::size_t other_sum = at(1 - objective.exposure);
-    for (std::size_t v = 0; v < chained.chains.size(); ++v) {
-        const std::uint16_t* rank = all.column(static_cast<int>(v));
+    for (int v = 0; v < chained.n_chains; ++v) {
+        const std::uint16_t* rank = all.column(v);
         OrderedRows::Order order;
         order.row.resize(n);
         std::iota(order.row.begin(), order.row.end(), 0);
         std::stable_sort(order.row.begin(), order.row.end(), [&](int a, int b) { return rank[a] < rank[b]; });
-        std::vector<std::uint8_t> with_events(chained.chains[v].cut.size() + 1, !may_skip);
+        std::vector<std::uint8_t> with_events(at(chained[v].n_bins), !may_skip);
         for (std::size_t r = 0; r < n; ++r)
             if (may_skip && all.sums[r * width + other_sum] != 0) with_events[rank[r]] = 1;
         for (const int r : order.row) {
@@ -66,7 +66,7 @@ OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained) {
     for (const int column : chained.short_columns)
         out.bins.insert(out.bins.end(), all.column(column), all.column(column) + n);
     std::vector<std::size_t> sizes;
-    for (const int column : chained.short_columns) sizes.push_back(at(chained.n_bins(column)) * width);
+    for (const int column : chained.short_columns) sizes.push_back(at(chained[column].n_bins) * width);
     fill_histograms(sizes, out);
     return out;
 }
@@ -79,15 +79,14 @@ void divide_chain(const OrderedRows& rows, int chain, int position, Partition& o
     out.position = position;
 }
 
-void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int other, int cut,
+void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int column, int cut,
                   Partition& out) {
-    const Unordered& column = chained.others[at(other)];
-    std::vector<std::uint8_t> holds(at(column.n_bins), 0);
-    for (const Run& run : column.holds[at(cut)])
+    std::vector<std::uint8_t> holds(at(chained[column].n_bins), 0);
+    for (const Run& run : chained[column].holds[at(cut)])
         for (int b = run.first; b < run.last; ++b) holds[at(b)] = 1;
     out.side.resize(at(rows.n));
     out.chain = -1;
-    const std::uint16_t* bins = rows.bins_of(chained.short_place(other));
+    const std::uint16_t* bins = rows.bins_of(chained.short_place(column));
     for (std::size_t r = 0; r < at(rows.n); ++r) out.side[r] = holds[bins[r]];
     add_up(rows, out);
 }

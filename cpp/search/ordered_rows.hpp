@@ -41,7 +41,8 @@ OrderedRows order_rows(const Rows& rows, const ChainedProblem& chained);
 void divide_chain(const OrderedRows& rows, int chain, int position, Partition& out);
 
 // Rows where a cut of an unordered column holds are on side 1.
-void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int other, int cut, Partition& out);
+void divide_other(const OrderedRows& rows, const ChainedProblem& chained, int column, int cut,
+                  Partition& out);
 
 // Fills in counts, hashes and totals from the sides.
 void add_up(const OrderedRows& rows, Partition& out);

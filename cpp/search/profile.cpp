@@ -26,13 +26,6 @@ int fewest_splits(int k, const Profile& gains, double tie) {
     return k;
 }
 
-int add_node(Tree& out) {
-    out.cut.push_back(-1);
-    out.left.push_back(-1);
-    out.right.push_back(-1);
-    return static_cast<int>(out.cut.size()) - 1;
-}
-
 // Splits are limited by 2^d - 1 and by the rows, and the depth by the splits.
 std::vector<int> split_budgets(const Limits& limits, int n_rows) {
     const int most = std::max(0, n_rows - 1), depth = std::min({limits.max_depth, limits.max_splits, most});

@@ -20,11 +20,14 @@ inline void join(const Profile& yes, const Profile& no, Profile& out) {
 
 void make_monotone(Profile& out);
 
+// One way to spend splits: a cut, and how many splits go below each of its sides.
+struct Choice {
+    int cut = -1;
+    int splits[2] = {0, 0};
+};
+
 // The fewest splits whose gain ties with that of k splits.
 int fewest_splits(int k, const Profile& gains, double tie);
-
-// Appends a leaf and returns its index.
-int add_node(Tree& out);
 
 // By depth, the most splits of a tree of this depth. Depths that no tree can use are left out.
 std::vector<int> split_budgets(const Limits& limits, int n_rows);

@@ -59,4 +59,8 @@ class SweepSearch {
     std::unique_ptr<Incumbent> incumbent_;
 };
 
+// For at most 0, 1, 2, ... splits, a tree with the gain of the search; `cut_of` has the caller's numbers of
+// cuts.
+std::vector<Tree> build_trees(SweepSearch& search, const Profile& gains, const std::vector<int>& cut_of);
+
 }  // namespace surtree

@@ -1,8 +1,7 @@
-#include "search/sweep_trees.hpp"
-
 #include <array>
 #include <map>
 
+#include "search/sweep.hpp"
 #include "search/trees.hpp"
 
 namespace surtree {
@@ -39,10 +38,7 @@ class SweepTrees {
         const auto profile_of = [&](int side) -> const Profile& { return node.solved->sides[at(side)]; };
         for_each_cut(columns_, profile_of,
                      [&](const Column& column, int cut, const Profile& yes, const Profile& no) {
-                         const int n_yes = static_cast<int>(yes.size()), n_no = static_cast<int>(no.size());
-                         for (int i = std::max(0, splits - n_no); i < std::min(splits, n_yes); ++i)
-                             if (yes[at(i)] + no[at(splits - 1 - i)] >= least)
-                                 visit({column.first_cut + cut, {splits - 1 - i, i}});
+                         each_share(column.first_cut + cut, yes, no, splits, least, visit);
                      });
     }
 
@@ -111,11 +107,7 @@ class SweepTrees {
 }  // namespace
 
 std::vector<Tree> build_trees(SweepSearch& search, const Profile& gains, const std::vector<int>& cut_of) {
-    SweepTrees engine(search, gains, cut_of);
-    TreeBuilder builder(engine);
-    std::vector<Tree> trees;
-    for (int k = 0; k < static_cast<int>(gains.size()); ++k) trees.push_back(builder.build(k));
-    return trees;
+    return build_trees(SweepTrees(search, gains, cut_of), static_cast<int>(gains.size()) - 1);
 }
 
 }  // namespace surtree

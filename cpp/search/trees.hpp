@@ -1,23 +1,7 @@
 // From the values of a search to its trees: one builder for all engines.
 //
 // Values are kept without the choices behind them. For the few sets of rows that the best trees consist of,
-// the choices are found again.
-#pragma once
-
-#include <algorithm>
-
-#include "search/profile.hpp"
-
-namespace surtree {
-
-// One way to spend splits at a node: a cut, and how many splits go below the rows for which it does not hold,
-// and for which it does.
-struct Choice {
-    int cut = -1;
-    int splits[2] = {0, 0};
-};
-
-// An engine has
+// the choices are found again. An engine has
 //
 //     Node                             a set of rows, and what is known of it
 //     Node root(k)                     for trees of at most k splits
@@ -28,41 +12,52 @@ struct Choice {
 //     original(cut)                    the number of a cut in the caller's problem
 //
 // Of equally good trees: the fewest splits, then the cut with the least number. Trees within a slack of the
-// best are the same walk over `each_choice`, with less asked for.
+// best are the same walk over `each_choice`, with less asked for. Choices count splits below the rows for
+// which their cut does not hold, then below those for which it does.
+#pragma once
+
+#include <algorithm>
+
+#include "search/profile.hpp"
+
+namespace surtree {
+
+// The choices of a cut whose sides have these profiles.
+template <class Visit>
+void each_share(int cut, const Profile& yes, const Profile& no, int splits, double least,
+                const Visit& visit) {
+    const int n_yes = static_cast<int>(yes.size()), n_no = static_cast<int>(no.size());
+    for (int i = std::max(0, splits - n_no); i < std::min(splits, n_yes); ++i)
+        if (yes[at(i)] + no[at(splits - 1 - i)] >= least) visit(Choice{cut, {splits - 1 - i, i}});
+}
+
+// Appends the tree below a node and returns its index.
 template <class Engine>
-class TreeBuilder {
- public:
-    explicit TreeBuilder(Engine& engine) : engine_(engine) {}
-
-    Tree build(int k) {
-        Tree out;
-        add(engine_.root(k), k, out);
-        return out;
+int add_tree(Engine& engine, const typename Engine::Node& node, int k, Tree& out) {
+    const int here = out.add_leaf();
+    const Profile& gains = engine.gains(node);
+    const int splits = fewest_splits(std::min(k, static_cast<int>(gains.size()) - 1), gains, engine.tie());
+    if (splits == 0) return here;
+    Choice chosen;
+    engine.each_choice(node, splits, gains[at(splits)] - engine.tie(), [&](const Choice& choice) {
+        if (chosen.cut < 0 || engine.original(choice.cut) < engine.original(chosen.cut)) chosen = choice;
+    });
+    out.cut[at(here)] = engine.original(chosen.cut);
+    for (const bool holds : {false, true}) {
+        const int n = chosen.splits[holds];
+        const int child =
+            n == 0 ? out.add_leaf() : add_tree(engine, engine.child(node, chosen, holds), n, out);
+        (holds ? out.right : out.left)[at(here)] = child;
     }
+    return here;
+}
 
- private:
-    void add(const typename Engine::Node& node, int k, Tree& out) {
-        const int here = add_node(out);
-        const Profile& gains = engine_.gains(node);
-        const int splits =
-            fewest_splits(std::min(k, static_cast<int>(gains.size()) - 1), gains, engine_.tie());
-        if (splits == 0) return;
-        Choice chosen;
-        engine_.each_choice(node, splits, gains[at(splits)] - engine_.tie(), [&](const Choice& choice) {
-            if (chosen.cut < 0 || engine_.original(choice.cut) < engine_.original(chosen.cut))
-                chosen = choice;
-        });
-        out.cut[at(here)] = engine_.original(chosen.cut);
-        for (const bool holds : {false, true}) {
-            (holds ? out.right : out.left)[at(here)] = static_cast<int>(out.cut.size());
-            if (chosen.splits[holds] == 0)
-                add_node(out);
-            else
-                add(engine_.child(node, chosen, holds), chosen.splits[holds], out);
-        }
-    }
-
-    Engine& engine_;
-};
+// For at most 0, 1, ..., n_splits splits.
+template <class Engine>
+std::vector<Tree> build_trees(Engine engine, int n_splits) {
+    std::vector<Tree> trees(at(n_splits + 1));
+    for (int k = 0; k <= n_splits; ++k) add_tree(engine, engine.root(k), k, trees[at(k)]);
+    return trees;
+}
 
 }  // namespace surtree

@@ -155,10 +155,10 @@ TEST(chains_are_nested_and_hold_all_cuts) {
         const Example example(seed, {.most_bins = 7});
         const Problem& problem = example.problem;
         const ChainedProblem chained = split_into_chains(problem);
-        CHECK(chained.problem.n_columns == chained.chains.size() + chained.others.size(), "seed %u", seed);
+        CHECK(chained.problem.n_columns == chained.columns.size(), "seed %u", seed);
         std::set<std::vector<bool>> ways;
-        for (int v = 0; v < chained.n_chains(); ++v) {
-            const Chain& chain = chained.chains[at(v)];
+        for (int v = 0; v < chained.n_chains; ++v) {
+            const ChainedProblem::Column& chain = chained[v];
             const std::uint16_t* rank = chained.problem.bins + at(v) * problem.n_rows;
             for (std::size_t k = 0; k < chain.cut.size(); ++k) {
                 std::vector<bool> above;
@@ -169,9 +169,9 @@ TEST(chains_are_nested_and_hold_all_cuts) {
                 ways.insert(opposite(above));
             }
         }
-        for (std::size_t o = 0; o < chained.others.size(); ++o) {
-            const Unordered& other = chained.others[o];
-            const std::uint16_t* bins = chained.problem.bins + (chained.chains.size() + o) * problem.n_rows;
+        for (int v = chained.n_chains; v < chained.n_columns(); ++v) {
+            const ChainedProblem::Column& other = chained[v];
+            const std::uint16_t* bins = chained.problem.bins + at(v) * problem.n_rows;
             for (std::size_t c = 0; c < other.cut.size(); ++c) {
                 std::vector<bool> yes;
                 for (std::size_t r = 0; r < problem.n_rows; ++r)
@@ -213,12 +213,12 @@ TEST(missing_values_make_two_chains) {
     Plain plain(4);  // values 0, 1, 2, and missing
     plain.add(4, 3, {{0, 1, 2, false}, {0, 1, 2, true}, {0, 2, 2, false}, {0, 2, 2, true}, {0, 3, 3, true}});
     const ChainedProblem chained = split_into_chains(plain.problem);
-    CHECK(chained.n_chains() == 2 && chained.others.empty(), "%d chains", chained.n_chains());
+    CHECK(chained.n_chains == 2 && chained.n_columns() == 2, "%d chains", chained.n_chains);
     const auto rank = [&](int chain, int row) { return chained.problem.bins[at(4 * chain + row)]; };
     CHECK(rank(0, 3) == 0 && rank(0, 2) == 2, "missing is not below the values");
     CHECK(rank(1, 3) == 3 && rank(1, 2) == 2, "missing is not above the values");
-    CHECK((chained.chains[0].cut == std::vector<int>{0, 2}), "the first chain");
-    CHECK((chained.chains[1].cut == std::vector<int>{1, 3, 4}), "the second chain");
+    CHECK((chained[0].cut == std::vector<int>{0, 2}), "the first chain");
+    CHECK((chained[1].cut == std::vector<int>{1, 3, 4}), "the second chain");
 }
 
 // Regrouping makes such a cut of a binary column that is constant.
@@ -226,7 +226,7 @@ TEST(a_cut_that_holds_nowhere_stays_at_the_end_of_its_chain) {
     Plain plain(3);
     plain.add(3, -1, {{0, 1, 2, false}, {0, 3, 2, false}, {0, 2, 2, false}});
     const ChainedProblem chained = split_into_chains(plain.problem);
-    CHECK(chained.n_chains() == 1 && (chained.chains[0].cut == std::vector<int>{0, 2, 1}), "another order");
+    CHECK(chained.n_chains == 1 && (chained[0].cut == std::vector<int>{0, 2, 1}), "another order");
     for (std::size_t r = 0; r < 3; ++r) CHECK(chained.problem.bins[r] == r, "rank of row %zu", r);
 }
 

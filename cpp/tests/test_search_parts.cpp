@@ -323,9 +323,9 @@ TEST(bounds_between_two_cuts_of_a_chain_hold) {
         const Rows rows = merge_rows(chained.problem, example.limits, false);
         const OrderedRows all = order_rows(rows, chained);
         const Profile start(n_splits + 1, rows.leaf.gain(sum_rows(rows.all).data()));
-        Frontier frontier(all, chained, rows, {start, start, std::vector<SideChoice>(n_splits + 1)}, {},
+        Frontier frontier(all, chained, rows, {start, start, std::vector<Choice>(n_splits + 1)}, {},
                           child_budget);
-        for (int chain = 0; chain < chained.n_chains(); ++chain) {
+        for (int chain = 0; chain < chained.n_chains; ++chain) {
             const int n = frontier.n_boundaries(chain);
             std::vector<Profile> optimum(at(n + 1));  // with the cut of each boundary
             for (int b = 1; b <= n; ++b) {
