@@ -39,19 +39,17 @@ bool contains(const RowsOfCut& outer, const RowsOfCut& inner) {
 class Regrouper {
  public:
     explicit Regrouper(const Problem& problem)
-        : problem_(problem), cuts_of_column_(problem.n_columns), out_{problem.without_columns(), {}, {}} {
-        for (std::size_t c = 0; c < problem.cuts.size(); ++c)
-            cuts_of_column_[static_cast<std::size_t>(problem.cuts[c].column)].push_back(static_cast<int>(c));
-    }
+        : problem_(problem),
+          cuts_of_column_(problem.cuts_by_column()),
+          out_{problem.without_columns(), {}, {}} {}
 
     Regrouped run() {
         std::vector<std::vector<RowsOfCut>> groups;
         std::vector<int> others;
         std::size_t bits = 0;
         for (int column = 0; column < static_cast<int>(problem_.n_columns); ++column) {
-            const auto at = static_cast<std::size_t>(column);
-            const bool is_binary =
-                problem_.n_bins[at] == 2 && problem_.missing_bin[at] < 0 && cuts_of_column_[at].size() == 1;
+            const bool is_binary = problem_.n_bins[at(column)] == 2 && problem_.missing_bin[at(column)] < 0 &&
+                                   cuts_of_column_[at(column)].size() == 1;
             bits += problem_.n_rows;
             if (!is_binary || bits > max_bits) {
                 others.push_back(column);
@@ -60,11 +58,9 @@ class Regrouper {
             RowsOfCut set = rows_of(column);
             const auto fits = [&](const std::vector<RowsOfCut>& group) {
                 return group.size() < max_group &&
-                       std::all_of(
-                           group.begin(), group.end(),
-                           [&](const RowsOfCut& other) { return compatible(set, other); });
+                       std::ranges::all_of(group, [&](auto& other) { return compatible(set, other); });
             };
-            const auto group = std::find_if(groups.begin(), groups.end(), fits);
+            const auto group = std::ranges::find_if(groups, fits);
             if (group == groups.end())
                 groups.push_back({std::move(set)});
             else
@@ -78,13 +74,10 @@ class Regrouper {
     }
 
  private:
-    const std::uint16_t* bins(int column) const {
-        return problem_.bins + static_cast<std::size_t>(column) * problem_.n_rows;
-    }
+    const std::uint16_t* bins(int column) const { return problem_.bins + at(column) * problem_.n_rows; }
 
     RowsOfCut rows_of(int column) const {
-        const Cut& cut =
-            problem_.cuts[static_cast<std::size_t>(cuts_of_column_[static_cast<std::size_t>(column)][0])];
+        const Cut& cut = problem_.cuts[at(cuts_of_column_[at(column)][0])];
         const std::uint16_t* from = bins(column);
         RowsOfCut set{column, cut.holds(from[0], -1), 0, {}};
         set.rows.assign((problem_.n_rows + 63) / 64, 0);
@@ -108,18 +101,15 @@ class Regrouper {
     }
 
     void copy(int column) {
-        const auto at = static_cast<std::size_t>(column);
-        add_column(problem_.n_bins[at], problem_.missing_bin[at]);
-        for (const int c : cuts_of_column_[at]) add_cut(c, problem_.cuts[static_cast<std::size_t>(c)]);
+        add_column(problem_.n_bins[at(column)], problem_.missing_bin[at(column)]);
+        for (const int c : cuts_of_column_[at(column)]) add_cut(c, problem_.cuts[at(c)]);
         out_.bins.insert(out_.bins.end(), bins(column), bins(column) + problem_.n_rows);
     }
 
     // Complements sets so that all leave out a row of the smallest set instead of row 0. Thresholds of one
     // variable lie above or below the value of row 0; after this they form one chain.
     void look_from_an_end(std::vector<RowsOfCut>& group) const {
-        const auto smallest =
-            std::min_element(group.begin(), group.end(),
-                             [](const RowsOfCut& a, const RowsOfCut& b) { return a.size < b.size; });
+        const auto smallest = std::ranges::min_element(group, {}, &RowsOfCut::size);
         std::size_t row = 0;
         while (row < problem_.n_rows && !(smallest->rows[row / 64] >> (row % 64) & 1)) ++row;
         if (row == problem_.n_rows) return;
@@ -139,8 +129,7 @@ class Regrouper {
         look_from_an_end(group);
         std::vector<std::size_t> by_size(group.size());
         std::iota(by_size.begin(), by_size.end(), 0);
-        std::stable_sort(by_size.begin(), by_size.end(),
-                         [&](std::size_t a, std::size_t b) { return group[a].size > group[b].size; });
+        std::ranges::stable_sort(by_size, std::greater{}, [&](std::size_t k) { return group[k].size; });
         std::vector<std::vector<std::size_t>> inside(group.size() + 1);  // children; last, those of the root
         for (std::size_t k = 0; k < by_size.size(); ++k) {
             std::size_t parent = group.size();
@@ -168,8 +157,7 @@ class Regrouper {
                 if (group[k].rows[r / 64] >> (r % 64) & 1)
                     out_.bins[begin + r] = static_cast<std::uint16_t>(first[k]);
         for (std::size_t k = 0; k < group.size(); ++k)
-            add_cut(cuts_of_column_[static_cast<std::size_t>(group[k].column)][0],
-                    {0, first[k], last[k], false, group[k].flipped});
+            add_cut(cuts_of_column_[at(group[k].column)][0], {0, first[k], last[k], false, group[k].flipped});
     }
 
     const Problem& problem_;
