@@ -123,7 +123,7 @@ void ColumnRegions::add_runs(const Region& region) {
 }
 
 Column::Column(const Problem& problem, int column, int levels)
-    : n_bins(problem.n_bins[at(column)]), first_cut(0), n_cuts(0), levels_(levels) {
+    : index(column), n_bins(problem.n_bins[at(column)]), first_cut(0), n_cuts(0), levels_(levels) {
     const int missing_bin = problem.missing_bin[at(column)];
     n_values_ = missing_bin < 0 ? n_bins : missing_bin;
     ordered_ = true;
@@ -154,8 +154,8 @@ const ColumnRegions& Column::within(std::uint64_t occupied) const {
     } else if (n_bins > 12) {
         occupied = ~0ULL >> (mask_bits - n_bins);  // the cache would have too many subsets
     }
-    const std::lock_guard lock(cache_->mutex);
-    std::unique_ptr<ColumnRegions>& found = cache_->by_occupied[occupied];
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<ColumnRegions>& found = by_occupied_[occupied];
     if (found) return *found;
 
     std::vector<std::uint64_t> seen;
@@ -196,13 +196,13 @@ Columns::Columns(const Problem& problem, int levels) {
 
 int Columns::opposite(int side) const {
     const Column& column = of_side(side);
-    return side - first_side(column) < column.n_cuts ? side + column.n_cuts : side - column.n_cuts;
+    return side - column.first_side() < column.n_cuts ? side + column.n_cuts : side - column.n_cuts;
 }
 
 int Columns::side_of(const ColumnRegions& regions, int side) const {
     const int cut = regions.cut_of[at(side % regions.n_cuts)];
     const Column& column = columns_[at(column_of_cut_[at(cut)])];
-    return this->side(column, cut - column.first_cut, side < regions.n_cuts);
+    return column.side(cut - column.first_cut, side < regions.n_cuts);
 }
 
 }  // namespace surtree

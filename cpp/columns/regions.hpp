@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -80,7 +81,12 @@ class Column {
  public:
     Column(const Problem& problem, int column, int levels);
 
-    int n_bins, first_cut, n_cuts;
+    int index, n_bins, first_cut, n_cuts;
+
+    // Sides are numbered column by column: those where the cuts of a column hold, then those where they do
+    // not.
+    int side(int cut, bool holds) const { return 2 * first_cut + cut + (holds ? 0 : n_cuts); }
+    int first_side() const { return side(0, true); }
 
     // With every cut, in the order of the problem.
     const ColumnRegions& whole() const { return *whole_; }
@@ -97,15 +103,11 @@ class Column {
     bool ordered_;
     int levels_;
     std::unique_ptr<ColumnRegions> whole_;
-    struct Cache {
-        std::mutex mutex;
-        std::unordered_map<std::uint64_t, std::unique_ptr<ColumnRegions>> by_occupied;
-    };
-    std::unique_ptr<Cache> cache_ = std::make_unique<Cache>();
+    mutable std::mutex mutex_;
+    mutable std::unordered_map<std::uint64_t, std::unique_ptr<ColumnRegions>> by_occupied_;
 };
 
-// All columns of a problem. Sides are numbered column by column: a column's sides where its cuts hold, then
-// those where they do not.
+// All columns of a problem.
 class Columns {
  public:
     Columns(const Problem& problem, int levels);
@@ -115,12 +117,7 @@ class Columns {
     auto begin() const { return columns_.begin(); }
     auto end() const { return columns_.end(); }
 
-    int index_of(const Column& column) const { return static_cast<int>(&column - columns_.data()); }
     int n_sides() const { return 2 * static_cast<int>(column_of_cut_.size()); }
-    int side(const Column& column, int cut, bool holds) const {
-        return 2 * column.first_cut + cut + (holds ? 0 : column.n_cuts);
-    }
-    int first_side(const Column& column) const { return side(column, 0, true); }
     const Column& of_side(int side) const { return columns_[at(column_of_cut_[at(side / 2)])]; }
     int opposite(int side) const;
 
@@ -128,7 +125,7 @@ class Columns {
     int side_of(const ColumnRegions& regions, int side) const;
 
  private:
-    std::vector<Column> columns_;
+    std::deque<Column> columns_;  // columns do not move
     std::vector<int> column_of_cut_;
 };
 

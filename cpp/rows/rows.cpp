@@ -140,14 +140,14 @@ std::vector<double> sum_rows(const RowSet& rows) {
     return out;
 }
 
-void take_rows(const RowSet& parent, int column, const ColumnRegions& regions, int region, RowSet& out) {
-    std::vector<std::uint8_t> inside(at(regions.last_bin), 0);
-    for (const Run& run : regions.runs_of(region))
+void take_rows(const RowSet& parent, const Column& column, int region, RowSet& out) {
+    std::vector<std::uint8_t> inside(at(column.n_bins), 0);
+    for (const Run& run : column.whole().runs_of(region))
         for (int b = run.first; b < run.last; ++b) inside[at(b)] = 1;
     thread_local std::vector<int> chosen;
     chosen.resize(at(parent.n));
     std::size_t n = 0;
-    const std::uint16_t* bins = parent.column(column);
+    const std::uint16_t* bins = parent.column(column.index);
     for (int r = 0; r < parent.n; ++r) {
         chosen[n] = r;
         n += inside[bins[r]];

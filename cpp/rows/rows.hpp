@@ -59,8 +59,8 @@ RowSetHash hash_of(const RowSet& rows);
 
 std::vector<double> sum_rows(const RowSet& rows);
 
-// The rows of `parent` whose bin lies in the region.
-void take_rows(const RowSet& parent, int column, const ColumnRegions& regions, int region, RowSet& out);
+// The rows of `parent` whose bin lies in a region of the whole column.
+void take_rows(const RowSet& parent, const Column& column, int region, RowSet& out);
 
 // Counting sort by the bins of one column: rows of bin b become begin[b] .. begin[b + 1] - 1. Hashes are left
 // out.

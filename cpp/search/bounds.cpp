@@ -8,9 +8,8 @@ namespace surtree {
 Profile root_gains(const Columns& columns, const std::vector<RootResult>& sides, double leaf, int n_splits) {
     Profile out(at(n_splits + 1), leaf);
     if (sides.empty()) return out;
-    const auto profile_of = [&](int side) -> const Profile& { return sides[at(side)].profile; };
-    for_each_cut(columns, profile_of,
-                 [&](const Column&, int, const Profile& yes, const Profile& no) { join(yes, no, out); });
+    const auto join_sides = [&](const Column&, int, auto& yes, auto& no) { join(yes, no, out); };
+    for_each_cut(columns, sides, join_sides, &RootResult::profile);
     make_monotone(out);
     return out;
 }
@@ -19,7 +18,7 @@ RootBounds::RootBounds(const Columns& columns, const Rows& rows) : columns_(colu
     const std::vector<double> saturated = leaf_.saturated(rows.all.sums.data(), rows.all.n);
     for (const Column& column : columns) {
         std::vector<BinTotal>& totals = totals_.emplace_back(at(column.n_bins));
-        const std::uint16_t* bins = rows.all.column(columns.index_of(column));
+        const std::uint16_t* bins = rows.all.column(column.index);
         for (int r = 0; r < rows.all.n; ++r) {
             totals[bins[r]].saturated += saturated[at(r)];
             totals[bins[r]].has_rows = true;
@@ -34,13 +33,13 @@ std::vector<RootResult> RootBounds::upper(std::vector<RootResult> sides, int dep
     const bool is_monotone = leaf_.kernels().is_monotone;
     for (const Column& column : columns_) {
         const ColumnRegions& regions = column.whole();
-        const std::vector<BinTotal>& totals = totals_[at(columns_.index_of(column))];
+        const std::vector<BinTotal>& totals = totals_[at(column.index)];
         const auto inside = [&](int side, int bin) {
             for (const Run& run : regions.runs_of(side))
                 if (bin >= run.first && bin < run.last) return true;
             return false;
         };
-        const auto first = sides.begin() + columns_.first_side(column);
+        const auto first = sides.begin() + column.first_side();
         const std::vector<RootResult> known(first, first + regions.n_sides);
         const auto solved = [&](int side) {
             return known[at(side)].depth == depth && !known[at(side)].profile.empty();

@@ -26,21 +26,18 @@ std::unique_ptr<Incumbent> find_incumbent(const Recursion& recursion, const RowS
     const std::vector<Profile> sides = worker.profiles.by_side(columns);
     const SideCounts counts(columns, rows);
     double best = infeasible / 2;
-    const auto profile_of = [&](int side) -> const Profile& { return sides[at(side)]; };
-    for_each_cut(columns, profile_of,
-                 [&](const Column& column, int cut, const Profile& yes, const Profile& no) {
-                     if (!counts.divides(columns.side(column, cut, true), rows.n) || yes.empty() ||
-                         no.empty() || yes.back() + no.back() <= best)
-                         return;
-                     best = yes.back() + no.back();
-                     out->column = &column;
-                     out->cut = cut;
-                 });
+    for_each_cut(columns, sides, [&](const Column& column, int cut, const Profile& yes, const Profile& no) {
+        if (!counts.divides(column.side(cut, true), rows.n) || yes.empty() || no.empty() ||
+            yes.back() + no.back() <= best)
+            return;
+        best = yes.back() + no.back();
+        out->column = &column;
+        out->cut = cut;
+    });
     if (!out->column) return out;
     for (const bool holds : {false, true}) {
         RowSet child;
-        take_rows(rows, columns.index_of(*out->column), out->column->whole(),
-                  holds ? out->cut : out->cut + out->column->n_cuts, child);
+        take_rows(rows, *out->column, holds ? out->cut : out->cut + out->column->n_cuts, child);
         std::unique_ptr<Incumbent>& part = holds ? out->yes : out->no;
         part = find_incumbent(recursion, child, depth - 1, worker);
         if (!part) return nullptr;

@@ -69,7 +69,7 @@ bool Recursion::solve_sides(const RowSet& rows, const Column& column, const Side
     out.assign(at(2 * column.n_cuts), {});
     std::vector<int> unsolved;
     for (int s = 0; s < 2 * column.n_cuts; ++s) {
-        const int side = columns_.first_side(column) + s;
+        const int side = column.first_side() + s;
         if (sides.divides(side, rows.n) && !find(depth, sides.hash[at(side)], out[at(s)]))
             unsolved.push_back(s);
     }
@@ -81,7 +81,7 @@ bool Recursion::solve_sides(const RowSet& rows, const Column& column, const Side
     if (depth == sweep_depth && worth_sweeping(rows, column, sides, unsolved))
         return sweep(rows, column, sides, unsolved, worker, out);
     for (const int s : unsolved)
-        if (!solve_side(rows, column, columns_.first_side(column) + s, sides, depth, worker, out[at(s)]))
+        if (!solve_side(rows, column, column.first_side() + s, sides, depth, worker, out[at(s)]))
             return false;
     return true;
 }
@@ -92,7 +92,7 @@ bool Recursion::solve_side(const RowSet& rows, const Column& column, int side, c
     if (find(depth, hash, out)) return true;
     if (worker.rows.size() < budget_.size()) worker.rows.resize(budget_.size());
     RowSet& child = worker.rows[at(depth)];
-    take_rows(rows, columns_.index_of(column), column.whole(), side - columns_.first_side(column), child);
+    take_rows(rows, column, side - column.first_side(), child);
     if (!solve(child, depth, worker, out)) return false;
     store(depth, hash, out);
     return true;
@@ -104,7 +104,7 @@ bool Recursion::worth_sweeping(const RowSet& rows, const Column& column, const S
     if (!use_.sweep || tables_.depth() < sweep_depth || unsolved.size() < 2) return false;
     if (tables_.tables_size() * at(column.n_bins + 1) > max_running_tables) return false;
     double n_one_by_one = 0;
-    for (const int s : unsolved) n_one_by_one += sides.n[at(columns_.first_side(column) + s)];
+    for (const int s : unsolved) n_one_by_one += sides.n[at(column.first_side() + s)];
     const auto n_tables = static_cast<double>(tables_.n_tables()),
                size = static_cast<double>(tables_.tables_size());
     return (n_one_by_one - rows.n) * n_tables > 0.1 * size * column.n_bins;
@@ -114,7 +114,7 @@ bool Recursion::worth_sweeping(const RowSet& rows, const Column& column, const S
 bool Recursion::sweep(const RowSet& rows, const Column& column, const SideCounts& sides,
                       const std::vector<int>& unsolved, Worker& worker, std::vector<Profile>& out) {
     const bool is_root = &rows == &rows_.all;
-    const int index = columns_.index_of(column), first_side = columns_.first_side(column);
+    const int index = column.index, first_side = column.first_side();
     const std::size_t size = tables_.tables_size();
     StumpStore* const stumps = is_root && stumps_ && stumps_->has_room() ? &*stumps_ : nullptr;
     const std::vector<bool> swept = stumps ? stumps->swept() : std::vector<bool>{};
@@ -176,8 +176,7 @@ const double* Recursion::region_tables(const ColumnRegions& regions, int region,
 void Recursion::fill_side_cache(int side, Worker& worker) {
     const Column& column = columns_.of_side(side);
     RowSet child;
-    take_rows(rows_.all, columns_.index_of(column), column.whole(), side - columns_.first_side(column),
-              child);
+    take_rows(rows_.all, column, side - column.first_side(), child);
     const SideCounts sides(columns_, child);
     std::vector<Profile> profiles;
     worker.fills_side_cache = true;
@@ -198,7 +197,7 @@ void Recursion::join_cached_sides(const RowSet& rows, const Column& column, cons
     const std::vector<double> leaves = tables_.leaf_gains(rows, column, unsolved);
     std::size_t n_seen = 0;
     std::erase_if(unsolved, [&](int s) {
-        const std::size_t side = at(columns_.first_side(column) + s);
+        const std::size_t side = at(column.first_side() + s);
         const RowSetHash& hash = sides.hash[side];
         Profile& profile = out[at(s)];
         const double leaf = leaves[n_seen++];

@@ -11,10 +11,10 @@ void SideHashes::read(const RowSet& rows, const Columns& columns, const Column& 
     n_cells_ = 0;
     for (const Column& other : columns) n_cells_ += at(other.n_bins) + 1;
     running_.assign(at(n_lines_ + 1) * n_cells_, {});
-    const std::uint16_t* line_of = rows.column(columns.index_of(column));
+    const std::uint16_t* line_of = rows.column(column.index);
     std::size_t first = 0;
     for (const Column& other : columns) {
-        const std::uint16_t* bins = rows.column(columns.index_of(other));
+        const std::uint16_t* bins = rows.column(other.index);
         for (int r = 0; r < rows.n; ++r) {
             RowSetHash& cell = running_[(std::size_t{line_of[r]} + 1) * n_cells_ + first + bins[r] + 1];
             cell = cell + rows.hashes[at(r)];
@@ -104,7 +104,7 @@ bool SideCache::load(const RowSet& rows, SideProfiles& out) const {
     for (const Column& column : columns_) {
         if (column.n_cuts == 0) continue;
         std::uint64_t occupied = 0;
-        const std::uint16_t* bins = rows.column(columns_.index_of(column));
+        const std::uint16_t* bins = rows.column(column.index);
         for (int r = 0; r < rows.n; ++r) occupied |= std::uint64_t{1} << bins[r];
         const ColumnRegions& regions = column.within(occupied);
         if (regions.n_cuts == 0) continue;

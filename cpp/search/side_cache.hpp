@@ -42,7 +42,7 @@ class SideCache {
     SideCache(const Columns& columns, std::atomic<std::size_t>& bytes_left);
 
     bool in_same_group(const Column& a, const Column& b) const {
-        return group_[at(columns_.index_of(a))] == group_[at(columns_.index_of(b))];
+        return group_[at(a.index)] == group_[at(b.index)];
     }
 
     void store(const SideProfiles& profiles, const std::vector<RowSetHash>& hashes);

@@ -9,7 +9,7 @@ SideCounts::SideCounts(const Columns& columns, const RowSet& rows)
     for (const Column& column : columns) {
         n_below.assign(at(column.n_bins + 1), 0);
         hash_below.assign(at(column.n_bins + 1), {});
-        const std::uint16_t* bins = rows.column(columns.index_of(column));
+        const std::uint16_t* bins = rows.column(column.index);
         for (int r = 0; r < rows.n; ++r) {
             const std::size_t next = std::size_t{bins[r]} + 1;
             ++n_below[next];
@@ -21,7 +21,7 @@ SideCounts::SideCounts(const Columns& columns, const RowSet& rows)
         }
         for (int s = 0; s < column.whole().n_sides; ++s)
             for (const auto [first, last] : column.whole().runs_of(s)) {
-                const std::size_t side = at(columns.first_side(column) + s);
+                const std::size_t side = at(column.first_side() + s);
                 n[side] += n_below[at(last)] - n_below[at(first)];
                 hash[side] = hash[side] + (hash_below[at(last)] - hash_below[at(first)]);
             }

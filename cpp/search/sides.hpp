@@ -1,6 +1,8 @@
 // The two sides of every cut of a set of rows: their rows, and their best gains.
 #pragma once
 
+#include <functional>
+
 #include "columns/regions.hpp"
 #include "rows/rows.hpp"
 #include "search/profile.hpp"
@@ -40,12 +42,13 @@ struct SideProfiles {
 };
 
 // Calls back with every cut: its column, its place there, and the profiles of its two sides.
-template <class ProfileOf, class Visit>
-void for_each_cut(const Columns& columns, const ProfileOf& profile_of, const Visit& visit) {
+template <class Side, class Visit, class Project = std::identity>
+void for_each_cut(const Columns& columns, const std::vector<Side>& sides, const Visit& visit,
+                  Project profile_of = {}) {
     for (const Column& column : columns)
         for (int c = 0; c < column.n_cuts; ++c)
-            visit(column, c, profile_of(columns.side(column, c, true)),
-                  profile_of(columns.side(column, c, false)));
+            visit(column, c, std::invoke(profile_of, sides[at(column.side(c, true))]),
+                  std::invoke(profile_of, sides[at(column.side(c, false))]));
 }
 
 }  // namespace surtree

@@ -57,7 +57,7 @@ std::vector<SweepSearch::Task> SweepSearch::tasks() const {
     if (stage_depth_ == kernel_depth) return {{Task::Kind::solve, 0, columns.n_sides()}};
     std::vector<Task> out;
     for (const int side : promising_sides()) {
-        const int first = columns.first_side(columns.of_side(side));
+        const int first = columns.of_side(side).first_side();
         Task task{Task::Kind::solve, side, side + 1};
         if (stage_depth_ == 4) task = {Task::Kind::solve, first, first + 2 * columns.of_side(side).n_cuts};
         const auto same = [&](const Task& other) { return other.first_side == task.first_side; };
@@ -70,14 +70,13 @@ std::vector<SweepSearch::Task> SweepSearch::tasks() const {
 std::vector<int> SweepSearch::promising_sides() const {
     const Columns& columns = recursion_.columns();
     std::vector<std::pair<double, int>> cuts;
-    const auto profile_of = [&](int side) -> const Profile& { return results_[at(side)].profile; };
-    for_each_cut(columns, profile_of,
-                 [&](const Column& column, int cut, const Profile& yes, const Profile& no) {
-                     const int side = columns.side(column, cut, true);
-                     if (!recursion_.root_sides().divides(side, rows().all.n)) return;
-                     if (yes.empty() || no.empty()) return;  // divides the rows as another cut does
-                     cuts.emplace_back(-(yes.back() + no.back()), side);
-                 });
+    const auto add = [&](const Column& column, int cut, const Profile& yes, const Profile& no) {
+        const int side = column.side(cut, true);
+        if (!recursion_.root_sides().divides(side, rows().all.n)) return;
+        if (yes.empty() || no.empty()) return;  // divides the rows as another cut does
+        cuts.emplace_back(-(yes.back() + no.back()), side);
+    };
+    for_each_cut(columns, results_, add, &RootResult::profile);
     std::stable_sort(cuts.begin(), cuts.end(), [](auto& a, auto& b) { return a.first < b.first; });
     std::vector<int> sides;
     for (const auto& [value, side] : cuts) sides.insert(sides.end(), {side, columns.opposite(side)});

@@ -35,19 +35,16 @@ class SweepTrees {
     template <class Visit>
     void each_choice(const Node& node, int splits, double least, const Visit& visit) const {
         if (node.incumbent) return visit(best_shares(*node.incumbent, splits));
-        const auto profile_of = [&](int side) -> const Profile& { return node.solved->sides[at(side)]; };
-        for_each_cut(columns_, profile_of,
-                     [&](const Column& column, int cut, const Profile& yes, const Profile& no) {
-                         each_share(column.first_cut + cut, yes, no, splits, least, visit);
-                     });
+        for_each_cut(columns_, node.solved->sides, [&](const Column& column, int cut, auto& yes, auto& no) {
+            each_share(column.first_cut + cut, yes, no, splits, least, visit);
+        });
     }
 
     Node child(const Node& node, const Choice& choice, bool holds) {
         const Column& column = columns_.of_side(2 * choice.cut);
-        const int side = columns_.side(column, choice.cut - column.first_cut, holds);
+        const int side = column.side(choice.cut - column.first_cut, holds);
         auto rows = std::make_unique<RowSet>();
-        take_rows(rows_of(node), columns_.index_of(column), column.whole(),
-                  side - columns_.first_side(column), *rows);
+        take_rows(rows_of(node), column, side - column.first_side(), *rows);
         if (node.incumbent)
             return node_of(holds ? *node.incumbent->yes : *node.incumbent->no, std::move(rows),
                            choice.splits[holds]);

@@ -26,11 +26,7 @@ TableSolver::TableSolver(const Columns& columns, const Rows& rows, int depth, co
         if (columns[c].n_cuts > 0) order_.push_back(static_cast<int>(c));
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return columns[a].n_bins < columns[b].n_bins; });
-    table_axis_.assign(columns.size(), -1);
-    for (std::size_t a = 0; a < order_.size(); ++a) {
-        table_axis_[at(order_[a])] = static_cast<int>(a);
-        table_bins_.push_back(columns[order_[a]].n_bins);
-    }
+    for (const int column : order_) table_bins_.push_back(columns[column].n_bins);
     if (depth < 3) return;
     const std::size_t n = order_.size();
     const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
@@ -229,7 +225,7 @@ std::vector<double> TableSolver::leaf_gains(const RowSet& rows, const Column& co
     const ColumnRegions& regions = column.whole();
     const std::size_t width = at(width_);
     std::vector<double> per_bin(at(column.n_bins) * width), out;
-    const std::uint16_t* bins = rows.column(columns_.index_of(column));
+    const std::uint16_t* bins = rows.column(column.index);
     for (std::size_t r = 0; r < at(rows.n); ++r)
         for (std::size_t c = 0; c < width; ++c) per_bin[bins[r] * width + c] += rows.sums[r * width + c];
     for (const int s : sides) {

@@ -63,7 +63,6 @@ class TableSolver {
     const int depth_;
     const bool* stop_;
     std::vector<int> order_;  // the column of each table axis: those with cuts, by number of bins
-    std::vector<int> table_axis_;
     std::vector<int> table_bins_;
     std::vector<std::size_t> triples_;
     TableLayout layout_{};

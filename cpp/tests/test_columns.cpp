@@ -74,8 +74,8 @@ TEST(sides_are_the_bins_where_cuts_hold) {
                 CHECK(bins_of(whole, c) == yes, "seed %u, cut %d", seed, c);
                 CHECK(bins_of(whole, column.n_cuts + c) == (all_bins(column) & ~yes), "seed %u, cut %d", seed,
                       c);
-                const int side = columns.side(column, c, true);
-                CHECK(columns.opposite(side) == columns.side(column, c, false), "seed %u", seed);
+                const int side = column.side(c, true);
+                CHECK(columns.opposite(side) == column.side(c, false), "seed %u", seed);
                 CHECK(columns.opposite(columns.opposite(side)) == side, "seed %u", seed);
                 CHECK(&columns.of_side(side) == &column && columns.side_of(whole, c) == side, "seed %u",
                       seed);

@@ -55,7 +55,7 @@ void require_side_gains(int depth) {
                 const Example::Rows members = example.side(example.all(), problem.cuts[c], holds);
                 if (members.empty() || members.size() == problem.n_rows) continue;
                 const Profile& found =
-                    by_side[at(columns.side(column, static_cast<int>(c) - column.first_cut, holds))];
+                    by_side[at(column.side(static_cast<int>(c) - column.first_cut, holds))];
                 if (found.empty()) {  // divides the rows as a cut before it does
                     CHECK(std::find(ways.begin(), ways.end(), members) != ways.end(),
                           "seed %u: cut %zu is left out", seed, c);

@@ -84,9 +84,9 @@ TEST(sides_have_the_rows_and_the_hash_of_their_bins) {
         const RowSet& all = rows.all;
         for (const Column& column : columns)
             for (int region = 0; region < column.whole().n_regions; ++region) {
-                const int c = columns.index_of(column);
+                const int c = column.index;
                 RowSet part;
-                take_rows(all, c, column.whole(), region, part);
+                take_rows(all, column, region, part);
                 RowSetHash hash;
                 int next = 0;
                 for (int r = 0; r < all.n; ++r) {

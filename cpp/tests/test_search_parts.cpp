@@ -186,7 +186,7 @@ struct Prepared {
 
     Example::Rows side(const Example& example, int side) const {
         const Column& column = columns.of_side(side);
-        const int s = side - columns.first_side(column);
+        const int s = side - column.first_side();
         return example.side(example.all(), problem.cuts[at(column.first_cut + s % column.n_cuts)],
                             s < column.n_cuts);
     }
@@ -219,7 +219,7 @@ TEST(side_hashes_are_those_of_the_rows_of_a_region) {
             hashes.read(prepared.rows.all, prepared.columns, column);
             for (int region = 0; region < column.whole().n_regions; ++region) {
                 RowSet part;
-                take_rows(prepared.rows.all, prepared.columns.index_of(column), column.whole(), region, part);
+                take_rows(prepared.rows.all, column, region, part);
                 CHECK(hashes.of(column.whole(), region) == SideCounts(prepared.columns, part).hash,
                       "seed %u, region %d", seed, region);
             }
