@@ -13,10 +13,7 @@ Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const
       width_(at(child_budget) + 1),
       outcome_(std::move(start)),
       known_(known),
-      boundaries_(at(chained.n_chains)),
-      sums_(at(chained.n_chains)),
-      first_allowed_(at(chained.n_chains), 1),
-      last_allowed_(at(chained.n_chains)) {
+      chains_(at(chained.n_chains)) {
     known_.resize(outcome_.best.size(), infeasible);
     // Entry 0 stands for both ends of a chain: no rows gain nothing.
     kept_.assign(2 * width_, 0.0);
@@ -33,15 +30,14 @@ Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const
 
 void Frontier::find_boundaries(const OrderedRows& rows, int chain) {
     const OrderedRows::Order& order = rows.orders[at(chain)];
-    std::vector<Boundary>& out = boundaries_[at(chain)];
-    std::vector<double>& sums_of = sums_[at(chain)];
+    Chain& out = chains_[at(chain)];
     const auto rank = [&](int k) { return static_cast<int>(order.code[at(k)] >> 1); };
     double saturated = 0;
     double sums[LeafValue::max_width] = {};
     RowSetHash hash;
     const auto add = [&](const Boundary& boundary) {
-        out.push_back(boundary);
-        sums_of.insert(sums_of.end(), sums, sums + n_sums_);
+        out.boundaries.push_back(boundary);
+        out.sums.insert(out.sums.end(), sums, sums + n_sums_);
     };
     add({0, 0, 0, 0.0, hash, 0});
     for (int k = 0; k < rows.n; ++k) {
@@ -51,24 +47,21 @@ void Frontier::find_boundaries(const OrderedRows& rows, int chain) {
         for (std::size_t c = 0; c < n_sums_; ++c) sums[c] += order.sums[at(k) * n_sums_ + c];
     }
     add({rows.n, 0, 0, saturated, hash, 0});
-    first_allowed_[at(chain)] = 1;
-    last_allowed_[at(chain)] = n_boundaries(chain);
+    out.first_allowed = 1;
+    out.last_allowed = n_boundaries(chain);
     if (!leaf_.is_limited()) return;
     // Counts grow along the chain, so the cuts that leave enough on both sides are an interval.
-    int first = static_cast<int>(out.size()), last = 0;
     double below[LeafValue::max_width], above[LeafValue::max_width];
-    for (int b = 1; b <= n_boundaries(chain); ++b) {
+    const auto is_allowed = [&](int b) {
         divide_sums(chain, b, below, above);
-        if (!leaf_.allows(below) || !leaf_.allows(above)) continue;
-        first = std::min(first, b);
-        last = b;
-    }
-    first_allowed_[at(chain)] = first;
-    last_allowed_[at(chain)] = last;
+        return leaf_.allows(below) && leaf_.allows(above);
+    };
+    while (out.last_allowed > 0 && !is_allowed(out.last_allowed)) --out.last_allowed;
+    while (out.first_allowed <= out.last_allowed && !is_allowed(out.first_allowed)) ++out.first_allowed;
 }
 
 void Frontier::divide_sums(int chain, int boundary, double* below, double* above) const {
-    const std::vector<double>& sums = sums_[at(chain)];
+    const std::vector<double>& sums = chains_[at(chain)].sums;
     const double *here = sums.data() + at(boundary) * n_sums_, *all = sums.data() + sums.size() - n_sums_;
     for (std::size_t c = 0; c < n_sums_; ++c) {
         below[c] = here[c];
@@ -77,13 +70,12 @@ void Frontier::divide_sums(int chain, int boundary, double* below, double* above
 }
 
 Frontier::SameCuts Frontier::cuts_at(int chain, int boundary) const {
-    const Boundary& place = boundaries_[at(chain)][at(boundary)];
-    return {place.first_cut, place.last_cut};
+    return {this->boundary(chain, boundary).first_cut, this->boundary(chain, boundary).last_cut};
 }
 
-void Frontier::bounds(const Interval& interval, Profile& out) const {
-    const Boundary &low = boundaries_[at(interval.chain)][at(interval.low)],
-                   &high = boundaries_[at(interval.chain)][at(interval.high)];
+void Frontier::bounds(const Place& interval, Profile& out) const {
+    const Boundary &low = boundary(interval.column, interval.low),
+                   &high = boundary(interval.column, interval.high);
     const double between = high.saturated - low.saturated;
     const double* below = kept_.data() + at(low.solved) * 2 * width_;
     const double* above = kept_.data() + at(high.solved) * 2 * width_ + width_;
@@ -93,12 +85,12 @@ void Frontier::bounds(const Interval& interval, Profile& out) const {
 }
 
 double Frontier::bound_between(int chain, int low, int high, std::size_t splits) const {
-    bounds({0, chain, low, high}, scratch_);
+    bounds({chain, 0, low, high}, scratch_);
     return *std::max_element(scratch_.begin(), scratch_.begin() + static_cast<std::ptrdiff_t>(splits) + 1);
 }
 
 // Sizes of at most one split are exact from the start.
-double Frontier::promise(const Interval& interval) const {
+double Frontier::promise(const Place& interval) const {
     bounds(interval, scratch_);
     double most = -std::numeric_limits<double>::infinity();
     for (std::size_t k = 2; k < scratch_.size(); ++k)
@@ -108,15 +100,14 @@ double Frontier::promise(const Interval& interval) const {
 
 void Frontier::push(int chain, int low, int high) {
     if (high - low < 2) return;
-    Interval interval{0, chain, low, high};
-    interval.promise = promise(interval);
-    Place middle;
-    if (interval.promise <= 0 || !place(chain, low, high, middle)) return drop(interval);
-    heap_.push_back(interval);
+    Place middle{chain, 0, low, high};
+    const double most = promise(middle);
+    if (most <= 0 || !place(chain, low, high, middle)) return drop(middle);
+    heap_.push_back({most, middle});
     std::push_heap(heap_.begin(), heap_.end());
 }
 
-void Frontier::drop(const Interval& interval) {
+void Frontier::drop(const Place& interval) {
     n_open_ -= interval.high - interval.low - 1;
     if (!leaf_.is_limited()) return;  // without limits, the incumbent is the bound
     bounds(interval, scratch_);
@@ -136,9 +127,9 @@ bool Frontier::next(Place& out) {
         Interval interval = heap_.back();
         heap_.pop_back();
         // The incumbent may have improved since the interval was pushed.
-        interval.promise = promise(interval);
+        interval.promise = promise(interval.place);
         if (interval.promise <= 0) {
-            drop(interval);
+            drop(interval.place);
             continue;
         }
         if (!heap_.empty() && heap_.front().promise > interval.promise) {
@@ -146,8 +137,7 @@ bool Frontier::next(Place& out) {
             std::push_heap(heap_.begin(), heap_.end());
             continue;
         }
-        place(interval.chain, interval.low, interval.high, out);
-        in_work_.push_back(interval);
+        in_work_.push_back(out = interval.place);
         return true;
     }
     return false;
@@ -155,38 +145,32 @@ bool Frontier::next(Place& out) {
 
 // Binary search for the cut that halves the saturated gain of the interval.
 bool Frontier::place(int chain, int low, int high, Place& out) const {
-    const std::vector<Boundary>& boundaries = boundaries_[at(chain)];
-    const int first = std::max(low + 1, first_allowed_[at(chain)]),
-              last = std::min(high - 1, last_allowed_[at(chain)]);
+    const auto& [boundaries, sums, first_allowed, last_allowed] = chains_[at(chain)];
+    const int first = std::max(low + 1, first_allowed), last = std::min(high - 1, last_allowed);
     if (first > last) return false;
     const double half = (boundaries[at(low)].saturated + boundaries[at(high)].saturated) / 2;
-    int middle = first, end = last;
-    while (middle < end) {
-        const int probe = (middle + end) / 2;
-        if (boundaries[at(probe)].saturated < half)
-            middle = probe + 1;
-        else
-            end = probe;
-    }
-    out = {chain, middle, low, high};
+    const auto middle = std::ranges::lower_bound(boundaries.begin() + first, boundaries.begin() + last, half,
+                                                 {}, &Boundary::saturated);
+    out = {chain, static_cast<int>(middle - boundaries.begin()), low, high};
     return true;
 }
 
 void Frontier::divide(const OrderedRows& rows, const Place& place, Partition& out) const {
     if (place.column >= chained_.n_chains) return divide_other(rows, chained_, place.column, place.cut, out);
-    const std::vector<Boundary>& boundaries = boundaries_[at(place.column)];
-    const Boundary &boundary = boundaries[at(place.cut)], &end = boundaries.back();
-    divide_chain(rows, place.column, boundary.position, out);
-    out.n[0] = boundary.position;
-    out.n[1] = rows.n - boundary.position;
-    out.hash[0] = boundary.hash;
-    out.hash[1] = end.hash - boundary.hash;
+    const Boundary &here = boundary(place.column, place.cut),
+                   &end = chains_[at(place.column)].boundaries.back();
+    divide_chain(rows, place.column, here.position, out);
+    out.n[0] = here.position;
+    out.n[1] = rows.n - here.position;
+    out.hash[0] = here.hash;
+    out.hash[1] = end.hash - here.hash;
     out.totals.resize(2 * n_sums_);
     divide_sums(place.column, place.cut, out.totals.data(), out.totals.data() + n_sums_);
 }
 
 void Frontier::keep_bounds(const Place& place, const Outcome (&sides)[2]) {
-    boundaries_[at(place.column)][at(place.cut)].solved = static_cast<int>(kept_.size() / (2 * width_));
+    chains_[at(place.column)].boundaries[at(place.cut)].solved =
+        static_cast<int>(kept_.size() / (2 * width_));
     for (const Outcome& side : sides) kept_.insert(kept_.end(), side.bound.begin(), side.bound.end());
 }
 
@@ -217,10 +201,7 @@ void Frontier::add(const Place& place, const Outcome (&sides)[2]) {
         return;
     }
     keep_bounds(place, sides);
-    const auto same = [&](const Interval& other) {
-        return other.chain == place.column && other.low == place.low && other.high == place.high;
-    };
-    in_work_.erase(std::find_if(in_work_.begin(), in_work_.end(), same));
+    in_work_.erase(std::ranges::find(in_work_, place));
     push(place.column, place.low, place.cut);
     push(place.column, place.cut, place.high);
 }
@@ -228,15 +209,14 @@ void Frontier::add(const Place& place, const Outcome (&sides)[2]) {
 Profile Frontier::bound() const {
     Profile out = outcome_.bound, open;
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::max({out[k], outcome_.best[k], known_[k]});
-    const auto include = [&](const Interval& interval) {
+    const auto include = [&](const Place& interval) {
         bounds(interval, open);
         for (std::size_t k = 2; k < out.size(); ++k) out[k] = std::max(out[k], open[k]);
     };
-    for (const Interval& interval : heap_) include(interval);
-    for (const Interval& interval : in_work_) include(interval);
+    for (const Interval& interval : heap_) include(interval.place);
+    for (const Place& interval : in_work_) include(interval);
     if (!others_.empty() || n_others_in_work_ > 0) {
-        double saturated = 0;
-        if (!boundaries_.empty()) saturated = boundaries_[0].back().saturated;
+        const double saturated = chains_.empty() ? 0 : chains_[0].boundaries.back().saturated;
         for (std::size_t k = 2; k < out.size(); ++k) out[k] = std::max(out[k], saturated);
     }
     return out;

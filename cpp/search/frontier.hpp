@@ -37,6 +37,8 @@ class Frontier {
         int column;             // chains first
         int cut;                // boundary of the chain, or cut of the column
         int low = 0, high = 0;  // the nearest solved boundaries, or the ends of the chain
+
+        bool operator==(const Place&) const = default;
     };
 
     // `start` is exact for zero splits and one split. `known` are gains of trees that exist already.
@@ -55,7 +57,7 @@ class Frontier {
 
     // Upper bound of all cuts of a chain strictly between two boundaries, with at most so many splits.
     double bound_between(int chain, int low, int high, std::size_t splits) const;
-    int n_boundaries(int chain) const { return static_cast<int>(boundaries_[at(chain)].size()) - 2; }
+    int n_boundaries(int chain) const { return static_cast<int>(chains_[at(chain)].boundaries.size()) - 2; }
     bool place(int chain, int low, int high, Place& out) const;  // false if limits allow none
     // Cuts chain.cut[first] .. chain.cut[last] divide the rows alike.
     struct SameCuts {
@@ -77,19 +79,26 @@ class Frontier {
         RowSetHash hash;   // likewise
         int solved = -1;   // index into `kept_`
     };
+    struct Chain {
+        std::vector<Boundary> boundaries;
+        std::vector<double> sums;  // prefix sums at each boundary
+        int first_allowed, last_allowed;
+    };
+    // The boundaries of a chain strictly between two of them, and the one to evaluate next.
     struct Interval {
         double promise;  // the most by which it could improve the incumbent of some size
-        int chain, low, high;
+        Place place;
 
         bool operator<(const Interval& other) const { return promise < other.promise; }
     };
 
     void find_boundaries(const OrderedRows& rows, int chain);
     void divide_sums(int chain, int boundary, double* below, double* above) const;
-    double promise(const Interval& interval) const;
-    void bounds(const Interval& interval, Profile& out) const;
+    const Boundary& boundary(int chain, int index) const { return chains_[at(chain)].boundaries[at(index)]; }
+    double promise(const Place& interval) const;
+    void bounds(const Place& interval, Profile& out) const;
     void push(int chain, int low, int high);
-    void drop(const Interval& interval);
+    void drop(const Place& interval);
 
     const ChainedProblem& chained_;
     const LeafValue& leaf_;
@@ -97,13 +106,11 @@ class Frontier {
     std::size_t width_;         // length of a side's profile
     Outcome outcome_;
     Profile known_;
-    std::vector<std::vector<Boundary>> boundaries_;  // by chain
-    std::vector<std::vector<double>> sums_;          // by chain: prefix sums at each boundary
-    std::vector<int> first_allowed_, last_allowed_;
+    std::vector<Chain> chains_;
     std::vector<double> kept_;  // bounds of solved boundaries: below, then above
     std::vector<Interval> heap_;
     std::vector<Place> others_;
-    std::vector<Interval> in_work_;
+    std::vector<Place> in_work_;
     mutable Profile scratch_;
     std::uint64_t n_cuts_ = 0, n_evaluated_ = 0;
     double n_open_ = 0;
