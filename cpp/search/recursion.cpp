@@ -139,14 +139,13 @@ bool Recursion::sweep(const RowSet& rows, const Column& column, const SideCounts
         const double leaf = tables_.leaf_gain(tables);
         start_profile(leaf, sides.n[side], sweep_depth, profile);
         if (leaf < infeasible / 2 || profile.size() == 1) {
-            if (uses_side_cache_) side_cache_->store_leaf(leaf, worker.side_hashes.of(column.whole(), s));
+            if (uses_side_cache_) side_cache_->store_leaf(leaf, worker.side_hashes.of(s));
         } else {
             const StumpStore::Context here{stumps, swept, index, s, leaf};
             if (!tables_.solve_tables(tables, worker.scratch, worker.profiles, stumps ? &here : nullptr))
                 return false;
             worker.profiles.join_into(profile);
-            if (uses_side_cache_)
-                side_cache_->store(worker.profiles, worker.side_hashes.of(column.whole(), s));
+            if (uses_side_cache_) side_cache_->store(worker.profiles, worker.side_hashes.of(s));
             if (is_root) root_profiles_[side] = worker.profiles;
         }
         store(sweep_depth, sides.hash[side], profile);
@@ -203,7 +202,7 @@ void Recursion::join_cached_sides(const RowSet& rows, const Column& column, cons
         const double leaf = leaves[n_seen++];
         start_profile(leaf, sides.n[side], sweep_depth, profile);
         if (leaf > infeasible / 2 && profile.size() > 1 &&
-            !side_cache_->join_into(profile, hash, worker.side_hashes.of(column.whole(), s)))
+            !side_cache_->join_into(profile, hash, worker.side_hashes.of(s)))
             return false;
         store(sweep_depth, hash, profile);
         return true;

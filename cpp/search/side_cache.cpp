@@ -7,10 +7,10 @@ namespace surtree {
 
 void SideHashes::read(const RowSet& rows, const Columns& columns, const Column& column) {
     columns_ = &columns;
-    n_lines_ = column.n_bins;
+    column_ = &column;
     n_cells_ = 0;
     for (const Column& other : columns) n_cells_ += at(other.n_bins) + 1;
-    running_.assign(at(n_lines_ + 1) * n_cells_, {});
+    running_.assign(at(column.n_bins + 1) * n_cells_, {});
     const std::uint16_t* line_of = rows.column(column.index);
     std::size_t first = 0;
     for (const Column& other : columns) {
@@ -20,7 +20,7 @@ void SideHashes::read(const RowSet& rows, const Columns& columns, const Column& 
             cell = cell + rows.hashes[at(r)];
         }
         // Running sums within the lines, then over them.
-        for (int line = 1; line <= n_lines_; ++line) {
+        for (int line = 1; line <= column.n_bins; ++line) {
             RowSetHash* here = running_.data() + at(line) * n_cells_ + first;
             for (int b = 0; b < other.n_bins; ++b) here[b + 1] = here[b + 1] + here[b];
         }
@@ -30,9 +30,9 @@ void SideHashes::read(const RowSet& rows, const Columns& columns, const Column& 
         running_[k] = running_[k] + running_[k - n_cells_];
 }
 
-const std::vector<RowSetHash>& SideHashes::of(const ColumnRegions& regions, int region) {
+const std::vector<RowSetHash>& SideHashes::of(int region) {
     cells_.assign(n_cells_, {});
-    for (const Run& run : regions.runs_of(region)) {
+    for (const Run& run : column_->whole().runs_of(region)) {
         const RowSetHash* low = running_.data() + at(run.first) * n_cells_;
         const RowSetHash* high = running_.data() + at(run.last) * n_cells_;
         for (std::size_t k = 0; k < n_cells_; ++k) cells_[k] = cells_[k] + (high[k] - low[k]);

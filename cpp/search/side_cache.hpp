@@ -20,11 +20,11 @@ class SideHashes {
     void read(const RowSet& rows, const Columns& columns, const Column& column);
 
     // By number of the side, for a region of the column; they stay until the next call.
-    const std::vector<RowSetHash>& of(const ColumnRegions& regions, int region);
+    const std::vector<RowSetHash>& of(int region);
 
  private:
     const Columns* columns_ = nullptr;
-    int n_lines_ = 0;                  // bins of the column
+    const Column* column_ = nullptr;
     std::size_t n_cells_ = 0;          // bins of all columns, and one more for each
     std::vector<RowSetHash> running_;  // sums of the lines before each, and of all
     std::vector<RowSetHash> cells_;
