@@ -11,7 +11,7 @@
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
 #include "problem.hpp"
-#include "rows/sum_bins.hpp"
+#include "rows/rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -31,6 +31,11 @@ Output<T> output(std::vector<T> values) {
     auto* kept = new std::vector<T>(std::move(values));
     const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Output<T>(kept->data(), {kept->size()}, owner);
+}
+
+template <class Owner, class T>
+auto copy_of(std::vector<T> Owner::* member) {
+    return [member](const Owner& owner) { return output(owner.*member); };
 }
 
 template <class T>
@@ -107,14 +112,13 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
                        const Input<double, 1>& least, double time_limit, int n_threads,
                        std::size_t memory_limit, const nb::object& progress,
                        const Input<double, 1>& known_gains, const Switches& switches) {
-    Control control;
-    control.time_limit = time_limit;
-    control.n_threads = n_threads;
-    control.memory_limit = memory_limit;
-    control.wants_progress = !progress.is_none();
-    control.should_stop = stop_question(progress);
-    control.known_gains = to_vector(known_gains);
-    control.switches = switches;
+    const Control control{time_limit,
+                          n_threads,
+                          memory_limit,
+                          !progress.is_none(),
+                          stop_question(progress),
+                          to_vector(known_gains),
+                          switches};
     const Limits limits = bound.limits(max_depth, max_splits, least);
     return run_unlocked([&] { return solve(bound.problem, limits, control); });
 }
@@ -122,11 +126,9 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
 LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_splits,
                             const Input<double, 1>& least, int n_restarts, std::uint64_t seed, double price,
                             double time_limit, int n_threads) {
-    Control control;
-    control.time_limit = time_limit;
-    control.n_threads = n_threads;
     const nb::object no_hook = nb::none();
-    control.should_stop = stop_question(no_hook);
+    const Control control{
+        .time_limit = time_limit, .n_threads = n_threads, .should_stop = stop_question(no_hook)};
     const Limits limits = bound.limits(max_depth, max_splits, least);
     return run_unlocked(
         [&] { return local_search(bound.problem, limits, {n_restarts, seed, price}, control); });
@@ -190,28 +192,21 @@ NB_MODULE(_core, m) {
         .def_ro("gain_bound", &Progress::gain_bound);
 
     nb::class_<Tree>(m, "Tree", "A tree as flat arrays in preorder; a leaf has -1.")
-        .def_prop_ro(
-            "cut", [](const Tree& tree) { return output(tree.cut); }, nb::rv_policy::automatic)
-        .def_prop_ro(
-            "left", [](const Tree& tree) { return output(tree.left); }, nb::rv_policy::automatic)
-        .def_prop_ro("right", [](const Tree& tree) { return output(tree.right); }, nb::rv_policy::automatic);
+        .def_prop_ro("cut", copy_of(&Tree::cut), nb::rv_policy::automatic)
+        .def_prop_ro("left", copy_of(&Tree::left), nb::rv_policy::automatic)
+        .def_prop_ro("right", copy_of(&Tree::right), nb::rv_policy::automatic);
 
     nb::class_<Solution>(m, "Solution", "Gains, bounds and trees; entry k is for at most k splits.")
         .def_prop_ro("status", [](const Solution& solution) { return name(solution.status); })
-        .def_prop_ro(
-            "gains", [](const Solution& solution) { return output(solution.gains); },
-            nb::rv_policy::automatic)
-        .def_prop_ro(
-            "gain_bounds", [](const Solution& solution) { return output(solution.gain_bounds); },
-            nb::rv_policy::automatic)
+        .def_prop_ro("gains", copy_of(&Solution::gains), nb::rv_policy::automatic)
+        .def_prop_ro("gain_bounds", copy_of(&Solution::gain_bounds), nb::rv_policy::automatic)
         .def_ro("trees", &Solution::trees)
         .def_ro("n_cuts", &Solution::n_cuts)
         .def_ro("n_evaluated", &Solution::n_evaluated);
 
     nb::class_<LocalOptimum>(m, "LocalOptimum", "The best tree, and what each restart is worth.")
         .def_ro("tree", &LocalOptimum::tree)
-        .def_prop_ro(
-            "worth", [](const LocalOptimum& best) { return output(best.worth); }, nb::rv_policy::automatic);
+        .def_prop_ro("worth", copy_of(&LocalOptimum::worth), nb::rv_policy::automatic);
 
     nb::class_<BoundProblem>(m, "Problem", "Rows, the cuts allowed on them, and what a leaf is worth.")
         .def(nb::init<Input<std::uint16_t, 2>, const Ints&, const Ints&, const Ints&, const Ints&,

@@ -43,15 +43,9 @@ class NodeSearch {
         return cut.kind == Option::Kind::cut ? cut : best;
     }
 
-    double leaf_gain(RowSpan rows) const {
-        Slot whole;
-        for (const int row : rows) add(whole, row, 1);
-        return gain(whole.sums);
-    }
-
+    double leaf_gain(RowSpan rows) const { return gain(slot_of(rows).sums); }
     bool can_be_leaf(RowSpan rows) const {
-        Slot whole;
-        for (const int row : rows) add(whole, row, 1);
+        const Slot whole = slot_of(rows);
         return !is_empty(whole) && leaf_.allows(whole.sums);
     }
 
@@ -72,6 +66,12 @@ class NodeSearch {
     void add(Slot& slot, int row, double sign) const {
         const double* sums = problem_.sums(row);
         for (int s = 0; s < Leaf::width; ++s) slot.sums[s] += sign * sums[s];
+    }
+
+    Slot slot_of(RowSpan rows) const {
+        Slot slot;
+        for (const int row : rows) add(slot, row, 1);
+        return slot;
     }
 
     void refresh(Slot& slot) {
@@ -140,10 +140,8 @@ class NodeSearch {
     // A leaf, or one of the two subtrees, in place of the node. Smaller trees are welcome as long as
     // they cost no more than rounding.
     void consider_removal(bool is_leaf, RowSpan rows, Option& best) {
-        Slot whole;
-        for (const int row : rows) add(whole, row, 1);
         const double slack = problem_.rows.tie;
-        const double leaf = gain(whole.sums);
+        const double leaf = leaf_gain(rows);
         if (leaf >= best.worth - slack) best = {Option::Kind::leaf, -1, leaf};
         if (is_leaf) return;
         for (const bool right : {false, true}) {

@@ -19,9 +19,24 @@ struct Sweep {
     std::vector<int> cuts;
 };
 
-std::vector<Sweep> sweeps(const Problem& problem);
+inline std::vector<Sweep> sweeps(const Problem& problem) {
+    std::vector<Sweep> found;
+    const std::vector<std::vector<int>> cuts = problem.cuts_by_column();
+    for (int c = 0; c < static_cast<int>(problem.n_columns); ++c)
+        for (const bool with_missing : {false, true}) {
+            const int missing_bin = problem.missing_bin[at(c)];
+            Sweep sweep{c, with_missing ? missing_bin : -1, cuts[at(c)]};
+            std::erase_if(sweep.cuts, [&](int k) {
+                const Cut& cut = problem.cuts[at(k)];
+                // The cut "is missing" holds for an interval like any other.
+                return (cut.missing && cut.last < missing_bin) != with_missing;
+            });
+            std::ranges::stable_sort(sweep.cuts, {}, [&](int k) { return problem.cuts[at(k)].first; });
+            if (!sweep.cuts.empty()) found.push_back(std::move(sweep));
+        }
+    return found;
+}
 
-// What the restarts share and none of them changes.
 struct LocalSearchProblem {
     const Problem& problem;
     Limits limits;

@@ -24,6 +24,29 @@ struct RowSetHash {
 
 RowSetHash hash_of_row(std::size_t row);
 
+// What is in each bin of a column: rows, the hash of their set, and their weight (empty where they have
+// none).
+struct BinTotals {
+    std::vector<std::int64_t> n;
+    std::vector<std::uint64_t> hash_low, hash_high;
+    std::vector<double> weight;
+};
+
+template <class Bin>
+BinTotals sum_bins(const Bin* bins, std::size_t n_rows, std::size_t n_bins, const double* weight) {
+    BinTotals out{std::vector<std::int64_t>(n_bins), std::vector<std::uint64_t>(n_bins),
+                  std::vector<std::uint64_t>(n_bins), std::vector<double>(weight ? n_bins : 0)};
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        const auto bin = static_cast<std::size_t>(bins[row]);
+        const RowSetHash hash = hash_of_row(row);
+        ++out.n[bin];
+        out.hash_low[bin] += hash.low;
+        out.hash_high[bin] += hash.high;
+        if (weight) out.weight[bin] += weight[row];
+    }
+    return out;
+}
+
 // Rows, stored column by column. The sums of a row are those of the objective and, if leaves are limited, the
 // counts of the rows that were merged into it.
 struct RowSet {
