@@ -24,13 +24,12 @@ struct KernelAxis {
     const Split* splits;
     const int* split_begin;
     const double* membership;
-    const std::uint16_t* bins;  // per row
+    const std::uint16_t* bins;  // per row; null for an axis of one bin
     int table_axis;             // its axis in the tables
     int first_side;             // its first side in the output
 };
 
 // The tables that depth three starts from: one histogram per triple of axes i < j < k, one after the other.
-// With two axes or one, there is a single histogram of all axes.
 struct TableLayout {
     int n_axes;
     const int* n_bins;           // per axis

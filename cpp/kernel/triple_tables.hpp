@@ -12,22 +12,12 @@ void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
     Arena arena{in.workspace};
     unsigned* const cell_of = arena.cells(last - first);
     const TableLayout& layout = *in.layout;
-    const auto cells_of_pair = [&](int i, int j) {
-        const unsigned n_bins = i < 0 ? 0 : static_cast<unsigned>(layout.n_bins[j]);
-        for (int r = 0; r < last - first; ++r) {
-            const unsigned bin = j < 0 ? 0 : in.axes[j].bins[first + r];
-            cell_of[r] = i < 0 ? bin : in.axes[i].bins[first + r] * n_bins + bin;
-        }
-    };
-    if (layout.n_axes < 3) {
-        const int last_axis = layout.n_axes - 1;
-        cells_of_pair(-1, last_axis - 1);
-        return add_rows<Width>(in, first, last, cell_of, in.axes[last_axis].bins, layout.n_bins[last_axis],
-                               tables);
-    }
     for (int i = 0; i < layout.n_axes; ++i)
         for (int j = i + 1; j + 1 < layout.n_axes; ++j) {
-            cells_of_pair(i, j);
+            const std::uint16_t *a = in.axes[i].bins, *b = in.axes[j].bins;
+            const unsigned n_bins = static_cast<unsigned>(layout.n_bins[j]);
+            for (int r = 0; r < last - first; ++r)
+                cell_of[r] = (a ? a[first + r] * n_bins : 0) + (b ? b[first + r] : 0);
             for (int k = j + 1; k < layout.n_axes; ++k) {
                 const int triple = (i * layout.n_axes + j) * layout.n_axes + k;
                 if (in.skipped && in.skipped[triple]) continue;
@@ -61,15 +51,13 @@ struct TripleTables {
     // Sums per pair and per column, from the smallest table that holds them: axes of the layout come in
     // the order of their sizes, so that is one with the first axes.
     void sum_margins(double* const* single_table, double* const* pair_table) const {
-        const int n = in.n_axes, n_all = in.layout->n_axes;
+        const int n = in.n_axes;
         const int* const q = in.layout->n_bins;
         for (int i = 0; i < n; ++i)
             for (int j = i + 1; j < n; ++j) {
                 const auto [first, second] = ascending(in.axes[i].table_axis, in.axes[j].table_axis);
                 double* const out = pair_table[i * n + j];
-                if (n_all == 2)
-                    marginalise<Width>(in.tables, 1, 1, q[0] * q[1], out);
-                else if (first > 0)
+                if (first > 0)
                     marginalise<Width>(triple_table(0, first, second), 1, q[0], q[first] * q[second], out);
                 else if (second > 1)
                     marginalise<Width>(triple_table(0, 1, second), q[0], q[1], q[second], out);
@@ -79,13 +67,7 @@ struct TripleTables {
         for (int i = 0; i < n; ++i) {
             const int axis = in.axes[i].table_axis;
             double* const out = single_table[i];
-            if (n_all == 1)
-                marginalise<Width>(in.tables, 1, 1, q[0], out);
-            else if (n_all == 2 && axis == 0)
-                marginalise<Width>(in.tables, q[0], q[1], 1, out);
-            else if (n_all == 2)
-                marginalise<Width>(in.tables, 1, q[0], q[1], out);
-            else if (axis == 0)
+            if (axis == 0)
                 marginalise<Width>(triple_table(0, 1, 2), q[0], q[1] * q[2], 1, out);
             else if (axis > 1)
                 marginalise<Width>(triple_table(0, 1, axis), 1, q[0] * q[1], q[axis], out);

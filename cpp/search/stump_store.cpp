@@ -34,6 +34,7 @@ StumpStore::StumpStore(const Columns& columns) : columns_(columns), finished_(co
                 first_[(a * n + b) * n + c] = size;
                 size += n_sides(a) * n_sides(b) * n_sides(c);
             }
+    if (size == 0) return;  // fewer than three columns have little to share
     first_of_two_.assign(n * n, 0);
     for (std::size_t a = 0; a < n; ++a)
         for (std::size_t b = 0; b < n; ++b) {

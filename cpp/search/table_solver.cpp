@@ -26,16 +26,13 @@ TableSolver::TableSolver(const Columns& columns, const Rows& rows, int depth, co
         if (columns[c].n_cuts > 0) order_.push_back(static_cast<int>(c));
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return columns[a].n_bins < columns[b].n_bins; });
-    for (const int column : order_) table_bins_.push_back(columns[column].n_bins);
+    // Tables are over three axes: with fewer columns, axes of one bin come first.
+    if (!order_.empty() && order_.size() < 3) order_.insert(order_.begin(), 3 - order_.size(), no_column);
+    for (const int c : order_) table_bins_.push_back(c == no_column ? 1 : columns[c].n_bins);
     if (depth < 3) return;
     const std::size_t n = order_.size();
     const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
     std::size_t size = 0;
-    if (n < 3) {
-        size = at(width_);
-        for (std::size_t a = 0; a < n; ++a) size *= bins(a);
-        n_tables_ = 1;
-    }
     triples_.assign(n * n * n, 0);
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = i + 1; j < n; ++j)
@@ -93,7 +90,7 @@ bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SidePro
         return solve_tables(scratch.tables.data(), scratch, out);
     }
     std::vector<const ColumnRegions*> axes;
-    for (const int column : order_) axes.push_back(&columns_[column].whole());
+    for (const int c : order_) axes.push_back(c == no_column ? nullptr : &columns_[c].whole());
     return leaf_.kernels().depth[depth - 1](input(axes, &rows, depth, scratch, out));
 }
 
@@ -103,7 +100,7 @@ void TableSolver::add_rows(const RowSet& rows, int first, int last, double* tabl
     scratch.views.clear();
     for (std::size_t a = 0; a < order_.size(); ++a) {
         KernelAxis view{};
-        view.bins = rows.column(order_[a]);
+        view.bins = order_[a] == no_column ? nullptr : rows.column(order_[a]);
         scratch.views.push_back(view);
     }
     const std::size_t need = at(last - first) / 2 + 2 * max_lanes;
@@ -124,7 +121,7 @@ bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfi
                                const StumpStore::Context* context) const {
     std::vector<const ColumnRegions*> axes;
     for (std::size_t a = 0; a < order_.size(); ++a)
-        axes.push_back(&columns_[order_[a]].within(occupied(tables, static_cast<int>(a))));
+        axes.push_back(order_[a] == no_column ? nullptr : &columns_[order_[a]].within(occupied(tables, a)));
     KernelInput in = input(axes, nullptr, 3, scratch, out);
     in.tables = tables;
     if (!context) return in.n_axes == 0 || leaf_.kernels().depth[2](in);
@@ -188,26 +185,18 @@ std::unique_ptr<bool[]> TableSolver::skipped_tables(const std::vector<bool>& swe
 }
 
 // The bins of an axis that hold rows. Rows too light for the grid have no exposure but count for limits.
-std::uint64_t TableSolver::occupied(const double* tables, int table_axis) const {
-    const std::size_t n = order_.size(), axis = at(table_axis), n_bins = at(table_bins_[axis]);
-    const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
-    // The table as outer x n_bins x inner cells.
+std::uint64_t TableSolver::occupied(const double* tables, std::size_t axis) const {
+    // The table of the first two axes and this one, as outer x n_bins x inner cells.
+    const std::size_t last = std::max<std::size_t>(axis, 2), n_bins = at(table_bins_[axis]);
     std::size_t outer = 1, inner = 1;
-    const double* table = tables;
-    if (n >= 3) {
-        const std::size_t last = std::max<std::size_t>(axis, 2);
-        table += triples_[n + last];  // of the first two axes and this one
-        for (const std::size_t a : {std::size_t{0}, std::size_t{1}, last}) {
-            if (a < axis) outer *= bins(a);
-            if (a > axis) inner *= bins(a);
-        }
-    } else if (n == 2) {
-        (axis == 0 ? inner : outer) = bins(1 - axis);
+    for (const std::size_t a : {std::size_t{0}, std::size_t{1}, last}) {
+        if (a < axis) outer *= at(table_bins_[a]);
+        if (a > axis) inner *= at(table_bins_[a]);
     }
     std::uint64_t mask = 0;
     const int exposure = leaf_.kernels().exposure;
     const int first_count = has_light_rows_ ? leaf_.kernels().n_sums : width_;
-    const double* cell = table;
+    const double* cell = tables + triples_[order_.size() + last];
     for (std::size_t o = 0; o < outer; ++o)
         for (std::size_t b = 0; b < n_bins; ++b) {
             bool any = false;
@@ -240,8 +229,8 @@ std::vector<double> TableSolver::leaf_gains(const RowSet& rows, const Column& co
 
 double TableSolver::leaf_gain(const double* tables) const {
     double sums[LeafValue::max_width] = {};
-    std::size_t n_cells = 1;  // of the first table, which holds all rows
-    for (std::size_t a = 0; a < std::min<std::size_t>(3, order_.size()); ++a) n_cells *= at(table_bins_[a]);
+    // The first table holds all rows.
+    const std::size_t n_cells = at(table_bins_[0]) * at(table_bins_[1]) * at(table_bins_[2]);
     for (std::size_t k = 0; k < n_cells; ++k)
         for (int c = 0; c < width_; ++c) sums[c] += tables[k * at(width_) + at(c)];
     return leaf_.limited_gain(sums);

@@ -54,7 +54,7 @@ class TableSolver {
                       Scratch& scratch, SideProfiles& out) const;
     void load_known(const StumpStore::Context& context, const std::vector<StumpStore::View>& views,
                     const KernelInput& in, Scratch& scratch) const;
-    std::uint64_t occupied(const double* tables, int table_axis) const;
+    std::uint64_t occupied(const double* tables, std::size_t axis) const;
 
     const Columns& columns_;
     const LeafValue& leaf_;
@@ -62,6 +62,7 @@ class TableSolver {
     const int width_;
     const int depth_;
     const bool* stop_;
+    static constexpr int no_column = -1;
     std::vector<int> order_;  // the column of each table axis: those with cuts, by number of bins
     std::vector<int> table_bins_;
     std::vector<std::size_t> triples_;
