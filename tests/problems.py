@@ -114,15 +114,25 @@ def neighbouring_floats(draw: st.DrawFn) -> list[float]:
     return values
 
 
+def limits_of(case: Case) -> Limits:
+    """Return the limits of a problem as the solver takes them."""
+    others = ("n_thresholds", "min_support", "shrinkage")
+    return Limits(**{name: value for name, value in case.limits.items() if name not in others})
+
+
+def objective_of(case: Case) -> RelativeRisk:
+    """Return what a leaf is worth in a problem."""
+    return RelativeRisk(case.limits.get("shrinkage", 0.0))
+
+
 def expected_losses(case: Case, holds: np.ndarray) -> np.ndarray:
     """Return the optimal loss for 0, 1, 2, ... splits, by the formulas of the paper."""
     weight = np.ones(len(case.y)) if case.weight is None else case.weight
     hazard = row_hazard(case.y, weight, case.entry)
     events = weight * case.y["event"]
-    limits = {k: v for k, v in case.limits.items() if k not in ("n_thresholds", "min_support")}
-    shrinkage = limits.pop("shrinkage", 0.0)
+    shrinkage = case.limits.get("shrinkage", 0.0)
     rows = relative_risk_rows(events, weight * hazard, case.y["event"], shrinkage)
-    solution = reference.solve(holds, rows, Limits(**limits))
+    solution = reference.solve(holds, rows, limits_of(case))
     return -(events @ np.log(hazard)) - np.asarray(solution.gains)
 
 

@@ -1,5 +1,7 @@
 """Every threshold of a column: bisected, bounded, and the same as by trying all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import surtree.solver.search
-from problems import Case, cases, expected_losses, neighbouring_floats
+from problems import (
+    Case,
+    cases,
+    expected_losses,
+    limits_of,
+    neighbouring_floats,
+    objective_of,
+)
 from surtree import SurTree, SurTreeCV, audit_tree
 from surtree.cuts.encoder import Encoder
 from surtree.data.table import read_table
@@ -119,9 +128,10 @@ def test_two_values_are_told_apart_however_close_or_far(estimator, lower, upper)
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(max_rows=16, max_columns=3))
 def test_columns_of_all_kinds_have_the_optimum_of_the_reference(case: Case):
-    limits = {k: v for k, v in case.limits.items() if k not in ("n_thresholds", "min_support")}
+    limits = limits_of(case)
     encoder, binned, sums = encode(case.X, case.y, case.weight, case.entry, n_thresholds=3)
-    found = Problem(binned, sums).solve(Limits(**limits), switches=BISECT)
+    sums = replace(sums, objective=objective_of(case))
+    found = Problem(binned, sums).solve(limits, switches=BISECT)
     expected = expected_losses(case, encoder.transform(case.X).astype(bool))
     losses = sums.constant - found.gains
     losses = np.append(losses, [losses[-1]] * (len(expected) - len(losses)))

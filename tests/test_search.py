@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from problems import Case, cases
+from problems import Case, cases, limits_of, objective_of
 from surtree import SurTree, _core
 from surtree.cuts.encoder import Encoder, join_binned
 from surtree.data.table import read_table
@@ -56,10 +56,9 @@ def test_every_switch_is_tried():
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(max_rows=30, max_columns=5))
 def test_speed_ups_change_no_answer(case: Case):
-    case.limits.pop("n_thresholds")
-    case.limits.pop("min_support")
-    limits = Limits(**case.limits)
-    problem = encode(case.X, case.y, n_thresholds=4, min_support=0.0)
+    limits = limits_of(case)
+    binned, sums = encode(case.X, case.y, n_thresholds=4, min_support=0.0)
+    problem = binned, replace(sums, objective=objective_of(case))
     expected = Problem(*problem).solve(limits)
     others = [Switches(**{name: False}) for name in LEFT_OUT]
     others += [Switches(kernel_depth=1), Switches(kernel_depth=2)]
@@ -76,19 +75,19 @@ def test_speed_ups_change_no_answer(case: Case):
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(max_rows=12, max_columns=2))
 def test_bounds_hold_after_every_task_of_a_search(case: Case):
-    limits = {k: v for k, v in case.limits.items() if k not in ("n_thresholds", "min_support")}
-    limits["max_depth"] = min(limits["max_depth"], 3)
+    limits = limits_of(case)
+    limits = replace(limits, max_depth=min(limits.max_depth, 3))
     encoder = Encoder(n_thresholds=3, min_support=0.0)
     holds = encoder.fit(case.X).transform(case.X).astype(bool)
-    problem = encode(case.X, case.y, n_thresholds=3, min_support=0.0)
-    sums = problem[1]
-    best = reference.solve(holds, sums, Limits(**limits)).gains
+    binned, sums = encode(case.X, case.y, n_thresholds=3, min_support=0.0)
+    problem = binned, replace(sums, objective=objective_of(case))
+    best = reference.solve(holds, problem[1], limits).gains
     # Kernels of one level leave all sides of the root to tasks of their own; then, bisection.
     for switches in (Switches(kernel_depth=1), Switches(kernel_depth=2), Switches(bisect=0)):
         status, n_tasks = "", 0
         while status != "optimal":
             early = replace(switches, stop_after=n_tasks)
-            found = Problem(*problem).solve(Limits(**limits), switches=early)
+            found = Problem(*problem).solve(limits, switches=early)
             expected = best[np.minimum(np.arange(found.gains.size), best.size - 1)]
             assert (found.gains <= expected + 1e-9).all()
             assert (found.gain_bounds >= expected - 1e-9).all()

@@ -168,8 +168,9 @@ def test_a_report_with_labels_and_horizons(surtree, files):
     assert "Age at entry" in text
     assert '"time":"123"' in text
     assert '"time":"456"' in text
-    surtree("fit", files.csv, *UNTUNED, "--columns", "age", "--max-depth", 1, "--model", "m.json")
-    surtree("report", "m.json", "--output", files / "again.html", *page[2:])
+    age = ("--columns", "age", "--max-depth", 1)
+    surtree("fit", files.csv, *UNTUNED, *age, "--model", files / "m.json")
+    surtree("report", files / "m.json", "--output", files / "again.html", *page[2:])
     again = (files.directory / "again.html").read_text()
     assert "Age at entry" in again
     assert '"time":"123"' in again
