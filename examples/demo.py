@@ -1,4 +1,4 @@
-"""Fit the best survival tree of depth three on a clinical table, draw it, and write its report.
+"""Tune and fit the best survival tree on a clinical table, draw it, and write its report.
 
 Run it as ``python examples/demo.py [directory]``; pictures and report go to the directory, by
 default ``demo``.
@@ -6,16 +6,14 @@ default ``demo``.
 
 import sys
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, indent
 from time import perf_counter
 
 import matplotlib as mpl
 
-from surtree import SurTree, write_report
+from surtree import SurTreeCV, write_report
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_curves, plot_tree
-
-BAR = 40
 
 
 def main(directory: Path) -> None:
@@ -27,48 +25,48 @@ def main(directory: Path) -> None:
     print(fill(columns, 76, initial_indent="  ", subsequent_indent="  "))
 
     started = perf_counter()
-    model = SurTree(max_depth=3).fit(X, y)
+    search = SurTreeCV(max_depth=3).fit(X, y)
     seconds = perf_counter() - started
-
-    n_cuts = len(model.encoder_.cuts_)
-    heading("Certificate: is there a better tree of depth 3?")
-    print(f"  loss         {model.loss_:9.3f}   what the tree costs: the lower, the better")
-    print(f"  lower bound  {model.lower_bound_:9.3f}   no tree of this depth costs less")
-    print(f"  gap          {model.gap_:9.2%}   what another tree could save at most")
-    print(f"  status       {model.status_:>9}   over all trees of {n_cuts} questions")
-    print(f"  time         {seconds:7.2f} s")
-
-    heading("Size path: the best tree with at most so many splits, all from one fit")
-    print("  splits     loss  saved by the splits")
-    losses = [size.loss for size in model.path_]
-    for size in model.path_:
-        bar = "#" * round(BAR * (losses[0] - size.loss) / (losses[0] - losses[-1]))
-        print(f"  {size.splits:6}  {size.loss:7.1f}  {bar}".rstrip())
+    model = search.best_estimator_
 
     heading("Tree: who has which risk?")
-    print("  " + str(model.tree_).replace("\n", "\n  "))
+    print(indented(model.tree_))
     print()
     print("  n       women in the leaf, and how many of them had the event")
     print("  theta   relative risk: 2 is twice the hazard of all women, 0.5 half of it")
-    print("  median  days until half of them have had the event")
+    print("  median  days until half of them have had the event, as the tree predicts it")
 
-    heading("Concordance")
-    print(f"  C-index {model.score(X, y):.3f} on the same rows (0.5: chance, 1: perfect)")
+    heading("How well does it predict women whom it has not seen?")
+    print(indented(search.held_out_))
+    chosen = f"{model.tree_.n_splits} questions, and shrinkage {model.shrinkage:g}"
+    print(f"\n  {chosen}, chosen on these folds in {seconds:.2f} s")
+
+    n_cuts = len(model.encoder_.cuts_)
+    heading("Is there a better tree of this size, on these women?")
+    print(f"  loss         {model.loss_:9.3f}   what the tree costs: the lower, the better")
+    print(f"  lower bound  {model.lower_bound_:9.3f}   no tree within its limits costs less")
+    print(f"  gap          {model.gap_:9.2%}   what another tree could save at most")
+    print(f"  status       {model.status_:>9}   over all trees of {n_cuts} questions")
 
     directory.mkdir(parents=True, exist_ok=True)
     pictures = {"tree": plot_tree, "curves": plot_curves}
     for name, plot in pictures.items():
-        plot(model.tree_, time_unit="days").figure.savefig(directory / f"{name}.png", dpi=120)
+        plot(model, time_unit="days").figure.savefig(directory / f"{name}.png", dpi=120)
     page = write_report(
-        model,
+        search,
         directory / "report.html",
         title="German breast cancer study: recurrence-free survival",
         time_unit="days",
     )
     heading("Open these")
-    print(f"  {page}   explore the tree, answer its questions, see its proof")
+    print(f"  {page}   explore the tree, answer its questions, see what it is worth")
     for name in pictures:
         print(f"  {directory / f'{name}.png'}")
+
+
+def indented(value: object) -> str:
+    """Return what a value prints, two columns to the right."""
+    return indent(str(value), "  ")
 
 
 def heading(text: str) -> None:
