@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.scores import Labels, Partition, Target, concordance, negative_held_out_loss
+from experiments.scores import (
+    Labels,
+    Partition,
+    Target,
+    negative_held_out_loss,
+    tuning_concordance,
+)
 from experiments.task import Task
 from experiments.tuning import choose, inner_folds
 from surtree import SurTree, SurTreeCV, Tree
@@ -35,20 +41,32 @@ def fit_surtree(task: Task) -> Partition:
 
 def tune_surtree(task: Task) -> Partition:
     """Choose depth and number of splits by the held-out loss."""
-    model = SurTreeCV(
-        task.depth, shrinkage=0.0, cv=inner_folds(task.seed), min_support=task.min_support
-    )
-    return _apply(model.fit(task.X_train, task.y_train), task)
+    return _apply(tuned_surtree(task, shrinkage=0.0), task)
+
+
+def tuned_surtree(task: Task, **options: Any) -> SurTree:
+    """Return the tree of the size, and with options of `SurTreeCV` the shrinkage, chosen so."""
+    folds = inner_folds(task.seed, task.n_folds)
+    search = SurTreeCV(task.depth, cv=folds, min_support=task.min_support, **options)
+    return search.fit(task.X_train, task.y_train).best_estimator_
 
 
 def fit_ctree(task: Task, alpha: float = 0.05) -> Partition:
     """Grow a conditional inference tree."""
-    model = ConditionalInferenceTree(task.depth, alpha=alpha)
-    return _apply(model.fit(task.X_train, task.y_train), task)
+    return _apply(_ctree(task, alpha), task)
+
+
+def _ctree(task: Task, alpha: float) -> ConditionalInferenceTree:
+    return ConditionalInferenceTree(task.depth, alpha=alpha).fit(task.X_train, task.y_train)
 
 
 def tune_ctree(task: Task) -> Partition:
     """Choose the level of the tests by Harrell's C, as the authors did."""
+    return _apply(tuned_ctree(task), task)
+
+
+def tuned_ctree(task: Task) -> ConditionalInferenceTree:
+    """Return the tree of the level chosen so."""
 
     def candidates(X: Any, y: Target, others: Any) -> list[Partition]:
         model = ConditionalInferenceTree(task.depth, alpha=CTREE_ALPHAS[-1]).fit(X, y)
@@ -57,8 +75,8 @@ def tune_ctree(task: Task) -> Partition:
             for leaves in zip(*(stricter_leaves(model, rows) for rows in (X, others)), strict=True)
         ]
 
-    best = choose(candidates, task.X_train, task.y_train, task.seed, concordance)
-    return fit_ctree(task, CTREE_ALPHAS[best])
+    best = choose(candidates, task, tuning_concordance)
+    return _ctree(task, CTREE_ALPHAS[best])
 
 
 def stricter_leaves(model: ConditionalInferenceTree, X: Any) -> list[Labels]:
@@ -104,8 +122,13 @@ def fit_greedy(task: Task) -> Partition:
 
 def tune_greedy(task: Task) -> Partition:
     """Choose the price of a split by the held-out loss."""
+    return _apply(tuned_greedy(task), task)
+
+
+def tuned_greedy(task: Task) -> GreedyTree:
+    """Return the tree of the price chosen so."""
     best = _choose_price(task, partial(_greedy, price=0.0), [task.depth])
-    return _apply(_greedy(*best).fit(task.X_train, task.y_train), task)
+    return _greedy(*best).fit(task.X_train, task.y_train)
 
 
 def _greedy(depth: int, price: float) -> GreedyTree:
@@ -121,10 +144,14 @@ def fit_local_search(task: Task) -> Partition:
 
 def tune_local_search(task: Task) -> Partition:
     """Choose the depth and the price of a split by the held-out loss."""
+    return _apply(tuned_local_search(task), task)
+
+
+def tuned_local_search(task: Task) -> LocalSearchTree:
+    """Return the tree of the depth and price chosen so."""
     grow = partial(_local_search, price=0.0, restarts=TUNING_RESTARTS, seed=task.seed)
     best = _choose_price(task, grow, range(1, task.depth + 1))
-    model = _local_search(*best, RESTARTS, task.seed)
-    return _apply(model.fit(task.X_train, task.y_train), task)
+    return _local_search(*best, RESTARTS, task.seed).fit(task.X_train, task.y_train)
 
 
 def _local_search(depth: int, price: float, restarts: int, seed: int) -> LocalSearchTree:
@@ -156,7 +183,7 @@ def _choose_price(
         end = {pair: _ends_at(models[pair[0]].tree_, pair[1] * share) for pair in pairs}
         return [Partition(*(end[pair][leaf] for leaf in leaves[pair[0]])) for pair in pairs]
 
-    return pairs[choose(candidates, X, y, task.seed, negative_held_out_loss)]
+    return pairs[choose(candidates, task, negative_held_out_loss)]
 
 
 def _prices(tree: Tree) -> NDArray[np.float64]:

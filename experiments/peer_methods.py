@@ -11,7 +11,7 @@ import pandas as pd
 from experiments import peers
 from experiments.clock import processor_seconds
 from experiments.limited import run_limited
-from experiments.scores import Partition, Target, brier, concordance, negative_held_out_loss
+from experiments.scores import Partition, Target, brier, negative_held_out_loss, tuning_concordance
 from experiments.tables import Numbers
 from experiments.task import Task
 from experiments.tuning import Candidates, choose
@@ -44,7 +44,7 @@ def tune_pystreed(task: Task) -> Partition:
         root = Partition(np.zeros(len(train), dtype=int), np.zeros(len(test), dtype=int))
         return [root, *(Partition(apply(train), apply(test)) for apply in models)]
 
-    best = choose(candidates, task.X_train, task.y_train, task.seed, negative_held_out_loss)
+    best = choose(candidates, task, negative_held_out_loss)
     if best == 0:
         return Partition(np.zeros(len(task.X_train), int), np.zeros(len(task.X_test), int))
     return fit_pystreed(task, sizes[best - 1])
@@ -61,7 +61,7 @@ def tune_osst(task: Task) -> Partition:
     """Choose the price of a leaf by the integrated Brier score, which OSST minimises."""
     end = processor_seconds() + task.limit
     candidates = _osst(task, OSST_PENALTIES, end)
-    best = choose(candidates, task.X_train, task.y_train, task.seed, brier)
+    best = choose(candidates, task, brier)
     chosen = _osst(task, OSST_PENALTIES[best : best + 1], end)
     return chosen(task.X_train, task.y_train, task.X_test)[0]
 
@@ -98,7 +98,7 @@ def tune_sksurv(task: Task) -> Partition:
     def candidates(X: Any, y: Target, others: Any) -> list[Partition]:
         return _sksurv(task, X, y, others)
 
-    best = choose(candidates, task.X_train, task.y_train, task.seed, concordance)
+    best = choose(candidates, task, tuning_concordance)
     return candidates(task.X_train, task.y_train, task.X_test)[best]
 
 

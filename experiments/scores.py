@@ -12,6 +12,7 @@ from surtree.metrics import concordance_index_censored, normalized_integrated_br
 from surtree.metrics._kaplan_meier import kaplan_meier
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK, total_by
+from surtree.survival.step_function import StepFunction
 
 Labels = NDArray[np.intp]
 Target = NDArray[np.void]
@@ -41,15 +42,19 @@ class Partition:
 
 def training_loss(y: Target, leaf: Labels) -> float:
     """Return the loss of a partition of the training rows."""
-    sums = _sums(y, y)
+    sums = row_sums(y, y)
     _, part = np.unique(leaf, return_inverse=True)
     return sums.partition_loss(part)
 
 
 def held_out_loss(y_train: Target, y_test: Target, leaves: Partition) -> float:
     """Return the loss per test row of a tree that was fitted on the training rows."""
-    sums = _sums(y_train, y_test)
-    return sums.loss(_test_theta(y_train, leaves)) / len(y_test)
+    return risk_loss(y_train, y_test, theta_of_rows(y_train, leaves))
+
+
+def risk_loss(y_train: Target, y_test: Target, theta: Floats) -> float:
+    """Return the loss per test row of any relative risks; the baseline is the training rows'."""
+    return row_sums(y_train, y_test).loss(theta) / len(y_test)
 
 
 def negative_held_out_loss(y_train: Target, y_test: Target, leaves: Partition) -> float:
@@ -63,9 +68,25 @@ def concordance(y_train: Target, y_test: Target, leaves: Partition) -> float:
     The paper does not compare an event with a row that is censored at the same time, so of equal
     times the censored one is moved before the event.
     """
-    event = y_test["event"]
-    order = 2 * np.unique(y_test["time"], return_inverse=True)[1] + event
-    return concordance_index_censored(event, order, _test_theta(y_train, leaves)).cindex
+    return risk_concordance(y_test, theta_of_rows(y_train, leaves))
+
+
+def tuning_concordance(y_train: Target, y_test: Target, leaves: Partition) -> float:
+    """Return Harrell's C; of rows without a comparable pair one half, whatever the leaves."""
+    event, order = y_test["event"], _order(y_test)
+    if order[event].min(initial=order.max()) == order.max():
+        return 0.5
+    return concordance(y_train, y_test, leaves)
+
+
+def risk_concordance(y: Target, risk: Floats) -> float:
+    """Return Harrell's C of any risks, by the paper's rule for equal times."""
+    return concordance_index_censored(y["event"], _order(y), risk).cindex
+
+
+def _order(y: Target) -> Labels:
+    """Return numbers in the order of the times, a censored row before an event at its time."""
+    return 2 * np.unique(y["time"], return_inverse=True)[1] + y["event"]
 
 
 def brier(
@@ -82,11 +103,16 @@ def brier(
     span : (float, float), optional
         From when to when; by default between the 10% and 90% quantiles of the test times.
     """
+    survival = curves_of_rows(y_train, leaves)
+    return normalized_integrated_brier_score(y_train, y_test, survival, interval=span)
+
+
+def curves_of_rows(y_train: Target, leaves: Partition) -> list[StepFunction]:
+    """Return the curve of each test row: that of the training rows of its leaf."""
     train, test, n_leaves = leaves.positions()
     target = read_target(y_train, len(y_train))
     curves = [kaplan_meier(target.take(train == leaf)) for leaf in range(n_leaves)]
-    survival = [curves[leaf] for leaf in test]
-    return normalized_integrated_brier_score(y_train, y_test, survival, interval=span)
+    return [curves[leaf] for leaf in test]
 
 
 def paper_brier(y_train: Target, y_test: Target, leaves: Partition) -> float:
@@ -108,15 +134,16 @@ def paper_brier(y_train: Target, y_test: Target, leaves: Partition) -> float:
     return brier(y_train, y_test[known], Partition(leaves.train, leaves.test[known]), span)
 
 
-def _sums(y_train: Target, y: Target):
+def row_sums(y_train: Target, y: Target):
     """Return events and hazard of rows by the baseline of the training rows."""
     weight = np.ones(len(y_train))
     baseline = nelson_aalen(read_target(y_train, len(y_train)), weight)
     return RELATIVE_RISK.row_sums(read_target(y, len(y)), np.ones(len(y)), baseline)
 
 
-def _test_theta(y_train: Target, leaves: Partition) -> Floats:
+def theta_of_rows(y_train: Target, leaves: Partition) -> Floats:
+    """Return the relative risk of each test row: that of its leaf."""
     train, test, n_leaves = leaves.positions()
-    sums = _sums(y_train, y_train)
+    sums = row_sums(y_train, y_train)
     totals = np.stack([total_by(train, values, n_leaves) for values in sums.values])
     return RELATIVE_RISK.predict(totals)[test]

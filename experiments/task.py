@@ -39,6 +39,8 @@ class Task:
         already.
     limit : float
         Processor seconds that a method of others may take.
+    n_folds : int
+        How many folds sizes are tuned on.
     """
 
     X_train: Any
@@ -48,6 +50,7 @@ class Task:
     seed: int = 0
     min_support: float = 0.01
     limit: float = 60.0
+    n_folds: int = 10
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Method:
     fit : callable
         Grows a tree of the task's depth.
     tune : callable
-        Chooses its size by ten-fold cross-validation first.
+        Chooses its size by cross-validation first.
     package : str or None
         The package of others that it needs, or a module of it.
     guards_itself : bool
