@@ -13,6 +13,8 @@ from experiments import (
     real_page,
     runtime,
     scalability,
+    small_cohorts,
+    small_cohorts_page,
     synthetic,
     theta,
     threshold_curve,
@@ -62,6 +64,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=synthetic.cases,
         measure=synthetic.measure,
         page=synthetic.page,
+    ),
+    "small-cohorts": Experiment(
+        title="a few hundred rows: with and without shrinkage, and other methods",
+        cases=small_cohorts.cases,
+        measure=small_cohorts.measure,
+        page=small_cohorts_page.page,
     ),
     "training-score": Experiment(
         title="how far heuristics are from the optimum on synthetic data",
