@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import real, small_cohorts, small_cohorts_page
+from experiments import cohort_comparison, real, small_cohorts, small_cohorts_page
 from experiments.cohort_methods import COHORT_METHODS, GRIDS
 from experiments.cox import fit_cox
 from experiments.forecast import CURVES, brier_column
@@ -140,7 +140,7 @@ def test_page_says_which_bars_are_met(rows, tmp_path):
 def test_page_compares_draws_that_both_methods_have(rows):
     lost = rows.drop(rows.index[(rows["method"] == "cox") & (rows["draw"] == 0)])
     far = lost.assign(c=lost["c"].where(lost["draw"] == 1, 0.0))
-    found = small_cohorts_page.compare(far[far["kind"] == "real"], "c", "surtree", "cox")
+    found = cohort_comparison.compare(far[far["kind"] == "real"], "c", "surtree", "cox")
     assert (found["tables"], found["better"], found["worse"]) == (9, 9, 0)
-    swapped = small_cohorts_page.compare(far[far["kind"] == "real"], "loss", "cox", "surtree")
+    swapped = cohort_comparison.compare(far[far["kind"] == "real"], "loss", "cox", "surtree")
     assert (swapped["better"], swapped["worse"]) == (0, 9)
