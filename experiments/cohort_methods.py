@@ -11,7 +11,8 @@ import pandas as pd
 
 from experiments import our_methods, peer_methods
 from experiments.cox import CoxModel, fit_cox
-from experiments.forecast import CURVES, Forecast
+from experiments.forecast import CURVES, PRIORS, Forecast
+from experiments.prior_curves import prior_curves
 from experiments.scores import (
     Floats,
     Target,
@@ -32,7 +33,6 @@ from surtree.survival.step_function import StepFunction
 COX_PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 # Other shrinkages for SurTreeCV to choose from than its default.
 GRIDS = {
-    "grid 0-100": (0.0, 1.0, 3.0, 10.0, 30.0, 100.0),
     "grid 1-10": (1.0, 3.0, 10.0),
     "grid 1-30": (1.0, 3.0, 10.0, 30.0),
 }
@@ -40,18 +40,28 @@ GRIDS = {
 _LOG_RISK_STEP = 0.01
 
 
-def _tree(tune: Callable[..., TreeEstimator], task: Task, **options: Any) -> Forecast:
-    """Return what a tuned tree of this package predicts, with every kind of curve that it has."""
+def _tree(
+    tune: Callable[..., TreeEstimator], task: Task, *, priors: bool = False, **options: Any
+) -> Forecast:
+    """Return what a tuned tree of this package predicts, with every kind of curve that it has.
+
+    With ``priors`` there are curves with a prior of so many rows too.
+    """
     model = tune(task, **options)
-    leaf = np.searchsorted(model.tree_.leaves, model.apply(task.X_test))
-    survival = {}
-    for kind in CURVES:
-        if kind in LEAF_CURVES:
-            curves = [curve.survival for curve in leaf_curves(model, kind)]
-            survival[kind] = [curves[place] for place in leaf]
+    leaves = model.tree_.leaves
+    curves = {
+        kind: [curve.survival for curve in leaf_curves(model, kind)]
+        for kind in CURVES
+        if kind in LEAF_CURVES
+    }
+    if priors:
+        train = np.searchsorted(leaves, model.apply(task.X_train))
+        for kind, prior in PRIORS.items():
+            curves[kind] = prior_curves(task.y_train, train, leaves.size, prior)
+    test = np.searchsorted(leaves, model.apply(task.X_test))
     return Forecast(
         theta=model.predict(task.X_test),
-        survival=survival,
+        survival={kind: [of_leaf[leaf] for leaf in test] for kind, of_leaf in curves.items()},
         splits=model.tree_.n_splits,
         shrinkage=getattr(model, "shrinkage", 0.0),
     )
@@ -118,8 +128,8 @@ def _standardised(X: Any, others: Any) -> tuple[Floats, Floats]:
 
 
 COHORT_METHODS: dict[str, Callable[[Task], Forecast]] = {
-    "surtree": partial(_tree, our_methods.tuned_surtree),
-    "no shrinkage": partial(_tree, our_methods.tuned_surtree, shrinkage=0.0),
+    "surtree": partial(_tree, our_methods.tuned_surtree, priors=True),
+    "no shrinkage": partial(_tree, our_methods.tuned_surtree, priors=True, shrinkage=0.0),
     **{
         name: partial(_tree, our_methods.tuned_surtree, shrinkage=grid)
         for name, grid in GRIDS.items()

@@ -11,8 +11,10 @@ from experiments.scores import Floats, Target, risk_concordance, risk_loss
 from surtree.metrics import normalized_integrated_brier_score
 from surtree.survival.step_function import StepFunction
 
+# Curves that this package does not have: with a prior of so many rows in each leaf.
+PRIORS = {"10 rows": 10.0, "20 rows": 20.0}
 # All kinds of curves of a leaf. A version of surtree that lacks one has no score of it.
-CURVES = ("baseline", "kaplan-meier", "shrunk")
+CURVES = ("baseline", "kaplan-meier", "shrunk", *PRIORS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,4 +61,4 @@ class Forecast:
 
 def brier_column(kind: str) -> str:
     """Return what the Brier score of a kind of curve is called in rows."""
-    return f"ib_{kind.replace('-', '_')}"
+    return f"ib_{kind.replace('-', '_').replace(' ', '_')}"

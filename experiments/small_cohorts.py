@@ -23,12 +23,14 @@ from surtree.datasets import make_survival_tree_data
 
 Kind = Literal["real", "synthetic", "full"]
 
-DEPTH = 3
+# The depth of all methods, and one that only trees with and without shrinkage are compared at.
+DEPTH, DEEPER = 3, 4
 ROWS: dict[Kind, tuple[int, ...]] = {"real": (100, 200, 500), "synthetic": (100, 200, 500, 1000)}
 N_DRAWS = 10
 TEST_ROWS = 5000
 # What is compared on whole tables, by folds: there, the others are in `real-d3`.
 FULL_METHODS = ("surtree", "no shrinkage", *GRIDS)
+DEEPER_METHODS = ("surtree", "no shrinkage")
 ALL_ROWS = 0
 # Tables of ten draws; test rows come from the same tree by a seed that no table has.
 SYNTHETIC = {f"{share:.0%} censored": share for share in CENSORING}
@@ -55,18 +57,26 @@ def cases(quick: bool) -> list[CohortCase]:
     """Return all cases; the quick ones are a few draws of the smallest size."""
     tables = {"real": REAL_TABLES, "synthetic": tuple(SYNTHETIC), "full": REAL_TABLES}
     rows = {**ROWS, "full": (ALL_ROWS,)}
-    n_draws, test_rows, depth = N_DRAWS, TEST_ROWS, DEPTH
+    n_draws, test_rows, depths = N_DRAWS, TEST_ROWS, (DEPTH, DEEPER)
     if quick:
         tables = {"real": ("acath",), "synthetic": ("50% censored",), "full": ("acath",)}
-        rows, n_draws, test_rows, depth = rows | {"real": (100,), "synthetic": (100,)}, 2, 500, 2
+        rows |= {"real": (100,), "synthetic": (100,)}
+        n_draws, test_rows, depths = 2, 500, (2,)
     return [
         CohortCase(kind, table, n, draw, method, test_rows, depth)
+        for depth in depths
         for kind in tables
         for table in tables[kind]
         for n in rows[kind]
         for draw in range(min(n_draws, N_FOLDS) if kind == "full" else n_draws)
-        for method in (FULL_METHODS if kind == "full" else COHORT_METHODS)
+        for method in _methods(kind, depth)
     ]
+
+
+def _methods(kind: Kind, depth: int) -> tuple[str, ...]:
+    if depth > DEPTH:
+        return DEEPER_METHODS
+    return FULL_METHODS if kind == "full" else tuple(COHORT_METHODS)
 
 
 def measure(case: CohortCase) -> Measures:

@@ -19,7 +19,7 @@ from experiments.cohort_comparison import (
     prepare,
 )
 from experiments.cohort_methods import GRIDS
-from experiments.forecast import brier_column
+from experiments.forecast import PRIORS, brier_column
 from experiments.page import table
 from experiments.small_cohorts import DEPTH
 from experiments.task import Status
@@ -203,11 +203,9 @@ def _curves(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
         means.loc["**whole tables**"] = whole.groupby("method")["ib"].mean()
     today = f"without, {SurTree().leaf_curve}"
     with_shrinkage = [name for name in names if name.startswith("with,")]
-    pairs = [
-        (one, other)
-        for place, one in enumerate(with_shrinkage)
-        for other in (*with_shrinkage[place + 1 :], today)
-    ]
+    default = f"with, {SurTree().leaf_curve}"
+    pairs = [(one, default) for one in with_shrinkage if one != default]
+    pairs += [(one, today) for one in with_shrinkage]
     found = [
         {"tables": group, "one": one, "other": other} | _counted(compare(part, "ib", one, other))
         for group, part in (*groups_of(scores).items(), ("whole", whole))
@@ -219,7 +217,10 @@ def _curves(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
     of_others = others.groupby("method")[[*kinds]].mean().rename(columns=kinds)
     return [
         "Normalised integrated Brier score of the same trees by the kind of curve in their leaves. "
-        f"Cells with a mean below 0: {counts}.",
+        "`shrunk` has a prior of as many rows as the shrinkage of the tree, none where that is 0; "
+        f"{' and '.join(f'`{kind}`' for kind in PRIORS)} have a prior of so many rows, whatever "
+        "the shrinkage (`experiments/prior_curves.py`; 10 and 20 were chosen after a look "
+        f"at a part of these rows). Cells with a mean below 0: {counts}.",
         "",
         *table(means.reset_index(), 4),
         "",
@@ -259,6 +260,32 @@ def _grids(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
         "",
         *_test_table(found),
         "",
+        "Each, and the default, against trees without shrinkage:",
+        "",
+        *_test_table(_grids_against_none(small, full)),
+        "",
+        "The least mean Brier score of a cell: " + ", ".join(_least(small)) + ".",
+        "",
+    ]
+
+
+def _grids_against_none(small: pd.DataFrame, full: pd.DataFrame) -> list[dict[str, object]]:
+    return [
+        {"measure": metric, "tables": group, "choosing from": grid}
+        | _counted(compare(part, metric, grid, WITHOUT))
+        for metric in METRICS
+        for group, part in (*groups_of(small).items(), ("whole", full))
+        for grid in (WITH, *GRIDS)
+        if grid in set(part["method"])
+    ]
+
+
+def _least(small: pd.DataFrame) -> list[str]:
+    brier = cells(small, "ib")
+    return [
+        f"{method} {brier[method].min():.3f} ({brier[method].idxmin()})"
+        for method in (WITH, WITHOUT, *GRIDS)
+        if method in brier
     ]
 
 

@@ -9,14 +9,17 @@ import pytest
 from experiments import cohort_comparison, real, small_cohorts, small_cohorts_page
 from experiments.cohort_methods import COHORT_METHODS, GRIDS
 from experiments.cox import fit_cox
-from experiments.forecast import CURVES, brier_column
+from experiments.forecast import CURVES, PRIORS, brier_column
+from experiments.prior_curves import prior_curves
 from experiments.scores import Partition, tuning_concordance
 from experiments.small_cohorts import ALL_ROWS, CohortCase, cohort
 from experiments.tables import real_table
 from experiments.task import Task
 from surtree import SurTreeCV, leaf_curves
+from surtree.data.target import read_target
 from surtree.datasets import load_gbsg2
 from surtree.metrics import normalized_integrated_brier_score
+from surtree.metrics._kaplan_meier import kaplan_meier
 from surtree.parameters import LEAF_CURVES
 
 ACATH = CohortCase("real", "acath", 100, 3, "surtree", test_rows=500, depth=2)
@@ -67,6 +70,9 @@ def test_scores_are_those_of_the_model(task):
     assert scores["loss"] == pytest.approx(model.loss(task.X_test, y_test) / len(y_test))
     leaf = np.searchsorted(model.tree_.leaves, model.apply(task.X_test))
     for kind in CURVES:
+        if kind in PRIORS:
+            assert np.isfinite(scores[brier_column(kind)])
+            continue
         if kind not in LEAF_CURVES:
             assert np.isnan(scores[brier_column(kind)])
             continue
@@ -75,6 +81,19 @@ def test_scores_are_those_of_the_model(task):
             task.y_train, y_test, [curves[place] for place in leaf]
         )
         assert scores[brier_column(kind)] == pytest.approx(expected)
+
+
+def test_curve_with_a_prior_lies_between_that_of_the_leaf_and_that_of_all_rows(task):
+    task, _ = task
+    y, leaf = task.y_train, np.arange(100) % 2
+    own, some, most = (prior_curves(y, leaf, 2, prior)[0] for prior in (1e-9, 10.0, 1e9))
+    target = read_target(y, len(y))
+    kept = own.x <= y["time"][leaf == 0].max()
+    np.testing.assert_allclose(
+        own.y[kept], kaplan_meier(target.take(leaf == 0))(own.x[kept]), atol=1e-6
+    )
+    np.testing.assert_allclose(most.y, kaplan_meier(target)(most.x), atol=1e-6)
+    assert abs(some.y - most.y).max() < abs(own.y - most.y).max()
 
 
 def test_whole_tables_without_shrinkage_are_those_of_the_real_tables():
