@@ -33,7 +33,7 @@ from surtree.survival.step_function import StepFunction
 COX_PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 # Other shrinkages for SurTreeCV to choose from than its default.
 GRIDS = {
-    "grid 1-10": (1.0, 3.0, 10.0),
+    "grid 0-10": (0.0, 1.0, 3.0, 10.0),
     "grid 1-30": (1.0, 3.0, 10.0, 30.0),
 }
 # Rows whose log risks differ by less share a curve, which saves most of the time of a Brier score.

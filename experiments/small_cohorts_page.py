@@ -115,7 +115,7 @@ def _others(small: pd.DataFrame) -> list[str]:
 
 def _better(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
     """Say what other shrinkages to choose from, and other curves, would change."""
-    lines = ["What would do better, each against trees without shrinkage or the default:", ""]
+    lines = ["Other shrinkages to choose from, and other curves of the same trees:", ""]
     brier = cells(small, "ib")
     for grid in (grid for grid in GRIDS if grid in brier):
         real = compare(small[small["kind"] == "real"], "ib", grid, WITHOUT)
@@ -289,9 +289,9 @@ def _grids(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
     return [
         f"SurTreeCV chooses from {_numbers(SurTreeCV().shrinkage)} by default; {names}. Each "
         "against the default, over tables: `better` counts those on which the other choice is "
-        "ahead. They were thought of after a look at the first five real tables, where the worst "
-        "losses were those of trees for which a shrinkage of 0 was chosen: the other real tables "
-        "have lines of their own.",
+        "ahead. The default was chosen by this page: at first it had 0 among its values, and after "
+        "a look at the first five real tables, where the worst losses were those of trees for "
+        "which 0 was chosen, it was left out. The other real tables have lines of their own.",
         "",
         *_test_table(found),
         "",

@@ -81,7 +81,7 @@ def test_size_and_shrinkage_are_tuned_by_default(surtree, files):
     result = surtree("fit", files.csv, *TARGET, "--max-depth", 2, "--model", files / "m")
     expected = SurTreeCV(max_depth=2).fit(*load_lung())
     chosen = expected.best_params_["shrinkage"]
-    assert f"shrinkage {chosen:g}, chosen of 0, 1, 3, 10" in result.stdout
+    assert f"shrinkage {chosen:g}, chosen of 1, 3, 10" in result.stdout
     assert str(expected.sizes_) in result.stdout
     assert str(expected.held_out_) in result.stdout
     model = SurTree.load(files / "m")

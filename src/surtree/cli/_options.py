@@ -196,7 +196,7 @@ Shrinkage = Annotated[
         parser=_shrinkages,
         metavar="EVENTS,...",
         help="A prior in every leaf, worth so many events at average risk. Of several, tuning "
-        "chooses one; by default of 0, 1, 3 and 10. With --no-tune one, by default 0.",
+        "chooses one; by default of 1, 3 and 10. With --no-tune one, by default 0.",
         rich_help_panel="Tree",
     ),
 ]

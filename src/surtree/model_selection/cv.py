@@ -70,9 +70,9 @@ class SurTreeCV(TreeEstimator):
         The largest depth to try.
     max_splits : int or None, default=None
         The largest number of splits to try. None is as many as the depth allows.
-    shrinkage : float or sequence of float, default=(0.0, 1.0, 3.0, 10.0)
+    shrinkage : float or sequence of float, default=(1.0, 3.0, 10.0)
         One value, or several to choose from: the events that the prior of each leaf is worth, as
-        in `SurTree`.
+        in `SurTree`. Zero is not among the default: where few rows chose it, trees did worst.
     cv : int, splitter or iterable, default=10
         A number of folds, drawn by `EventStratifiedKFold` always in the same way; or a splitter
         of scikit-learn's, or pairs of training and held-out positions. A position that is given
@@ -165,7 +165,7 @@ class SurTreeCV(TreeEstimator):
         max_depth: int = 4,
         max_splits: int | None = None,
         *,
-        shrinkage: float | Sequence[float] = (0.0, 1.0, 3.0, 10.0),
+        shrinkage: float | Sequence[float] = (1.0, 3.0, 10.0),
         cv: Any = 10,
         scoring: Scoring = "loss",
         rule: Rule = "best",
