@@ -10,7 +10,6 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
@@ -33,6 +32,7 @@ from surtree.model_selection.folds import (
     measure_fold,
     score_fold,
 )
+from surtree.model_selection.grid_results import grid_results
 from surtree.model_selection.scoring import (
     SCORERS,
     Scorer,
@@ -359,7 +359,7 @@ class SurTreeCV(TreeEstimator):
         place = min(best)[1]
         self.sizes_ = scores[place]
         self.sizes_by_shrinkage_ = {score.shrinkage: score for score in scores}
-        self.cv_results_ = _results(scores, folds)
+        self.cv_results_ = grid_results(scores, folds)
         self.n_splits_ = len(folds)
         self.status_ = first_unproven(fold.status for fold in folds)
         self.best_index_ = place * len(sizes) + self.sizes_.chosen
@@ -426,39 +426,6 @@ def _positions(chosen: Any, present: NDArray[np.bool_]) -> Positions:
     except IndexError as error:
         raise ValueError(f"A fold of cv names rows that X has not: {error}") from error
     return positions[present[positions]]
-
-
-def _results(scores: list[SizeScores], folds: list[FoldScores]) -> dict[str, Any]:
-    """Return scores and times as scikit-learn's searches do: shrinkage by shrinkage."""
-    limits = {
-        "max_depth": np.concatenate([sizes.max_depth for sizes in scores]),
-        "max_splits": np.concatenate([sizes.max_splits for sizes in scores]),
-        "shrinkage": np.repeat(
-            [sizes.shrinkage for sizes in scores], [sizes.max_depth.size for sizes in scores]
-        ),
-    }
-    held_out = np.concatenate([sizes.held_out for sizes in scores])
-    results: dict[str, Any] = {}
-    for name, times in (
-        ("fit_time", [fold.fit_time.ravel() for fold in folds]),
-        ("score_time", [fold.score_time.ravel() for fold in folds]),
-    ):
-        results[f"mean_{name}"] = np.mean(times, axis=0)
-        results[f"std_{name}"] = np.std(times, axis=0)
-    results |= {f"param_{name}": np.ma.array(values) for name, values in limits.items()}
-    results["params"] = [
-        {name: values[position].item() for name, values in limits.items()}
-        for position in range(len(held_out))
-    ]
-    kinds = {"test": held_out}
-    if scores[0].scoring == "loss":
-        kinds["train"] = -np.concatenate([sizes.training_loss for sizes in scores])
-    for name, values in kinds.items():
-        results |= {f"split{k}_{name}_score": fold for k, fold in enumerate(values.T)}
-        results[f"mean_{name}_score"] = values.mean(axis=1)
-        results[f"std_{name}_score"] = values.std(axis=1)
-    results["rank_test_score"] = rankdata(-held_out.mean(axis=1), method="min").astype(np.int32)
-    return results
 
 
 def _name(scoring: Scoring) -> str:

@@ -8,14 +8,13 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from surtree._types import Floats
 from surtree.data.table import Table
+from surtree.data.take import take
 from surtree.data.target import Target
 from surtree.estimator import SurTree, adopt_size, check_parameters, make_problem
 from surtree.fitting.fit_problem import FitProblem
@@ -110,8 +109,8 @@ def cut_fold(rows: FoldInput, train: Positions, test: Positions, *, as_passed: b
         target=rows.target.take(test),
         weight=rows.weight[test],
         training_target=target,
-        X=_take(rows.X, test) if as_passed else None,
-        y=_take(rows.y, test) if as_passed else None,
+        X=take(rows.X, test) if as_passed else None,
+        y=take(rows.y, test) if as_passed else None,
     )
     return Fold(rows.table.take(train), target, rows.weight[train], held_out)
 
@@ -245,12 +244,6 @@ def _model(
     if table.named:
         model.feature_names_in_ = np.array(table.names, dtype=object)
     return adopt_size(model, problem, path, path.sizes[-1])
-
-
-def _take(values: Any, rows: Positions) -> Any:
-    if nw.dependencies.is_into_dataframe(values):
-        return nw.from_native(values, eager_only=True)[rows].to_native()
-    return _safe_indexing(values, rows)
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from surtree._types import Floats
+from surtree.data.take import take
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.metrics._input import read_times
 from surtree.model_selection.folds import FoldProgress
@@ -274,13 +273,7 @@ def _fit(model: Any, rows: _Rows, sample: Positions) -> Any:
             weight = count.astype(np.float64)
     given = {"sample_weight": weight, "entry": None if rows.entry is None else rows.entry[chosen]}
     extra = {name: values for name, values in given.items() if values is not None}
-    return model.fit(_take(rows.X, chosen), _take(rows.y, chosen), **extra)
-
-
-def _take(values: Any, rows: Positions) -> Any:
-    if nw.dependencies.is_into_dataframe(values):
-        return nw.from_native(values, eager_only=True)[rows].to_native()
-    return _safe_indexing(values, rows)
+    return model.fit(take(rows.X, chosen), take(rows.y, chosen), **extra)
 
 
 def _column_uses(done: Sequence[_Repetition]) -> tuple[ColumnUse, ...]:
