@@ -12,6 +12,7 @@ from surtree.cli._fit import demo, fit
 from surtree.cli._options import FLAG
 from surtree.cli._predict import predict
 from surtree.cli._show import path, report, show_model
+from surtree.cli._validate import validate
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command()(fit)
@@ -20,6 +21,7 @@ app.command("show")(show_model)
 app.command()(path)
 app.command()(report)
 app.command()(audit)
+app.command()(validate)
 app.command()(demo)
 
 

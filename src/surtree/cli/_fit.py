@@ -11,14 +11,14 @@ import polars as pl
 import typer
 
 from surtree.cli import _options as options
-from surtree.cli._columns import choose, split_names
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
-from surtree.cli._files import read_frame, require_outputs
+from surtree.cli._files import require_outputs
 from surtree.cli._models import save_report, write_model
 from surtree.cli._page import Page, read_page
 from surtree.cli._search import Found, Settings, default_folds, search
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json, tuning_text
-from surtree.cli._survival import Survival, read_survival
+from surtree.cli._survival import Survival
+from surtree.cli._training import read_training
 from surtree.datasets import load_gbsg2
 from surtree.scores.sizes import Rule
 
@@ -108,20 +108,14 @@ def fit(
     with guarded():
         require_outputs({"--model": model, "--report": report}, data=data, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
-        readings = {override.column: override.reading for override in types or []}
-        frame = read_frame(
+        X, survival, _ = read_training(
             data,
+            {"time": time, "event": event, "entry": entry, "weight": weight},
+            columns=columns,
+            exclude=exclude,
+            types=types,
             separator=separator,
             missing=missing,
-            texts=[name for name, reading in readings.items() if reading.is_text],
-        )
-        survival = read_survival(frame, time=time, event=event, entry=entry, weight=weight)
-        X = choose(
-            frame,
-            columns=split_names(columns or [], frame),
-            exclude=split_names(exclude or [], frame),
-            reserved=survival.columns,
-            types=readings,
         )
         limits: dict[str, Any] = {
             "max_depth": max_depth,

@@ -58,7 +58,8 @@ def _jobs(given: int | None) -> int | None:
     return given
 
 
-def _times(text: str) -> Times:
+def read_times(text: str) -> Times:
+    """Read a list of times."""
     try:
         times = tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -239,7 +240,7 @@ PageHorizons = Annotated[
     list[Times] | None,
     typer.Option(
         "--horizons",
-        parser=_times,
+        parser=read_times,
         metavar="TIME,...",
         help="Times for which the report states survival; by default a few round ones.",
         rich_help_panel="Report",
@@ -258,7 +259,7 @@ Horizons = Annotated[
     list[Times] | None,
     typer.Option(
         "--survival",
-        parser=_times,
+        parser=read_times,
         metavar="TIME,...",
         help="Add the probability of no event until each of these times.",
     ),

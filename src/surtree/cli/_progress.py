@@ -79,6 +79,16 @@ class Bar:
 
         return show
 
+    def validating(self) -> Callable[[FoldProgress], None]:
+        """Return a hook for `validate` that shows how many samples are done."""
+        task = self._begin("Validating")
+
+        def show(now: FoldProgress) -> None:
+            detail = f"{now.done} of {now.total} samples  ETA {_clock(now.eta)}"
+            self._update(task, now.done / now.total, detail)
+
+        return show
+
     def _begin(self, description: str) -> TaskID:
         for earlier in self._progress.task_ids:
             self._progress.remove_task(earlier)
