@@ -106,6 +106,8 @@ TEST(rounding_down_hides_no_better_tree) {
         // As Nelson and Aalen have it, all hazards add up to all events.
         for (std::size_t r = 0; r < example.problem.n_rows; ++r)
             example.hazard(r) *= events > 0 ? events / hazard : 1;
+        // A prior far beyond all events would hide them: the caller refuses it.
+        example.problem.parameters[0] *= events;
         example.problem.round_down = true;
         example.limits.max_depth = std::min(example.limits.max_depth, 3);
         example.limits.max_splits = std::min(example.limits.max_splits, 4);
