@@ -25,8 +25,9 @@ void add_chain(const Problem& problem, std::size_t column, std::vector<int> cuts
     if (cuts.empty()) return;
     const auto first_bin = [&](int c) { return problem.cuts[at(c)].first; };
     std::ranges::stable_sort(cuts, {}, first_bin);
-    const auto repeated = std::ranges::unique(cuts, {}, first_bin);
-    cuts.erase(repeated.begin(), repeated.end());
+    // Not std::ranges::unique, whose result clang 14 cannot compile.
+    const auto same = [&](int a, int b) { return first_bin(a) == first_bin(b); };
+    cuts.erase(std::unique(cuts.begin(), cuts.end(), same), cuts.end());
     // One more than there are bins: regrouping may leave a cut above the last bin, which holds nowhere.
     std::vector<std::uint16_t> rank(at(problem.n_bins[column]) + 1, 0);
     for (const int c : cuts) ++rank[at(first_bin(c))];
