@@ -68,6 +68,9 @@ def test_profile_limits_are_where_the_likelihood_has_fallen(events, expected, pr
 def test_without_events_the_profile_has_an_upper_limit():
     assert profile_limits(0.0, 10.0) == (0.0, pytest.approx(stats.chi2(1).ppf(0.95) / 20))
     assert profile_limits(1e-90, 1.0)[0] == 0.0
+    for events in np.logspace(-320, 1, 1000):  # the limits are found whatever the rounding
+        lower, upper = profile_limits(float(events), 3.0)
+        assert lower <= events / 3 <= upper < 10
 
 
 @pytest.mark.parametrize("limits", [poisson_limits, profile_limits])

@@ -60,6 +60,13 @@ def test_uneven_weights_give_the_best_tree_or_are_refused(case: Case):
         assert size.loss - size.lower_bound <= 1e-6 * events + tolerance
 
 
+def test_events_that_vanish_beside_rows_without_hazard_are_refused():
+    X, time = [[1], [3], [3], [1], [3], [3], [1], [3]], [5, 8, 8, 3, 1, 1, 1, 2]
+    weight = [6.7e-11, 6.3e-08, 8.9e-10, 87957.4, 0.0035, 0.00038, 14.1, 0.0387]
+    with pytest.raises(ValueError, match=r"all events together weigh 6.7e-11, and are lost"):
+        SurTree().fit(X, target(np.arange(8) == 0, time), sample_weight=weight)
+
+
 def test_most_uneven_weights_are_no_problem():
     rng = np.random.default_rng(0)
     n_fitted = 0

@@ -6,6 +6,7 @@ Weights count as repeated rows in all of them.
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 from scipy.optimize import brentq
@@ -83,7 +84,7 @@ def profile_limits(
     require_level(level)
     shape, rate = events + prior, expected + prior
     drop = float(chdtri(1.0, 1 - level)) / 2
-    if shape <= 0:
+    if shape < sys.float_info.min:  # also the limit from above
         return 0.0, drop / rate
 
     # With z = log(theta * rate / shape), the drop is shape * (exp(z) - 1 - z): from z on either
@@ -91,7 +92,7 @@ def profile_limits(
     def excess(z: float) -> float:
         return math.expm1(z) - z - drop / shape
 
-    below = -1.0 - drop / shape
+    below = -2.0 * (1.0 + drop / shape)
     above = 1.0 + math.log1p(drop / shape)
     mode = shape / rate
     return (

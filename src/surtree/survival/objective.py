@@ -24,6 +24,9 @@ from surtree.survival.baseline import Baseline
 EVEN_WEIGHTS = 1e5
 # Up to this ratio of a prior to all events, rounding does not hide them.
 MOST_PRIOR = 1e5
+# The same for the hazard of all rows, where weights are uneven. Without weights it is hardly above
+# the events; it is where the heaviest rows left before the first event.
+MOST_HAZARD = 1e3
 
 
 class Objective(ABC):
@@ -258,7 +261,14 @@ class RelativeRisk(Objective):
         return cost
 
     def require_exact(self, sums: RowSums) -> None:
-        """Refuse a prior beside which the events of all rows are lost in rounding."""
+        """Refuse a prior, or rows, beside which the events of all rows are lost in rounding."""
+        events, hazard = sums.total
+        if sums.is_uneven and hazard > MOST_HAZARD * events:
+            raise ValueError(
+                f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: all "
+                f"events together weigh {events:.3g}, and are lost in rounding beside heavy rows "
+                "that left before the first event. Bring the weights closer together."
+            )
         if self.shrinkage > MOST_PRIOR * sums.scale:
             raise ValueError(
                 f"shrinkage={self.shrinkage:g} is more than {MOST_PRIOR:,.0f} times the weight of "
