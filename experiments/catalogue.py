@@ -22,6 +22,7 @@ from experiments import (
     threshold_speed,
     thresholds,
     training_score,
+    validation_truth,
 )
 from experiments.experiment import Experiment
 
@@ -70,6 +71,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=small_cohorts.cases,
         measure=small_cohorts.measure,
         page=small_cohorts_page.page,
+    ),
+    "validation": Experiment(
+        title="whether corrected scores are right and intervals cover, where the truth is known",
+        cases=validation_truth.cases,
+        measure=validation_truth.measure,
+        page=validation_truth.page,
     ),
     "training-score": Experiment(
         title="how far heuristics are from the optimum on synthetic data",

@@ -1,11 +1,13 @@
 """Bootstrap validation against loops by hand, other packages and a known truth."""
 
+import json
+
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 
-from surtree import SurTree, SurTreeCV, validate
+from surtree import SurTree, SurTreeCV, confidence_band, leaf_curves, validate
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.metrics import (
@@ -14,6 +16,7 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
+from surtree.validation.stability import jaccard
 
 X, Y = load_gbsg2()
 
@@ -30,29 +33,93 @@ def by_hand(model, sample, horizon, interval):
     ]
 
 
+def values(found, what="corrected"):
+    return np.array([getattr(measure, what) for measure in found.measures])
+
+
 def test_measures_are_those_of_a_loop_by_hand():
     found = validate(SurTree(max_depth=2), X, Y, n_bootstraps=3, random_state=5, horizons=[1000])
     interval = tuple(np.quantile(Y["time"], [0.1, 0.9]))
     everyone = np.arange(len(Y))
     whole = SurTree(max_depth=2).fit(X, Y)
-    np.testing.assert_allclose(found.apparent[:4], by_hand(whole, everyone, 1000, interval))
+    expected = by_hand(whole, everyone, 1000, interval)
+    np.testing.assert_allclose(values(found, "apparent")[:4], expected)
+    draws = found.repetitions
     for k, seed in enumerate(np.random.SeedSequence(5).spawn(3)):
         sample = np.random.default_rng(seed).integers(0, len(Y), len(Y))
         # Copies of a row, where validate gives it a weight: the tree is the same.
         model = SurTree(max_depth=2).fit(X.iloc[sample], Y[sample])
-        expected = by_hand(model, sample, 1000, interval)
-        np.testing.assert_allclose(found.resampled[k, :4], expected, rtol=1e-9)
-        expected = by_hand(model, everyone, 1000, interval)
-        np.testing.assert_allclose(found.original[k, :4], expected, rtol=1e-9)
-    np.testing.assert_allclose(found.optimism, (found.resampled - found.original).mean(axis=0))
-    assert found["brier"] == found.apparent[2] - found.optimism[2]
+        outside = np.setdiff1d(everyone, sample)
+        for rows, measured in (
+            (sample, draws.resampled),
+            (everyone, draws.original),
+            (outside, draws.held_out),
+        ):
+            expected = by_hand(model, rows, 1000, interval)
+            np.testing.assert_allclose(measured[k, :4], expected, rtol=1e-9)
+        at_1000 = [curve(1000) for curve in model.predict_survival_function(X)]
+        np.testing.assert_allclose(draws.predicted[k], at_1000, rtol=1e-9)
+        np.testing.assert_array_equal(np.flatnonzero(draws.unseen[k]), outside)
+    by_optimism = validate(
+        SurTree(max_depth=2), X, Y, n_bootstraps=3, random_state=5, method="optimism"
+    )
+    optimism = (by_optimism.repetitions.resampled - by_optimism.repetitions.original).mean(axis=0)
+    np.testing.assert_allclose(values(by_optimism, "optimism"), optimism)
+    assert by_optimism["brier"].corrected == by_optimism["brier"].apparent - optimism[2]
+
+
+def test_the_632_plus_rule_by_hand():
+    found = validate(SurTree(max_depth=3), X, Y, n_bootstraps=5, horizons=[600])
+    apparent, unseen = values(found, "apparent"), found.repetitions.held_out.mean(axis=0)
+    for place, nothing in enumerate((0.5, 0.5, 0.0, 0.0)):
+        overfit = (apparent[place] - unseen[place]) / (apparent[place] - nothing)
+        assert 0 < overfit < 1
+        weight = 0.632 / (1 - 0.368 * overfit)
+        expected = (1 - weight) * apparent[place] + weight * unseen[place]
+        assert values(found)[place] == pytest.approx(expected)
+    # Calibration in the large has no value without information.
+    assert values(found)[4] == pytest.approx(0.368 * apparent[4] + 0.632 * unseen[4])
+
+
+def test_folds_predict_rows_that_they_have_not_seen():
+    groups = np.arange(len(Y)) // 3
+    seen = []
+
+    class Spy(SurTree):
+        def fit(self, X, y, sample_weight=None, entry=None):
+            seen.append(set(X.index))
+            return super().fit(X, y, sample_weight, entry)
+
+    found = validate(
+        Spy(max_depth=1), X, Y, method="folds", n_folds=4, n_bootstraps=2, groups=groups
+    )
+    assert len(seen) == 1 + 2 * 4
+    for repetition in (seen[1:5], seen[5:]):
+        held_out = [set(X.index) - rows for rows in repetition]
+        assert sorted(row for part in held_out for row in part) == sorted(X.index)
+        for part in held_out:  # patients are not torn apart
+            assert {3 * (row // 3) + k for row in part for k in range(3)} & set(X.index) == part
+    # By hand: each row by the tree of the other folds.
+    risk = np.empty(len(Y))
+    for rows in seen[1:5]:
+        train = sorted(rows)
+        test = sorted(set(X.index) - rows)
+        risk[test] = SurTree(max_depth=1).fit(X.iloc[train], Y[train]).predict(X.iloc[test])
+    expected = concordance_index_censored(Y["event"], Y["time"], risk).cindex
+    assert found.repetitions.held_out[0, 0] == pytest.approx(expected)
+    concordance = found["concordance"]
+    assert concordance.corrected == pytest.approx(found.repetitions.held_out[:, 0].mean())
+    assert concordance.lower < concordance.corrected < concordance.upper
+    assert len(found.repetitions.resampled) == 200
+    assert "2 repetitions of folds" in str(found)
 
 
 def test_calibration_at_a_horizon_is_predicted_less_observed():
     found = validate(SurTree(max_depth=0), X, Y, n_bootstraps=2, horizons=[500, 1500])
     # A single leaf predicts what was observed, but for the difference of the two estimates.
-    assert np.abs(found.apparent[-2:]).max() < 0.01
-    assert np.isnan(found.apparent[3])  # all predictions are equal: there is no slope
+    apparent = values(found, "apparent")
+    assert np.abs(apparent[-2:]).max() < 0.01
+    assert np.isnan(apparent[3])  # all predictions are equal: there is no slope
     assert found.names[-2:] == ("calibration_at_500", "calibration_at_1500")
 
 
@@ -64,10 +131,12 @@ def test_backends_and_jobs_change_nothing():
     for backend in ("threading", "loky"):
         with joblib.parallel_config(backend=backend):
             found = run(n_jobs=2)
-        np.testing.assert_array_equal(found.resampled, alone.resampled)
-        np.testing.assert_array_equal(found.original, alone.original)
-        assert found.columns == alone.columns
-    assert not np.array_equal(run(random_state=1).resampled, alone.resampled)
+        for name in ("resampled", "original", "held_out", "predicted"):
+            np.testing.assert_array_equal(
+                getattr(found.repetitions, name), getattr(alone.repetitions, name)
+            )
+        assert found == alone
+    assert run(random_state=1) != alone
 
 
 def test_groups_are_drawn_whole():
@@ -79,11 +148,8 @@ def test_groups_are_drawn_whole():
             seen.append(dict(zip(X["row"], weight, strict=True)))
             return super().fit(X[["age"]], y, sample_weight, entry)
 
-        def predict(self, X):
-            return super().predict(X[["age"]])
-
-        def predict_survival_function(self, X, **options):
-            return super().predict_survival_function(X[["age"]], **options)
+        def apply(self, X):
+            return super().apply(X[["age"]])
 
     lung, y = load_lung(backend="pandas")
     groups = np.arange(len(y)) // 4
@@ -100,10 +166,13 @@ def test_estimators_of_others():
     numbers = pd.get_dummies(X, drop_first=True).astype(float)
     for model in (linear_model.CoxPHSurvivalAnalysis(alpha=0.1), tree.SurvivalTree(max_depth=4)):
         found = validate(model, numbers, Y, n_bootstraps=5)
-        assert np.isfinite(found.corrected).all()
-        assert found.columns == ()
-        assert 0.55 < found["concordance"] < found.apparent[0]
-    assert found.optimism[0] > 0.02  # a deep greedy tree
+        assert np.isfinite(values(found)).all()
+        assert (found.columns, found.leaves) == ((), ())
+        assert 0.55 < found["concordance"].corrected < found["concordance"].apparent
+        lower, upper = found.survival_interval(numbers.head(3), [500, 1000])
+        assert lower.shape == (3, 2)
+        assert (lower < upper).all()
+    assert found["concordance"].optimism > 0.02  # a deep greedy tree
     with pytest.raises(ValueError, match="SurvivalTree takes no entry: leave it out"):
         validate(tree.SurvivalTree(), numbers, Y, entry=np.zeros(len(Y)))
 
@@ -112,10 +181,13 @@ def test_weights_and_entry_times():
     weight = np.random.default_rng(0).choice([0.5, 1.0, 2.0], len(Y))
     found = validate(SurTree(max_depth=1), X, Y, weight, Y["time"] / 2, n_bootstraps=3)
     # Measures that such rows do not have are not numbers; the others are.
-    assert np.isnan(found.corrected[:3]).all()
-    assert np.isfinite(found.corrected[3:]).all()
+    assert np.isnan(values(found)[:3]).all()
+    assert np.isfinite(values(found)[3:]).all()
+    assert found.calibration is not None
+    assert found.decision is None  # it has no form for late entries
     weighted = validate(SurTree(max_depth=1), X, Y, weight, n_bootstraps=3)
-    assert np.isfinite(weighted["concordance"])
+    assert np.isfinite(weighted["concordance"].corrected)
+    assert weighted.decision is not None
 
 
 def test_it_stops_when_asked_and_says_so():
@@ -128,7 +200,7 @@ def test_it_stops_when_asked_and_says_so():
     found = validate(SurTree(max_depth=1), X, Y, n_bootstraps=50, progress=enough)
     assert seen == [1, 2, 3]
     assert (found.n_repetitions, found.n_asked) == (3, 50)
-    assert "stopped early: 50 samples were asked for" in str(found)
+    assert "stopped early: 50 repetitions were asked for" in str(found)
     whole = validate(SurTree(max_depth=1), X, Y, n_bootstraps=3)
     assert "stopped early" not in str(whole)
 
@@ -160,6 +232,14 @@ def test_columns_that_come_back():
     assert use.anywhere == 1.0
     assert sum(use.first for use in found.columns) == pytest.approx(1.0)
     assert "positive_nodes" in str(found)
+    # Where they are cut, by the trees themselves.
+    trees = [one.tree for one in found.repetitions.models]
+    cuts = [cut for tree in trees for cut in tree.cuts if cut.name == "positive_nodes"]
+    assert len(use.thresholds) >= len(cuts)
+    assert {cut.threshold for cut in cuts} == set(use.thresholds)
+    low, high = use.middle
+    assert use.thresholds[0] <= low <= high <= use.thresholds[-1]
+    assert np.mean([low <= t <= high for t in use.thresholds]) >= 0.8
 
 
 @pytest.mark.parametrize(
@@ -171,6 +251,8 @@ def test_columns_that_come_back():
         ({"horizons": [-1.0]}, "times must be zero or later"),
         ({"progress": 3}, "progress must be a function or None"),
         ({"n_jobs": 0}, "n_jobs must be"),
+        ({"method": "jackknife"}, "method must be one of"),
+        ({"n_folds": 1}, "n_folds must be a whole number, 2 or more; got 1"),
     ],
 )
 def test_wrong_arguments(options, message):
@@ -193,11 +275,162 @@ def test_the_corrected_concordance_is_nearer_to_the_truth():
         model = SurTree(max_depth=3).fit(x, y)
         truth = model.score(far_x, far_y)
         found = validate(SurTree(max_depth=3), x, y, n_bootstraps=20)
-        apparent.append(found.apparent[0] - truth)
-        corrected.append(found["concordance"] - truth)
-    # Of a tree that fits its rows far too well, more than a third of the optimism is seen.
+        apparent.append(found["concordance"].apparent - truth)
+        corrected.append(found["concordance"].corrected - truth)
+    # Of a tree that fits its rows far too well, most of the optimism is seen.
     assert np.mean(apparent) > 0.08
-    assert abs(np.mean(corrected)) < 0.6 * np.mean(apparent)
+    assert abs(np.mean(corrected)) < 0.3 * np.mean(apparent)
+
+
+# Stability and intervals
+
+
+def test_leaves_that_come_back():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, (400, 3)).astype(float)
+    y = rng.exponential(np.where(x[:, 0] > 0, 0.2, 1.0))
+    clear = validate(SurTree(max_depth=1), x, y, n_bootstraps=10)
+    assert [leaf.jaccard for leaf in clear.leaves] == [1.0, 1.0]
+    assert {leaf.words for leaf in clear.leaves} == {"comes back"}
+    noise = validate(SurTree(max_depth=1), x, rng.exponential(size=400), n_bootstraps=10)
+    assert all(0.3 < leaf.jaccard < 0.9 for leaf in noise.leaves)
+    # The agreement by hand, from the sets of rows.
+    whole = SurTree(max_depth=1).fit(x, y)
+    for leaf in clear.leaves:
+        assert leaf.survival == pytest.approx(
+            leaf_curves(whole)[leaf.leaf - 1].survival(clear.horizons[-1])
+        )
+        assert leaf.lower <= leaf.survival <= leaf.upper
+
+
+def test_agreement_is_that_of_sets_of_rows():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        one, other = rng.integers(0, 4, 50), rng.integers(0, 3, 50)
+        weight = rng.integers(1, 4, 50).astype(float)
+        found = jaccard(one, other, 4, weight)
+        for leaf in range(4):
+            shares = [
+                weight[(one == leaf) & (other == k)].sum()
+                / weight[(one == leaf) | (other == k)].sum()
+                for k in range(3)
+            ]
+            assert found[leaf] == pytest.approx(max(shares))
+
+
+def test_instability_is_the_mean_difference():
+    found = validate(SurTree(max_depth=2), X, Y, n_bootstraps=4)
+    draws = found.repetitions
+    assert found.instability == pytest.approx(np.abs(draws.predicted - draws.whole).mean())
+    single = validate(SurTree(max_depth=0), X, Y, n_bootstraps=4)
+    assert single.instability < 0.3 * found.instability
+
+
+def test_intervals_are_quantiles_of_the_trees_of_samples():
+    found = validate(SurTree(max_depth=2), X, Y, n_bootstraps=9)
+    lower, upper = found.survival_interval(X.head(5), [400, 1200], level=0.5)
+    survival = []
+    for seed in np.random.SeedSequence(0).spawn(9):
+        sample = np.random.default_rng(seed).integers(0, len(Y), len(Y))
+        model = SurTree(max_depth=2, leaf_curve="kaplan-meier").fit(X.iloc[sample], Y[sample])
+        curves = model.predict_survival_function(X.head(5))
+        survival.append([curve([400, 1200]) for curve in curves])
+    expected = np.quantile(survival, [0.25, 0.75], axis=0)
+    np.testing.assert_allclose([lower, upper], expected, rtol=1e-9)
+    with pytest.raises(ValueError, match="level must lie between 0 and 1"):
+        found.survival_interval(X, [400], level=2)
+
+
+def test_intervals_cover_a_truth_where_those_of_leaves_do_not():
+    def draw(seed, n):
+        rng = np.random.default_rng(seed)
+        table = rng.normal(size=(n, 4))
+        rate = np.exp(np.where(table[:, 0] > 0, 0.7, -0.3) + 0.5 * (table[:, 1] > 0.5))
+        time, end = rng.exponential(1 / rate), rng.uniform(0, 3, n)
+        return (
+            table,
+            np.rec.fromarrays([time <= end, np.minimum(time, end)], names="event,time"),
+            np.exp(-0.5 * rate),
+        )
+
+    covered, covered_by_leaves = [], []
+    for seed in range(4):
+        x, y, _ = draw(seed, 300)
+        far, _, truth = draw(100 + seed, 500)
+        model = SurTree(max_depth=2, shrinkage=1.0)
+        lower, upper = validate(model, x, y, n_bootstraps=40).survival_interval(far, [0.5], 0.9)
+        covered.append((lower[:, 0] <= truth) & (truth <= upper[:, 0]))
+        model.fit(x, y)
+        bands = {
+            leaf: [limit(0.5) for limit in confidence_band(model, leaf, 0.9)]
+            for leaf in model.tree_.leaves.tolist()
+        }
+        limits = np.array([bands[leaf] for leaf in model.apply(far).tolist()])
+        covered_by_leaves.append((limits[:, 0] <= truth) & (truth <= limits[:, 1]))
+    assert np.mean(covered) > 0.85
+    assert np.mean(covered_by_leaves) < 0.75
+
+
+def test_calibration_and_net_benefit_are_of_rows_that_trees_have_not_seen():
+    rng = np.random.default_rng(4)
+    noise = rng.normal(size=(200, 12))
+    y = rng.exponential(size=200)
+    found = validate(SurTree(max_depth=3), noise, y, n_bootstraps=30)
+    # There is nothing to know: whatever is predicted, half of the rows live to the median.
+    assert found.calibration.predicted[-1] - found.calibration.predicted[0] > 0.5
+    assert np.abs(found.calibration.observed - 0.5).max() < 0.15
+    assert found.calibration.n_rows.sum() == pytest.approx(200)
+    half = np.flatnonzero(np.isclose(found.decision.thresholds, 0.5))[0]
+    assert found.decision.model[half] < 0.03  # in sample it would be above 0.2
+
+
+def test_of_many_rows_some_are_kept(monkeypatch):
+    monkeypatch.setattr("surtree.validation.resampling._MOST_KEPT", 1000)
+    found = validate(SurTree(max_depth=1), X, Y, n_bootstraps=10)
+    assert found.repetitions.predicted.shape == (10, 100)
+    rows = found.repetitions.rows
+    model = SurTree(max_depth=1).fit(X, Y)
+    expected = [curve(found.horizons[0]) for curve in model.predict_survival_function(X.iloc[rows])]
+    np.testing.assert_allclose(found.repetitions.whole, expected)
+
+
+def test_a_model_keeps_its_validation(tmp_path):
+    for model in (SurTree(max_depth=2), SurTreeCV(max_depth=1, cv=3)):
+        model.fit(X, Y)
+        assert model.validation_ is None
+        model.validation_ = validate(model, X, Y, n_bootstraps=3)
+        model.save(tmp_path / "model.json")
+        loaded = SurTree.load(tmp_path / "model.json").validation_
+        assert str(loaded) == str(model.validation_)
+        assert loaded.calibration == model.validation_.calibration
+        assert loaded.decision == model.validation_.decision
+        assert loaded.columns == model.validation_.columns
+        assert loaded.leaves == model.validation_.leaves
+        with pytest.raises(ValueError, match="The models of the samples are not in the file"):
+            loaded.survival_interval(X, [100])
+
+
+def test_a_damaged_validation_is_refused(tmp_path):
+    model = SurTree(max_depth=1).fit(X, Y)
+    model.validation_ = validate(model, X, Y, n_bootstraps=2)
+    model.save(tmp_path / "model.json")
+    saved = json.loads((tmp_path / "model.json").read_text())
+    for change, message in (
+        ({"level": 3}, "level is 3, not a number from 0 to 1"),
+        ({"method": "magic"}, "method is 'magic'"),
+        ({"measures": []}, "its validation has no measure"),
+        (
+            {"calibration": saved["validation"]["calibration"] | {"lower": [0.1]}},
+            "lists of different lengths",
+        ),
+    ):
+        broken = saved | {"validation": saved["validation"] | change}
+        (tmp_path / "broken.json").write_text(json.dumps(broken))
+        with pytest.raises(ValueError, match=message):
+            SurTree.load(tmp_path / "broken.json")
+    edited = saved | {"validation": saved["validation"] | {"level": 0.8}}
+    (tmp_path / "edited.json").write_text(json.dumps(edited))
+    assert SurTree.load(tmp_path / "edited.json").validation_ is None
 
 
 # The calibration slope

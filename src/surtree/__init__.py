@@ -24,7 +24,14 @@ from surtree.model_selection import (
     cost_complexity_path,
 )
 from surtree.report import write_report
-from surtree.scores import HeldOutScores, SizeScores
+from surtree.scores import (
+    ColumnUse,
+    HeldOutScores,
+    LeafStability,
+    Measure,
+    SizeScores,
+    Validation,
+)
 from surtree.solver import Progress
 from surtree.survival import (
     Baseline,
@@ -42,23 +49,36 @@ from surtree.tree import (
     confidence_band,
     leaf_curves,
 )
-from surtree.validation import ColumnUse, Validation, validate
+from surtree.validation import (
+    ColumnDrift,
+    Evaluation,
+    LeafCheck,
+    Performance,
+    evaluate,
+    validate,
+)
 
 __all__ = [
     "AtRiskCounts",
     "Audit",
     "Baseline",
     "BeyondFollowUpWarning",
+    "ColumnDrift",
     "ColumnUse",
     "CostComplexityPath",
     "Cut",
     "Encoder",
+    "Evaluation",
     "EventStratifiedKFold",
     "FoldProgress",
     "HeldOutScores",
+    "LeafCheck",
     "LeafCurve",
+    "LeafStability",
+    "Measure",
     "Objective",
     "Optimum",
+    "Performance",
     "Progress",
     "RelativeRisk",
     "Rule",
@@ -75,6 +95,7 @@ __all__ = [
     "audit_tree",
     "confidence_band",
     "cost_complexity_path",
+    "evaluate",
     "leaf_curves",
     "validate",
     "write_report",

@@ -43,5 +43,6 @@ class ArrayValue:
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other)
+        is_float = one.dtype.kind == "f"
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=is_float)
     return bool(one == other)

@@ -26,7 +26,7 @@ from surtree.parameters import (
     require_shrinkage,
     require_whole,
 )
-from surtree.scores import HeldOutScores, SizeScores
+from surtree.scores import HeldOutScores, SizeScores, Validation
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
@@ -112,6 +112,9 @@ class SurTree(TreeEstimator):
         keeps the at-risk counts that Kaplan-Meier curves need.
     held_out_, sizes_ : HeldOutScores, SizeScores or None
         Scores on held-out rows, of a model that `SurTreeCV` has chosen; `save` keeps them.
+    validation_ : Validation or None
+        What `surtree.validate` says of this model: None until you set it. `save` keeps it, and
+        `write_report` shows it.
     encoder_ : Encoder
         The fitted encoder, with the cuts that the search could use.
     time_unit_ : str or None
@@ -158,6 +161,7 @@ class SurTree(TreeEstimator):
     path_: tuple[Size, ...]
     held_out_: HeldOutScores | None
     sizes_: SizeScores | None
+    validation_: Validation | None
     encoder_: Encoder
     time_unit_: str | None
     n_cuts_: int
@@ -367,7 +371,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.tree_ = chosen
     model.encoder_ = problem.encoder
     model.time_unit_ = None
-    model.held_out_ = model.sizes_ = None
+    model.held_out_ = model.sizes_ = model.validation_ = None
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
     model.loss_ = best.loss
     # A better tree of any size could have been chosen, so all bounds count.

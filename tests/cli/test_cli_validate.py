@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from target import TARGET
 
-from surtree import SurTreeCV, validate
+from surtree import SurTree, SurTreeCV, evaluate, validate
 from surtree.datasets import load_lung
 
 FEW = ("--max-depth", 1, "--bootstraps", 4)
@@ -22,8 +22,12 @@ def test_a_file_has_the_numbers_of_its_table(surtree, files):
     corrected = [measure["corrected"] for measure in found["measures"].values()]
     # A single leaf has no calibration slope: not a number, which JSON has as null.
     corrected = np.array(corrected, dtype=float)
-    np.testing.assert_allclose(corrected, expected.corrected, rtol=1e-9)
-    assert (found["bootstraps"], found["failed"]) == (4, 0)
+    wanted = [measure.corrected for measure in expected.measures]
+    np.testing.assert_allclose(corrected, wanted, rtol=1e-9)
+    optimism = [measure["optimism"] for measure in found["measures"].values()]
+    wanted = [measure.optimism for measure in expected.measures]
+    np.testing.assert_allclose(np.array(optimism, dtype=float), wanted, rtol=1e-9)
+    assert (found["n_repetitions"], found["n_failed"]) == (4, 0)
     assert [use["name"] for use in found["columns"]] == [use.name for use in expected.columns]
     text = surtree("validate", files.csv, *TARGET, *options).stdout
     assert "4 bootstrap samples" in text
@@ -48,3 +52,56 @@ def test_the_column_of_groups_is_not_asked_about(surtree, files, lung):
 def test_a_group_that_is_not_there(surtree, files):
     result = surtree("validate", files.csv, *TARGET, "--group", "clinic", code=1)
     assert "there is no column 'clinic'" in result.stderr
+
+
+def test_folds_instead_of_samples(surtree, files):
+    options = ("--max-depth", 1, "--bootstraps", 1, "--method", "folds", "--folds", 3)
+    text = surtree("validate", files.csv, *TARGET, *options).stdout
+    assert "1 repetitions of folds" in text
+
+
+def test_a_fit_can_be_validated_at_once(surtree, files):
+    model, page = files.directory / "model.json", files.directory / "report.html"
+    options = ("--max-depth", 1, "--validate", 3, "--model", model, "--report", page)
+    text = surtree("fit", files.csv, *TARGET, *options).stdout
+    assert "3 bootstrap samples" in text
+    X, y = load_lung()
+    expected = validate(SurTreeCV(max_depth=1), X, y, n_bootstraps=3)
+    assert str(SurTree.load(model).validation_) == str(expected)
+    plain = json.loads(surtree("fit", files.csv, *TARGET, *options, "--json").stdout)
+    found = plain["validation"]["measures"]["concordance"]["corrected"]
+    assert found == pytest.approx(expected["concordance"].corrected)
+    untuned = json.loads(
+        surtree(
+            "fit", files.csv, *TARGET, "--max-depth", 1, "--no-tune", "--validate", 2, "--json"
+        ).stdout
+    )
+    wanted = validate(SurTree(max_depth=1), X, y, n_bootstraps=2)["concordance"].corrected
+    assert untuned["validation"]["measures"]["concordance"]["corrected"] == pytest.approx(wanted)
+    without = json.loads(surtree("fit", files.csv, *TARGET, "--max-depth", 1, "--json").stdout)
+    assert without["validation"] is None
+
+
+# surtree evaluate
+
+
+def test_a_model_on_other_rows(surtree, files):
+    X, y = load_lung()
+    model = SurTree(max_depth=2).fit(X, y)
+    model.save(files.directory / "model.json")
+    options = ("--horizons", "365", "--bootstraps", 5)
+    result = surtree("evaluate", files.directory / "model.json", files.csv, *TARGET, *options)
+    expected = evaluate(model, X, y, horizons=[365], n_bootstraps=5)
+    assert result.stdout.strip() == str(expected)
+    found = json.loads(
+        surtree(
+            "evaluate", files.directory / "model.json", files.csv, *TARGET, *options, "--json"
+        ).stdout
+    )
+    assert found["measures"][0]["value"] == pytest.approx(expected["concordance"].value)
+    assert [leaf["n_rows"] for leaf in found["leaves"]] == [leaf.n_rows for leaf in expected.leaves]
+    assert found["calibration"]["predicted"] == pytest.approx(
+        expected.calibration.predicted.tolist()
+    )
+    missing = surtree("evaluate", files.directory / "none.json", files.csv, *TARGET, code=1)
+    assert "none.json" in missing.stderr

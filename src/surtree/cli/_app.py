@@ -12,7 +12,7 @@ from surtree.cli._fit import demo, fit
 from surtree.cli._options import FLAG
 from surtree.cli._predict import predict
 from surtree.cli._show import path, report, show_model
-from surtree.cli._validate import validate
+from surtree.cli._validate import evaluate, validate
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command()(fit)
@@ -22,6 +22,7 @@ app.command()(path)
 app.command()(report)
 app.command()(audit)
 app.command()(validate)
+app.command()(evaluate)
 app.command()(demo)
 
 

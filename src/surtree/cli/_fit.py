@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
+from sklearn.base import clone
 
 from surtree.cli import _options as options
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
@@ -19,6 +20,7 @@ from surtree.cli._search import Found, Settings, default_folds, search
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json, tuning_text
 from surtree.cli._survival import Survival
 from surtree.cli._training import read_training
+from surtree.cli._validate import validated, validation_json
 from surtree.datasets import load_gbsg2
 from surtree.scores.sizes import Rule
 
@@ -50,16 +52,27 @@ SizeRule = Annotated[
         rich_help_panel="Search",
     ),
 ]
+Validate = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Repeat everything on so many bootstrap samples, such as 200, and say what to expect "
+        "on rows to come; the model and the report keep it.",
+        rich_help_panel="Validation",
+    ),
+]
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write."""
+    """The files to write, and how many bootstrap samples to validate with."""
 
     model: Path | None
     report: Path | None
     page: Page
     json: bool
+    n_bootstraps: int | None = None
 
 
 def fit(
@@ -85,6 +98,7 @@ def fit(
     tune: Tune = True,
     folds: Folds = None,
     rule: SizeRule = None,
+    validate: Validate = None,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
     title: options.Title = "Survival tree",
@@ -134,7 +148,7 @@ def fit(
             folds=(folds or default_folds(survival)) if tune else None,
             rule=rule or "best",
         )
-        outputs = Outputs(model, report, page, json)
+        outputs = Outputs(model, report, page, json, validate)
         _fit_and_write(X, survival, settings, outputs)
 
 
@@ -168,6 +182,15 @@ def _fit_and_write(
     start = perf_counter()
     found = search(X, survival, settings)
     seconds = perf_counter() - start
+    if outputs.n_bootstraps is not None and not found.stopped:
+        template = found.model if found.tuning is None else found.tuning
+        found.model.validation_ = validated(
+            clone(template).set_params(progress=None, n_jobs=None),
+            X,
+            survival,
+            n_bootstraps=outputs.n_bootstraps,
+            n_jobs=settings.n_jobs,
+        )
     written = _write(found, outputs)
     if outputs.json:
         show_json(_json(X, survival, found, seconds) | written)
@@ -204,6 +227,8 @@ def _text(
     if found.tuning is not None:
         parts.append(tuning_text(found.tuning))
     parts += [str(found.model.tree_), certificate(found.model)]
+    if found.model.validation_ is not None:
+        parts.append(str(found.model.validation_))
     if written:
         parts.append("\n".join(f"{name:7} {path}" for name, path in written.items()))
     return "\n\n".join(parts)
@@ -217,5 +242,6 @@ def _json(X: pl.DataFrame, survival: Survival, found: Found, seconds: float) -> 
         "seconds": seconds,
         "stopped": bool(found.stopped),
         "tuning": tuning_json(found.tuning),
+        "validation": validation_json(found.model.validation_),
         **model_json(found.model),
     }

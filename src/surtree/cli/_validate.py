@@ -1,26 +1,47 @@
-"""``surtree validate``: what a tuned tree is worth on rows to come."""
+"""``surtree validate`` and ``surtree evaluate``: what trees are worth on rows to come."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Annotated, Any
 
+import numpy as np
+import polars as pl
 import typer
 
 from surtree.cli import _options as options
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
+from surtree.cli._models import read_model, read_rows
 from surtree.cli._progress import progress_bar
 from surtree.cli._search import default_folds
+from surtree.cli._survival import Survival, read_survival
 from surtree.cli._training import read_training
 from surtree.model_selection.cv import SurTreeCV
-from surtree.validation import Validation
-from surtree.validation.bootstrap import validate as bootstrap
+from surtree.scores.validation import Method, Validation
+from surtree.scores.validation_file import save_validation
+from surtree.validation import Evaluation
+from surtree.validation import evaluate as evaluate_rows
+from surtree.validation import validate as resample
 
 Bootstraps = Annotated[
     int,
     typer.Option(
-        min=1, help="Samples on which all of the tuning is repeated.", rich_help_panel="Validation"
+        min=1,
+        help="Samples on which all of the tuning is repeated, or repetitions of --method folds.",
+        rich_help_panel="Validation",
     ),
+]
+How = Annotated[
+    Method,
+    typer.Option(
+        help="How to correct: .632+ or optimism, by bootstrap samples; or folds.",
+        rich_help_panel="Validation",
+    ),
+]
+Folds = Annotated[
+    int,
+    typer.Option(min=2, help="Folds of --method folds.", rich_help_panel="Validation"),
 ]
 Group = Annotated[
     str | None,
@@ -61,12 +82,14 @@ def validate(
     shrinkage: options.Shrinkage = None,
     leaf_curve: options.LeafCurve = "baseline",
     bootstraps: Bootstraps = 200,
+    method: How = "632+",
+    folds: Folds = 10,
     group: Group = None,
     horizons: Times = None,
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
-    """Say what to expect of a tuned tree on rows to come, by the bootstrap.
+    """Say what to expect of a tuned tree on rows to come, by resampling.
 
     Everything that `surtree fit` does is repeated on samples of the rows. Ctrl-C ends it with the
     samples that are done; the exit code is 130.
@@ -93,46 +116,114 @@ def validate(
         )
         if shrinkage is not None:
             model.set_params(shrinkage=shrinkage.values)
-        times = None if horizons is None else sorted(t for one in horizons for t in one.times)
-        with progress_bar() as bar, failures(ValueError, TypeError):
-            found = bootstrap(
-                model,
-                X,
-                survival.y,
-                survival.weight,
-                survival.entry,
-                n_bootstraps=bootstraps,
-                groups=None if group is None else frame[group].cast(str).to_numpy(),
-                horizons=times,
-                n_jobs=jobs,
-                progress=bar.validating(),
-            )
+        found = validated(
+            model,
+            X,
+            survival,
+            n_bootstraps=bootstraps,
+            method=method,
+            n_folds=folds,
+            groups=None if group is None else frame[group].cast(str).to_numpy(),
+            horizons=_times(horizons),
+            n_jobs=jobs,
+        )
         if json:
-            show_json(_json(found))
+            show_json(validation_json(found) or {})
         else:
             show(str(found))
-        if found.n_repetitions + found.n_failed < bootstraps:
+        if found.stopped_early:
             say(f"surtree: Ctrl-C stopped the validation after {found.n_repetitions} samples")
             end_now(INTERRUPTED)
 
 
-def _json(found: Validation) -> dict[str, Any]:
-    lower, upper = found.interval
-    values = zip(
-        found.names, found.apparent, found.optimism, found.corrected, lower, upper, strict=True
-    )
-    names = ("apparent", "optimism", "corrected", "lower", "upper")
-    return {
-        "bootstraps": found.n_repetitions,
-        "failed": found.n_failed,
-        "level": found.level,
-        "measures": {
-            name: {what: _finite(float(value)) for what, value in zip(names, line, strict=True)}
-            for name, *line in values
-        },
-        "columns": [vars(use) for use in found.columns],
+def validated(model: Any, X: pl.DataFrame, survival: Survival, **options: Any) -> Validation:
+    """Validate a model with a progress bar."""
+    with progress_bar() as bar, failures(ValueError, TypeError):
+        return resample(
+            model,
+            X,
+            survival.y,
+            survival.weight,
+            survival.entry,
+            progress=bar.validating(),
+            **options,
+        )
+
+
+def evaluate(
+    model: options.ModelFile,
+    data: options.Data,
+    time: options.Time,
+    event: options.Event,
+    entry: options.Entry = None,
+    weight: options.Weight = None,
+    horizons: Times = None,
+    bootstraps: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Samples of the rows for intervals.", rich_help_panel="Validation"
+        ),
+    ] = 200,
+    separator: options.Separator = None,
+    missing: options.Missing = None,
+    json: options.Json = False,
+) -> None:
+    """Compare what a model says of other rows with what became of them.
+
+    The rows should not be those that the model was fitted on; for these, use surtree validate.
+    """
+    with guarded():
+        fitted = read_model(model)
+        frame, rows = read_rows(data, fitted, separator=separator, missing=missing)
+        survival = read_survival(frame, time=time, event=event, entry=entry, weight=weight)
+        with failures(ValueError, TypeError):
+            found = evaluate_rows(
+                fitted,
+                rows,
+                survival.y,
+                survival.weight,
+                survival.entry,
+                horizons=_times(horizons),
+                n_bootstraps=bootstraps,
+            )
+        if json:
+            show_json(_evaluation_json(found))
+        else:
+            show(str(found))
+
+
+def _times(horizons: list[options.Times] | None) -> list[float] | None:
+    return None if horizons is None else sorted({t for one in horizons for t in one.times})
+
+
+def validation_json(found: Validation | None) -> dict[str, Any] | None:
+    """Return a validation as plain values, its measures by their names."""
+    saved = save_validation(found)
+    if found is None or saved is None:
+        return None
+    optimism = {measure.name: measure.optimism for measure in found.measures}
+    saved["measures"] = {
+        measure["name"]: measure | {"optimism": _finite(optimism[measure["name"]])}
+        for measure in saved["measures"]
     }
+    return saved
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _evaluation_json(found: Evaluation) -> dict[str, Any]:
+    plain = asdict(found)
+    for name in ("calibration", "decision"):
+        curve = getattr(found, name)
+        plain[name] = None if curve is None else {k: getattr(curve, k) for k in curve._names()}
+    finite: dict[str, Any] = _finite(plain)
+    return finite
+
+
+def _finite(value: Any) -> Any:
+    """Return plain values that JSON can hold: null for what is not a number."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_finite(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value

@@ -1,4 +1,4 @@
-"""Scores of predicted risks and survival curves: concordance, Brier, AUC, calibration."""
+"""Scores of predicted risks and curves: concordance, Brier, AUC, calibration, net benefit."""
 
 from surtree.metrics._auc import cumulative_dynamic_auc
 from surtree.metrics._brier import (
@@ -13,11 +13,13 @@ from surtree.metrics._concordance import (
     concordance_index_censored,
     concordance_index_ipcw,
 )
+from surtree.metrics._decision_curve import DecisionCurve, decision_curve
 from surtree.metrics._kaplan_meier import censoring_distribution
 
 __all__ = [
     "Calibration",
     "Concordance",
+    "DecisionCurve",
     "brier_score",
     "calibration",
     "calibration_slope",
@@ -25,6 +27,7 @@ __all__ = [
     "concordance_index_censored",
     "concordance_index_ipcw",
     "cumulative_dynamic_auc",
+    "decision_curve",
     "integrated_brier_score",
     "normalized_integrated_brier_score",
 ]

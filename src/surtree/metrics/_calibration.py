@@ -6,42 +6,57 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from surtree._types import Floats
-from surtree.data.target import Target
-from surtree.metrics._input import read_times, read_y
-from surtree.metrics._kaplan_meier import kaplan_meier
+from surtree._types import ArrayValue, Floats
+from surtree.data.target import Target, read_target, read_weights
+from surtree.metrics._input import read_times
 from surtree.metrics._survival import read_survival_at
+from surtree.survival.confidence import LEVEL, require_level
+from surtree.survival.observed import observed_survival
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(ArrayValue):
     """Predicted and observed survival at a horizon, in groups of rows with similar predictions.
 
-    Attributes
+    Parameters
     ----------
     horizon : float
+        The time.
     predicted : array of float, shape (n_groups,)
         Mean predicted survival, ascending.
     observed : array of float, shape (n_groups,)
         Kaplan-Meier survival; NaN where no row of the group is left to observe at the horizon.
-    n_rows : array of int, shape (n_groups,)
+    lower, upper : array of float, shape (n_groups,)
+        Its pointwise confidence limits; NaN where it is zero, one or NaN.
+    n_rows : array of float, shape (n_groups,)
+        The weight of the rows of each group: their number, if they have no weights.
     """
 
     horizon: float
     predicted: Floats
     observed: Floats
-    n_rows: NDArray[np.int64]
+    lower: Floats
+    upper: Floats
+    n_rows: Floats
 
 
-def calibration(y: Any, survival: Any, horizon: float, *, n_groups: int = 10) -> Calibration:
+def calibration(
+    y: Any,
+    survival: Any,
+    horizon: float,
+    *,
+    n_groups: int = 10,
+    sample_weight: ArrayLike | None = None,
+    level: float = LEVEL,
+) -> Calibration:
     """Compare predicted with observed survival at a horizon.
 
     Parameters
     ----------
     y : structured array, data frame or Target
-        Rows to compare with.
+        Rows to compare with; a Target may have entry times.
     survival : array-like, shape (n_rows,), or n_rows functions
         Predicted survival of the rows: at the horizon, or as functions such as
         ``predict_survival_function`` returns. After the end of such a function, its last value
@@ -51,6 +66,10 @@ def calibration(y: Any, survival: Any, horizon: float, *, n_groups: int = 10) ->
     n_groups : int, default=10
         Number of groups, cut at quantiles of the predictions. Rows with equal predictions stay
         together, so that there are no more groups than leaves of a tree.
+    sample_weight : array-like, shape (n_rows,), optional
+        Weights of the rows; a weight of two is the row twice.
+    level : float, default=0.95
+        The level of the limits of what was observed.
 
     Examples
     --------
@@ -61,7 +80,9 @@ def calibration(y: Any, survival: Any, horizon: float, *, n_groups: int = 10) ->
     >>> groups.predicted.tolist(), groups.observed.tolist()
     ([0.2, 0.6], [0.0, 0.5])
     """
-    target, times = read_y(y), read_times(horizon)
+    target = y if isinstance(y, Target) else read_target(y, len(y))
+    times = read_times(horizon)
+    require_level(level)
     if times[0] > target.time.max():
         raise ValueError(
             f"The horizon {times[0]:g} is past the last time, {target.time.max():g}: choose an "
@@ -69,20 +90,21 @@ def calibration(y: Any, survival: Any, horizon: float, *, n_groups: int = 10) ->
         )
     if n_groups < 1:
         raise ValueError(f"n_groups must be at least 1; got {n_groups}.")
-    predicted = read_survival_at(survival, times, len(target.time))[:, 0]
+    predicted = read_survival_at(survival, times, target.time.size)[:, 0]
+    weight = read_weights(sample_weight, target.time.size)
     edges = np.quantile(predicted, np.arange(1, n_groups) / n_groups)
     group = np.searchsorted(edges, predicted)
-    parts = [np.flatnonzero(group == number) for number in np.unique(group)]
+    parts = [np.flatnonzero((group == number) & (weight > 0)) for number in np.unique(group)]
+    parts = [rows for rows in parts if rows.size]
+    observed = [
+        observed_survival(target.take(rows), weight[rows], times[0], level) for rows in parts
+    ]
+    survival_observed, lower, upper = np.array(observed).T
     return Calibration(
         horizon=float(times[0]),
-        predicted=np.array([predicted[rows].mean() for rows in parts]),
-        observed=np.array([_observed(target, rows, times[0]) for rows in parts]),
-        n_rows=np.array([len(rows) for rows in parts]),
+        predicted=np.array([np.average(predicted[rows], weights=weight[rows]) for rows in parts]),
+        observed=survival_observed,
+        lower=lower,
+        upper=upper,
+        n_rows=np.array([weight[rows].sum() for rows in parts]),
     )
-
-
-def _observed(target: Target, rows: NDArray[np.intp], horizon: float) -> float:
-    group = Target(target.event[rows], target.time[rows])
-    survival = float(kaplan_meier(group)(horizon))
-    unknown = horizon > group.time.max() and survival > 0
-    return float("nan") if unknown else survival

@@ -52,6 +52,7 @@ from surtree.parameters import (
 )
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, is_as_good
+from surtree.scores.validation import Validation
 from surtree.status import Status, first_unproven
 
 Result = TypeVar("Result")
@@ -123,6 +124,9 @@ class SurTreeCV(TreeEstimator):
         The same for each shrinkage.
     held_out_ : HeldOutScores
         How the chosen size and shrinkage did on held-out rows; only with ``refit``.
+    validation_ : Validation or None
+        What `surtree.validate` says of this search: None until you set it. `save` keeps it, and
+        `write_report` shows it.
     cv_results_ : dict of arrays
         All scores in the layout of scikit-learn's ``GridSearchCV``, an entry for each shrinkage and
         size. Sizes of one depth share one solve, so they have the same fit time.
@@ -218,11 +222,38 @@ class SurTreeCV(TreeEstimator):
         SurTreeCV
             The estimator itself.
         """
+        return self._fit(X, y, sample_weight, entry)
+
+    def fit_unmeasured(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
+    ) -> Self:
+        """Do as `fit`, without ``held_out_``: for whoever measures the model in another way.
+
+        Parameters
+        ----------
+        X, y, sample_weight, entry
+            As in `fit`.
+        """
+        return self._fit(X, y, sample_weight, entry, measured=False)
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        entry: ArrayLike | None,
+        *,
+        measured: bool = True,
+    ) -> Self:
         scorer = self._check_parameters()
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table.n_rows)
         target = read_target(y, table.n_rows, entry)
-        weight = leave_out_censored_at_zero(target, weight, stacklevel=3)
+        weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
         require_events(target.take(weight > 0))
         require_unweighted(self.scoring, weight)
 
@@ -237,13 +268,25 @@ class SurTreeCV(TreeEstimator):
                 delattr(self, stale)
         if self.refit:
             best = self._tree().set_params(**self.best_params_)
-            measures = self._run(rows, positions, partial(measure_fold, best))
-            best = clone(best).set_params(n_jobs=self.n_jobs).fit(X, y, weight, entry)
-            best.held_out_ = self.held_out_ = HeldOutScores(*np.array(measures).T)
-            best.sizes_ = self.sizes_
-            self.best_estimator_, self.tree_ = best, best.tree_
-            self.status_ = first_unproven([self.status_, best.status_])
+            fitted = clone(best).set_params(n_jobs=self.n_jobs).fit(X, y, weight, entry)
+            if measured:
+                measures = self._run(rows, positions, partial(measure_fold, best))
+                fitted.held_out_ = self.held_out_ = HeldOutScores(*np.array(measures).T)
+            fitted.sizes_ = self.sizes_
+            self.best_estimator_, self.tree_ = fitted, fitted.tree_
+            self.status_ = first_unproven([self.status_, fitted.status_])
         return self
+
+    @property
+    def validation_(self) -> Validation | None:
+        """That of ``best_estimator_``: what `surtree.validate` says, once you have set it."""
+        check_is_fitted(self)
+        return self.best_estimator_.validation_
+
+    @validation_.setter
+    def validation_(self, found: Validation | None) -> None:
+        check_is_fitted(self)
+        self.best_estimator_.validation_ = found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model, ``best_estimator_``, to a file that `SurTree.load` reads.

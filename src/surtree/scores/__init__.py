@@ -1,6 +1,21 @@
-"""Scores on rows that trees had not seen: of every size, and of the chosen one."""
+"""Scores on rows that models had not seen: of sizes, of the chosen one, of samples, of others."""
 
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
+from surtree.scores.validation import (
+    ColumnUse,
+    LeafStability,
+    Measure,
+    Repetitions,
+    Validation,
+)
 
-__all__ = ["HeldOutScores", "SizeScores"]
+__all__ = [
+    "ColumnUse",
+    "HeldOutScores",
+    "LeafStability",
+    "Measure",
+    "Repetitions",
+    "SizeScores",
+    "Validation",
+]

@@ -17,6 +17,7 @@ from surtree.files.schema import format_and_version, is_known, read_each, shown
 from surtree.files.writing import write_text
 from surtree.parameters import LEAF_CURVES, LeafCurveKind
 from surtree.scores.file import read_held_out, read_sizes, save_scores
+from surtree.scores.validation_file import read_validation, save_validation
 from surtree.tree.model_validate import MODEL_FORMATS, validate_model
 from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.size import Size
@@ -152,6 +153,7 @@ def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
     return {
         "held_out_": None,
         "sizes_": None,
+        "validation_": None,
         "status_": "edited",
         "lower_bound_": 0.0,
         "gap_": 1.0,
@@ -177,6 +179,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "time_unit": estimator.time_unit_,
         "held_out": save_scores(estimator.held_out_),
         "sizes": save_scores(estimator.sizes_),
+        "validation": save_validation(estimator.validation_),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
         **{name.removesuffix("_"): int(getattr(estimator, name)) for name in _COUNTS},
@@ -231,6 +234,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "time_unit_": saved.get("time_unit"),
         "held_out_": read_held_out(saved.get("held_out")),
         "sizes_": read_sizes(saved.get("sizes")),
+        "validation_": read_validation(saved.get("validation")),
         "tree_": trees[0],
         "path_": tuple(
             Size(

@@ -21,6 +21,7 @@ from surtree.files.schema import (
     text,
 )
 from surtree.scores.file import held_out_format, sizes_format
+from surtree.scores.validation_file import validation_format
 from surtree.status import STATUSES
 from surtree.tree.size import LOSS_TOLERANCE
 from surtree.tree.tree import Tree
@@ -63,7 +64,11 @@ _FIELDS: dict[str, Check] = {
 }
 _TREE: dict[str, Check] = dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything)
 _ALSO: dict[str, Check] = {"time_unit": optional(text), "digest": text, "known": known_categories}
-_SCORES = {"held_out": optional(held_out_format), "sizes": optional(sizes_format)}
+_SCORES = {
+    "held_out": optional(held_out_format),
+    "sizes": optional(sizes_format),
+    "validation": optional(validation_format),
+}
 
 # By version. Models of the first have no objective, which is relative risk, and the kind of curve
 # of their trees is a parameter alone.

@@ -1,6 +1,7 @@
-"""Validation: what a whole way of building models is worth on rows to come."""
+"""Validation: what models are worth on rows to come, and on the rows of others."""
 
-from surtree.validation.bootstrap import validate
-from surtree.validation.result import ColumnUse, Validation
+from surtree.validation.drift import ColumnDrift
+from surtree.validation.external import Evaluation, LeafCheck, Performance, evaluate
+from surtree.validation.resampling import validate
 
-__all__ = ["ColumnUse", "Validation", "validate"]
+__all__ = ["ColumnDrift", "Evaluation", "LeafCheck", "Performance", "evaluate", "validate"]

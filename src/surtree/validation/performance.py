@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.data.target import Target
@@ -17,9 +14,8 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
-from surtree.metrics._survival import evaluate
-from surtree.survival.baseline import risk_table
-from surtree.survival.kaplan_meier import EventCounts
+from surtree.survival.observed import observed_survival
+from surtree.validation.models import Predictions
 
 # In the order of the numbers; calibration at each horizon follows.
 MEASURES = {
@@ -28,52 +24,27 @@ MEASURES = {
     "brier": "Brier score saved",
     "calibration_slope": "calibration slope",
 }
+# What each of them is for predictions that know nothing.
+NO_INFORMATION = np.array([0.5, 0.5, 0.0, 0.0])
+# Over which quantiles of the times the Brier score is integrated, as the paper does it.
+_INTERVAL = (0.1, 0.9)
 
 
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """What a model says of each row.
-
-    Parameters
-    ----------
-    risk : array of float
-        Higher is riskier.
-    survival : array of objects
-        A step function for each row.
-    """
-
-    risk: Floats
-    survival: NDArray[np.object_]
-
-    def at(self, time: float) -> Floats:
-        """Return the predicted survival of each row at a time."""
-        known: dict[int, float] = {}
-        for curve in self.survival:
-            if id(curve) not in known:
-                # A single time may give an array or, as scikit-survival does it, a number.
-                known[id(curve)] = float(np.ravel(evaluate(curve, np.array([time])))[0])
-        return np.array([known[id(curve)] for curve in self.survival])
-
-    def take(self, rows: NDArray[np.intp]) -> Predictions:
-        """Return those of some rows."""
-        return Predictions(self.risk[rows], self.survival[rows])
+def brier_interval(target: Target) -> tuple[float, float]:
+    """Return the times between which the Brier score is integrated."""
+    start, end = np.quantile(target.time, _INTERVAL)
+    return float(start), float(end)
 
 
-def predict(model: Any, X: Any) -> Predictions:
-    """Ask a fitted survival model about rows.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        With ``predict`` and ``predict_survival_function``, as those of this package and of
-        scikit-survival.
-    X : data frame or array
-        The rows.
-    """
-    curves = list(model.predict_survival_function(X))
-    survival = np.empty(len(curves), dtype=object)
-    survival[:] = curves
-    return Predictions(np.asarray(model.predict(X), dtype=np.float64), survival)
+def names_and_words(horizons: Floats) -> list[tuple[str, str]]:
+    """Return what each number of `measure` is called, in code and by people."""
+    return [
+        *MEASURES.items(),
+        *(
+            (f"calibration_at_{time:g}", f"predicted - observed survival at {time:g}")
+            for time in horizons
+        ),
+    ]
 
 
 def measure(
@@ -114,13 +85,14 @@ def measure(
             _or_nan(lambda: concordance_index_ipcw(target, target, predicted.risk).cindex, plain),
             _or_nan(
                 lambda: normalized_integrated_brier_score(
-                    target, target, list(predicted.survival), interval=interval
+                    target, target, predicted.survival, interval=interval
                 ),
                 plain,
             ),
-            calibration_slope(target, at_horizons[-1], sample_weight=weight),
+            _or_nan(lambda: calibration_slope(target, at_horizons[-1], sample_weight=weight), True),
             *(
-                np.average(survival, weights=weight) - _observed(target, weight, float(horizon))
+                np.average(survival, weights=weight)
+                - observed_survival(target, weight, float(horizon)).survival
                 for survival, horizon in zip(at_horizons, horizons, strict=True)
             ),
         ]
@@ -134,13 +106,3 @@ def _or_nan(score: Callable[[], float], is_defined: bool) -> float:
         return float(score())
     except ValueError:  # such as no comparable pair
         return float("nan")
-
-
-def _observed(target: Target, weight: Floats | None, horizon: float) -> float:
-    """Return the Kaplan-Meier survival at a time, NaN after the last follow-up."""
-    table = risk_table(target, np.ones(target.time.size) if weight is None else weight)
-    before = np.searchsorted(table.times, horizon, side="right")
-    if before == 0:
-        return 1.0
-    survival = float(EventCounts(table.at_risk, table.deaths).survival[before - 1])
-    return float("nan") if horizon > target.time.max() and survival > 0 else survival

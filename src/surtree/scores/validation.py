@@ -1,0 +1,300 @@
+"""What resampling says of a way of building models: measures, calibration, stability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from surtree._types import ArrayValue, Floats
+from surtree._words import plural
+from surtree.metrics import Calibration, DecisionCurve
+from surtree.metrics._input import read_times
+from surtree.survival.confidence import require_level
+
+Method = Literal["632+", "optimism", "folds"]
+METHODS: tuple[Method, ...] = ("632+", "optimism", "folds")
+
+_METHOD_WORDS = {
+    "632+": "bootstrap samples, .632+ rule",
+    "optimism": "bootstrap samples, optimism",
+    "folds": "repetitions of folds",
+}
+# Below this agreement the rows of a leaf are hardly ever together again (Hennig).
+DISSOLVED = 0.5
+# From this one on a leaf comes back in most samples.
+STABLE = 0.75
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of how well models predict.
+
+    Parameters
+    ----------
+    name, words : str
+        What it is called in code, and by people.
+    apparent : float
+        Its value for the model of all rows, on the rows that it was built on.
+    corrected : float
+        What to expect of it on rows to come; NaN where such rows have no such measure.
+    lower, upper : float
+        Limits of the corrected value.
+    """
+
+    name: str
+    words: str
+    apparent: float
+    corrected: float
+    lower: float
+    upper: float
+
+    @property
+    def optimism(self) -> float:
+        """By how much it is better on the rows that a model was built on."""
+        return self.apparent - self.corrected
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """How often the trees of samples ask about a column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    anywhere, first : float
+        The share of trees that ask about it at all, and that ask about it first.
+    thresholds : tuple of float
+        Where they cut it, if it is a number: all of them, ascending.
+    """
+
+    name: str
+    anywhere: float
+    first: float
+    thresholds: tuple[float, ...] = ()
+
+    @property
+    def middle(self) -> tuple[float, float] | None:
+        """Where the middle 80% of the thresholds lie."""
+        if not self.thresholds:
+            return None
+        low, high = np.quantile(self.thresholds, [0.1, 0.9], method="inverted_cdf")
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class LeafStability:
+    """How a leaf of the tree of all rows fares in the trees of samples.
+
+    Parameters
+    ----------
+    leaf : int
+        The number of its node.
+    jaccard : float
+        How much of the leaf comes back: of the rows in it or in the leaf most like it, the share
+        that is in both; the mean over the trees of samples.
+    survival : float
+        What the leaf says of survival at the horizon.
+    lower, upper : float
+        Between which the trees of samples see the survival of a row of this leaf; the mean over
+        its rows.
+    """
+
+    leaf: int
+    jaccard: float
+    survival: float
+    lower: float
+    upper: float
+
+    @property
+    def words(self) -> str:
+        """Whether it comes back."""
+        if self.jaccard >= STABLE:
+            return "comes back"
+        return "comes back in part" if self.jaccard >= DISSOLVED else "mostly dissolves"
+
+
+@dataclass(frozen=True, eq=False)
+class Repetitions(ArrayValue):
+    """All numbers behind a validation; they are in memory only, not in the file of a model.
+
+    Parameters
+    ----------
+    resampled, original, held_out : array of float of shape (n_repetitions, n_measures)
+        The measures of the model of each sample: on the rows that it was built on, on all rows,
+        and on the rows that it has not seen. With folds, only the last.
+    predicted : array of float of shape (n_repetitions, n_shown)
+        What each says of the survival of some rows at the last horizon.
+    unseen : array of bool of the same shape
+        Whether it had not seen the row.
+    rows : array of int of shape (n_shown,)
+        The positions of these rows; all, unless there are very many.
+    whole : array of float of shape (n_shown,)
+        What the model of all rows says of their survival.
+    models : tuple
+        What predicts survival, for each sample (`surtree.validation.models`).
+    """
+
+    resampled: Floats
+    original: Floats
+    held_out: Floats
+    predicted: Floats
+    unseen: Any
+    rows: Any
+    whole: Floats
+    models: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How well a way of building models predicts rows to come.
+
+    Parameters
+    ----------
+    method : {"632+", "optimism", "folds"}
+        How it was found.
+    measures : tuple of Measure
+        Harrell's C, Uno's C, the share of the integrated Brier score that is saved, the
+        calibration slope (1 is right), and then for each horizon the mean predicted survival less
+        the observed one.
+    horizons : tuple of float
+        Times for calibration; the slope and all below are about the last.
+    level : float
+        The level of intervals.
+    n_asked, n_repetitions, n_failed : int
+        How many repetitions were asked for; how many there are; how many had no model, for
+        example because a sample had no event.
+    calibration : Calibration or None
+        Predicted and observed survival at the last horizon, by models that had not seen the rows.
+    decision : DecisionCurve or None
+        The net benefit of acting on such predictions.
+    columns : tuple of ColumnUse
+        For trees of this package: the columns, the most used first.
+    leaves : tuple of LeafStability
+        For trees of this package: the leaves of the tree of all rows.
+    instability : float
+        By how much the survival that the models of samples predict for a row at the last horizon
+        is off what the model of all rows says; the mean of absolute differences.
+    repetitions : Repetitions or None
+        All numbers behind these; None after it was read from a file.
+    """
+
+    method: Method
+    measures: tuple[Measure, ...]
+    horizons: tuple[float, ...]
+    level: float
+    n_asked: int
+    n_repetitions: int
+    n_failed: int
+    calibration: Calibration | None = None
+    decision: DecisionCurve | None = None
+    columns: tuple[ColumnUse, ...] = ()
+    leaves: tuple[LeafStability, ...] = ()
+    instability: float = np.nan
+    repetitions: Repetitions | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the measures."""
+        return tuple(measure.name for measure in self.measures)
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether it was ended before all repetitions were done."""
+        return self.n_repetitions + self.n_failed < self.n_asked
+
+    def __getitem__(self, name: str) -> Measure:
+        """Return a measure by its name."""
+        return self.measures[self.names.index(name)]
+
+    def survival_interval(
+        self, X: Any, times: Any, level: float | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return limits of the survival of rows, from the models of all samples.
+
+        Each of them was built anew, tuning included, so the limits hold what the choice of
+        questions and of the size adds to the uncertainty. The limits of a leaf, which
+        `confidence_band` has, take the tree as given: they describe the leaf, and are too narrow
+        for a person.
+
+        Parameters
+        ----------
+        X : data frame or array
+            Rows, with the columns that the models were fitted on.
+        times : array of float
+            Times.
+        level : float, optional
+            The level; by default that of the validation.
+
+        Returns
+        -------
+        lower, upper : array of float of shape (n_rows, n_times)
+
+        Examples
+        --------
+        >>> from surtree import SurTree, validate
+        >>> from surtree.datasets import load_gbsg2
+        >>> X, y = load_gbsg2()
+        >>> result = validate(SurTree(max_depth=2), X, y, n_bootstraps=20)
+        >>> lower, upper = result.survival_interval(X.head(1), [1000], level=0.9)
+        >>> bool(0 < lower[0, 0] < upper[0, 0] < 1)
+        True
+        """
+        if self.repetitions is None:
+            raise ValueError(
+                "The models of the samples are not in the file of a model: validate it again, or "
+                "pickle what validate returns."
+            )
+        level = self.level if level is None else level
+        require_level(level)
+        asked = read_times(times)
+        found = np.stack([model.survival_at(X, asked) for model in self.repetitions.models])
+        lower, upper = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return lower, upper
+
+    def __str__(self) -> str:
+        head = f"{self.n_repetitions} {_METHOD_WORDS[self.method]}"
+        width = max(len(head), *(len(measure.words) for measure in self.measures))
+        level = f"{100 * self.level:g}% interval"
+        lines = [f"{head:{width}}  apparent  optimism  corrected  {level:>17}"]
+        for one in self.measures:
+            limits = f"{one.lower:.3f} to {one.upper:.3f}"
+            lines.append(
+                f"{one.words:{width}}  {one.apparent:8.3f}  {one.optimism:8.3f}  "
+                f"{one.corrected:9.3f}  {limits:>17}"
+            )
+        if self.stopped_early:
+            lines.append(f"stopped early: {self.n_asked} repetitions were asked for")
+        if self.n_failed:
+            lines.append(f"{plural(self.n_failed, 'sample')} had no model")
+        return "\n".join([*lines, *_columns_lines(self.columns), *_leaves_lines(self)])
+
+
+def _columns_lines(columns: tuple[ColumnUse, ...]) -> list[str]:
+    if not columns:
+        return []
+    width = max(6, *(len(use.name) for use in columns))
+    lines = ["", f"{'column':{width}}  asked about  asked first  cut, mostly"]
+    for use in columns:
+        cut = "" if use.middle is None else _range(*use.middle)
+        line = f"{use.name:{width}}  {use.anywhere:11.0%}  {use.first:11.0%}  {cut}"
+        lines.append(line.rstrip())
+    return lines
+
+
+def _range(low: float, high: float) -> str:
+    return f"at {low:.4g}" if low == high else f"from {low:.4g} to {high:.4g}"
+
+
+def _leaves_lines(found: Validation) -> list[str]:
+    if not found.leaves:
+        return []
+    horizon, level = f"{found.horizons[-1]:g}", f"{100 * found.level:g}%"
+    lines = ["", f"leaf  agreement  survival at {horizon}  {level} of samples say"]
+    for leaf in found.leaves:
+        limits = f"{leaf.lower:.2f} to {leaf.upper:.2f}"
+        survival = f"{leaf.survival:.2f}".rjust(len("survival at ") + len(horizon))
+        lines.append(f"{leaf.leaf:4}  {leaf.jaccard:9.2f}  {survival}  {limits}, {leaf.words}")
+    return lines

@@ -1,0 +1,327 @@
+"""External validation: a fitted model on rows that it has nothing to do with."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree._types import Floats
+from surtree._words import plural
+from surtree.base import TreeEstimator
+from surtree.cuts.unseen import UnseenCategoryWarning
+from surtree.data.table import read_table
+from surtree.data.target import Target
+from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
+from surtree.parameters import require_random_state, require_whole
+from surtree.survival.confidence import LEVEL, poisson_limits, profile_limits, require_level
+from surtree.survival.observed import observed_survival
+from surtree.tree.tree import Tree
+from surtree.validation.corrections import quantile_of_known
+from surtree.validation.drift import ColumnDrift, column_drifts
+from surtree.validation.models import Predictions, predict
+from surtree.validation.performance import names_and_words
+from surtree.validation.rows import Rows, read_target_rows
+from surtree.validation.samples import draw_bootstrap
+
+
+@dataclass(frozen=True)
+class Performance:
+    """One measure of how well a model predicts some rows.
+
+    Parameters
+    ----------
+    name, words : str
+        What it is called in code, and by people.
+    value : float
+        Its value; NaN where such rows have no such measure.
+    lower, upper : float
+        Its limits, from bootstrap samples of the rows; the model stays as it is.
+    """
+
+    name: str
+    words: str
+    value: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class LeafCheck:
+    """What a leaf says, and what became of the rows that fall into it.
+
+    Parameters
+    ----------
+    leaf : int
+        The number of its node.
+    rule : str
+        The questions that lead to it.
+    n_rows, n_events : int
+        The rows in it, and those of them with an event.
+    expected : float
+        How many events the leaf expected, by the weight of rows and how long they were followed.
+    ratio, lower, upper : float
+        Observed events divided by the expected ones, and limits: 1 is right.
+    predicted, observed, observed_lower, observed_upper : tuple of float
+        Survival at each horizon: as the leaf says, and the Kaplan-Meier estimate with its limits.
+    """
+
+    leaf: int
+    rule: str
+    n_rows: int
+    n_events: int
+    expected: float
+    ratio: float
+    lower: float
+    upper: float
+    predicted: tuple[float, ...]
+    observed: tuple[float, ...]
+    observed_lower: tuple[float, ...]
+    observed_upper: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How well a fitted model predicts other rows.
+
+    Parameters
+    ----------
+    measures : tuple of Performance
+        Those of `surtree.validate`, on these rows.
+    horizons : tuple of float
+        Times for calibration; the slope and the two curves are about the last.
+    level : float
+        The level of intervals.
+    n_rows, n_events : int
+        The rows, and those of them with an event.
+    calibration : Calibration or None
+        Predicted and observed survival at the last horizon.
+    decision : DecisionCurve or None
+        The net benefit of acting on the predictions.
+    leaves : tuple of LeafCheck
+        For trees of this package: each leaf that some row falls into.
+    columns : tuple of ColumnDrift
+        For trees of this package: columns whose values are not as in training; the most first.
+    """
+
+    measures: tuple[Performance, ...]
+    horizons: tuple[float, ...]
+    level: float
+    n_rows: int
+    n_events: int
+    calibration: Calibration | None
+    decision: DecisionCurve | None
+    leaves: tuple[LeafCheck, ...] = ()
+    columns: tuple[ColumnDrift, ...] = ()
+
+    def __getitem__(self, name: str) -> Performance:
+        """Return a measure by its name."""
+        return next(measure for measure in self.measures if measure.name == name)
+
+    def __str__(self) -> str:
+        head = f"{plural(self.n_rows, 'row')}, {plural(self.n_events, 'event')}"
+        width = max(len(head), *(len(one.words) for one in self.measures))
+        lines = [f"{head:{width}}   value  {f'{100 * self.level:g}% interval':>17}"]
+        for one in self.measures:
+            limits = f"{one.lower:.3f} to {one.upper:.3f}"
+            lines.append(f"{one.words:{width}}  {one.value:6.3f}  {limits:>17}")
+        return "\n".join([*lines, *_leaf_lines(self), *_column_lines(self.columns)])
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    *,
+    horizons: ArrayLike | None = None,
+    level: float = LEVEL,
+    n_bootstraps: int = 200,
+    random_state: int = 0,
+) -> Evaluation:
+    """Compare what a fitted model says of other rows with what became of them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of this package, loaded from a file or not; or any survival estimator in scikit-learn's
+        way with ``predict`` and ``predict_survival_function``. It is not fitted again.
+    X, y, sample_weight, entry
+        The rows, as in `SurTree.fit`. They should not be those that the model was fitted on; for
+        these, use `validate`.
+    horizons : array of float, optional
+        Times for calibration; by default the median time of the events.
+    level : float, default=0.95
+        The level of intervals.
+    n_bootstraps : int, default=200
+        How many samples of the rows the intervals of measures come from.
+    random_state : int, default=0
+        Where the samples come from.
+
+    Returns
+    -------
+    Evaluation
+        ``print`` shows tables.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, evaluate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=2).fit(X.head(400), y[:400])
+    >>> result = evaluate(model, X.tail(286), y[400:], n_bootstraps=20)
+    >>> result.n_rows, [leaf.n_rows for leaf in result.leaves]
+    (286, [22, 171, 34, 59])
+    """
+    require_level(level)
+    require_whole("n_bootstraps", n_bootstraps, 1)
+    require_random_state(random_state)
+    rows = read_target_rows(X, y, sample_weight, entry, horizons)
+    with warnings.catch_warnings():
+        # They are counted, column by column.
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        predicted = predict(model, X)
+    is_tree = isinstance(model, TreeEstimator)
+    curve, decision = _curves(rows, predicted, level)
+    return Evaluation(
+        measures=_measures(rows, predicted, level, int(n_bootstraps), random_state),
+        horizons=tuple(rows.horizons.tolist()),
+        level=float(level),
+        n_rows=rows.n,
+        n_events=int(rows.target.event.sum()),
+        calibration=curve,
+        decision=decision,
+        leaves=_leaf_checks(model.tree_, rows, predicted, level) if is_tree else (),
+        columns=column_drifts(model.tree_, _cuts(model), read_table(model, X, reset=False))
+        if is_tree
+        else (),
+    )
+
+
+def _cuts(model: TreeEstimator) -> Any:
+    fitted = getattr(model, "best_estimator_", model)
+    encoder = getattr(fitted, "encoder_", None)
+    return model.tree_.cuts if encoder is None else encoder.cuts_
+
+
+def _measures(
+    rows: Rows, predicted: Predictions, level: float, n_bootstraps: int, random_state: int
+) -> tuple[Performance, ...]:
+    rng = np.random.default_rng(random_state)
+    draws = np.stack(
+        [rows.measure(predicted, draw_bootstrap(rng, rows.n, None)) for _ in range(n_bootstraps)]
+    )
+    lower, upper = (quantile_of_known(draws, share) for share in ((1 - level) / 2, (1 + level) / 2))
+    values = rows.measure(predicted, np.arange(rows.n))
+    return tuple(
+        Performance(name, words, *map(float, line))
+        for (name, words), *line in zip(
+            names_and_words(rows.horizons), values, lower, upper, strict=True
+        )
+    )
+
+
+def _curves(
+    rows: Rows, predicted: Predictions, level: float
+) -> tuple[Calibration | None, DecisionCurve | None]:
+    horizon = float(rows.horizons[-1])
+    if horizon > rows.target.time.max():
+        return None, None
+    survival = predicted.at(horizon)
+    curve = calibration(rows.target, survival, horizon, sample_weight=rows.weight, level=level)
+    if rows.target.entry is not None:  # net benefit has no form for late entries
+        return curve, None
+    return curve, decision_curve(rows.target, survival, horizon, sample_weight=rows.weight)
+
+
+def _leaf_checks(
+    tree: Tree, rows: Rows, predicted: Predictions, level: float
+) -> tuple[LeafCheck, ...]:
+    weight = np.ones(rows.n) if rows.weight is None else rows.weight
+    hazard = weight * tree.baseline.row_hazard(rows.target)
+    said = np.stack([predicted.at(float(horizon)) for horizon in rows.horizons])
+    checks = []
+    for place, rule in enumerate(tree.rules()):
+        inside = np.flatnonzero((predicted.of_row == place) & (weight > 0))
+        if inside.size:
+            checks.append(
+                _leaf_check(
+                    rule.leaf,
+                    " and ".join(rule.conditions) or "all rows",
+                    rows.target.take(inside),
+                    weight[inside],
+                    float(rule.theta * hazard[inside].sum()),
+                    said[:, inside[0]],
+                    rows.horizons,
+                    level,
+                )
+            )
+    return tuple(checks)
+
+
+def _leaf_check(
+    leaf: int,
+    rule: str,
+    target: Target,
+    weight: Floats,
+    expected: float,
+    said: Floats,
+    horizons: Floats,
+    level: float,
+) -> LeafCheck:
+    events = float(weight[target.event].sum())
+    weighted = bool((weight != 1).any())
+    lower, upper = (profile_limits if weighted else poisson_limits)(events, expected, level)
+    observed: NDArray[Any] = np.array(
+        [observed_survival(target, weight, float(horizon), level) for horizon in horizons]
+    )
+    survival, low, high = (tuple(column.tolist()) for column in observed.T)
+    return LeafCheck(
+        leaf,
+        rule,
+        target.time.size,
+        int(target.event.sum()),
+        expected,
+        events / expected,
+        lower,
+        upper,
+        tuple(said.tolist()),
+        survival,
+        low,
+        high,
+    )
+
+
+def _leaf_lines(found: Evaluation) -> list[str]:
+    if not found.leaves:
+        return []
+    horizon = f"{found.horizons[-1]:g}"
+    lines = [
+        "",
+        "leaf   rows  events  expected  observed / expected  "
+        f"survival at {horizon}: predicted, observed",
+    ]
+    for leaf in found.leaves:
+        ratio = f"{leaf.ratio:.2f} ({leaf.lower:.2f} to {leaf.upper:.2f})"
+        observed = (
+            f"{leaf.observed[-1]:.2f} "
+            f"({leaf.observed_lower[-1]:.2f} to {leaf.observed_upper[-1]:.2f})"
+        )
+        lines.append(
+            f"{leaf.leaf:4}  {leaf.n_rows:5}  {leaf.n_events:6}  {leaf.expected:8.1f}  "
+            f"{ratio:>19}  {leaf.predicted[-1]:.2f}, {observed}: {leaf.rule}"
+        )
+    return lines
+
+
+def _column_lines(columns: tuple[ColumnDrift, ...]) -> list[str]:
+    changed = [column for column in columns if column.has_changed]
+    if not columns:
+        return []
+    if not changed:
+        return ["", "all columns have values as in training"]
+    return ["", "not as in training:", *(f"  {column}" for column in changed)]

@@ -1,0 +1,125 @@
+"""Fitted models, reduced to what they say of rows: risk, survival curves, leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import Floats
+from surtree.base import TreeEstimator
+from surtree.metrics._survival import Curve, evaluate
+from surtree.parameters import LeafCurveKind
+from surtree.tree.curves import leaf_curves
+from surtree.tree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of each row.
+
+    Parameters
+    ----------
+    risk : array of float
+        Higher is riskier.
+    curves : array of objects
+        The distinct survival curves, step functions.
+    of_row : array of int
+        Which of them each row has: in a tree, the place of its leaf.
+    """
+
+    risk: Floats
+    curves: NDArray[np.object_]
+    of_row: NDArray[np.intp]
+
+    @property
+    def survival(self) -> list[Curve]:
+        """The survival curve of each row."""
+        return list(self.curves[self.of_row])
+
+    def at(self, time: float) -> Floats:
+        """Return the predicted survival of each row at a time."""
+        asked = np.array([time])
+        # A single time may give an array or, as scikit-survival does it, a number.
+        values = [float(np.ravel(evaluate(curve, asked))[0]) for curve in self.curves]
+        return np.array(values)[self.of_row]
+
+    def take(self, rows: NDArray[np.intp]) -> Predictions:
+        """Return those of some rows."""
+        return Predictions(self.risk[rows], self.curves, self.of_row[rows])
+
+
+def predict(model: Any, X: Any) -> Predictions:
+    """Ask a fitted survival model about rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``predict`` and ``predict_survival_function``, as those of this package and of
+        scikit-survival.
+    X : data frame or array
+        The rows.
+    """
+    if isinstance(model, TreeEstimator):  # the table is read once, not for risks and curves
+        tree = model.tree_
+        leaves = model.apply(X)
+        return Predictions(tree.theta[leaves], _curves(tree), np.searchsorted(tree.leaves, leaves))
+    curves = list(model.predict_survival_function(X))
+    _, first, of_row = np.unique(
+        [id(curve) for curve in curves], return_index=True, return_inverse=True
+    )
+    return Predictions(
+        np.asarray(model.predict(X), dtype=np.float64),
+        _objects([curves[place] for place in first]),
+        of_row,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTree:
+    """A tree, of which a leaf predicts its own Kaplan-Meier curve.
+
+    A multiple of the baseline of all rows is biased: rows of high risk leave first, so the hazard
+    of all rows falls although that of no row does. In an interval that bias would count for more
+    than what little the shared baseline saves in variance.
+    """
+
+    tree: Tree
+
+    def survival_at(self, X: Any, times: Floats) -> Floats:
+        """Return the survival of each row at each time."""
+        place = np.searchsorted(self.tree.leaves, self.tree.apply(X))
+        curves = _curves(self.tree, "kaplan-meier" if self.tree.risk else None)
+        return np.stack([evaluate(curve, times) for curve in curves])[place]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """Any other fitted survival estimator."""
+
+    model: Any
+
+    def survival_at(self, X: Any, times: Floats) -> Floats:
+        """Return the survival of each row at each time."""
+        return np.stack(
+            [np.ravel(evaluate(curve, times)) for curve in self.model.predict_survival_function(X)]
+        )
+
+
+def reduced(model: Any) -> FittedTree | FittedModel:
+    """Return what predicts survival, without what only fitting needed."""
+    if isinstance(model, TreeEstimator):
+        return FittedTree(model.tree_)
+    return FittedModel(model)
+
+
+def _curves(tree: Tree, kind: LeafCurveKind | None = None) -> NDArray[np.object_]:
+    return _objects([curve.survival for curve in leaf_curves(tree, kind)])
+
+
+def _objects(items: list[Any]) -> NDArray[np.object_]:
+    found = np.empty(len(items), dtype=object)
+    found[:] = items
+    return found

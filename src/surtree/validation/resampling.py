@@ -1,0 +1,349 @@
+"""Validation by resampling: everything that builds a model is repeated on samples of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.parallel import Parallel, delayed
+
+from surtree._types import Floats
+from surtree.base import TreeEstimator
+from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
+from surtree.model_selection.folds import FoldProgress
+from surtree.parameters import require_hook, require_jobs, require_random_state, require_whole
+from surtree.scores.validation import Measure, Method, Repetitions, Validation
+from surtree.survival.confidence import LEVEL, require_level
+from surtree.validation.corrections import corrected_values, mean_of_known, quantile_of_known
+from surtree.validation.models import FittedTree, Predictions, reduced
+from surtree.validation.performance import names_and_words
+from surtree.validation.rows import Positions, Rows, fit_on, read_rows
+from surtree.validation.samples import draw_bootstrap, draw_folds, read_groups
+from surtree.validation.stability import column_uses, jaccard, leaf_stabilities
+
+# How many predictions are kept for calibration and stability; of more rows, some are drawn.
+_MOST_KEPT = 5_000_000
+# How often the predictions of folds are drawn for intervals, over all repetitions.
+_DRAWS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class _Repetition:
+    """What one repetition says."""
+
+    resampled: Floats
+    original: Floats
+    held_out: Floats
+    predicted: Floats
+    unseen: NDArray[np.bool_]
+    agreement: Floats
+    models: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What all repetitions have in common."""
+
+    model: Any
+    rows: Rows
+    groups: Positions | None
+    shown: Positions
+    leaves: Positions | None  # the place of the leaf of each row, in the tree of all rows
+    n_leaves: int
+
+    def agreement(self, predicted: Predictions) -> Floats:
+        if self.leaves is None:
+            return np.empty(0)
+        return jaccard(self.leaves, predicted.of_row, self.n_leaves, self.rows.weight)
+
+    def horizon(self) -> float:
+        return float(self.rows.horizons[-1])
+
+
+def validate(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    *,
+    n_bootstraps: int = 200,
+    method: Method = "632+",
+    n_folds: int = 10,
+    groups: ArrayLike | None = None,
+    horizons: ArrayLike | None = None,
+    level: float = LEVEL,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[FoldProgress], object] | None = None,
+) -> Validation:
+    """Say what to expect of a way of building models on rows to come.
+
+    The estimator is cloned and fitted on each sample, so that everything it does, thresholds,
+    tuning and shrinkage included, is repeated.
+
+    Parameters
+    ----------
+    model : estimator
+        Of this package, or any survival estimator in scikit-learn's way with ``predict`` (higher
+        is riskier) and ``predict_survival_function``. It is cloned; whether it is fitted does not
+        matter.
+    X, y, sample_weight, entry
+        As in `SurTree.fit`. An estimator that takes weights gets a sample as weights, so that
+        copies of a row are never on both sides of a fold when it tunes.
+    n_bootstraps : int, default=200
+        The number of bootstrap samples, or of repetitions of folds.
+    method : {"632+", "optimism", "folds"}, default="632+"
+        - "632+" weighs the apparent value and that of rows outside the samples, the more of the
+          latter the more a model overfits (Efron and Tibshirani).
+        - "optimism" subtracts what models lose from their own sample to all rows (Harrell, as R's
+          ``rms::validate``). It is too small a correction for models that overfit much, such as
+          deep trees that are not tuned.
+        - "folds" takes the predictions of models that were fitted on the other folds.
+    n_folds : int, default=10
+        The number of folds in each repetition, for ``method="folds"``.
+    groups : array of shape (n_samples,), optional
+        Rows with the same label, such as those of a patient or of a centre, stay together.
+    horizons : array of float, optional
+        Times for calibration; by default the median time of the events.
+    level : float, default=0.95
+        The level of intervals.
+    random_state : int, default=0
+        Where the samples come from.
+    n_jobs : int or None, default=None
+        How many repetitions run at the same time, through joblib: in processes, unless
+        ``joblib.parallel_config`` names another backend. The result does not depend on it.
+    progress : callable, optional
+        Called with a `FoldProgress` after each repetition; where it returns something true, the
+        validation ends with what it has. So does Ctrl-C.
+
+    Returns
+    -------
+    Validation
+        ``print`` shows a table.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, validate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> result = validate(SurTree(max_depth=2), X, y, n_bootstraps=20)
+    >>> result.n_repetitions
+    20
+    >>> concordance = result["concordance"]
+    >>> bool(concordance.corrected < concordance.apparent)
+    True
+    """
+    require_whole("n_bootstraps", n_bootstraps, 1)
+    require_whole("n_folds", n_folds, 2)
+    require_random_state(random_state)
+    require_jobs(n_jobs)
+    require_hook(progress)
+    require_level(level)
+    if method not in _REPEAT:
+        raise ValueError(f"method must be one of {tuple(_REPEAT)}; got {method!r}.")
+    rows = read_rows(model, X, y, sample_weight, entry, horizons)
+    fitted, predicted = fit_on(model, rows, np.arange(rows.n))
+    is_tree = isinstance(fitted, TreeEstimator)
+    task = _Task(
+        model,
+        rows,
+        read_groups(groups, rows.n),
+        _shown(rows.n, int(n_bootstraps), random_state),
+        predicted.of_row if is_tree else None,
+        predicted.curves.size,
+    )
+    repeat = partial(_REPEAT[method], task)
+    if method == "folds":
+        repeat = partial(repeat, n_folds=int(n_folds), n_draws=-(-_DRAWS // int(n_bootstraps)))
+    seeds = np.random.SeedSequence(random_state).spawn(int(n_bootstraps))
+    found = _run(repeat, seeds, n_jobs, progress)
+    done = [one for one in found if one is not None]
+    if not done:
+        raise ValueError(
+            f"None of {len(found)} samples has a model: there are too few rows with events."
+        )
+    repetitions = Repetitions(
+        resampled=np.concatenate([one.resampled for one in done]),
+        original=np.concatenate([one.original for one in done]),
+        held_out=np.stack([one.held_out for one in done]),
+        predicted=np.stack([one.predicted for one in done]),
+        unseen=np.stack([one.unseen for one in done]),
+        rows=task.shown,
+        whole=predicted.take(task.shown).at(task.horizon()),
+        models=tuple(model for one in done for model in one.models),
+    )
+    curve, decision = _honest_curves(rows, repetitions, level)
+    trees = [one.tree for one in repetitions.models if isinstance(one, FittedTree)]
+    return Validation(
+        method=method,
+        measures=_measures(
+            method, rows, rows.measure(predicted, np.arange(rows.n)), repetitions, level
+        ),
+        horizons=tuple(rows.horizons.tolist()),
+        level=float(level),
+        n_asked=int(n_bootstraps),
+        n_repetitions=len(done),
+        n_failed=len(found) - len(done),
+        calibration=curve,
+        decision=decision,
+        columns=column_uses(trees) if trees else (),
+        leaves=leaf_stabilities(
+            fitted.tree_,
+            predicted.of_row[task.shown],
+            np.mean([one.agreement for one in done], axis=0),
+            repetitions.whole,
+            repetitions.predicted,
+            level,
+        )
+        if is_tree
+        else (),
+        instability=float(np.nanmean(np.abs(repetitions.predicted - repetitions.whole))),
+        repetitions=repetitions,
+    )
+
+
+def _shown(n_rows: int, n_repetitions: int, random_state: int) -> Positions:
+    """Return the rows whose predictions are kept."""
+    most = max(_MOST_KEPT // n_repetitions, 1)
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(random_state).choice(n_rows, most, replace=False))
+
+
+def _bootstrap(task: _Task, seed: np.random.SeedSequence) -> _Repetition:
+    """Fit on a bootstrap sample; measure on it, on all rows, and on those outside of it."""
+    rows = task.rows
+    sample = draw_bootstrap(np.random.default_rng(seed), rows.n, task.groups)
+    fitted, predicted = fit_on(task.model, rows, sample)
+    unseen = np.bincount(sample, minlength=rows.n) == 0
+    outside = np.flatnonzero(unseen)
+    everyone = rows.measure(predicted, np.arange(rows.n))
+    return _Repetition(
+        resampled=rows.measure(predicted, sample)[np.newaxis],
+        original=everyone[np.newaxis],
+        held_out=rows.measure(predicted, outside)
+        if outside.size
+        else np.full_like(everyone, np.nan),
+        predicted=predicted.take(task.shown).at(task.horizon()),
+        unseen=unseen[task.shown],
+        agreement=task.agreement(predicted),
+        models=(reduced(fitted),),
+    )
+
+
+def _folds(task: _Task, seed: np.random.SeedSequence, *, n_folds: int, n_draws: int) -> _Repetition:
+    """Predict each row by the model of the other folds; measure, also on draws of the rows."""
+    rows, rng = task.rows, np.random.default_rng(seed)
+    fold = draw_folds(rng, rows.target.event, task.groups, n_folds)
+    numbers = np.unique(fold)
+    parts = [fit_on(task.model, rows, np.flatnonzero(fold != number)) for number in numbers]
+    place = np.searchsorted(numbers, fold)
+    risk = np.stack([predicted.risk for _, predicted in parts])[place, np.arange(rows.n)]
+    starts = np.cumsum([0, *(predicted.curves.size for _, predicted in parts)])
+    of_row = np.stack([predicted.of_row for _, predicted in parts])[place, np.arange(rows.n)]
+    pooled = Predictions(
+        risk, np.concatenate([predicted.curves for _, predicted in parts]), starts[place] + of_row
+    )
+    draws = [rows.measure(pooled, draw_bootstrap(rng, rows.n, task.groups)) for _ in range(n_draws)]
+    return _Repetition(
+        resampled=np.stack(draws),
+        original=np.empty((0, len(draws[0]))),
+        held_out=rows.measure(pooled, np.arange(rows.n)),
+        predicted=pooled.take(task.shown).at(task.horizon()),
+        unseen=np.ones(task.shown.size, dtype=bool),
+        agreement=np.mean([task.agreement(predicted) for _, predicted in parts], axis=0),
+        models=tuple(reduced(fitted) for fitted, _ in parts),
+    )
+
+
+_REPEAT: dict[Method, Callable[..., _Repetition]] = {
+    "632+": _bootstrap,
+    "optimism": _bootstrap,
+    "folds": _folds,
+}
+
+
+def _run(
+    repeat: Callable[[np.random.SeedSequence], _Repetition],
+    seeds: list[np.random.SeedSequence],
+    n_jobs: int | None,
+    progress: Callable[[FoldProgress], object] | None,
+) -> list[_Repetition | None]:
+    """Return what each repetition says, in their order; those that are done when the user stops."""
+    start = perf_counter()
+    jobs = (delayed(_numbered)(repeat, *numbered) for numbered in enumerate(seeds))
+    # Not every joblib backend can return results as they are done, so that is used only if needed.
+    watched = progress is not None or n_jobs in (None, 1)
+    # A tuned tree spends most of its time in Python, where threads wait for each other.
+    parallel = Parallel(
+        n_jobs=n_jobs,
+        prefer="processes",
+        return_as="generator_unordered" if watched else "list",
+    )
+    found: dict[int, _Repetition | None] = {}
+    try:
+        for number, repetition in parallel(jobs):
+            found[number] = repetition
+            if progress is not None and progress(
+                FoldProgress(len(found), len(seeds), perf_counter() - start)
+            ):
+                break
+    except KeyboardInterrupt:
+        if not found:
+            raise
+    return [found[number] for number in sorted(found)]
+
+
+def _numbered(
+    repeat: Callable[[np.random.SeedSequence], _Repetition],
+    number: int,
+    seed: np.random.SeedSequence,
+) -> tuple[int, _Repetition | None]:
+    try:
+        return number, repeat(seed)
+    except ValueError:  # a sample may have too few events to fit or to tune
+        return number, None
+
+
+def _measures(
+    method: Method, rows: Rows, apparent: Floats, found: Repetitions, level: float
+) -> tuple[Measure, ...]:
+    corrected = corrected_values(method, apparent, found)
+    # The distribution of the apparent value over samples, moved to the corrected one. It is moved
+    # by its mean, not by the apparent value: models overfit samples, with their copies, even more.
+    centred = found.resampled - mean_of_known(found.resampled) + corrected
+    tails = (1 - level) / 2, (1 + level) / 2
+    lower, upper = (quantile_of_known(centred, share) for share in tails)
+    return tuple(
+        Measure(name, words, *map(float, values))
+        for (name, words), *values in zip(
+            names_and_words(rows.horizons), apparent, corrected, lower, upper, strict=True
+        )
+    )
+
+
+def _honest_curves(
+    rows: Rows, found: Repetitions, level: float
+) -> tuple[Calibration | None, DecisionCurve | None]:
+    """Return calibration and net benefit of predictions by models that had not seen the rows."""
+    place = np.nonzero(found.unseen)
+    seen_by = np.maximum(found.unseen.sum(axis=0), 1)
+    positions = found.rows[place[1]]
+    # Each row counts once, however many models had not seen it.
+    weight = 1.0 / seen_by[place[1]]
+    if rows.weight is not None:
+        weight = weight * rows.weight[positions]
+    target, predicted = rows.target.take(positions), found.predicted[place]
+    horizon = float(rows.horizons[-1])
+    if not positions.size or horizon > target.time.max():
+        return None, None
+    curve = calibration(target, predicted, horizon, sample_weight=weight, level=level)
+    if target.entry is not None:  # net benefit has no form for late entries
+        return curve, None
+    return curve, decision_curve(target, predicted, horizon, sample_weight=weight)

@@ -1,0 +1,106 @@
+"""All rows of a validation, and how a model is fitted on a sample of them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from surtree._types import Floats
+from surtree.data.take import take
+from surtree.data.target import Target, read_target, read_weights, require_events
+from surtree.metrics._input import read_times
+from surtree.model_selection.cv import SurTreeCV
+from surtree.validation.models import Predictions, predict
+from surtree.validation.performance import brier_interval, measure
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """All rows, as the user passed them and as they are read."""
+
+    X: Any
+    y: Any
+    target: Target
+    weight: Floats | None
+    horizons: Floats
+    interval: tuple[float, float]
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return self.target.time.size
+
+    def measure(self, predicted: Predictions, positions: Positions) -> Floats:
+        """Return how well what a model says of all rows agrees with some of them."""
+        return measure(
+            predicted.take(positions),
+            self.target.take(positions),
+            None if self.weight is None else self.weight[positions],
+            self.horizons,
+            self.interval,
+        )
+
+
+def read_rows(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    entry: ArrayLike | None,
+    horizons: ArrayLike | None,
+) -> Rows:
+    """Read what a user passed to a validation of a model that is to be fitted."""
+    for name, given in (("sample_weight", sample_weight), ("entry", entry)):
+        if given is not None and not has_fit_parameter(model, name):
+            raise ValueError(f"{type(model).__name__} takes no {name}: leave it out.")
+    return read_target_rows(X, y, sample_weight, entry, horizons)
+
+
+def read_target_rows(
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    entry: ArrayLike | None,
+    horizons: ArrayLike | None,
+) -> Rows:
+    """Read rows and their target."""
+    n_rows = len(y)
+    target = read_target(y, n_rows, entry)
+    require_events(target)
+    times = np.median(target.time[target.event]) if horizons is None else horizons
+    weight = None if sample_weight is None else read_weights(sample_weight, n_rows)
+    return Rows(X, y, target, weight, read_times(times), brier_interval(target))
+
+
+def fit_on(model: Any, rows: Rows, sample: Positions) -> tuple[Any, Predictions]:
+    """Fit a clone on a sample, and ask it about all rows.
+
+    An estimator that takes weights gets rows that count as often as they were drawn, any other as
+    many copies.
+    """
+    chosen, weight = sample, None
+    if has_fit_parameter(model, "sample_weight"):
+        chosen, count = np.unique(sample, return_counts=True)
+        if rows.weight is not None:
+            weight = count * rows.weight[chosen]
+        elif (count > 1).any():
+            weight = count.astype(np.float64)
+    entry = rows.target.entry
+    given = {"sample_weight": weight, "entry": None if entry is None else entry[chosen]}
+    extra = {name: values for name, values in given.items() if values is not None}
+    fitted = clone(model)
+    # Whoever tunes also measures what it chose, which is not needed here.
+    fit = fitted.fit_unmeasured if isinstance(fitted, SurTreeCV) else fitted.fit
+    with warnings.catch_warnings():
+        # Of a sample, the other rows may have categories that it never had.
+        warnings.simplefilter("ignore", UserWarning)
+        fit(take(rows.X, chosen), take(rows.y, chosen), **extra)
+        return fitted, predict(fitted, rows.X)
