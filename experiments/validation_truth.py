@@ -16,7 +16,8 @@ from surtree.data.target import read_target
 from surtree.scores.validation import Repetitions
 from surtree.validation.corrections import corrected_values
 from surtree.validation.models import predict
-from surtree.validation.performance import brier_interval, measure as measures_of
+from surtree.validation.performance import brier_interval
+from surtree.validation.performance import measure as measures_of
 
 Truth = Literal["tree", "smooth"]
 ROWS = (300, 1000)

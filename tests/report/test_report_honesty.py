@@ -69,7 +69,7 @@ def test_held_out_figures_stay_with_a_model_in_a_file(tuned, tmp_path):
 def test_a_model_without_held_out_rows_says_so_and_names_the_command(table, tmp_path):
     said = text_of(SurTree(max_depth=2).fit(*table), tmp_path)
     assert "Not validated: nothing is known about new rows." in said
-    assert "Run surtree fit --tune, or fit SurTreeCV" in said
+    assert "Run surtree fit with --validate, or set model.validation_" in said
     assert "(in sample)" in said
     greedy = text_of(GreedyTree(max_depth=2).fit(*table), tmp_path)
     assert "Not validated" in greedy

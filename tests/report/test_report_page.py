@@ -11,7 +11,7 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from surtree import SurTree, SurTreeCV, audit_tree
+from surtree import SurTree, SurTreeCV, audit_tree, validate
 from surtree.cuts.cut import Cut
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
@@ -277,6 +277,9 @@ def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
     assert "not validated on other rows" in model._repr_html_()
     search = SurTreeCV(max_depth=1, cv=2).fit(*table)
     assert f"held-out C {search.held_out_.mean('concordance'):.3f} ±" in search._repr_html_()
+    search.validation_ = validate(search, *table, n_bootstraps=2)
+    corrected = search.validation_["concordance"].corrected
+    assert f"C on new rows {corrected:.3f} (" in search._repr_html_()
     assert model._repr_mimebundle_()["text/plain"] == "SurTree(max_depth=2)"
     # Within others, and where the user wants text, scikit-learn's ways stay.
     assert "sk-" in make_pipeline("passthrough", model)._repr_html_()

@@ -13,6 +13,7 @@ from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
+from surtree.scores.validation import Validation
 from surtree.status import Status
 from surtree.tree.resolve import fitted
 from surtree.tree.tree import Tree
@@ -120,6 +121,8 @@ class Findings:
         How far the tree is from the best of its size, where it was audited.
     held_out : HeldOutScores, optional
         How well it predicts rows that were not seen, where that is known.
+    validation : Validation, optional
+        What resampling says of it, where that was done.
     parameters : tuple of pairs of str
         The hyperparameters of the fit that a result can depend on, and their values.
     labels : Labels
@@ -135,6 +138,7 @@ class Findings:
     columns: tuple[ColumnCuts, ...] = ()
     audited: Audited | None = None
     held_out: HeldOutScores | None = None
+    validation: Validation | None = None
     parameters: tuple[tuple[str, str], ...] = ()
     labels: Labels = field(default_factory=Labels)
     time_unit: str | None = None
@@ -213,6 +217,7 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
         columns=_columns(model),
         scores=model.sizes_,
         held_out=model.held_out_,
+        validation=model.validation_,
         parameters=_parameters(model),
     )
 

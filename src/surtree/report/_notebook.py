@@ -43,6 +43,9 @@ def notebook_html(model: Any) -> str:
 
 
 def _validation(findings: Findings) -> str:
+    if findings.validation is not None:
+        one = findings.validation["concordance"]
+        return f"C on new rows {one.corrected:.3f} ({one.lower:.3f} to {one.upper:.3f})"
     held_out = findings.held_out
     if held_out is None:
         return "not validated on other rows"

@@ -25,6 +25,7 @@ from surtree.report._findings import Findings, read_findings
 from surtree.report._groups import groups_html
 from surtree.report._provenance import provenance_html
 from surtree.report._questionnaire import form_html, read_fields
+from surtree.report._resampled import curves_html, stability_html
 from surtree.report._sections import (
     certificate_html,
     chosen_here,
@@ -158,6 +159,7 @@ def page_html(
         ),
         chosen_here=escape(chosen_here(tree)),
         validation=validation_html(findings),
+        resampled=curves_html(findings) + stability_html(findings),
         groups=groups_html(findings, leaves, survival, level),
         provenance=provenance_html(findings, leaves, today or date.today()),
         form=form_html(fields),

@@ -9,6 +9,7 @@ import numpy as np
 
 from surtree._words import plural
 from surtree.report._findings import Findings
+from surtree.report._resampled import performance_html
 from surtree.scores.held_out import HeldOutScores
 
 PLUS_MINUS = "\u00b1"
@@ -41,6 +42,8 @@ def validation_html(findings: Findings) -> str:
     findings : Findings
         What the page shows.
     """
+    if findings.validation is not None:
+        return performance_html(findings.validation)
     held_out = findings.held_out
     if held_out is None:
         return _unknown_html(findings)
@@ -157,6 +160,6 @@ def _remedy(findings: Findings) -> tuple[str, str]:
             "cross_val_score(model, X, y)",
         )
     return (
-        "Run surtree fit --tune, or fit SurTreeCV:",
-        "surtree fit DATA --time TIME --event EVENT --tune",
+        "Run surtree fit with --validate, or set model.validation_ = validate(model, X, y):",
+        "surtree fit DATA --time TIME --event EVENT --validate 200",
     )

@@ -1,0 +1,190 @@
+"""Validation in pictures: calibration, instability of predictions, net benefit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surtree.metrics import Calibration, DecisionCurve
+from surtree.plot._requirement import require_matplotlib
+from surtree.scores.validation import Validation
+from surtree.validation import Evaluation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MAIN, _OTHER = "#0A5FB5", "#8B8B8B"
+# More predictions than these are drawn as a choice of them.
+_MOST_POINTS = 20_000
+
+
+def plot_calibration(found: Validation | Evaluation | Calibration, ax: Axes | None = None) -> Axes:
+    """Draw predicted against observed survival at a horizon, with limits.
+
+    On the diagonal, what was predicted is what happened. Of a `Validation`, the predictions are by
+    models that had not seen the rows.
+
+    Parameters
+    ----------
+    found : Validation, Evaluation or Calibration
+        What `validate`, `evaluate` or `surtree.metrics.calibration` returns.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when None.
+
+    Returns
+    -------
+    matplotlib Axes
+        ``ax``, or the axes of the new figure.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, validate
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.plot import plot_calibration
+    >>> result = validate(SurTree(max_depth=2), *load_gbsg2(), n_bootstraps=10)
+    >>> plot_calibration(result).get_xlabel()
+    'predicted survival at 646'
+    """
+    curve = found if isinstance(found, Calibration) else found.calibration
+    if curve is None:
+        raise ValueError("There is no calibration: the horizon is past the last time.")
+    ax = _axes(ax)
+    ax.plot([0, 1], [0, 1], "--", color=_OTHER, linewidth=1, zorder=1)
+    limits = np.stack([curve.observed - curve.lower, curve.upper - curve.observed])
+    ax.errorbar(
+        curve.predicted,
+        curve.observed,
+        np.nan_to_num(np.maximum(limits, 0.0)),
+        fmt="o",
+        color=_MAIN,
+        capsize=2,
+        markersize=5,
+        linewidth=1,
+    )
+    ax.set(
+        xlim=(0, 1),
+        ylim=(0, 1),
+        aspect="equal",
+        xlabel=f"predicted survival at {curve.horizon:g}",
+        ylabel=f"observed survival at {curve.horizon:g}",
+    )
+    return ax
+
+
+def plot_stability(found: Validation, ax: Axes | None = None) -> Axes:
+    """Draw what the models of samples predict, against what the model of all rows predicts.
+
+    The instability plot of Riley and Collins: a point for each row and each sample, and for each
+    leaf the range that its rows have in most samples. Far from the diagonal, another sample of
+    rows would have given another answer for the same person.
+
+    Parameters
+    ----------
+    found : Validation
+        What `validate` returns. Read from the file of a model, it has the ranges of leaves only.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when None.
+
+    Returns
+    -------
+    matplotlib Axes
+        ``ax``, or the axes of the new figure.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, validate
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.plot import plot_stability
+    >>> result = validate(SurTree(max_depth=2), *load_gbsg2(), n_bootstraps=10)
+    >>> plot_stability(result).get_xlabel()
+    'survival at 646, by the model of all rows'
+    """
+    ax = _axes(ax)
+    horizon = f"{found.horizons[-1]:g}"
+    ax.plot([0, 1], [0, 1], "--", color=_OTHER, linewidth=1, zorder=3)
+    draws = found.repetitions
+    if draws is not None:
+        # Rows of a leaf have the same prediction: they are spread a little, so that all are seen.
+        rng = np.random.default_rng(0)
+        x = np.broadcast_to(draws.whole, draws.predicted.shape).ravel()
+        chosen = rng.choice(x.size, min(x.size, _MOST_POINTS), replace=False)
+        x, y = x[chosen], draws.predicted.ravel()[chosen]
+        spread = rng.uniform(-0.008, 0.008, x.size)
+        ax.plot(x + spread, y, ",", color=_OTHER, alpha=0.5, zorder=1, rasterized=True)
+    for leaf in found.leaves:
+        ax.plot([leaf.survival] * 2, [leaf.lower, leaf.upper], color=_MAIN, linewidth=2, zorder=4)
+        ax.plot(leaf.survival, leaf.survival, "o", color=_MAIN, markersize=5, zorder=5)
+    if found.leaves:
+        ax.plot(
+            [],
+            [],
+            "o-",
+            color=_MAIN,
+            label=f"leaf, and {100 * found.level:g}% of samples for its rows",
+        )
+        ax.legend(frameon=False, loc="upper left", fontsize="small")
+    ax.set(
+        xlim=(0, 1),
+        ylim=(0, 1),
+        aspect="equal",
+        xlabel=f"survival at {horizon}, by the model of all rows",
+        ylabel=f"survival at {horizon}, by models of samples",
+    )
+    return ax
+
+
+def plot_decision_curve(
+    found: Validation | Evaluation | DecisionCurve, ax: Axes | None = None
+) -> Axes:
+    """Draw the net benefit of acting on the predictions, on everybody and on nobody.
+
+    Parameters
+    ----------
+    found : Validation, Evaluation or DecisionCurve
+        What `validate`, `evaluate` or `surtree.metrics.decision_curve` returns.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when None.
+
+    Returns
+    -------
+    matplotlib Axes
+        ``ax``, or the axes of the new figure.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, validate
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.plot import plot_decision_curve
+    >>> result = validate(SurTree(max_depth=2), *load_gbsg2(), n_bootstraps=10)
+    >>> plot_decision_curve(result).get_ylabel()
+    'net benefit'
+    """
+    curve = found if isinstance(found, DecisionCurve) else found.decision
+    if curve is None:
+        raise ValueError(
+            "There is no decision curve: rows have entry times, or the horizon is "
+            "past the last time."
+        )
+    ax = _axes(ax)
+    ax.axhline(0.0, color=_OTHER, linestyle="--", linewidth=1, label="act on nobody")
+    ax.plot(curve.thresholds, curve.treat_all, color=_OTHER, linewidth=1, label="act on everybody")
+    ax.plot(curve.thresholds, curve.model, color=_MAIN, label="act on the prediction")
+    most = max(float(curve.model.max()), float(curve.treat_all.max()), 0.01)
+    ax.set(
+        xlim=(0, float(curve.thresholds[-1])),
+        ylim=(-most / 4, 1.1 * most),
+        xlabel=f"risk of an event by {curve.horizon:g} from which on one acts",
+        ylabel="net benefit",
+    )
+    ax.legend(frameon=False, loc="upper right")
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    require_matplotlib()
+    from matplotlib import pyplot
+
+    if ax is None:
+        _, ax = pyplot.subplots(layout="constrained")
+    return ax

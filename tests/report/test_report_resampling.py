@@ -1,0 +1,115 @@
+"""What a page says of a validation: the figures of new rows, pictures, and stability."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_report_page import text_of
+
+from surtree import SurTree, SurTreeCV, validate
+from surtree.datasets import load_gbsg2
+from surtree.report import write_report
+from surtree.report._findings import read_findings
+from surtree.report._resampled import curves_html, performance_html, stability_html
+
+X, Y = load_gbsg2(backend="pandas")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return validate(SurTreeCV(max_depth=2, cv=3), X, Y, n_bootstraps=8)
+
+
+@pytest.fixture
+def model(found):
+    fitted = SurTreeCV(max_depth=2, cv=3).fit(X, Y)
+    fitted.validation_ = found
+    return fitted
+
+
+def test_corrected_figures_come_before_those_of_its_own_rows(model, found, tmp_path):
+    said = text_of(model, tmp_path)
+    shown = said[said.index("How well does it predict?") : said.index("Why this size?")]
+    one = found["concordance"]
+    assert f"{one.corrected:.2f} ({one.lower:.2f} to {one.upper:.2f})" in shown
+    assert f"{one.apparent:.2f} on the rows it was fitted on" in shown
+    assert f"{found['brier'].corrected:.1%}" in shown
+    assert "was repeated on 8 samples of the rows" in shown
+    assert "±" not in shown  # the figures of folds are less honest, and not shown beside these
+    assert "Predicts new rows better than no tree" in shown
+
+
+def test_a_saved_model_has_the_same_page(model, tmp_path):
+    model.save(tmp_path / "model.json")
+    loaded = text_of(SurTree.load(tmp_path / "model.json"), tmp_path)
+    start, end = "How well does it predict?", "Questionnaire Enter"
+    said = text_of(model, tmp_path)
+    assert (
+        loaded[loaded.index(start) : loaded.index(end)] == said[said.index(start) : said.index(end)]
+    )
+
+
+def test_stability_is_told_in_words(model, found):
+    said = re.sub(r"<[^>]+>", " ", stability_html(read_findings(model)))
+    first = max(found.columns, key=lambda use: use.first)
+    assert f"Of 8 trees of samples, {first.first:.0%} ask about {first.name} first" in said
+    assert f"{100 * found.instability:.0f} percentage points" in said
+    for leaf in found.leaves:
+        assert leaf.words in said
+        assert f"{leaf.jaccard:.0%} agreement" in said
+
+
+def test_pictures_have_a_point_for_each_group(model, found):
+    html = curves_html(read_findings(model))
+    known = np.isfinite(found.calibration.observed).sum()
+    assert html.count('class="point"') == known
+    assert html.count("<svg") == 2
+    assert "nan" not in html
+    no_decision = replace(found, decision=None)
+    model.validation_ = no_decision
+    assert curves_html(read_findings(model)).count("<svg") == 1
+    model.validation_ = replace(no_decision, calibration=None)
+    assert curves_html(read_findings(model)) == ""
+    model.validation_ = None
+    assert curves_html(read_findings(model)) == stability_html(read_findings(model)) == ""
+
+
+def test_chance_is_called_chance():
+    rng = np.random.default_rng(2)
+    noise, y = rng.normal(size=(120, 5)), rng.exponential(size=120)
+    lucky = validate(SurTree(max_depth=2), noise, y, n_bootstraps=10)
+    assert lucky["concordance"].lower > 0.5
+    said = performance_html(lucky)
+    assert "Not better than no tree" in said
+    assert 'data-good="false"' in said
+    noise, y = rng.normal(size=(120, 5)), rng.exponential(size=120)
+    said = performance_html(validate(SurTree(max_depth=2), noise, y, n_bootstraps=10))
+    assert "Not clearly better than chance" in said
+    assert 'data-good="false"' in said
+    late = validate(SurTree(max_depth=1), X, Y, entry=Y["time"] / 2, n_bootstraps=5)
+    said = performance_html(late)
+    assert "concordance" not in said  # it has no form for late entries
+    assert "The interval of its calibration slope is above 0" in said
+
+
+@pytest.mark.parametrize("width", [360, 820, 1600])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_cut_off(visit, model, tmp_path, width, scheme):
+    labels = {"positive_nodes": "number of positive axillary lymph nodes at surgery"}
+    page = visit(
+        write_report(model, tmp_path / "page.html", time_unit="days", labels=labels),
+        width=width,
+        color_scheme=scheme,
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    charts = page.locator("#validation .chart")
+    assert charts.count() == 2
+    for place in range(2):
+        box = charts.nth(place).bounding_box()
+        assert box["width"] > 200
+        for text in charts.nth(place).locator("text").all():
+            inside = text.bounding_box()
+            assert inside["x"] >= box["x"] - 1
+            assert inside["x"] + inside["width"] <= box["x"] + box["width"] + 1
+    assert "number of positive axillary lymph nodes" in page.locator("#validation").inner_text()
