@@ -6,8 +6,10 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from surtree import SurTree, SurTreeCV, confidence_band, leaf_curves, validate
+from surtree import SurTree, SurTreeCV, confidence_band, evaluate, leaf_curves, validate
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.metrics import (
@@ -177,6 +179,21 @@ def test_estimators_of_others():
         validate(tree.SurvivalTree(), numbers, Y, entry=np.zeros(len(Y)))
 
 
+def test_a_pipeline_is_asked_by_its_last_step():
+    columns = ["age", "positive_nodes"]
+    pipeline = make_pipeline(
+        FunctionTransformer(lambda table: table[columns]), SurTree(max_depth=1)
+    )
+    found = validate(pipeline, X, Y, n_bootstraps=3)
+    alone = validate(SurTree(max_depth=1), X[columns], Y, n_bootstraps=3)
+    np.testing.assert_allclose(values(found), values(alone))
+    np.testing.assert_array_equal(
+        evaluate(pipeline.fit(X, Y), X, Y, n_bootstraps=2)["brier"].value,
+        alone["brier"].apparent,
+    )
+    assert found.survival_interval(X.head(3), [500])[0].shape == (3, 1)
+
+
 def test_weights_and_entry_times():
     weight = np.random.default_rng(0).choice([0.5, 1.0, 2.0], len(Y))
     found = validate(SurTree(max_depth=1), X, Y, weight, Y["time"] / 2, n_bootstraps=3)
@@ -188,6 +205,23 @@ def test_weights_and_entry_times():
     weighted = validate(SurTree(max_depth=1), X, Y, weight, n_bootstraps=3)
     assert np.isfinite(weighted["concordance"].corrected)
     assert weighted.decision is not None
+
+
+def test_rows_of_weight_zero_do_not_count():
+    weight = np.ones(len(Y))
+    weight[::3] = 0.0
+    kept = np.flatnonzero(weight)
+    groups = np.arange(len(Y)) // 2
+    found = validate(SurTree(max_depth=1), X, Y, weight, n_bootstraps=3, groups=groups)
+    alone = validate(
+        SurTree(max_depth=1), X.iloc[kept], Y[kept], n_bootstraps=3, groups=groups[kept]
+    )
+    assert str(found) == str(alone)
+    # Equal weights are none, so there are Brier scores.
+    twice = validate(
+        SurTree(max_depth=1), X.iloc[kept], Y[kept], 2.0 * weight[kept], n_bootstraps=3
+    )
+    assert np.isfinite(values(twice)).all()
 
 
 def test_it_stops_when_asked_and_says_so():
@@ -248,6 +282,7 @@ def test_columns_that_come_back():
         ({"n_bootstraps": 0}, "n_bootstraps must be a whole number, 1 or more; got 0"),
         ({"level": 1.5}, "level must lie between 0 and 1"),
         ({"groups": [1, 2]}, "groups must have a label for each of 686 rows"),
+        ({"groups": [1] * 686}, "groups has a single label"),
         ({"horizons": [-1.0]}, "times must be zero or later"),
         ({"progress": 3}, "progress must be a function or None"),
         ({"n_jobs": 0}, "n_jobs must be"),
@@ -280,6 +315,11 @@ def test_the_corrected_concordance_is_nearer_to_the_truth():
     # Of a tree that fits its rows far too well, most of the optimism is seen.
     assert np.mean(apparent) > 0.08
     assert abs(np.mean(corrected)) < 0.3 * np.mean(apparent)
+
+
+def test_rows_and_target_must_be_equally_many():
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[5, 686\]"):
+        validate(SurTree(max_depth=1), X.head(5), Y)
 
 
 # Stability and intervals
@@ -339,6 +379,11 @@ def test_intervals_are_quantiles_of_the_trees_of_samples():
     np.testing.assert_allclose([lower, upper], expected, rtol=1e-9)
     with pytest.raises(ValueError, match="level must lie between 0 and 1"):
         found.survival_interval(X, [400], level=2)
+    # Nothing is claimed where nobody was observed.
+    lower, upper = found.survival_interval(X.head(2), [1000, 2600, 9999])
+    assert np.isfinite(lower[:, :2]).all()
+    assert np.isnan(lower[:, 2]).all()
+    assert np.isnan(upper[:, 2]).all()
 
 
 def test_intervals_cover_a_truth_where_those_of_leaves_do_not():

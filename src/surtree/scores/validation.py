@@ -23,6 +23,8 @@ _METHOD_WORDS = {
 }
 # Below this agreement the rows of a leaf are hardly ever together again (Hennig).
 DISSOLVED = 0.5
+# The share of samples that must have followed rows to a time.
+_LEAST_KNOWN = 0.5
 # From this one on a leaf comes back in most samples.
 STABLE = 0.75
 
@@ -231,6 +233,7 @@ class Validation:
         Returns
         -------
         lower, upper : array of float of shape (n_rows, n_times)
+            NaN at times after the last follow-up of half of the samples.
 
         Examples
         --------
@@ -251,7 +254,11 @@ class Validation:
         require_level(level)
         asked = read_times(times)
         found = np.stack([model.survival_at(X, asked) for model in self.repetitions.models])
-        lower, upper = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        # Of a time that few samples have followed rows to, nothing is claimed.
+        known = np.isfinite(found).mean(axis=0) >= _LEAST_KNOWN
+        found = np.where(known, found, 0.0)
+        limits = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        lower, upper = np.where(known, limits, np.nan)
         return lower, upper
 
     def __str__(self) -> str:

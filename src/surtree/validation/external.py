@@ -184,7 +184,7 @@ def evaluate(
     with warnings.catch_warnings():
         # They are counted, column by column.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
-        predicted = predict(model, X)
+        predicted = predict(model, rows.X)
     is_tree = isinstance(model, TreeEstimator)
     curve, decision = _curves(rows, predicted, level)
     return Evaluation(
@@ -196,7 +196,7 @@ def evaluate(
         calibration=curve,
         decision=decision,
         leaves=_leaf_checks(model.tree_, rows, predicted, level) if is_tree else (),
-        columns=column_drifts(model.tree_, _cuts(model), read_table(model, X, reset=False))
+        columns=column_drifts(model.tree_, _cuts(model), read_table(model, rows.X, reset=False))
         if is_tree
         else (),
     )

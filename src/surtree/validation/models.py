@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from surtree._types import Floats
 from surtree.base import TreeEstimator
 from surtree.metrics._survival import Curve, evaluate
 from surtree.parameters import LeafCurveKind
+from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
 
@@ -66,6 +69,7 @@ def predict(model: Any, X: Any) -> Predictions:
         tree = model.tree_
         leaves = model.apply(X)
         return Predictions(tree.theta[leaves], _curves(tree), np.searchsorted(tree.leaves, leaves))
+    model, X = _last_step(model, X)
     curves = list(model.predict_survival_function(X))
     _, first, of_row = np.unique(
         [id(curve) for curve in curves], return_index=True, return_inverse=True
@@ -89,10 +93,12 @@ class FittedTree:
     tree: Tree
 
     def survival_at(self, X: Any, times: Floats) -> Floats:
-        """Return the survival of each row at each time."""
+        """Return the survival of each row at each time, NaN after the last follow-up."""
         place = np.searchsorted(self.tree.leaves, self.tree.apply(X))
         curves = _curves(self.tree, "kaplan-meier" if self.tree.risk else None)
-        return np.stack([evaluate(curve, times) for curve in curves])[place]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BeyondFollowUpWarning)
+            return np.stack([curve(times) for curve in curves])[place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +109,17 @@ class FittedModel:
 
     def survival_at(self, X: Any, times: Floats) -> Floats:
         """Return the survival of each row at each time."""
+        model, X = _last_step(self.model, X)
         return np.stack(
-            [np.ravel(evaluate(curve, times)) for curve in self.model.predict_survival_function(X)]
+            [np.ravel(evaluate(curve, times)) for curve in model.predict_survival_function(X)]
         )
+
+
+def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return what predicts and what it sees: a pipeline does not hand on survival functions."""
+    if isinstance(model, Pipeline) and not hasattr(model, "predict_survival_function"):
+        return model[-1], model[:-1].transform(X) if len(model) > 1 else X
+    return model, X
 
 
 def reduced(model: Any) -> FittedTree | FittedModel:

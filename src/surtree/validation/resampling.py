@@ -59,7 +59,7 @@ class _Task:
     def agreement(self, predicted: Predictions) -> Floats:
         if self.leaves is None:
             return np.empty(0)
-        return jaccard(self.leaves, predicted.of_row, self.n_leaves, self.rows.weight)
+        return jaccard(self.leaves, predicted.of_row, self.n_leaves, self.rows.uneven_weight)
 
     def horizon(self) -> float:
         return float(self.rows.horizons[-1])
@@ -153,7 +153,7 @@ def validate(
     task = _Task(
         model,
         rows,
-        read_groups(groups, rows.n),
+        read_groups(groups, len(y), rows.counted),
         _shown(rows.n, int(n_bootstraps), random_state),
         predicted.of_row if is_tree else None,
         predicted.curves.size,

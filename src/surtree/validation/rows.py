@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
 from surtree._types import Floats
 from surtree.data.take import take
@@ -24,12 +25,27 @@ Positions = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """All rows, as the user passed them and as they are read."""
+    """All rows that count, as the user passed them and as they are read.
+
+    Parameters
+    ----------
+    X, y : object
+        As the user passed them, without rows of weight zero.
+    target, weight : Target, array of float or None
+        The rows.
+    counted : array of int
+        The positions of the rows among those that the user passed.
+    horizons : array of float
+        Times for calibration.
+    interval : tuple of two floats
+        Over which the Brier score is integrated.
+    """
 
     X: Any
     y: Any
     target: Target
     weight: Floats | None
+    counted: Positions
     horizons: Floats
     interval: tuple[float, float]
 
@@ -38,12 +54,20 @@ class Rows:
         """How many there are."""
         return self.target.time.size
 
+    @cached_property
+    def uneven_weight(self) -> Floats | None:
+        """The weights, unless all are equal: then measures are those of rows without weights."""
+        if self.weight is None or np.ptp(self.weight) == 0:
+            return None
+        return self.weight
+
     def measure(self, predicted: Predictions, positions: Positions) -> Floats:
         """Return how well what a model says of all rows agrees with some of them."""
+        weight = self.uneven_weight
         return measure(
             predicted.take(positions),
             self.target.take(positions),
-            None if self.weight is None else self.weight[positions],
+            None if weight is None else weight[positions],
             self.horizons,
             self.interval,
         )
@@ -71,13 +95,23 @@ def read_target_rows(
     entry: ArrayLike | None,
     horizons: ArrayLike | None,
 ) -> Rows:
-    """Read rows and their target."""
+    """Read rows and their target; those of weight zero do not count."""
+    check_consistent_length(X, y)
     n_rows = len(y)
     target = read_target(y, n_rows, entry)
+    weight = None if sample_weight is None else read_weights(sample_weight, n_rows)
+    counted = np.arange(n_rows)
+    if weight is not None and not weight.all():
+        counted = np.flatnonzero(weight)
+        X, y, target, weight = (
+            take(X, counted),
+            take(y, counted),
+            target.take(counted),
+            weight[counted],
+        )
     require_events(target)
     times = np.median(target.time[target.event]) if horizons is None else horizons
-    weight = None if sample_weight is None else read_weights(sample_weight, n_rows)
-    return Rows(X, y, target, weight, read_times(times), brier_interval(target))
+    return Rows(X, y, target, weight, counted, read_times(times), brier_interval(target))
 
 
 def fit_on(model: Any, rows: Rows, sample: Positions) -> tuple[Any, Predictions]:

@@ -8,14 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 Positions = NDArray[np.intp]
 
 
-def read_groups(groups: ArrayLike | None, n_rows: int) -> Positions | None:
-    """Return the group of each row as a number from zero on."""
+def read_groups(groups: ArrayLike | None, n_rows: int, counted: Positions) -> Positions | None:
+    """Return the group of each row that counts, as a number from zero on."""
     if groups is None:
         return None
     labels = np.asarray(groups)
     if labels.shape != (n_rows,):
         raise ValueError(f"groups must have a label for each of {n_rows} rows.")
-    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
+    distinct, group = np.unique(labels[counted], return_inverse=True)
+    if distinct.size < 2:
+        raise ValueError("groups has a single label: there is nothing to draw from.")
+    return np.asarray(group, dtype=np.intp)
 
 
 def draw_bootstrap(rng: np.random.Generator, n_rows: int, groups: Positions | None) -> Positions:
