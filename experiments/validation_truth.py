@@ -11,6 +11,7 @@ import pandas as pd
 
 from experiments.experiment import Measures
 from experiments.page import table
+from experiments.task import Status
 from surtree import SurTreeCV, Validation, confidence_band, validate
 from surtree.data.target import read_target
 from surtree.scores.validation import Repetitions
@@ -108,7 +109,7 @@ def measure(case: TruthCase) -> Measures:
     }.items():
         result[f"{name}_covers"] = float(((lower <= survival) & (survival <= upper)).mean())
         result[f"{name}_width"] = float((upper - lower).mean())
-    return result
+    return result | {"status": str(Status.DONE)}
 
 
 def _performance(found: Validation, draws: Repetitions, truth: np.ndarray) -> Measures:
