@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree.base import TreeEstimator
 from surtree.cuts.encoder import Encoder
+from surtree.files.model import damaged
 from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
 from surtree.fitting.training import TrainingData, objective_of, read_training_data
@@ -30,7 +31,7 @@ from surtree.scores import HeldOutScores, SizeScores, Validation
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
-from surtree.tree.model_file import damaged, read_model, write_model
+from surtree.tree.model_file import read_model, write_model
 from surtree.tree.size import Size
 
 Model = TypeVar("Model", bound="SurTree")
@@ -243,11 +244,7 @@ class SurTree(TreeEstimator):
             problem,
             SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
         )
-        best = min(
-            path.sizes,
-            key=lambda size: (size.loss + float(self.ccp_alpha) * size.splits, size.splits),
-        )
-        return adopt_size(self, problem, path, best)
+        return adopt_size(self, problem, path, choose_size(self, path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, as JSON and without code.
@@ -352,6 +349,20 @@ def make_problem(model: SurTree, data: TrainingData) -> FitProblem:
     """
     encoder = Encoder(model.n_thresholds, model.max_categories, model.min_support)
     return FitProblem(data, encoder, encoder.fit_encode(data.table, data.table_weight))
+
+
+def choose_size(model: SurTree, path: SizePath) -> Size:
+    """Return the size with the smallest penalised loss, the smallest one if several have it.
+
+    Parameters
+    ----------
+    model : SurTree
+        Its ``ccp_alpha`` is the penalty on each split.
+    path : SizePath
+        What was found.
+    """
+    penalty = float(model.ccp_alpha)
+    return min(path.sizes, key=lambda size: (size.loss + penalty * size.splits, size.splits))
 
 
 def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) -> Model:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,8 @@ import numpy as np
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
-from surtree.files.schema import format_and_version, is_known, read_each, shown
+from surtree.files.model import damaged, digest, parse_model, plain_value
+from surtree.files.schema import read_each
 from surtree.files.writing import write_text
 from surtree.parameters import LEAF_CURVES, LeafCurveKind
 from surtree.scores.file import read_held_out, read_sizes, save_scores
@@ -28,7 +27,6 @@ VERSION = 2
 
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_")
-_LONGEST_MESSAGE = 400
 # Fields that all trees of a model share.
 _SHARED = ("baseline", "known", "objective")
 
@@ -44,7 +42,7 @@ def write_model(estimator: Any, path: Path) -> None:
         Where to write.
     """
     saved = _to_dict(estimator)
-    saved["digest"] = _digest(saved)
+    saved["digest"] = digest(saved)
     write_text(path, json.dumps(saved, allow_nan=False, ensure_ascii=False) + "\n")
 
 
@@ -62,90 +60,15 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         What the estimator is made with, and what `fit` had learnt. Where the file was edited, the
         status is "edited", the lower bounds are zero and the gap is one.
     """
-    saved = _parse(path)
+    saved = parse_model(path, FORMAT, MODEL_FORMATS)
     try:
         MODEL_FORMATS[saved["version"]](saved, "")
         attributes = _attributes(saved)
     except ValueError as error:
         raise damaged(path, error) from None
-    if saved.pop("digest", None) != _digest(saved):
+    if saved.pop("digest", None) != digest(saved):
         attributes |= _without_proof(attributes["path_"])
     return saved["parameters"], attributes
-
-
-def damaged(path: Path, error: Exception) -> ValueError:
-    """Return the error that says, in a line, what is wrong with a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    error : Exception
-        What was found in it.
-    """
-    said = " ".join(str(error).split())
-    if len(said) > _LONGEST_MESSAGE:
-        said = said[:_LONGEST_MESSAGE] + " ..."
-    return ValueError(f"{path} is damaged: {said}")
-
-
-def _parse(path: Path) -> Any:
-    """Return the JSON object of a file, of the format and the version that can be read."""
-    try:
-        saved = json.loads(
-            path.read_text(encoding="utf-8"),
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-        )
-    except RecursionError:
-        raise damaged(path, ValueError("its values are nested too deeply")) from None
-    except ValueError as error:
-        raise ValueError(
-            f"{path} is not a model of surtree, or is damaged: it is not JSON ({error})."
-        ) from None
-    found = format_and_version(saved)
-    if found[0] != FORMAT:
-        raise ValueError(
-            f"{path} is not a model of surtree: its format is {shown(found[0])}, not {FORMAT!r}."
-        )
-    if not is_known(found[1], MODEL_FORMATS):
-        raise ValueError(
-            f"{path} is a model of version {shown(found[1])}, and this surtree reads versions "
-            f"1 to {VERSION}: install the surtree that wrote it, or a newer one."
-        )
-    return saved
-
-
-def _object(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(fields)
-    if len(found) < len(fields):
-        twice = next(name for name in found if [known for known, _ in fields].count(name) > 1)
-        raise ValueError(f"{shown(twice)} stands twice")
-    return found
-
-
-def _constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
-
-
-def _digest(saved: dict[str, Any]) -> str:
-    """Return a name of the content of a file, whatever its white space and the order of its fields.
-
-    It is not a signature: anybody can compute it.
-    """
-    plain = json.dumps(_canonical(saved), allow_nan=False, sort_keys=True, separators=(",", ":"))
-    return sha256(plain.encode("ascii")).hexdigest()
-
-
-def _canonical(value: Any) -> Any:
-    """Return a value with whole numbers as such: not every program writes 3.0 again as 3.0."""
-    if isinstance(value, dict):
-        return {name: _canonical(item) for name, item in value.items()}
-    if isinstance(value, list):
-        if set(map(type, value)) <= {int, float}:  # there are many of these
-            return [item if item % 1 else int(item) for item in value]
-        return [_canonical(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
@@ -173,7 +96,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "parameters": {name: plain_value(value) for name, value in parameters.items()},
         "columns": None if names is None else names.tolist(),
         "n_columns": estimator.n_features_in_,
         "time_unit": estimator.time_unit_,
@@ -192,7 +115,9 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
             }
             for size in estimator.path_
         ],
-        "encoder": {name: _plain(value) for name, value in estimator.encoder_.get_params().items()},
+        "encoder": {
+            name: plain_value(value) for name, value in estimator.encoder_.get_params().items()
+        },
         **save_cuts(estimator.encoder_.cuts_),
         "heavier_side": estimator.encoder_.heavier_side_.tolist(),
         "objective": save_objective(trees[0].objective),
@@ -202,13 +127,6 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
             for tree in trees
         ],
     }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    # JSON has no infinity. Only a time limit can be infinite, which is no limit.
-    return None if isinstance(value, float) and math.isinf(value) else value
 
 
 def _attributes(saved: dict[str, Any]) -> dict[str, Any]:

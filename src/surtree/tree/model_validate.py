@@ -31,7 +31,7 @@ _loss = Number("a number, zero or more", 0.0)
 _finite = Number("a finite number")
 
 
-def _parameters(value: Any, where: str) -> None:
+def plain_parameters(value: Any, where: str) -> None:
     """Check that parameters are plain values; what they mean is for the estimator to check."""
     if not isinstance(value, dict):
         raise ValueError(f"{where} is {shown(value)}, not an object")
@@ -45,7 +45,7 @@ def _parameters(value: Any, where: str) -> None:
 _FIELDS: dict[str, Check] = {
     "format": anything,
     "version": anything,
-    "parameters": _parameters,
+    "parameters": plain_parameters,
     "columns": optional(list_of(text)),
     "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
     "status": one_of(*STATUSES),
@@ -102,14 +102,23 @@ def _faults(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...
         yield "there is no tree"
     if not trees[0].risk:
         yield "the at-risk counts of its tree are not there"
-    yield from _faults_of_columns(saved, [*cuts, *(cut for tree in trees for cut in tree.cuts)])
+    yield from faults_of_columns(saved, [*cuts, *(cut for tree in trees for cut in tree.cuts)])
     if len(cuts) != len(saved["heavier_side"]):
         yield "the cuts and their heavier sides are not equally many"
     yield from _faults_of_path(saved, trees)
     yield from _faults_of_certificate(saved, trees)
 
 
-def _faults_of_columns(saved: dict[str, Any], cuts: list[Cut]) -> Iterator[str]:
+def faults_of_columns(saved: dict[str, Any], cuts: list[Cut]) -> Iterator[str]:
+    """Yield what does not fit between the columns of a table and questions about them.
+
+    Parameters
+    ----------
+    saved : dict
+        What was read, with the names (``columns``) and the number (``n_columns``) of the columns.
+    cuts : list of Cut
+        The questions.
+    """
     n_columns, names = saved["n_columns"], saved["columns"]
     if names is not None and len(names) != n_columns:
         yield f"{len(names)} names for {n_columns} columns"

@@ -324,12 +324,7 @@ class Tree(ArrayValue):
                 "theta": self.theta.tolist(),
             },
             **save_cuts(self.cuts),
-            "baseline": {
-                "times": self.baseline.times.tolist(),
-                "cumulative_hazard": self.baseline.cumulative_hazard.tolist(),
-                "floor": self.baseline.floor,
-                "last_time": _saved_time(self.baseline.last_time),
-            },
+            "baseline": save_baseline(self.baseline),
             "risk": [
                 {
                     "step": counts.step.tolist(),
@@ -412,6 +407,22 @@ class Tree(ArrayValue):
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
+
+
+def save_baseline(baseline: Baseline) -> dict[str, Any]:
+    """Return a baseline as plain lists and numbers that JSON can hold without loss.
+
+    Parameters
+    ----------
+    baseline : Baseline
+        The baseline.
+    """
+    return {
+        "times": baseline.times.tolist(),
+        "cumulative_hazard": baseline.cumulative_hazard.tolist(),
+        "floor": baseline.floor,
+        "last_time": _saved_time(baseline.last_time),
+    }
 
 
 def read_baseline(saved: Any) -> Baseline:
