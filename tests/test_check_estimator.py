@@ -2,8 +2,17 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from surtree import SurTree, SurTreeCV
+from surtree import SurTree, SurTreeBag, SurTreeCV
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
+
+
+def may_fail(estimator):
+    """Return the checks that no bootstrap passes, as for scikit-learn's own bags and forests."""
+    if not isinstance(estimator, SurTreeBag):
+        return {}
+    return {
+        "check_sample_weight_equivalence_on_dense_data": "a row of weight two is drawn as one row",
+    }
 
 
 @parametrize_with_checks(
@@ -16,7 +25,10 @@ from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearch
         ConditionalInferenceTree(),
         ConditionalInferenceTree(max_depth=3, alpha=0.5, min_split=4, min_bucket=2),
         LocalSearchTree(n_restarts=3),
-    ]
+        SurTreeBag(5),
+        SurTreeBag(3, max_depth=2, leaf_curve="shrunk", random_state=None, n_jobs=2),
+    ],
+    expected_failed_checks=may_fail,
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -32,6 +32,7 @@ ROOMS = (
     "estimator",
     "heuristics",
     "model_selection",
+    "bagging",
     "audit",
     "validation",
     "datasets",

@@ -13,7 +13,8 @@ Examples
 from importlib.metadata import version
 
 from surtree.audit import Audit, Optimum, SplitCost, audit_tree
-from surtree.base import TreeEstimator
+from surtree.bagging import SurTreeBag
+from surtree.base import SurvivalEstimator, TreeEstimator
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
 from surtree.estimator import SurTree
 from surtree.model_selection import (
@@ -87,7 +88,9 @@ __all__ = [
     "SplitCost",
     "StepFunction",
     "SurTree",
+    "SurTreeBag",
     "SurTreeCV",
+    "SurvivalEstimator",
     "Tree",
     "TreeEstimator",
     "UnseenCategoryWarning",

@@ -1,7 +1,8 @@
-"""The base class of all tree estimators: prediction, curves, scores, leaves, importances."""
+"""The base classes: of all estimators, and of those with a tree."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,55 @@ from surtree.tree.rows import find_leaves, path_matrix
 from surtree.tree.tree import Tree
 
 
-class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """The base class of all estimators: what a risk alone is enough for."""
+
+    # scikit-survival reads this: predictions are higher for a higher risk.
+    _predict_risk_score = True
+
+    @abstractmethod
+    def predict(self, X: Any) -> Floats:
+        """Return the risk of each row, higher is riskier."""
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return Harrell's C: how often the riskier of two rows has its event first.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`.
+        y : structured array of shape (n_samples,)
+            A boolean event indicator and a time.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+        """
+        risk = self.predict(X)
+        target = read_target(y, risk.size)
+        weight = self._weights(target, sample_weight)
+        return concordance_index_censored(
+            target.event, target.time, risk, sample_weight=weight
+        ).cindex
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    @staticmethod
+    def _weights(target: Target, sample_weight: ArrayLike | None) -> Floats:
+        """Return the weights of rows, zero where a row is censored at time zero."""
+        weight = read_weights(sample_weight, target.time.size)
+        return np.where(target.censored_at_zero, 0.0, weight)
+
+
+class TreeEstimator(SurvivalEstimator):
     """The base class of all tree estimators.
 
     A subclass has the parameter ``leaf_curve``, and its ``fit`` sets ``tree_``.
     """
-
-    # scikit-survival reads this: predictions are higher for a higher risk.
-    _predict_risk_score = True
 
     leaf_curve: LeafCurveKind
     tree_: Tree
@@ -105,25 +147,6 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         """
         leaf_index = self._leaf_index(self._read(X))
         return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]
-
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return Harrell's C: how often the riskier of two rows has its event first.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-        """
-        risk = self.predict(X)
-        target = read_target(y, risk.size)
-        weight = self._weights(target, sample_weight)
-        return concordance_index_censored(
-            target.event, target.time, risk, sample_weight=weight
-        ).cindex
 
     def loss(
         self,
@@ -199,14 +222,6 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.tree_.importances(self.n_features_in_)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
     def _html_repr(self) -> str:
         """Return what a notebook shows: the tree, or before `fit` scikit-learn's picture."""
         try:
@@ -217,12 +232,6 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         from surtree.report import notebook_html
 
         return notebook_html(self)
-
-    @staticmethod
-    def _weights(target: Target, sample_weight: ArrayLike | None) -> Floats:
-        """Return the weights of rows, zero where a row is censored at time zero."""
-        weight = read_weights(sample_weight, target.time.size)
-        return np.where(target.censored_at_zero, 0.0, weight)
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
