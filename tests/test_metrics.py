@@ -306,6 +306,28 @@ def test_integrated_brier_score_is_the_sum_of_brier_scores_over_all_steps(seed):
     assert found == pytest.approx(expected, abs=1e-13)
 
 
+class Curve:
+    """A step function whose values can be set later than its address in memory."""
+
+    def __init__(self):
+        self.x = np.arange(1.0, 6.0)
+
+    def __call__(self, times):
+        return np.concatenate(([1.0], self.y))[np.searchsorted(self.x, times, side="right")]
+
+
+def test_where_curves_are_in_memory_does_not_change_a_bit():
+    y = draw(4)
+    values = np.sort(np.random.default_rng(0).random((30, 5)))[:, ::-1]
+    ascending = sorted((Curve() for _ in values), key=id)
+    scores = set()
+    for curves in (ascending, ascending[::-1]):
+        for curve, own in zip(curves, values, strict=True):
+            curve.y = own
+        scores.add(integrated_brier_score(y, y, [*curves, *curves]))
+    assert len(scores) == 1
+
+
 def test_rows_after_the_last_training_time_are_left_out():
     train, test = draw(0), draw(1)
     later = np.concatenate([test, survival_target([True, False], [50, 60])])

@@ -65,7 +65,8 @@ def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> F
     scores = np.empty(len(times))
     for j, time in enumerate(times):
         had_event = test.event & (test.time <= time)
-        cost_event = row_weight @ np.where(had_event, predicted[:, j], 0.0) ** 2
+        # Not a dot product, here and below: its rounding may depend on the number of threads.
+        cost_event = np.sum(row_weight * np.where(had_event, predicted[:, j], 0.0) ** 2)
         cost_none = time_weight[j] * np.sum((1.0 - predicted[test.time > time, j]) ** 2)
         scores[j] = (cost_event + cost_none) / len(test.time)
     return scores
@@ -175,7 +176,7 @@ def _curve_cost(
     until = np.interp(time, knots, _sums(without_event * width))
     after_event = _sums(survival**2 * width)
     after = after_event[-1] - np.interp(time, knots, after_event)
-    return float(until.sum() + row_weight @ after)
+    return float(until.sum() + (row_weight * after).sum())
 
 
 def _sums(values: Floats) -> Floats:

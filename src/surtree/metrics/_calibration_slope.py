@@ -71,8 +71,9 @@ def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:
         risk = weight * np.exp(np.clip(slope * x, -700, 700))
         sums = [_at_risk(risk * x**power, target)[died] for power in (0, 1, 2)]
         mean = sums[1] / sums[0]
-        gradient = float(weight[died] @ (x[died] - mean))
-        information = float(weight[died] @ (sums[2] / sums[0] - mean**2))
+        # Not dot products: their rounding may depend on the number of threads.
+        gradient = float((weight[died] * (x[died] - mean)).sum())
+        information = float((weight[died] * (sums[2] / sums[0] - mean**2)).sum())
         if information <= 0:
             return float("nan")
         step = float(np.clip(gradient / information, -1.0, 1.0))

@@ -117,9 +117,12 @@ def _step_functions(survival: Any, times: Floats, n_rows: int) -> list[Curve]:
 
 
 def _share(functions: list[Curve]) -> Curves:
-    identity = [id(function) for function in functions]
-    _, first, of_row = np.unique(identity, return_index=True, return_inverse=True)
-    return Curves(tuple(functions[index] for index in first), of_row)
+    # Numbered as they come: in another order, such as that of their addresses, sums over curves
+    # would round differently from run to run.
+    place: dict[int, int] = {}
+    of_row = [place.setdefault(id(function), len(place)) for function in functions]
+    distinct = {id(function): function for function in functions}
+    return Curves(tuple(distinct.values()), np.array(of_row, dtype=np.intp))
 
 
 def _require_probabilities(values: Floats) -> Floats:
