@@ -1,11 +1,13 @@
 """Run R on real tables, and keep what it finds.
 
 Trees of partykit and rpart are in ``reference.json.gz``; Kaplan-Meier curves of the leaves of our
-trees, with bands and medians, in ``curves.json.gz``.
+trees, with bands and medians, in ``curves.json.gz``; the optimism that the bootstrap of rms finds
+in ``optimism.json``.
 
-Needs R with partykit, rpart, survival and jsonlite (Debian: ``apt-get install r-cran-partykit
-r-cran-rpart r-cran-survival r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``; the
-tests only read the files that it writes.
+Needs R with partykit, rpart, survival, rms and jsonlite (Debian: ``apt-get install r-cran-partykit
+r-cran-rpart r-cran-survival r-cran-rms r-cran-jsonlite``). Run it as ``python
+tests/r/make_reference.py``, with "curves", "optimism" or "trees" for a part of it; the tests only
+read the files that it writes.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from curve_cases import CURVES
+from optimism_cases import CASES, optimism_case
 from real_tables import TABLES, numbers
 
 from surtree.data.target import read_target
@@ -57,6 +61,17 @@ def make_curves() -> None:
         keep("curves.json.gz", json.loads((folder / "curves.json").read_text()))
 
 
+def make_optimism() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name in CASES:
+            table = optimism_case(name)
+            table.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / "optimism.R", folder, *CASES], check=True)
+        found = json.loads((folder / "optimism.json").read_text())
+        (HERE / "optimism.json").write_text(json.dumps(found, indent=2) + "\n")
+
+
 def make_trees() -> None:
     complete = []
     with tempfile.TemporaryDirectory() as scratch:
@@ -84,5 +99,6 @@ def make_trees() -> None:
 
 
 if __name__ == "__main__":
-    make_curves()
-    make_trees()
+    MAKE = {"curves": make_curves, "optimism": make_optimism, "trees": make_trees}
+    for part in sys.argv[1:] or MAKE:
+        MAKE[part]()
