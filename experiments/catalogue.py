@@ -6,6 +6,8 @@ from functools import partial
 
 from experiments import (
     ablation,
+    ensembles,
+    ensembles_page,
     gaps,
     paper_size,
     preparation,
@@ -16,6 +18,8 @@ from experiments import (
     small_cohorts,
     small_cohorts_page,
     synthetic,
+    teacher,
+    teacher_page,
     theta,
     threshold_curve,
     threshold_held_out,
@@ -77,6 +81,18 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=validation_truth.cases,
         measure=validation_truth.measure,
         page=validation_truth.page,
+    ),
+    "ensembles": Experiment(
+        title="many trees beside one: the bag, and ensembles of others",
+        cases=ensembles.cases,
+        measure=ensembles.measure,
+        page=ensembles_page.page,
+    ),
+    "teacher": Experiment(
+        title="trees that are taught by a bag, at equal size",
+        cases=teacher.cases,
+        measure=teacher.measure,
+        page=teacher_page.page,
     ),
     "training-score": Experiment(
         title="how far heuristics are from the optimum on synthetic data",
