@@ -48,7 +48,7 @@ def read_survival_at(survival: Any, times: Floats, n_rows: int) -> Floats:
     """
     functions = _functions(survival)
     if functions is not None:
-        curves = _share(functions)
+        curves = share_curves(functions)
         survival = np.array([evaluate(curve, times) for curve in curves.distinct])[curves.of_row]
     values = np.asarray(survival, dtype=np.float64)
     if values.ndim == 1 and len(times) == 1:
@@ -85,7 +85,7 @@ def read_survival_curves(survival: Any, times: ArrayLike | None, n_rows: int) ->
             "The functions in survival must be step functions that have their times in x; or pass "
             "an array of survival, and times."
         )
-    return _share(functions)
+    return share_curves(functions)
 
 
 def evaluate(curve: Curve, times: Floats) -> Floats:
@@ -116,7 +116,8 @@ def _step_functions(survival: Any, times: Floats, n_rows: int) -> list[Curve]:
     return functions
 
 
-def _share(functions: list[Curve]) -> Curves:
+def share_curves(functions: list[Curve]) -> Curves:
+    """Return the distinct ones among curves, and which of them each row has."""
     # Numbered as they come: in another order, such as that of their addresses, sums over curves
     # would round differently from run to run.
     place: dict[int, int] = {}

@@ -213,7 +213,10 @@ def _measures(
 ) -> tuple[Performance, ...]:
     rng = np.random.default_rng(random_state)
     draws = np.stack(
-        [rows.measure(predicted, draw_bootstrap(rng, rows.n, None)) for _ in range(n_bootstraps)]
+        [
+            rows.measure(predicted, draw_bootstrap(rng, np.arange(rows.n)))
+            for _ in range(n_bootstraps)
+        ]
     )
     lower, upper = (quantile_of_known(draws, share) for share in ((1 - level) / 2, (1 + level) / 2))
     values = rows.measure(predicted, np.arange(rows.n))

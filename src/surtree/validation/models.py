@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from surtree._types import Floats
 from surtree.base import TreeEstimator
-from surtree.metrics._survival import Curve, evaluate
+from surtree.metrics._survival import Curve, evaluate, share_curves
 from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.curves import leaf_curves
@@ -70,14 +70,11 @@ def predict(model: Any, X: Any) -> Predictions:
         leaves = model.apply(X)
         return Predictions(tree.theta[leaves], _curves(tree), np.searchsorted(tree.leaves, leaves))
     model, X = _last_step(model, X)
-    curves = list(model.predict_survival_function(X))
-    _, first, of_row = np.unique(
-        [id(curve) for curve in curves], return_index=True, return_inverse=True
-    )
+    curves = share_curves(list(model.predict_survival_function(X)))
     return Predictions(
         np.asarray(model.predict(X), dtype=np.float64),
-        _objects([curves[place] for place in first]),
-        of_row,
+        _objects(list(curves.distinct)),
+        curves.of_row,
     )
 
 

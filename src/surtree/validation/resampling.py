@@ -51,7 +51,7 @@ class _Task:
 
     model: Any
     rows: Rows
-    groups: Positions | None
+    groups: Positions
     shown: Positions
     leaves: Positions | None  # the place of the leaf of each row, in the tree of all rows
     n_leaves: int
@@ -219,7 +219,7 @@ def _shown(n_rows: int, n_repetitions: int, random_state: int) -> Positions:
 def _bootstrap(task: _Task, seed: np.random.SeedSequence) -> _Repetition:
     """Fit on a bootstrap sample; measure on it, on all rows, and on those outside of it."""
     rows = task.rows
-    sample = draw_bootstrap(np.random.default_rng(seed), rows.n, task.groups)
+    sample = draw_bootstrap(np.random.default_rng(seed), task.groups)
     fitted, predicted = fit_on(task.model, rows, sample)
     unseen = np.bincount(sample, minlength=rows.n) == 0
     outside = np.flatnonzero(unseen)
@@ -250,7 +250,7 @@ def _folds(task: _Task, seed: np.random.SeedSequence, *, n_folds: int, n_draws: 
     pooled = Predictions(
         risk, np.concatenate([predicted.curves for _, predicted in parts]), starts[place] + of_row
     )
-    draws = [rows.measure(pooled, draw_bootstrap(rng, rows.n, task.groups)) for _ in range(n_draws)]
+    draws = [rows.measure(pooled, draw_bootstrap(rng, task.groups)) for _ in range(n_draws)]
     return _Repetition(
         resampled=np.stack(draws),
         original=np.empty((0, len(draws[0]))),
