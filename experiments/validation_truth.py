@@ -158,6 +158,10 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         f"bootstrap samples, the truth from {one['test_rows']:,} more rows. The truth is a tree of "
         "three questions, or smooth: linear in four columns, which no small tree can follow.",
         "",
+        "Read it so: `632` (the default) and `optimism` are corrected values less the truth, "
+        "`apparent` is what the rows of the fit say. The interval of the calibration slope is too "
+        "narrow: every sample has a slope of about one on its own rows, whatever the truth is.",
+        "",
     ]
     for name, title in (
         ("concordance", "Harrell's C"),

@@ -127,6 +127,12 @@ def validate(
     Validation
         ``print`` shows a table.
 
+    Notes
+    -----
+    On simulated tables the corrected values are right on average, and nominal intervals of
+    Harrell's C and of the Brier score hold the truth; that of the calibration slope is too narrow
+    (docs/results/validation.md).
+
     Examples
     --------
     >>> from surtree import SurTree, validate
