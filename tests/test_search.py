@@ -19,10 +19,11 @@ from surtree.cuts.encoder import Encoder, join_binned
 from surtree.data.table import read_table
 from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
-from surtree.heuristics import LocalSearchTree
+from surtree.heuristics import GreedyTree, LocalSearchTree
 from surtree.solver import reference
 from surtree.solver.core import Problem
-from surtree.solver.problem import Limits, Switches
+from surtree.solver.problem import Limits, Switches, TreeTopology
+from surtree.solver.pruning import best_subtrees
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 
@@ -371,3 +372,101 @@ def test_two_searches_at_once():
     for thread in threads:
         thread.join()
     assert found == [found[0]] * 3
+
+
+# Wide tables
+
+
+def wide_table(n_rows, n_columns):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n_rows, n_columns))
+    rate = np.exp(0.8 * (X[:, 0] > 0) + 0.6 * (X[:, 1] > 0.5))
+    return X, rng.exponential(1 / rate)
+
+
+def test_a_table_of_many_columns_has_its_optimum():
+    # So many columns have more tables than are kept at once. Depth three by its definition.
+    X, y = wide_table(150, 16)
+    model = SurTree(max_depth=3, max_splits=4).fit(X, y)
+    holds = model.encoder_.transform(X).astype(bool)
+    best = np.inf
+    for cut in range(holds.shape[1]):
+        yes = holds[:, cut]
+        sides = [
+            reference_path(X[side], y[side], holds[side], model.tree_.baseline)
+            for side in (yes, ~yes)
+        ]
+        # Four splits: the root, and three below it in any way.
+        best = min(best, *(sides[0][k] + sides[1][3 - k] for k in range(4)))
+    assert model.loss_ == pytest.approx(best, rel=1e-9)
+
+
+def reference_path(X, y, holds, baseline):
+    """Return the least loss of depth two with at most 0 to 3 splits, by trying all cuts."""
+    target = read_target(y, len(y))
+    sums = RELATIVE_RISK.row_sums(target, np.ones(len(y)), baseline)
+    values = np.vstack([sums.values, np.ones(len(y))])
+
+    def loss(total):
+        events, hazard = total[0], total[1]
+        return -events * np.log(
+            np.where(events > 0, events, 1.0) / np.where(events > 0, hazard, 1.0)
+        )
+
+    def stump(inside):
+        part = values[:, inside]
+        total = part.sum(axis=1)
+        yes = part @ holds[inside]
+        no = total[:, None] - yes
+        divides = (yes[2] > 0) & (no[2] > 0)
+        split = loss(yes[:, divides]) + loss(no[:, divides])
+        return loss(total), min(loss(total), split.min(initial=np.inf))
+
+    everyone = np.ones(len(y), dtype=bool)
+    leaf, one = stump(everyone)
+    two = three = one
+    for cut in range(holds.shape[1]):
+        yes = holds[:, cut]
+        if yes.all() or not yes.any():
+            continue
+        (leaf_yes, stump_yes), (leaf_no, stump_no) = stump(yes), stump(~yes)
+        two = min(two, stump_yes + leaf_no, leaf_yes + stump_no)
+        three = min(three, stump_yes + stump_no)
+    return sums.constant + np.array([leaf, one, two, min(two, three)])
+
+
+@pytest.mark.parametrize(("n_columns", "depth"), [(60, 3), (60, 4), (300, 2)])
+@pytest.mark.parametrize("time_limit", [1e-9, 0.2])
+def test_a_search_of_a_wide_table_that_ends_early_is_as_good_as_greedy(
+    n_columns, depth, time_limit
+):
+    X, y = wide_table(400, n_columns)
+    model = SurTree(max_depth=depth, time_limit=time_limit).fit(X, y)
+    greedy = GreedyTree(max_depth=depth).fit(X, y)
+    assert model.loss_ <= greedy.tree_.total_loss * (1 + 1e-9)
+    losses = [size.loss for size in model.path_]
+    assert losses == sorted(losses, reverse=True)
+    # Smaller sizes have trees too: the best parts of the largest.
+    assert len(set(losses)) > 2 ** (depth - 1)
+
+
+def test_subtrees_of_every_size_are_the_best():
+    rng = np.random.default_rng(0)
+    X, y = wide_table(200, 5)
+    tree = GreedyTree(max_depth=3, n_thresholds=5).fit(X, y).tree_
+
+    def every(node, worth):
+        """Yield the splits and the worth of all subtrees at a node."""
+        yield 0, worth[node]
+        if tree.left[node] >= 0:
+            for n_left, left in every(tree.left[node], worth):
+                for n_right, right in every(tree.right[node], worth):
+                    yield 1 + n_left + n_right, left + right
+
+    for _ in range(20):
+        worth = rng.normal(size=tree.n_nodes)
+        gains, trees = best_subtrees(TreeTopology(tree.cut, tree.left, tree.right), worth)
+        subtrees = list(every(0, worth))
+        for splits, gain in enumerate(gains):
+            assert gain == pytest.approx(max(w for n, w in subtrees if n == splits))
+            assert np.count_nonzero(trees[splits].cut >= 0) == splits

@@ -1,7 +1,8 @@
 // Trees of depth three: tables over triples of columns.
 //
 // The eight cells of three cuts serve each of the three as the topmost one, so no cell is evaluated
-// twice. The input is tables, not rows: tables of one row set are differences of those of others.
+// twice. The input is rows, of which tables are made one at a time; or all tables, where those of one row set
+// are differences of those of others.
 #pragma once
 
 #include "kernel/depth_two.hpp"
@@ -11,15 +12,13 @@ namespace surtree::SURTREE_ISA {
 namespace {
 
 // Best gains with 0 to 3 splits for each side of each cut.
-template <class Leaf>
+template <class Leaf, template <int> class Tables>
 struct DepthThree {
     static constexpr int Width = Leaf::width;
 
-    using Triple = typename TripleTables<Width>::Triple;
-
     const KernelInput& in;
-    const TripleTables<Width> tables;
     Arena arena;
+    const Tables<Width> tables;
     const Leaf rule;
     SingleSolver<Leaf> single;
     PairSolver<Leaf> pair;
@@ -38,8 +37,8 @@ struct DepthThree {
 
     explicit DepthThree(const KernelInput& input)
         : in(input),
-          tables{input},
           arena{input.workspace},
+          tables(arena, input),
           rule(input.leaf),
           single(arena, input),
           pair(arena, input),
@@ -94,12 +93,14 @@ struct DepthThree {
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = i + 1; j < in.n_axes; ++j) solve_pair(i, j);
         for (int i = 0; i < in.n_axes; ++i)
-            for (int j = i + 1; j < in.n_axes; ++j)
+            for (int j = i + 1; j < in.n_axes; ++j) {
+                tables.start(in.axes[i], in.axes[j]);
                 for (int k = j + 1; k < in.n_axes; ++k) {
                     if (known(i, j) && known(i, k) && known(j, k)) continue;
                     solve_triple(i, j, k);
                     if (stopped(in)) return false;
                 }
+            }
         if (in.found) *in.found = {in.n_axes, leaf, stump, cell_stump};
         join();
         return true;
@@ -111,7 +112,7 @@ struct DepthThree {
     void solve_pair(int i, int j) {
         const KernelAxis &a = in.axes[i], &b = in.axes[j];
         const double* const table = pair_table[i * in.n_axes + j];
-        const bool in_order = a.table_axis < b.table_axis;
+        const bool in_order = tables.in_order(a, b);
         const std::size_t a_stride = in_order ? area(tables.bins_of(b), Width) : Width;
         const std::size_t b_stride = in_order ? Width : area(tables.bins_of(a), Width);
         pair.solve(rule, table, a, a_stride, b, b_stride, 0, known(i) ? a.n_sides : a.n_regions, pair_gains);
@@ -267,6 +268,11 @@ struct DepthThree {
         }
     }
 };
+
+template <class Leaf>
+using DepthThreeOfRows = DepthThree<Leaf, RowTables>;
+template <class Leaf>
+using DepthThreeOfTables = DepthThree<Leaf, GivenTables>;
 
 }  // namespace
 }  // namespace surtree::SURTREE_ISA

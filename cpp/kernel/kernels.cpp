@@ -24,7 +24,12 @@ std::size_t workspace(const KernelInput& in, int depth) {
     dry.workspace = nullptr;
     if (depth == 1) return count<Objective, DepthOne>(dry);
     if (depth == 2) return count<Objective, DepthTwo>(dry);
-    return count<Objective, DepthThree>(dry);
+    return in.tables ? count<Objective, DepthThreeOfTables>(dry) : count<Objective, DepthThreeOfRows>(dry);
+}
+
+template <class Objective>
+bool run_depth_three(const KernelInput& in) {
+    return in.tables ? run<Objective, DepthThreeOfTables>(in) : run<Objective, DepthThreeOfRows>(in);
 }
 
 template <class Objective>
@@ -87,7 +92,7 @@ constexpr Kernels table = {SURTREE_NAME(SURTREE_ISA),
                            Objective::is_monotone,
                            Objective::scale,
                            Objective::saturated_exactly,
-                           {run<Objective, DepthOne>, run<Objective, DepthTwo>, run<Objective, DepthThree>},
+                           {run<Objective, DepthOne>, run<Objective, DepthTwo>, run_depth_three<Objective>},
                            workspace<Objective>,
                            fill_tables<Objective>,
                            scan<Objective>,

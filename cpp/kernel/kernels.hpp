@@ -63,7 +63,7 @@ struct KernelInput {
     const double* sums;  // n_rows x width: sums of the objective, then counts
     LeafSpec leaf;
     const TableLayout* layout;  // for depth three only
-    const double* tables;       // for depth three, which takes tables instead of rows
+    const double* tables;       // for depth three, if the tables are there; null: it makes them of the rows
     const bool* stop;           // polled
     double* workspace;
     double* side_gains;  // out: sides x 2^(depth - 1)

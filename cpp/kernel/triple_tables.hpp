@@ -1,4 +1,4 @@
-// Histograms over triples of columns: what depth three starts from.
+// Histograms over triples of columns: what depth three evaluates.
 #pragma once
 
 #include "kernel/tables.hpp"
@@ -27,19 +27,83 @@ void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
         }
 }
 
-// The tables of a kernel's input.
+// Three axes in the order of their cuts, and their table, whose order may be another.
+struct Triple {
+    const KernelAxis &i, &j, &k;
+    const double* table;
+    std::size_t i_stride, j_stride, k_stride;
+
+    int block() const { return j.n_sides * k.n_sides; }
+};
+
+// Tables that are made of the rows one at a time, and stay in the cache while they are used. Their axes are
+// in the order of the kernel's. They have a cell for every bin: rows too light to count may be anywhere.
 template <int Width>
-struct TripleTables {
+struct RowTables {
+    const KernelInput& in;
+    unsigned* cell_of;  // per row: its cell in a table of one or two axes
+    double* table;
+
+    RowTables(Arena& arena, const KernelInput& input)
+        : in(input), cell_of(arena.cells(input.n_rows)), table(arena.take(largest_table())) {}
+
+    std::size_t largest_table() const {
+        int most[3] = {1, 1, 1};  // in descending order
+        for (int i = 0; i < in.n_axes; ++i) {
+            int n = bins_of(in.axes[i]);
+            for (int& m : most) {
+                const int larger = n > m ? n : m;
+                n += m - larger;
+                m = larger;
+            }
+        }
+        return area(most[0], most[1]) * area(most[2], Width);
+    }
+
+    int bins_of(const KernelAxis& axis) const { return in.layout->n_bins[axis.table_axis]; }
+    bool in_order(const KernelAxis&, const KernelAxis&) const { return true; }
+
+    void sum_margins(double* const* single_table, double* const* pair_table) const {
+        for (int i = 0; i < in.n_axes; ++i) {
+            const KernelAxis& a = in.axes[i];
+            fill(single_table[i], area(bins_of(a), Width), 0);
+            for (int r = 0; r < in.n_rows; ++r) {
+                cell_of[r] = a.bins[r];
+                add_cell<Width>(single_table[i] + area(a.bins[r], Width), in.sums + area(r, Width));
+            }
+            for (int j = i + 1; j < in.n_axes; ++j) {
+                const KernelAxis& b = in.axes[j];
+                double* const out = pair_table[i * in.n_axes + j];
+                fill(out, area(bins_of(a), bins_of(b)) * Width, 0);
+                add_rows<Width>(in, 0, in.n_rows, cell_of, b.bins, bins_of(b), out);
+            }
+        }
+    }
+
+    // To be called before the triples that begin with these axes.
+    void start(const KernelAxis& i, const KernelAxis& j) const {
+        const unsigned n_bins = static_cast<unsigned>(bins_of(j));
+        for (int r = 0; r < in.n_rows; ++r) cell_of[r] = i.bins[r] * n_bins + j.bins[r];
+    }
+
+    Triple triple(const KernelAxis& i, const KernelAxis& j, const KernelAxis& k) const {
+        const std::size_t j_stride = area(bins_of(k), Width);
+        const std::size_t i_stride = static_cast<std::size_t>(bins_of(j)) * j_stride;
+        fill(table, static_cast<std::size_t>(bins_of(i)) * i_stride, 0);
+        add_rows<Width>(in, 0, in.n_rows, cell_of, k.bins, bins_of(k), table);
+        return {i, j, k, table, i_stride, j_stride, Width};
+    }
+};
+
+// Tables that are there already: sums and differences of those of other rows.
+template <int Width>
+struct GivenTables {
     const KernelInput& in;
 
-    // Three axes in the order of their cuts, and their table, whose order may be another.
-    struct Triple {
-        const KernelAxis &i, &j, &k;
-        const double* table;
-        std::size_t i_stride, j_stride, k_stride;
+    GivenTables(Arena&, const KernelInput& input) : in(input) {}
 
-        int block() const { return j.n_sides * k.n_sides; }
-    };
+    bool in_order(const KernelAxis& a, const KernelAxis& b) const { return a.table_axis < b.table_axis; }
+    void start(const KernelAxis&, const KernelAxis&) const {}
 
     int bins_of(const KernelAxis& axis) const { return in.layout->n_bins[axis.table_axis]; }
 

@@ -17,8 +17,10 @@ Status SweepSearch::run() {
     const int kernel_depth = recursion_.tables().depth();
     const bool may_end_early = is_timed(control_) || control_.wants_progress;
     Status status = Status::optimal;
-    for (stage_depth_ = kernel_depth; stage_depth_ <= recursion_.depth() && status == Status::optimal;
-         ++stage_depth_) {
+    // The kernels solve their levels at once, which takes long where there are many columns.
+    stage_depth_ = kernel_depth;
+    if (may_end_early && !is_quick()) stage_depth_ = 1;
+    for (; stage_depth_ <= recursion_.depth() && status == Status::optimal; ++stage_depth_) {
         // The stage before the side cache is used only leaves a tree, for searches that may be stopped early.
         if (stage_depth_ == Recursion::side_cache_depth - 1 && recursion_.has_side_cache() && !may_end_early)
             continue;
@@ -54,7 +56,7 @@ bool SweepSearch::worth_filling_side_cache() const {
 std::vector<SweepSearch::Task> SweepSearch::tasks() const {
     const Columns& columns = recursion_.columns();
     const int kernel_depth = recursion_.tables().depth();
-    if (stage_depth_ == kernel_depth) return {{Task::Kind::solve, 0, columns.n_sides()}};
+    if (stage_depth_ <= kernel_depth) return {{Task::Kind::solve, 0, columns.n_sides()}};
     std::vector<Task> out;
     for (const int side : promising_sides()) {
         const int first = columns.of_side(side).first_side();
@@ -135,10 +137,10 @@ void SweepSearch::solve_root_sides(const Task& task, Recursion::Worker& worker) 
     const RowSet& all = rows().all;
     const Column& column = recursion_.columns().of_side(task.first_side);
     std::vector<Profile> profiles;
-    if (stage_depth_ == recursion_.tables().depth()) {
+    if (stage_depth_ <= recursion_.tables().depth()) {
         if (!recursion_.tables().solve(all, stage_depth_, worker.scratch, worker.profiles)) return;
         profiles = worker.profiles.by_side(recursion_.columns());
-        recursion_.cache_root_sides(worker.profiles);
+        if (stage_depth_ == recursion_.tables().depth()) recursion_.cache_root_sides(worker.profiles);
     } else if (task.last_side - task.first_side == 1) {
         profiles.resize(1);
         if (!recursion_.solve_side(all, column, task.first_side, recursion_.root_sides(), depth, worker,

@@ -44,8 +44,8 @@ TableSolver::TableSolver(const Columns& columns, const Rows& rows, int depth, co
     layout_ = {static_cast<int>(n), table_bins_.data(), triples_.data(), size};
 }
 
-KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, int depth,
-                               Scratch& scratch, SideProfiles& out) const {
+KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows,
+                               const double* tables, int depth, Scratch& scratch, SideProfiles& out) const {
     out.width = std::size_t{1} << (depth - 1);
     out.regions.clear();
     scratch.views.clear();
@@ -71,6 +71,7 @@ KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, co
     in.sums = rows ? rows->sums.data() : nullptr;
     in.leaf = leaf_.spec();
     in.layout = &layout_;
+    in.tables = tables;
     in.stop = stop_;
     in.side_gains = out.gains.data();
     const std::size_t need = leaf_.kernels().workspace(in, depth);
@@ -80,7 +81,9 @@ KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, co
 }
 
 bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const {
-    if (depth == 3) {
+    // Small tables stay in the cache all together, and pairs are margins of them.
+    constexpr std::size_t small = std::size_t{1} << 19;
+    if (depth == 3 && layout_.size <= small) {
         scratch.tables.assign(layout_.size, 0.0);
         constexpr int chunk = 1 << 16;  // a stop is polled between chunks
         for (int first = 0; first < rows.n; first += chunk) {
@@ -89,9 +92,18 @@ bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SidePro
         }
         return solve_tables(scratch.tables.data(), scratch, out);
     }
+    return solve_rows(rows, depth, scratch, out);
+}
+
+bool TableSolver::solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const {
     std::vector<const ColumnRegions*> axes;
-    for (const int c : order_) axes.push_back(c == no_column ? nullptr : &columns_[c].whole());
-    return leaf_.kernels().depth[depth - 1](input(axes, &rows, depth, scratch, out));
+    for (const int c : order_) {
+        const ColumnRegions* axis = nullptr;
+        if (c != no_column) axis = depth == 3 ? &columns_[c].within(occupied(rows, c)) : &columns_[c].whole();
+        axes.push_back(axis);
+    }
+    const KernelInput in = input(axes, &rows, nullptr, depth, scratch, out);
+    return in.n_axes == 0 || leaf_.kernels().depth[depth - 1](in);
 }
 
 void TableSolver::add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
@@ -122,8 +134,7 @@ bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfi
     std::vector<const ColumnRegions*> axes;
     for (std::size_t a = 0; a < order_.size(); ++a)
         axes.push_back(order_[a] == no_column ? nullptr : &columns_[order_[a]].within(occupied(tables, a)));
-    KernelInput in = input(axes, nullptr, 3, scratch, out);
-    in.tables = tables;
+    KernelInput in = input(axes, nullptr, tables, 3, scratch, out);
     if (!context) return in.n_axes == 0 || leaf_.kernels().depth[2](in);
 
     std::vector<StumpStore::View> views;
@@ -206,6 +217,20 @@ std::uint64_t TableSolver::occupied(const double* tables, std::size_t axis) cons
             }
             mask |= static_cast<std::uint64_t>(any) << b;
         }
+    return mask;
+}
+
+std::uint64_t TableSolver::occupied(const RowSet& rows, int column) const {
+    std::uint64_t mask = 0;
+    const std::uint16_t* bins = rows.column(column);
+    const int exposure = leaf_.kernels().exposure;
+    const int first_count = has_light_rows_ ? leaf_.kernels().n_sums : width_;
+    const double* sums = rows.sums.data();
+    for (int r = 0; r < rows.n; ++r, sums += width_) {
+        bool any = sums[exposure] > 0;
+        for (int c = first_count; c < width_; ++c) any |= sums[c] > 0;
+        mask |= static_cast<std::uint64_t>(any) << bins[r];
+    }
     return mask;
 }
 

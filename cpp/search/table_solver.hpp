@@ -32,8 +32,12 @@ class TableSolver {
     // Solves trees of this depth over a set of rows; false if stopped.
     bool solve(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const;
 
-    // Depth three starts from tables, which may be sums and differences of other tables. For a side of the
-    // root, `context` gives access to the stumps that other columns have stored.
+    // The same with tables that are made of the rows one at a time. For depth three that takes little memory
+    // where columns are many.
+    bool solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const;
+
+    // Depth three from tables, which may be sums and differences of other tables. For a side of the root,
+    // `context` gives access to the stumps that other columns have stored.
     bool solve_tables(const double* tables, Scratch& scratch, SideProfiles& out,
                       const StumpStore::Context* context = nullptr) const;
     void add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
@@ -50,11 +54,12 @@ class TableSolver {
                                    const std::vector<int>& sides) const;
 
  private:
-    KernelInput input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, int depth,
-                      Scratch& scratch, SideProfiles& out) const;
+    KernelInput input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, const double* tables,
+                      int depth, Scratch& scratch, SideProfiles& out) const;
     void load_known(const StumpStore::Context& context, const std::vector<StumpStore::View>& views,
                     const KernelInput& in, Scratch& scratch) const;
     std::uint64_t occupied(const double* tables, std::size_t axis) const;
+    std::uint64_t occupied(const RowSet& rows, int column) const;
 
     const Columns& columns_;
     const LeafValue& leaf_;

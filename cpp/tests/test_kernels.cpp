@@ -48,6 +48,9 @@ void require_side_gains(int depth) {
         SideProfiles solved;
         CHECK(solver.solve(rows.all, depth, scratch, solved), "stopped");
         const std::vector<Profile> by_side = solved.by_side(columns);
+        SideProfiles one_at_a_time;
+        CHECK(solver.solve_rows(rows.all, depth, scratch, one_at_a_time), "stopped");
+        CHECK(one_at_a_time.by_side(columns) == by_side, "seed %u: tables of rows differ", seed);
         std::vector<Example::Rows> ways;
         for (std::size_t c = 0; c < problem.cuts.size(); ++c) {
             const Column& column = columns[problem.cuts[c].column];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,12 +11,13 @@ from surtree._types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import (
+    Forest,
     Limits,
     Progress,
     ProgressHook,
     Solution,
-    TreeTopology,
 )
+from surtree.solver.pruning import best_subtrees
 from surtree.solver.restriction import (
     Restricted,
     longest,
@@ -25,8 +27,15 @@ from surtree.solver.restriction import (
 )
 from surtree.survival.objective import RowSums
 
-# Up to this number of rows, a search that may end early starts from a tree by local search.
-FIRST_ROWS = 20_000
+# A search of more seconds than this, or than this share of its time limit, starts from a tree by
+# local search: that is what an early end has at least.
+LONG, LONG_SHARE = 1.0, 0.1
+# Seconds for each gain, if a search evaluated every tree; it is for the order of magnitude.
+_SECONDS_PER_GAIN = 1e-9
+# By how much gains may differ from those of the core, relative to them and to the scale of gains.
+_ROUNDING = 1e-11
+# Up to this number of cells of the table, a descent takes milliseconds, and is not cut short.
+_FEW_CELLS = 5_000_000
 # With more thresholds in a column, the search starts from the optimum over some of them: up to this
 # number, the kernels are fast.
 FEW_THRESHOLDS = 63
@@ -88,9 +97,30 @@ def _incumbent(problem: Problem, how: SearchSettings, clock: Clock) -> Solution 
         if left is None or known.status != "optimal":
             return known
         return _improve(known, problem, how, Clock(left / 4))
-    if _may_end_early(problem, how):
-        return _by_local_search(problem, how, n_restarts=1)
-    return None
+    return _first_look(problem, how, clock) if how.limits.max_depth > 1 else None
+
+
+def _first_look(problem: Problem, how: SearchSettings, clock: Clock) -> Solution | None:
+    """Return a tree by local search if the search may be ended early, else None."""
+    seconds, left = _seconds(problem, how.limits.max_depth), clock.left()
+    may_end_early = left is not None and (how.limits.max_depth > 3 or seconds > LONG_SHARE * left)
+    if not may_end_early and seconds < LONG:
+        return None
+    few_cells = problem.binned.bins.size <= _FEW_CELLS
+    found = _by_local_search(problem, how, 1, time_limit=None if few_cells else left)
+    if found is None or left is None or seconds < left:
+        return found
+    return _improve(found, problem, how, Clock(left / 4))
+
+
+def _seconds(problem: Problem, depth: int) -> float:
+    """Return about how many seconds a search takes at least; it is too few for deep trees."""
+    n_cuts = problem.binned.cut_column.size
+    if n_cuts == 0:
+        return 0.0
+    # The leaves of all trees with some cuts on a path, in any order.
+    log_gains = depth * math.log(2 * n_cuts) - math.lgamma(depth + 1)
+    return math.exp(min(log_gains, 700.0)) * _SECONDS_PER_GAIN
 
 
 def _improve(known: Solution, problem: Problem, how: SearchSettings, clock: Clock) -> Solution:
@@ -142,16 +172,6 @@ def _solve_restricted(
     return replace(solution, topologies=topologies)
 
 
-def _may_end_early(problem: Problem, how: SearchSettings) -> bool:
-    """Return whether the search may end early and local search is fast enough to precede it."""
-    return (
-        how.limits.max_depth > 3
-        and how.time_limit is not None
-        and how.time_limit >= 0.5
-        and problem.sums.weight.size <= FIRST_ROWS
-    )
-
-
 def _by_local_search(
     problem: Problem,
     how: SearchSettings,
@@ -165,10 +185,12 @@ def _by_local_search(
     )
     if not found.worth.size:
         return None
-    leaf = TreeTopology(*(np.full(1, -1, dtype=np.int32) for _ in range(3)))
-    n_splits = int(np.count_nonzero(found.topology.cut >= 0))
-    gains = np.append(np.full(n_splits, -np.inf), found.worth.max())
-    topologies = (leaf,) * n_splits + (found.topology,)
+    forest = Forest.of([found.topology])
+    node_sums = problem.sum_nodes(forest, problem.sums.values)
+    gains, topologies = best_subtrees(found.topology, problem.sums.objective.gain(node_sums))
+    # Not computed by the core: a little less, so that rounding does not prune the optimum.
+    gains -= _ROUNDING * (problem.sums.scale + np.abs(gains))
+    gains[-1] = found.worth.max()
     return Solution("optimal", gains, gains, topologies)
 
 
