@@ -131,7 +131,7 @@ class _AuditCuts:
     """All cuts that the optimum can use: those of an encoder, and those of the audited tree."""
 
     def __init__(self, encoder: Encoder, rows: TrainingData, audited: AuditedTree) -> None:
-        binned = encoder.fit_encode(rows.table, rows.table_weight)
+        binned = encoder.fit_encode(rows.table, rows.table_weight, rows.sums)
         asked = {cut: cut for cut in encoder.cuts_}
 
         def is_new(cut: Cut, answer: Answers) -> bool:

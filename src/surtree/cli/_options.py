@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from surtree.cli._columns import Override, read_override
+from surtree.cuts.categories import CategoryCuts
 from surtree.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_shrinkage
 
 # An option that is given or not: no value follows, and none is shown in the help.
@@ -188,6 +189,14 @@ NThresholds = Annotated[
         parser=_thresholds,
         metavar="N|all",
         help="The most thresholds of a numeric column.",
+        rich_help_panel="Tree",
+    ),
+]
+CategoryCut = Annotated[
+    CategoryCuts,
+    typer.Option(
+        "--category-cuts",
+        help="Whether a question about categories names one of them, or any set of them.",
         rich_help_panel="Tree",
     ),
 ]

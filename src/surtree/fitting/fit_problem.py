@@ -64,3 +64,16 @@ class FitProblem:
         """Return the tree of a topology, with the at-risk counts and curves of its leaves."""
         (lazy,) = self.build([topology])
         return with_at_risk(lazy.tree, topology, self.core, self.data.target, leaf_curve)
+
+
+def make_problem(encoder: Encoder, data: TrainingData) -> FitProblem:
+    """Find the cuts of the training data and bin its rows.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        It says which cuts to look for, and is fitted.
+    data : TrainingData
+        The rows.
+    """
+    return FitProblem(data, encoder, encoder.fit_encode(data.table, data.table_weight, data.sums))

@@ -56,7 +56,10 @@ _FIELDS: dict[str, Check] = {
     "path": list_of(
         record({"splits": _count, "loss": _loss, "lower_bound": _loss, "tree": _count})
     ),
-    "encoder": record(dict.fromkeys(("n_thresholds", "max_categories", "min_support"), anything)),
+    "encoder": record(
+        dict.fromkeys(("n_thresholds", "max_categories", "min_support"), anything),
+        also={"category_cuts": anything},
+    ),
     "cuts": list_of(anything),
     "heavier_side": list_of(flag),
     "baseline": anything,
