@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
+from surtree.cuts.given import GivenThresholds
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
 from surtree.fitting.training import objective_of, read_training_data
@@ -75,6 +76,8 @@ class SurTree(TreeEstimator):
     category_cuts : {"one", "subsets"}, default="one"
         Whether a question about categories names one of them, or any set of them: all sets up to
         seven categories, of more those that `Encoder` lists.
+    thresholds : mapping of str to sequences of float, optional
+        Thresholds of your own for some columns, instead of quantiles: ``{"age": [50, 65]}``.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
         Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
         times theta, the leaf's own Kaplan-Meier curve, or that curve shrunk towards all rows by a
@@ -184,6 +187,7 @@ class SurTree(TreeEstimator):
         max_categories: int = 10,
         min_support: float = 0.01,
         category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -200,6 +204,7 @@ class SurTree(TreeEstimator):
         self.max_categories = max_categories
         self.min_support = min_support
         self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
         self.time_limit = time_limit
         self.n_jobs = n_jobs

@@ -70,6 +70,8 @@ class CandidateCuts:
         other bin: its last is before its first.
     cut : callable
         Makes the `Cut` at a position.
+    given : bool
+        Whether the user chose the cuts: they are kept however few rows they hold for.
     """
 
     bins: Bins
@@ -80,6 +82,7 @@ class CandidateCuts:
     gaps: NDArray[np.uint64]
     missing: NDArray[np.bool_]
     cut: Callable[[int], Cut]
+    given: bool = False
 
     def support(self, weight: Floats | None = None) -> CutSupport:
         """Return the rows for which each cut holds: their number, hash and weight.
@@ -128,6 +131,7 @@ def candidate_cuts(
     *,
     n_thresholds: int | None,
     max_categories: int,
+    given: Floats | None = None,
     category_cuts: CategoryCuts = "one",
     risk: Callable[[Places, int], Floats] | None = None,
 ) -> CandidateCuts:
@@ -147,6 +151,8 @@ def candidate_cuts(
         The most thresholds of a numeric or ordered column; None: all.
     max_categories : int
         The most categories of an unordered column, counting all others together as one.
+    given : array of float, optional
+        The thresholds of a numeric column, ascending, instead of quantiles.
     category_cuts : {"one", "subsets"}
         Whether cuts of an unordered column hold for one category, or for any set of them.
     risk : callable, optional
@@ -156,6 +162,8 @@ def candidate_cuts(
     plain = Cut(column=index, name=column.name, known=column.known)
     if column.kind == "boolean":
         candidates = _boolean_cuts(plain, column)
+    elif given is not None:
+        candidates = _given_cuts(plain, column, given)
     elif column.kind == "numeric":
         candidates = _numeric_cuts(plain, column, repeats, n_thresholds)
     elif column.ordered:
@@ -194,6 +202,22 @@ def _numeric_cuts(
         return replace(plain, threshold=threshold)
 
     return _cuts_above(bins, len(above) + 1, cut)
+
+
+def _given_cuts(plain: Cut, column: Column, given: Floats) -> CandidateCuts:
+    distinct, _ = _distinct(column, None)
+    above = np.searchsorted(distinct, given, side="right")
+    divides = (above > 0) & (above < len(distinct))
+    above, thresholds = above[divides], given[divides]
+    places = first_of_each(above) if above.size else above
+    bins = _bins(column.values, distinct[above[places]])
+    if column.has_missing:
+        bins[column.missing] = len(places) + 1
+    plain = replace(plain, seen=(float(distinct[0]), float(distinct[-1])))
+    found = _cuts_above(
+        bins, len(places) + 1, lambda k: replace(plain, threshold=float(thresholds[places[k]]))
+    )
+    return replace(found, given=True)
 
 
 def _ordered_cuts(
@@ -320,7 +344,7 @@ def filter_cuts(
         The weights of the rows, all positive.
     min_support : float
         A cut is kept when it holds for more than this share of the weight, and does not hold
-        for more than this share too.
+        for more than this share too, or when the user gave it.
 
     Returns
     -------
@@ -336,7 +360,8 @@ def filter_cuts(
     held, total = np.concatenate([held.weight for held in found]), weight.sum()
     kept = (n_rows > 0) & (n_rows < len(weight))
     if min_support > 0:
-        kept &= np.minimum(held, total - held) / total > min_support
+        given = np.repeat([one.given for one in columns], [one.first.size for one in columns])
+        kept &= given | (np.minimum(held, total - held) / total > min_support)
     # A cut and its complement are the same split: key both by the hash of the side without row 0.
     opposite = np.concatenate([candidates.hold_for(0) for candidates in columns])
     key = np.concatenate([held.key for held in found], axis=1)

@@ -16,6 +16,7 @@ from surtree.cuts.candidates import CandidateCuts, candidate_cuts, filter_cuts
 from surtree.cuts.categories import CategoryCuts, require_category_cuts
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts
+from surtree.cuts.given import GivenThresholds, given_for, require_names, require_thresholds
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights, require_events
@@ -60,6 +61,9 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     min_support : float, default=0.01
         A cut is kept when it holds for more than this share of the weight, and does not hold for
         more than this share too. 0 keeps every cut that splits the rows.
+    thresholds : mapping of str to sequences of float, optional
+        Thresholds of your own for some numeric columns, by their names, instead of quantiles:
+        ``{"age": [50, 65]}``. Each one that splits the rows is a cut, whatever ``min_support``.
 
     Attributes
     ----------
@@ -94,11 +98,13 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_categories: int = 10,
         min_support: float = 0.01,
         category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
     ) -> None:
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
         self.category_cuts = category_cuts
+        self.thresholds = thresholds
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the cuts of a table.
@@ -175,6 +181,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The rows of positive weight, in their order.
         """
         self._check_parameters()
+        require_names(self.thresholds, table.names)
         self.n_features_in_ = table.n_columns
         if table.named:
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -190,6 +197,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 counts,
                 n_thresholds=None if self.n_thresholds is None else int(self.n_thresholds),
                 max_categories=int(self.max_categories),
+                given=given_for(self.thresholds, column),
                 category_cuts=self.category_cuts,
                 risk=None if sums is None else sums.risk_of_groups,
             )
@@ -207,6 +215,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         require_whole("max_categories", self.max_categories, 2)
         require_share("min_support", self.min_support, below=0.5)
         require_category_cuts(self.category_cuts)
+        require_thresholds(self.thresholds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

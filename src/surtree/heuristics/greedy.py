@@ -12,6 +12,7 @@ from surtree._types import Floats
 from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
+from surtree.cuts.given import GivenThresholds
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import best_pruning, prunings
@@ -74,7 +75,7 @@ class GreedyTree(TreeEstimator):
         ``loss + ccp_alpha * splits`` is chosen, and of those the smallest.
     shrinkage : float, default=0.0
         The events that the prior of each leaf is worth, as in `SurTree`.
-    n_thresholds, max_categories, min_support, category_cuts
+    n_thresholds, max_categories, min_support, category_cuts, thresholds
         Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
@@ -121,6 +122,7 @@ class GreedyTree(TreeEstimator):
         max_categories: int = 10,
         min_support: float = 0.01,
         category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
     ) -> None:
         self.max_depth = max_depth
@@ -133,6 +135,7 @@ class GreedyTree(TreeEstimator):
         self.max_categories = max_categories
         self.min_support = min_support
         self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
 
     def fit(

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
+from surtree.cuts.given import GivenThresholds
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import prunings
@@ -65,7 +66,7 @@ class LocalSearchTree(TreeEstimator):
         The share of the rows that "auto" holds out, of those with and of those without an event.
     shrinkage : float, default=0.0
         The events that the prior of each leaf is worth, as in `SurTree`.
-    n_thresholds, max_categories, min_support, category_cuts
+    n_thresholds, max_categories, min_support, category_cuts, thresholds
         Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
@@ -115,6 +116,7 @@ class LocalSearchTree(TreeEstimator):
         max_categories: int = 10,
         min_support: float = 0.01,
         category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
@@ -131,6 +133,7 @@ class LocalSearchTree(TreeEstimator):
         self.max_categories = max_categories
         self.min_support = min_support
         self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
         self.random_state = random_state
         self.n_jobs = n_jobs

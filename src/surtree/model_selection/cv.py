@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.given import GivenThresholds
 from surtree.data.table import read_table
 from surtree.data.target import read_target, read_weights, require_events
 from surtree.estimator import SurTree, check_parameters
@@ -93,7 +94,7 @@ class SurTreeCV(TreeEstimator):
         Whether to fit the chosen size on all rows. Without it there is nothing to predict with.
     min_samples_leaf, min_events_leaf : optional
         As in `SurTree`.
-    n_thresholds, max_categories, min_support, category_cuts : optional
+    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
     leaf_curve, time_limit, memory_limit : optional
         As in `SurTree`; the limits are those of each search.
@@ -179,6 +180,7 @@ class SurTreeCV(TreeEstimator):
         max_categories: int = 10,
         min_support: float = 0.01,
         category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         time_limit: float | None = None,
         memory_limit: int | None = None,
@@ -198,6 +200,7 @@ class SurTreeCV(TreeEstimator):
         self.max_categories = max_categories
         self.min_support = min_support
         self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
         self.time_limit = time_limit
         self.memory_limit = memory_limit

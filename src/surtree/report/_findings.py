@@ -224,9 +224,12 @@ def _questions(model: SurTree) -> str:
     encoder = model.encoder_
     cuts = encoder.cuts_
     words = []
-    if any(cut.threshold is not None for cut in cuts):
+    given = {cut.name for cut in cuts if cut.threshold is not None} & set(model.thresholds or ())
+    if any(cut.threshold is not None and cut.name not in given for cut in cuts):
         most = model.n_thresholds
         words.append("every threshold" if most is None else f"up to {most} thresholds a column")
+    if given:
+        words.append(f"thresholds that were given for {plural(len(given), 'column')}")
     return "; ".join([*words, *_category_words(encoder), f"{plural(len(cuts), 'question')} in all"])
 
 

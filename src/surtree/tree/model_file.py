@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,8 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Mapping):
+        return {name: [float(item) for item in items] for name, items in value.items()}
     # JSON has no infinity. Only a time limit can be infinite, which is no limit.
     return None if isinstance(value, float) and math.isinf(value) else value
 
