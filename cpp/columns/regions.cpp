@@ -154,8 +154,8 @@ const ColumnRegions& Column::within(std::uint64_t occupied) const {
         const std::uint64_t values = n_values_ == mask_bits ? ~0ULL : (1ULL << n_values_) - 1;
         if (const std::uint64_t seen = occupied & values)
             occupied |= (~0ULL >> std::countl_zero(seen)) & (~0ULL << std::countr_zero(seen));
-    } else if (n_bins > 12) {
-        occupied = ~0ULL >> (mask_bits - n_bins);  // the cache would have too many subsets
+    } else if (!within_is_exact()) {
+        occupied = ~0ULL >> (mask_bits - n_bins);
     }
     const std::lock_guard lock(mutex_);
     std::unique_ptr<ColumnRegions>& found = by_occupied_[occupied];
