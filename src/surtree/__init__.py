@@ -12,7 +12,7 @@ Examples
 
 from importlib.metadata import version
 
-from surtree.audit import Audit, Optimum, SplitCost, audit_tree
+from surtree.audit import Audit, Optimum, RTree, SplitCost, audit_tree, read_r_tree
 from surtree.base import TreeEstimator
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
 from surtree.estimator import SurTree
@@ -60,6 +60,7 @@ __all__ = [
     "Objective",
     "Optimum",
     "Progress",
+    "RTree",
     "RelativeRisk",
     "Rule",
     "Size",
@@ -76,6 +77,7 @@ __all__ = [
     "confidence_band",
     "cost_complexity_path",
     "leaf_curves",
+    "read_r_tree",
     "validate",
     "write_report",
 ]

@@ -1,7 +1,8 @@
 """Run R on real tables, and keep what it finds.
 
-Trees of partykit and rpart are in ``reference.json.gz``; Kaplan-Meier curves of the leaves of our
-trees, with bands and medians, in ``curves.json.gz``.
+Trees of partykit and rpart are in ``reference.json.gz``; trees of rpart with its own defaults, as
+``docs/audits.md`` writes them, in ``default_rpart.json.gz``; Kaplan-Meier curves of the leaves of
+our trees, with bands and medians, in ``curves.json.gz``.
 
 Needs R with partykit, rpart, survival and jsonlite (Debian: ``apt-get install r-cran-partykit
 r-cran-rpart r-cran-survival r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``; the
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -25,6 +27,7 @@ from surtree.data.target import read_target
 from surtree.survival.baseline import nelson_aalen
 
 HERE = Path(__file__).parent
+AUDITS = HERE.parent.parent / "docs" / "audits.md"
 
 
 def write(folder: Path, name: str, X: pd.DataFrame) -> None:
@@ -83,6 +86,21 @@ def make_trees() -> None:
     keep("reference.json.gz", reference)
 
 
+def make_default_trees() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        text = AUDITS.read_text()
+        (function,) = re.findall(r"```r\n(write_rpart.*?\n}\n)", text, flags=re.DOTALL)
+        (folder / "write_rpart.R").write_text(function)
+        for name, load in TABLES.items():
+            X, y = load()
+            write(folder, name, X.assign(time=y["time"], event=y["event"].astype(int)))
+        subprocess.run(["Rscript", HERE / "default_rpart.R", folder, *TABLES], check=True)
+        found = {name: json.loads((folder / f"{name}.rpart.json").read_text()) for name in TABLES}
+    keep("default_rpart.json.gz", found)
+
+
 if __name__ == "__main__":
+    make_default_trees()
     make_curves()
     make_trees()

@@ -38,7 +38,7 @@ def _override(text: str) -> Override:
         raise typer.BadParameter(str(error)) from None
 
 
-def _thresholds(given: str | int) -> int:
+def read_n_thresholds(given: str | int) -> int:
     """Read a number of thresholds; 0 stands for all of them. A default is a number already."""
     text = str(given)
     if text == "all":
@@ -214,7 +214,7 @@ MinEventsLeaf = Annotated[
 NThresholds = Annotated[
     int,
     typer.Option(
-        parser=_thresholds,
+        parser=read_n_thresholds,
         metavar="N|all",
         help="The most thresholds of a numeric column.",
         rich_help_panel="Tree",
