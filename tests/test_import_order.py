@@ -34,6 +34,7 @@ ROOMS = (
     "model_selection",
     "audit",
     "validation",
+    "questions",
     "datasets",
     "display",
     "export",

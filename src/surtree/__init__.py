@@ -23,6 +23,13 @@ from surtree.model_selection import (
     SurTreeCV,
     cost_complexity_path,
 )
+from surtree.questions import (
+    ColumnCost,
+    ColumnCosts,
+    ForcedTree,
+    column_costs,
+    force_questions,
+)
 from surtree.report import write_report
 from surtree.scores import HeldOutScores, SizeScores
 from surtree.solver import Progress
@@ -49,12 +56,15 @@ __all__ = [
     "Audit",
     "Baseline",
     "BeyondFollowUpWarning",
+    "ColumnCost",
+    "ColumnCosts",
     "ColumnUse",
     "CostComplexityPath",
     "Cut",
     "Encoder",
     "EventStratifiedKFold",
     "FoldProgress",
+    "ForcedTree",
     "HeldOutScores",
     "LeafCurve",
     "Objective",
@@ -74,8 +84,10 @@ __all__ = [
     "UnseenCategoryWarning",
     "Validation",
     "audit_tree",
+    "column_costs",
     "confidence_band",
     "cost_complexity_path",
+    "force_questions",
     "leaf_curves",
     "read_r_tree",
     "validate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -163,7 +163,13 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rules = [replace(cut, name=names[cut.column]).rule for cut in self.cuts_]
         return np.array(rules, dtype=object)
 
-    def fit_encode(self, table: Table, weight: Floats, sums: RowSums | None = None) -> BinnedRows:
+    def fit_encode(
+        self,
+        table: Table,
+        weight: Floats,
+        sums: RowSums | None = None,
+        leave_out: Collection[int] = (),
+    ) -> BinnedRows:
         """Find the cuts of a table and bin its rows.
 
         Parameters
@@ -174,6 +180,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             How much each row counts.
         sums : RowSums, optional
             What the rows of positive weight add to a leaf, for the order of many categories.
+        leave_out : collection of int
+            The positions of columns that have no cuts.
 
         Returns
         -------
@@ -202,7 +210,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 risk=None if sums is None else sums.risk_of_groups,
             )
             for index, column in enumerate(map(table.column, range(table.n_columns)))
-            if not column.missing.all()
+            if index not in leave_out and not column.missing.all()
         ]
         lines, heavier = _encode_columns(candidates, weight, float(self.min_support))
         self.cuts_ = Cuts((line.cut, line.kept) for line in lines)

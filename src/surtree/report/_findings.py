@@ -13,6 +13,7 @@ from surtree.cuts.encoder import Encoder
 from surtree.display.labels import Labels
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
+from surtree.questions.columns import ColumnCosts
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
 from surtree.status import Status
@@ -139,6 +140,7 @@ class Findings:
     held_out: HeldOutScores | None = None
     parameters: tuple[tuple[str, str], ...] = ()
     labels: Labels = field(default_factory=Labels)
+    column_costs: ColumnCosts | None = None
     time_unit: str | None = None
 
     @property
