@@ -49,7 +49,8 @@ def tune_pystreed(X, y, sizes, n_folds: int):
 def compare(table: SurvivalTable, depth: int, repeat: int, n_folds: int) -> dict:
     """Tune both on one table."""
     X, y = table.X, table.y
-    ours, search = seconds(lambda: SurTreeCV(max_depth=depth, shrinkage=0.0).fit(X, y), repeat)
+    tuner = SurTreeCV(max_depth=depth, shrinkage=0.0, category_cuts="one")
+    ours, search = seconds(lambda: tuner.fit(X, y), repeat)
     # A tree without a split needs no search.
     sizes = [size for size in candidate_sizes(depth, None) if size[1] > 0]
     taken, losses = tune_pystreed(X, y, sizes, n_folds)

@@ -51,9 +51,9 @@ struct BoundProblem {
 
     BoundProblem(Input<std::uint16_t, 2> bins_, const Ints& n_bins, const Ints& missing_bin,
                  const Ints& cut_column, const Ints& cut_first, const Ints& cut_last,
-                 const Input<bool, 1>& cut_missing, const std::string& objective,
-                 const Input<double, 1>& parameters, Input<double, 2> sums_, Input<double, 2> counts_,
-                 bool round_down)
+                 const Input<bool, 1>& cut_missing, const Input<std::uint64_t, 1>& cut_gaps,
+                 const std::string& objective, const Input<double, 1>& parameters, Input<double, 2> sums_,
+                 Input<double, 2> counts_, bool round_down)
         : bins(std::move(bins_)), sums(std::move(sums_)), counts(std::move(counts_)) {
         problem.n_columns = bins.shape(0);
         problem.n_rows = bins.shape(1);
@@ -61,7 +61,8 @@ struct BoundProblem {
         problem.n_bins = to_vector(n_bins);
         problem.missing_bin = to_vector(missing_bin);
         for (std::size_t c = 0; c < cut_column.shape(0); ++c)
-            problem.cuts.push_back({cut_column(c), cut_first(c), cut_last(c), cut_missing(c)});
+            problem.cuts.push_back(
+                {cut_column(c), cut_first(c), cut_last(c), cut_missing(c), false, cut_gaps(c)});
         problem.objective = find_kernels(objective.c_str());
         if (!problem.objective) throw nb::value_error(("unknown objective: " + objective).c_str());
         if (at(problem.objective->n_sums) != sums.shape(0)) throw nb::value_error("wrong number of sums");
@@ -210,10 +211,11 @@ NB_MODULE(_core, m) {
 
     nb::class_<BoundProblem>(m, "Problem", "Rows, the cuts allowed on them, and what a leaf is worth.")
         .def(nb::init<Input<std::uint16_t, 2>, const Ints&, const Ints&, const Ints&, const Ints&,
-                      const Ints&, const Input<bool, 1>&, const std::string&, const Input<double, 1>&,
-                      Input<double, 2>, Input<double, 2>, bool>(),
+                      const Ints&, const Input<bool, 1>&, const Input<std::uint64_t, 1>&, const std::string&,
+                      const Input<double, 1>&, Input<double, 2>, Input<double, 2>, bool>(),
              "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
-             "cut_missing"_a, "objective"_a, "parameters"_a, "sums"_a, "counts"_a, "round_down"_a)
+             "cut_missing"_a, "cut_gaps"_a, "objective"_a, "parameters"_a, "sums"_a, "counts"_a,
+             "round_down"_a)
         .def("solve", &solve_problem, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
              "memory_limit"_a, "progress"_a.none(), "known_gains"_a, "switches"_a,
              "The optimal tree of every number of splits.")

@@ -12,22 +12,25 @@ namespace surtree {
 // one.
 constexpr std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-// A test of one column. It holds for bins first..last and, if `missing`, for the missing bin; if `negated`,
-// for all other bins instead. Rows where it holds go right.
+// A test of one column. It holds for bins first..last but those in `gaps` and, if `missing`, for the missing
+// bin; if `negated`, for all other bins instead. Rows where it holds go right.
 struct Cut {
     int column;
     int first;
     int last;
     bool missing;
     bool negated = false;
+    std::uint64_t gaps = 0;  // a bit for each bin between first and last, for columns of at most 64 bins
 
+    // Whether the cut holds for a bin from first to last.
+    bool has(int bin) const { return gaps == 0 || (gaps >> bin & 1) == 0; }
     bool holds(int bin, int missing_bin) const {
-        return ((bin >= first && bin <= last) || (missing && bin == missing_bin)) != negated;
+        return ((bin >= first && bin <= last && has(bin)) || (missing && bin == missing_bin)) != negated;
     }
 
     // Whether the cut divides low bins from high ones; n_values bins do not count the missing one.
     bool is_ordered(int n_values, int missing_bin) const {
-        return last == n_values - 1 || (missing_bin >= 0 && first == missing_bin);
+        return gaps == 0 && (last == n_values - 1 || (missing_bin >= 0 && first == missing_bin));
     }
 };
 

@@ -6,6 +6,8 @@ from functools import partial
 
 from experiments import (
     ablation,
+    category_cuts,
+    category_speed,
     ensembles,
     ensembles_page,
     gaps,
@@ -143,5 +145,17 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=threshold_curve.cases,
         measure=threshold_curve.measure,
         page=threshold_curve.page,
+    ),
+    "category-cuts": Experiment(
+        title="one category against the rest, or any set, in and out of sample",
+        cases=category_cuts.cases,
+        measure=category_cuts.measure,
+        page=category_cuts.page,
+    ),
+    "category-speed": Experiment(
+        title="how long sets of categories take, by their number",
+        cases=category_speed.cases,
+        measure=category_speed.measure,
+        page=category_speed.page,
     ),
 }

@@ -27,6 +27,8 @@ from surtree.heuristics.pruning import best_pruning, prunings
 CTREE_ALPHAS = (0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1)
 # Random starts of local search: in the folds that choose its depth, and for the tree itself.
 TUNING_RESTARTS, RESTARTS = 5, 100
+# The paper's questions about categories.
+ONE: dict[str, Any] = {"category_cuts": "one"}
 
 
 def _apply(model: TreeEstimator, task: Task) -> Partition:
@@ -35,7 +37,7 @@ def _apply(model: TreeEstimator, task: Task) -> Partition:
 
 def fit_surtree(task: Task) -> Partition:
     """Find the optimal tree of the depth."""
-    model = SurTree(task.depth, min_support=task.min_support)
+    model = SurTree(task.depth, min_support=task.min_support, **ONE)
     return _apply(model.fit(task.X_train, task.y_train), task)
 
 
@@ -47,7 +49,7 @@ def tune_surtree(task: Task) -> Partition:
 def tuned_surtree(task: Task, **options: Any) -> SurTree:
     """Return the tree of the size, and with options of `SurTreeCV` the shrinkage, chosen so."""
     folds = inner_folds(task.seed, task.n_folds)
-    search = SurTreeCV(task.depth, cv=folds, min_support=task.min_support, **options)
+    search = SurTreeCV(task.depth, cv=folds, min_support=task.min_support, **ONE, **options)
     return search.fit(task.X_train, task.y_train).best_estimator_
 
 
@@ -133,7 +135,7 @@ def tuned_greedy(task: Task) -> GreedyTree:
 
 def _greedy(depth: int, price: float) -> GreedyTree:
     # Every threshold of columns of numbers.
-    return GreedyTree(depth, ccp_alpha=price, n_thresholds=None, min_support=0.0)
+    return GreedyTree(depth, ccp_alpha=price, n_thresholds=None, min_support=0.0, **ONE)
 
 
 def fit_local_search(task: Task) -> Partition:
@@ -162,6 +164,7 @@ def _local_search(depth: int, price: float, restarts: int, seed: int) -> LocalSe
         n_thresholds=None,
         min_support=0.0,
         random_state=seed,
+        **ONE,
     )
 
 

@@ -50,7 +50,9 @@ def measure(case: SizeCase) -> Measures:
     outer = cut_fold(RealCase(case.table, "paper", case.depth, case.fold, "surtree"))
     depths = [d for d in range(case.depth + 1) if d <= theirs["splits"] <= 2**d - 1]
     models = [
-        SurTree(depth, int(theirs["splits"]), min_support=0.0).fit(outer.X_train, outer.y_train)
+        SurTree(depth, int(theirs["splits"]), min_support=0.0, category_cuts="one").fit(
+            outer.X_train, outer.y_train
+        )
         for depth in depths
     ]
     good = [model for model in models if model.loss_ <= theirs["train_loss"] + _EQUAL]

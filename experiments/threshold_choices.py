@@ -12,8 +12,8 @@ from surtree import SurTree
 
 # What SurTree is told, by the name of the choice.
 CHOICES: dict[str, dict[str, Any]] = {
-    "ten quantiles": {"n_thresholds": 10},
-    "every threshold": {"n_thresholds": None},
+    "ten quantiles": {"n_thresholds": 10, "category_cuts": "one"},
+    "every threshold": {"n_thresholds": None, "category_cuts": "one"},
 }
 
 

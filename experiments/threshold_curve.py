@@ -55,6 +55,7 @@ def measure(case: CurveCase) -> Measures:
         outer.y_train,
         case.depth,
         n_thresholds=None if case.thresholds == EVERY else int(case.thresholds),
+        category_cuts="one",
         time_limit=case.limit,
     )
     model = found.model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -84,11 +84,11 @@ def true_losses(case: Case, holds: np.ndarray) -> np.ndarray:
     return np.ldexp(-(events @ np.log(hazard)) - np.asarray(solution.gains), exponent)
 
 
-def every_cut(X: pd.DataFrame) -> np.ndarray:
+def every_cut(X: pd.DataFrame, category_cuts: str = "one") -> np.ndarray:
     """Return, by hand, all cuts that there are in a table: the answer of each row to each.
 
     Numbers and ordered categories are cut between all values, other categories are taken one at a
-    time, missing values are on either side.
+    time or in all sets, missing values are on either side.
     """
     answers = []
     for name in X.columns:
@@ -98,7 +98,13 @@ def every_cut(X: pd.DataFrame) -> np.ndarray:
             column = column.cat.codes
             asked = [column > code for code in column[~gone].unique()]
         elif column.dtype == object:
-            asked = [column == value for value in column[~gone].unique()]
+            values = column[~gone].unique()
+            most = 1 if category_cuts == "one" else len(values)
+            asked = [
+                column.isin(subset)
+                for size in range(1, most + 1)
+                for subset in combinations(values, size)
+            ]
         else:
             asked = [column > value for value in column[~gone].unique()]
         for answer in asked:

@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from tests.problems import LEVELS, Case, take
+from surtree.cuts.categories import CATEGORY_CUTS
+from tests.problems import LEVELS, MANY, Case, take
 
 Rng = np.random.Generator
 T = TypeVar("T")
 
 # What `expected_losses` leaves out: it says which cuts there are.
-CUTS = {"n_thresholds": 3, "min_support": 0.0}
+CUTS = {"n_thresholds": 3, "min_support": 0.0, "category_cuts": "one"}
 
 
 def pick(rng: Rng, options: Sequence[T]) -> T:
@@ -45,8 +46,8 @@ def draw_column(rng: Rng, n: int, earlier: Sequence[pd.Series] = ()) -> pd.Serie
     elif kind == "boolean":
         values = pd.Series(rng.random(n) < 0.5)
     elif kind in ("nominal", "ordinal"):
-        codes = rng.integers(0, len(LEVELS), n)
-        values = pd.Series([LEVELS[code] for code in codes], dtype=object)
+        names = pick(rng, [LEVELS, MANY]) if kind == "nominal" else LEVELS
+        values = pd.Series([pick(rng, names) for _ in range(n)], dtype=object)
         if kind == "ordinal":
             values = pd.Series(pd.Categorical(values, categories=LEVELS, ordered=True))
     elif kind == "constant":
@@ -130,6 +131,7 @@ def draw_case(rng: Rng, n: int, n_columns: int, depth: int) -> Case:
     """Draw a problem of any kind."""
     y = draw_target(rng, n)
     limits = draw_limits(rng, depth, n) | CUTS
+    limits["category_cuts"] = pick(rng, CATEGORY_CUTS)
     return Case(draw_table(rng, n, n_columns), y, draw_weight(rng, y), draw_entry(rng, y), limits)
 
 

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from surtree.cuts.categories import CATEGORY_CUTS, all_subsets, singles_and_prefixes
 from surtree.solver import reference
 from surtree.solver.problem import BinnedRows, Limits
 from surtree.survival.objective import RelativeRisk, RowSums
 
 LEVELS = ("a", "b", "c", "d")
+MANY = ("A", "B", "C", "D", "E")
 # Where the midpoint of adjacent floats rounds up or down, underflows or overflows.
 CROWDED = (1.0, 0.3, -0.3, 0.0, 5e-324, -1.5e-323, 2.2250738585072014e-308, 1e16, 1e308, -1e308)
 
@@ -29,7 +31,7 @@ class Case:
 
 
 def column(draw: st.DrawFn, n: int, earlier: list[pd.Series]) -> pd.Series:
-    kinds = ["number", "ties", "boolean", "nominal", "ordinal", "constant"]
+    kinds = ["number", "ties", "boolean", "nominal", "many", "ordinal", "constant"]
     if earlier:
         kinds += ["copy", "negated", "nested"]
     kind = draw(st.sampled_from(kinds))
@@ -40,6 +42,9 @@ def column(draw: st.DrawFn, n: int, earlier: list[pd.Series]) -> pd.Series:
         values = pd.Series(draw(numbers), dtype=float)
     elif kind == "boolean":
         values = pd.Series(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    elif kind == "many":
+        codes = draw(st.lists(st.integers(0, len(MANY) - 1), min_size=n, max_size=n))
+        values = pd.Series([MANY[code] for code in codes], dtype=object)
     elif kind in ("nominal", "ordinal"):
         codes = draw(numbers)
         values = pd.Series([LEVELS[code] for code in codes], dtype=object)
@@ -95,6 +100,7 @@ def cases(draw: st.DrawFn, max_rows: int = 16, max_columns: int = 3) -> Case:
         limits["min_samples_leaf"] = draw(st.integers(1, 4))
     if draw(st.booleans()):
         limits["min_events_leaf"] = draw(st.integers(0, 3))
+    limits["category_cuts"] = draw(st.sampled_from(CATEGORY_CUTS))
     if draw(st.integers(0, 2)) == 0:
         limits["shrinkage"] = draw(st.sampled_from([0.1, 1.0, 10.0]))
     return Case(X, y, weight, entry, limits)
@@ -116,7 +122,7 @@ def neighbouring_floats(draw: st.DrawFn) -> list[float]:
 
 def limits_of(case: Case) -> Limits:
     """Return the limits of a problem as the solver takes them."""
-    others = ("n_thresholds", "min_support", "shrinkage")
+    others = ("n_thresholds", "min_support", "category_cuts", "shrinkage")
     return Limits(**{name: value for name, value in case.limits.items() if name not in others})
 
 
@@ -149,31 +155,47 @@ def relative_risk_rows(
 def random_problem(
     rng: np.random.Generator, max_rows: int = 14, max_columns: int = 3
 ) -> tuple[BinnedRows, np.ndarray]:
-    """Draw rows by bins, with ordered and other cuts and missing values, and what each cut holds.
+    """Draw rows by bins, with all kinds of cuts and missing values, and what each cut holds.
 
     Small enough for the reference solver at depth three.
     """
     n = int(rng.integers(2, max_rows + 1))
     lines, n_bins, missing_bin, cuts = [], [], [], []
     for line in range(rng.integers(1, max_columns + 1)):
-        q = int(rng.integers(2, 5))
-        missing, nominal = rng.random(2) < 0.3
+        q = int(rng.integers(2, 6))
+        missing = bool(rng.random() < 0.3)
         missing_bin.append(q if missing else -1)
         n_bins.append(q + missing)
         lines.append(rng.integers(0, q + missing, n))
-        firsts = range(0 if nominal else 1, q)
-        cuts += [(line, k, k if nominal else q - 1, bool(missing)) for k in firsts]
+        kind = rng.choice(["above", "above", "single", "subsets", "prefixes"])
+        if kind == "above":
+            sets = [range(k, q) for k in range(1, q)]
+        elif kind == "single":
+            sets = [[k] for k in range(q)]
+        else:
+            found = all_subsets(q) if kind == "subsets" else singles_and_prefixes(np.arange(q))
+            sets = [found.members(k) for k in range(len(found.first))]
+        sides = (False, True) if missing and rng.random() < 0.5 else (missing,)
+        cuts += [(line, list(held), also) for held in sets for also in sides]
         if missing:
-            cuts.append((line, q, q, True))
-    column, first, last, held = zip(*cuts, strict=True)
+            cuts.append((line, [q], True))
     holds = [
-        ((low <= lines[line]) & (lines[line] <= high)) | (also & (lines[line] == missing_bin[line]))
-        for line, low, high, also in cuts
+        np.isin(lines[line], held) | (also & (lines[line] == missing_bin[line]))
+        for line, held, also in cuts
     ]
+    gaps = [sum(1 << b for b in range(held[0], held[-1]) if b not in held) for _, held, _ in cuts]
+    columns = (
+        n_bins,
+        missing_bin,
+        [line for line, _, _ in cuts],
+        [held[0] for _, held, _ in cuts],
+        [held[-1] for _, held, _ in cuts],
+    )
     binned = BinnedRows(
         np.array(lines, dtype=np.uint16),
-        *(np.array(each, dtype=np.int32) for each in (n_bins, missing_bin, column, first, last)),
-        np.array(held),
+        *(np.array(each, dtype=np.int32) for each in columns),
+        np.array([also for _, _, also in cuts]),
+        np.array(gaps, dtype=np.uint64),
     )
     return binned, np.column_stack(holds)
 

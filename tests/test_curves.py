@@ -32,6 +32,7 @@ def one_split(event=EVENT, time=TIME, weight=None, entry=None, keep_risk=True):
         cut_first=np.array([1], dtype=np.int32),
         cut_last=np.array([1], dtype=np.int32),
         cut_missing=np.array([False]),
+        cut_gaps=np.zeros(1, dtype=np.uint64),
     )
     topology = TreeTopology(
         cut=np.array([0, -1, -1], dtype=np.int32),

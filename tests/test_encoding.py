@@ -1,7 +1,7 @@
 import ast
 import pickle
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from surtree import UnseenCategoryWarning
+from surtree.cuts.categories import MOST_FOR_SUBSETS
 from surtree.cuts.encoder import Encoder
 from surtree.data.table import read_table
 
@@ -54,6 +55,7 @@ options = st.fixed_dictionaries(
         "n_thresholds": st.integers(1, 12),
         "max_categories": st.integers(2, 12),
         "min_support": st.sampled_from([0.0, 0.01, 0.1, 0.25]),
+        "category_cuts": st.sampled_from(["one", "subsets"]),
     }
 )
 
@@ -108,13 +110,18 @@ def numeric_questions(present, n_thresholds):
     return [lambda cell, t=threshold: cell > t for threshold in thresholds]
 
 
-def text_questions(present, max_categories):
-    own = sorted(set(present))
-    if len(own) > max_categories:
-        own = sorted(own, key=lambda text: (-present.count(text), text))[: max_categories - 1]
-        own.sort()
-        return [*(lambda cell, c=c: cell == c for c in own), lambda cell: cell not in own]
-    return [lambda cell, c=c: cell == c for c in own]
+def text_questions(present, max_categories, category_cuts):
+    groups = [{text} for text in sorted(set(present))]
+    if len(groups) > max_categories:
+        own = sorted(set(present), key=lambda text: (-present.count(text), text))
+        others = own[max_categories - 1 :]
+        groups = [{text} for text in sorted(own[: max_categories - 1])] + [set(others)]
+    most = len(groups) // 2 if category_cuts == "subsets" and len(groups) <= MOST_FOR_SUBSETS else 1
+    return [
+        lambda cell, chosen=subset: any(cell in group for group in chosen)
+        for size in range(1, most + 1)
+        for subset in combinations(groups, size)
+    ]
 
 
 def level_questions(present, n_thresholds):
@@ -125,7 +132,7 @@ def level_questions(present, n_thresholds):
     return [lambda cell, q=question: q(LEVELS.index(cell)) for question in asked]
 
 
-def binarise(table, n_thresholds, max_categories, min_support):
+def binarise(table, n_thresholds, max_categories, min_support, category_cuts):
     kept = []
     for name, read_cells in table.items():
         cells = list(map(as_read, read_cells))
@@ -135,7 +142,7 @@ def binarise(table, n_thresholds, max_categories, min_support):
         if name.startswith("number"):
             questions = numeric_questions(present, n_thresholds)
         elif name.startswith("text"):
-            questions = text_questions(present, max_categories)
+            questions = text_questions(present, max_categories, category_cuts)
         elif name.startswith("level"):
             questions = level_questions(present, n_thresholds)
         else:
@@ -179,7 +186,8 @@ def test_bins_say_what_cuts_and_transform_say(both, parameters):
     line = binned.bins[binned.cut_column]
     first, last = binned.cut_first[:, None], binned.cut_last[:, None]
     missing = (line == binned.missing_bin[binned.cut_column][:, None]) & binned.cut_missing[:, None]
-    from_bins = (first <= line) & (line <= last) | missing
+    gaps = (binned.cut_gaps[:, None] >> np.minimum(line, 63).astype(np.uint64)) & np.uint64(1) > 0
+    from_bins = (first <= line) & (line <= last) & ~gaps | missing
     table = read(frame)
     by_cut = [cut.holds(table.column(cut.column)) for cut in encoder.cuts_]
     assert from_bins.tolist() == [answer.tolist() for answer in by_cut]
@@ -195,7 +203,8 @@ def test_bins_say_what_cuts_and_transform_say(both, parameters):
         assert (bins == missing_bin).tolist() == table.column(column).missing.tolist()
         answers = from_bins[binned.cut_column == position]
         profiles = {tuple(answers[:, row]) for row in np.flatnonzero(bins != missing_bin)}
-        assert len(profiles) == n_bins - has_missing
+        if parameters["category_cuts"] == "one":
+            assert len(profiles) == n_bins - has_missing
 
 
 @pytest.mark.filterwarnings("ignore::surtree.UnseenCategoryWarning")
@@ -341,7 +350,7 @@ def test_categories_beyond_the_most_frequent_are_one():
         "text is ACT",
         "text is NSW",
         "text is VIC",
-        "text is none of ACT, NSW, VIC",
+        "text is one of QLD, TAS",
     ]
     encoder = Encoder(max_categories=4).fit(pd.DataFrame({"x": states}))
     assert encoder.transform(pd.DataFrame({"x": ["TAS", "QLD", "VIC"]})).tolist() == [

@@ -35,6 +35,7 @@ ROOMS = (
     "bagging",
     "audit",
     "validation",
+    "questions",
     "datasets",
     "display",
     "export",

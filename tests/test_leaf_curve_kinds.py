@@ -167,3 +167,13 @@ def test_models_of_one_table_have_the_last_time_of_all_rows():
     assert {size.tree.leaf_curve for size in model.path_} == {"baseline"}
     own = max(counts.last_time for counts in model.tree_.risk)
     assert own == y["time"].max()
+
+
+def test_where_all_die_rounding_leaves_no_survival_below_zero():
+    y = np.empty(7, dtype=[("event", bool), ("time", float)])
+    y["event"] = [True, False, False, True, True, True, True]
+    y["time"] = [1.0, 1.0, 1.0, 2.5, 2.0, 2.0, 3.0]
+    entry = np.array([0.0, 0.0, 0.0, 0.0, 1.6, 1.6, 0.0])
+    model = SurTree(0, shrinkage=10.0).fit(np.arange(7.0)[:, None], y, entry=entry)
+    (curve,) = leaf_curves(model, "shrunk")
+    assert curve.survival.y[-1] == 0

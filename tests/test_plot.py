@@ -97,6 +97,7 @@ def grow(depth, cut=short, chain=False):
         cut_first=np.arange(1, n_leaves, dtype=np.int32),
         cut_last=np.full(n_leaves - 1, n_leaves - 1, dtype=np.int32),
         cut_missing=np.zeros(n_leaves - 1, dtype=bool),
+        cut_gaps=np.zeros(n_leaves - 1, dtype=np.uint64),
     )
     return build_tree(
         TreeTopology(*(np.array(values, dtype=np.int32) for values in (cuts, left, right))),

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from problems import Case, cases, limits_of, objective_of
+from problems import Case, cases, limits_of, objective_of, relative_risk_rows
 from surtree import SurTree, _core
 from surtree.cuts.encoder import Encoder, join_binned
 from surtree.data.table import read_table
@@ -22,7 +22,7 @@ from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import GreedyTree, LocalSearchTree
 from surtree.solver import reference
 from surtree.solver.core import Problem
-from surtree.solver.problem import Limits, Switches, TreeTopology
+from surtree.solver.problem import BinnedRows, Limits, Switches, TreeTopology
 from surtree.solver.pruning import best_subtrees
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
@@ -470,3 +470,29 @@ def test_subtrees_of_every_size_are_the_best():
         for splits, gain in enumerate(gains):
             assert gain == pytest.approx(max(w for n, w in subtrees if n == splits))
             assert np.count_nonzero(trees[splits].cut >= 0) == splits
+
+
+@pytest.mark.parametrize("sizes", [(13, 6, 2), (20, 4, 3), (12, 6, 2)])
+def test_sharing_changes_nothing_where_a_column_has_many_categories(sizes):
+    rng = np.random.default_rng(sizes)
+    n = 200
+    cuts = np.array([(line, k) for line, q in enumerate(sizes) for k in range(q)], dtype=np.int32)
+    binned = BinnedRows(
+        bins=np.array([rng.integers(0, q, n) for q in sizes], dtype=np.uint16),
+        n_bins=np.array(sizes, dtype=np.int32),
+        missing_bin=np.full(3, -1, dtype=np.int32),
+        cut_column=cuts[:, 0].copy(),
+        cut_first=cuts[:, 1].copy(),
+        cut_last=cuts[:, 1].copy(),
+        cut_missing=np.zeros(len(cuts), dtype=bool),
+        cut_gaps=np.zeros(len(cuts), dtype=np.uint64),
+    )
+    event = rng.random(n) < 0.6
+    sums = relative_risk_rows(event * 1.0, rng.uniform(0.05, 3.0, n), event)
+    for limits in (Limits(4, 5), Limits(4), Limits(5, 6)):
+        gains = [
+            Problem(binned, sums).solve(limits, switches=switches).gains
+            for switches in (Switches(), Switches(share=False), Switches(bisect=0))
+        ]
+        np.testing.assert_allclose(gains[0], gains[1], rtol=1e-12)
+        np.testing.assert_allclose(gains[0], gains[2], rtol=1e-12)

@@ -47,6 +47,7 @@ BINNED = BinnedRows(
     cut_first=np.array([1, 2, 1, 1], dtype=np.int32),
     cut_last=np.array([2, 2, 1, 1], dtype=np.int32),
     cut_missing=np.array([False, False, False, True]),
+    cut_gaps=np.zeros(4, dtype=np.uint64),
 )
 #       age > 55
 #   no /        \ yes

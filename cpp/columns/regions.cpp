@@ -48,10 +48,13 @@ std::uint64_t mask_of(std::span<const Run> region) { return set_of<mask_bits>(re
 
 }  // namespace
 
-// The missing bin is the last one, so it never comes before the interval.
+// The missing bin is the last one, so it never comes before another bin of the cut.
 Region region_of(const Cut& cut, int n_bins, int missing_bin) {
     Region region;
-    append(region, cut.first, cut.last + 1);
+    if (cut.gaps == 0)
+        append(region, cut.first, cut.last + 1);
+    else
+        for (int b = cut.first; b <= cut.last; ++b) append(region, b, b + cut.has(b));
     if (cut.missing && missing_bin > cut.last) append(region, missing_bin, missing_bin + 1);
     return cut.negated ? complement(region, n_bins) : region;
 }
@@ -151,8 +154,8 @@ const ColumnRegions& Column::within(std::uint64_t occupied) const {
         const std::uint64_t values = n_values_ == mask_bits ? ~0ULL : (1ULL << n_values_) - 1;
         if (const std::uint64_t seen = occupied & values)
             occupied |= (~0ULL >> std::countl_zero(seen)) & (~0ULL << std::countr_zero(seen));
-    } else if (n_bins > 12) {
-        occupied = ~0ULL >> (mask_bits - n_bins);  // the cache would have too many subsets
+    } else if (!within_is_exact()) {
+        occupied = ~0ULL >> (mask_bits - n_bins);
     }
     const std::lock_guard lock(mutex_);
     std::unique_ptr<ColumnRegions>& found = by_occupied_[occupied];

@@ -95,7 +95,13 @@ class Column {
     // For columns of at most 64 bins.
     const ColumnRegions& within(std::uint64_t occupied) const;
 
+    // Whether `within` leaves out all cuts that do not separate the bins: an unordered column of many bins
+    // would have too many sets of them to cache, and keeps every cut.
+    bool within_is_exact() const { return ordered_ || n_bins <= most_cached_bins; }
+
  private:
+    static constexpr int most_cached_bins = 12;
+
     void find_parts(std::uint64_t occupied, ColumnRegions& out) const;
 
     std::vector<std::uint64_t> holds_;  // per cut, the bins where it holds

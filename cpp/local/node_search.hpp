@@ -164,7 +164,10 @@ class NodeSearch {
             if (sweep.column != sorted_column) sort_rows(sweep.column, rows);
             sorted_column = sweep.column;
             if (runs_.size() < 2) continue;
-            sweep_cuts(sweep, rows, best);
+            if (sweep.slides)
+                slide(sweep, rows, best);
+            else
+                try_each(sweep, rows, best);
         }
     }
 
@@ -205,21 +208,34 @@ class NodeSearch {
         }
     }
 
-    void sweep_cuts(const Sweep& sweep, RowSpan rows, Option& best) {
+    // All rows on the left but, if the sweep holds it, the run of missing values. Returns how many runs are
+    // on the right, which is also how many at the end of `runs_` stay where they are.
+    int begin_sweep(const Sweep& sweep, RowSpan rows) {
         clear_slots();
         touched_.clear();
         for (const int row : rows) add(slots_[at(slot_left_[at(row)])], row, 1);
         for (Slot& slot : slots_) refresh(slot);
         ++stamp_;
-        int held = 0;  // runs on the right
-        const bool hold_missing = sweep.missing_bin >= 0 && runs_.back().bin == sweep.missing_bin;
-        if (hold_missing) {
-            move(runs_.back(), true);
-            ++held;
-        }
-        const int n_runs = static_cast<int>(runs_.size()), n_moving = n_runs - hold_missing;
+        if (sweep.missing_bin < 0 || runs_.back().bin != sweep.missing_bin) return 0;
+        move(runs_.back(), true);
+        return 1;
+    }
+
+    // The cut whose rows are on the right now.
+    void consider(int cut, int n_held, Option& best) {
+        if (n_held == 0 || n_held == static_cast<int>(runs_.size())) return;
+        for (const int s : touched_) refresh(slots_[at(s)]);
+        touched_.clear();
+        ++stamp_;
+        if (n_too_small_ > 0) return;
+        const double worth = slot_gains(0, n_slots_) - problem_.price * (n_slots_ - 1);
+        if (worth > best.worth + problem_.rows.tie) best = {Option::Kind::cut, cut, worth};
+    }
+
+    void slide(const Sweep& sweep, RowSpan rows, Option& best) {
+        int held = begin_sweep(sweep, rows);
+        const int n_moving = static_cast<int>(runs_.size()) - held;
         int begin = 0, end = 0;  // of the runs that the present cut holds
-        const double price = problem_.price * (n_slots_ - 1);
         for (const int c : sweep.cuts) {
             const Cut& cut = problem_.problem.cuts[at(c)];
             int new_begin = begin, new_end = std::max(begin, end);
@@ -231,13 +247,25 @@ class NodeSearch {
             for (int k = std::max(end, new_begin); k < new_end; ++k, ++held) move(runs_[at(k)], true);
             begin = new_begin;
             end = new_end;
-            if (held == 0 || held == n_runs) continue;
-            for (const int s : touched_) refresh(slots_[at(s)]);
-            touched_.clear();
-            ++stamp_;
-            if (n_too_small_ > 0) continue;
-            const double worth = slot_gains(0, n_slots_) - price;
-            if (worth > best.worth + problem_.rows.tie) best = {Option::Kind::cut, c, worth};
+            consider(c, held, best);
+        }
+    }
+
+    void try_each(const Sweep& sweep, RowSpan rows, Option& best) {
+        int held = begin_sweep(sweep, rows);
+        is_held_.assign(runs_.size() - at(held), 0);
+        for (const int c : sweep.cuts) {
+            const Cut& cut = problem_.problem.cuts[at(c)];
+            bool changed = false;
+            for (std::size_t k = 0; k < is_held_.size(); ++k) {
+                const bool holds = cut.holds(runs_[k].bin, -1);
+                if (holds == is_held_[k]) continue;
+                move(runs_[k], holds);
+                is_held_[k] = holds;
+                held += holds ? 1 : -1;
+                changed = true;
+            }
+            if (changed) consider(c, held, best);
         }
     }
 
@@ -248,6 +276,7 @@ class NodeSearch {
     int n_left_ = 0, n_slots_ = 0, n_too_small_ = 0, stamp_ = 0;
     std::vector<int> scratch_, touched_, order_, next_;
     std::vector<RunOfRows> runs_;
+    std::vector<char> is_held_;  // by run
 };
 
 }  // namespace surtree::SURTREE_ISA

@@ -11,11 +11,13 @@
 
 namespace surtree {
 
-// The cuts of a column that treat missing values alike, so ordered that the bins for which one holds
-// begin and end no earlier than those of the one before. Only rows between them change sides.
+// The cuts of a column that treat missing values alike. Those of a sliding sweep hold for intervals of bins,
+// so ordered that each begins and ends no earlier than the one before: only rows between them change sides.
+// The other cuts of the column, if there are any, are in a sweep that looks at every bin for each of them.
 struct Sweep {
     int column;
     int missing_bin;  // held by every cut of the sweep; -1 for none
+    bool slides;
     std::vector<int> cuts;
 };
 
@@ -25,14 +27,24 @@ inline std::vector<Sweep> sweeps(const Problem& problem) {
     for (int c = 0; c < static_cast<int>(problem.n_columns); ++c)
         for (const bool with_missing : {false, true}) {
             const int missing_bin = problem.missing_bin[at(c)];
-            Sweep sweep{c, with_missing ? missing_bin : -1, cuts[at(c)]};
-            std::erase_if(sweep.cuts, [&](int k) {
+            Sweep sliding{c, with_missing ? missing_bin : -1, true, {}}, others = sliding;
+            others.slides = false;
+            std::vector<int> all = cuts[at(c)];
+            std::erase_if(all, [&](int k) {
                 const Cut& cut = problem.cuts[at(k)];
                 // The cut "is missing" holds for an interval like any other.
                 return (cut.missing && cut.last < missing_bin) != with_missing;
             });
-            std::ranges::stable_sort(sweep.cuts, {}, [&](int k) { return problem.cuts[at(k)].first; });
-            if (!sweep.cuts.empty()) found.push_back(std::move(sweep));
+            std::ranges::stable_sort(all, {}, [&](int k) { return problem.cuts[at(k)].first; });
+            int last = 0;
+            for (const int k : all) {
+                const Cut& cut = problem.cuts[at(k)];
+                const bool slides = cut.gaps == 0 && cut.last >= last;
+                if (slides) last = cut.last;
+                (slides ? sliding : others).cuts.push_back(k);
+            }
+            for (Sweep* sweep : {&sliding, &others})
+                if (!sweep->cuts.empty()) found.push_back(std::move(*sweep));
         }
     return found;
 }

@@ -24,6 +24,8 @@ std::size_t whole_side(const Column& column, const ColumnRegions& axis, int side
 }  // namespace
 
 StumpStore::StumpStore(const Columns& columns) : columns_(columns), finished_(columns.size()) {
+    // On a side of a column, each region within it must be a side of what is left of the column.
+    if (!std::all_of(columns.begin(), columns.end(), [](auto& c) { return c.within_is_exact(); })) return;
     const std::size_t n = columns.size();
     const auto n_sides = [&](std::size_t c) { return 2 * at(columns[c].n_cuts); };
     std::size_t size = 0;

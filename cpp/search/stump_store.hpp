@@ -16,7 +16,8 @@ class StumpStore {
  public:
     explicit StumpStore(const Columns& columns);
 
-    // False if the table would be too large, or there are fewer than three columns with cuts.
+    // False if the table would be too large, there are fewer than three columns with cuts, or one of them is
+    // unordered and has many bins.
     bool has_room() const { return !stumps_.empty(); }
 
     // The columns whose sweep is finished. A sweep takes this once, at its start.

@@ -43,6 +43,9 @@ struct Example {
                 problem.cuts.push_back({c, b, last, false});
                 if (missing) problem.cuts.push_back({c, b, last, true});
             }
+            if (nominal && q < 10)  // sets of two categories with one between them
+                for (int b = 0; b + 2 < q; b += 2)
+                    problem.cuts.push_back({c, b, b + 2, missing, false, 1ULL << (b + 1)});
             if (missing) problem.cuts.push_back({c, q, q, true});
             for (int r = 0; r < n; ++r) bins.push_back(static_cast<std::uint16_t>(below(q + missing)));
         }
@@ -91,7 +94,7 @@ struct Example {
 
     bool holds(const Cut& cut, std::size_t row) const {
         const int bin = bins[at(cut.column) * problem.n_rows + row];
-        return (bin >= cut.first && bin <= cut.last) ||
+        return (bin >= cut.first && bin <= cut.last && !(cut.gaps >> (bin & 63) & 1)) ||
                (cut.missing && bin == problem.missing_bin[at(cut.column)]);
     }
 

@@ -14,8 +14,8 @@ namespace {
 using Mask = std::uint64_t;
 
 bool holds(const Problem& problem, const Cut& cut, int bin) {
-    const bool inside =
-        (bin >= cut.first && bin <= cut.last) || (cut.missing && bin == problem.missing_bin[at(cut.column)]);
+    const bool inside = (bin >= cut.first && bin <= cut.last && !(cut.gaps >> (bin & 63) & 1)) ||
+                        (cut.missing && bin == problem.missing_bin[at(cut.column)]);
     return inside != cut.negated;
 }
 
@@ -208,6 +208,21 @@ struct Plain {
         problem.bins = bins.data();
     }
 };
+
+TEST(a_cut_with_gaps_holds_for_the_other_bins_and_is_no_chain) {
+    const Cut cut{0, 1, 4, true, false, 1ULL << 2 | 1ULL << 3};
+    CHECK((region_of(cut, 7, 6) == Region{{1, 2}, {4, 5}, {6, 7}}), "another region");
+    Cut negated = cut;
+    negated.negated = true;
+    CHECK((region_of(negated, 7, 6) == Region{{0, 1}, {2, 4}, {5, 6}}), "another complement");
+    for (int b = 0; b < 7; ++b) {
+        CHECK(cut.holds(b, 6) == (b == 1 || b == 4 || b == 6), "bin %d", b);
+        CHECK(negated.holds(b, 6) != cut.holds(b, 6), "bin %d", b);
+    }
+    Plain plain(5);
+    plain.add(5, -1, {{0, 1, 4, false}, {0, 2, 4, false, false, 1ULL << 3}});
+    CHECK(split_into_chains(plain.problem).n_chains == 0, "a chain with gaps");
+}
 
 TEST(missing_values_make_two_chains) {
     Plain plain(4);  // values 0, 1, 2, and missing

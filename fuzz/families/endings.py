@@ -23,7 +23,9 @@ from fuzz.checks import (
 )
 from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import SurTree, SurTreeCV
-from surtree.estimator import check_parameters, make_problem
+from surtree.cuts.encoder import encoder_of
+from surtree.estimator import check_parameters
+from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.problem import Progress, Switches
 from tests.problems import Case
@@ -147,7 +149,7 @@ def unfinished(rng: Rng) -> None:
     with shown(case):
         model = SurTree(**case.limits)
         rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
-        problem, limits = make_problem(model, rows), check_parameters(model)
+        problem, limits = make_problem(encoder_of(model), rows), check_parameters(model)
         best = problem.core.solve(limits).gains
     slack = tolerance(counted(case), float(np.abs(best).max()))
     for _ in range(4):

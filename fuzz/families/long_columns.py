@@ -20,7 +20,9 @@ from fuzz.checks import (
 )
 from fuzz.tables import Rng, chance, draw_limits, draw_target, draw_weight, pick
 from surtree import SurTree
-from surtree.estimator import check_parameters, make_problem
+from surtree.cuts.encoder import encoder_of
+from surtree.estimator import check_parameters
+from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.problem import Solution, Switches
 from tests.problems import Case
@@ -72,7 +74,7 @@ def bisection(rng: Rng) -> None:
     with shown(case):
         model = SurTree(**case.limits)
         rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
-        problem, limits = make_problem(model, rows), check_parameters(model)
+        problem, limits = make_problem(encoder_of(model), rows), check_parameters(model)
 
         def solved(switches: Switches, **options: Any) -> Solution:
             return problem.core.solve(limits, switches=switches, **options)

@@ -55,7 +55,7 @@ def plain(rng: Rng) -> None:
         if small:
             holds = model.encoder_.transform(counted(case).X).astype(bool)
             if case.limits["n_thresholds"] is None:
-                holds = every_cut(counted(case).X)
+                holds = every_cut(counted(case).X, case.limits["category_cuts"])
             check_path(model, case, holds)
         check_proven(model, case)
         check_leaves(model.tree_, case, model.loss_)

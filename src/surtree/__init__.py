@@ -12,7 +12,7 @@ Examples
 
 from importlib.metadata import version
 
-from surtree.audit import Audit, Optimum, SplitCost, audit_tree
+from surtree.audit import Audit, Optimum, RTree, SplitCost, audit_tree, read_r_tree
 from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
@@ -23,6 +23,13 @@ from surtree.model_selection import (
     FoldProgress,
     SurTreeCV,
     cost_complexity_path,
+)
+from surtree.questions import (
+    ColumnCost,
+    ColumnCosts,
+    ForcedTree,
+    column_costs,
+    force_questions,
 )
 from surtree.report import write_report
 from surtree.scores import (
@@ -64,6 +71,8 @@ __all__ = [
     "Audit",
     "Baseline",
     "BeyondFollowUpWarning",
+    "ColumnCost",
+    "ColumnCosts",
     "ColumnDrift",
     "ColumnUse",
     "CostComplexityPath",
@@ -72,6 +81,7 @@ __all__ = [
     "Evaluation",
     "EventStratifiedKFold",
     "FoldProgress",
+    "ForcedTree",
     "HeldOutScores",
     "LeafCheck",
     "LeafCurve",
@@ -81,6 +91,7 @@ __all__ = [
     "Optimum",
     "Performance",
     "Progress",
+    "RTree",
     "RelativeRisk",
     "Rule",
     "Size",
@@ -96,10 +107,13 @@ __all__ = [
     "UnseenCategoryWarning",
     "Validation",
     "audit_tree",
+    "column_costs",
     "confidence_band",
     "cost_complexity_path",
     "evaluate",
+    "force_questions",
     "leaf_curves",
+    "read_r_tree",
     "validate",
     "write_report",
 ]

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from surtree.base import TreeEstimator
-from surtree.cuts.encoder import Encoder
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.encoder import Encoder, encoder_of
+from surtree.cuts.given import GivenThresholds
 from surtree.files.model import damaged
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
-from surtree.fitting.training import TrainingData, objective_of, read_training_data
+from surtree.fitting.training import objective_of, read_training_data
 from surtree.parameters import (
     MAX_DEPTH,
     LeafCurveKind,
@@ -72,6 +74,11 @@ class SurTree(TreeEstimator):
         A column with more categories keeps the most frequent ones, the others count as one.
     min_support : float, default=0.01
         Cuts that hold for at most this share of the rows, or for all but this share, are left out.
+    category_cuts : {"one", "subsets"}, default="one"
+        Whether a question about categories names one of them, or any set of them: all sets up to
+        seven categories, of more those that `Encoder` lists.
+    thresholds : mapping of str to sequences of float, optional
+        Thresholds of your own for some columns, instead of quantiles: ``{"age": [50, 65]}``.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
         Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
         times theta, the leaf's own Kaplan-Meier curve, or that curve shrunk towards all rows by a
@@ -184,6 +191,8 @@ class SurTree(TreeEstimator):
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
+        category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -199,6 +208,8 @@ class SurTree(TreeEstimator):
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
+        self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
         self.time_limit = time_limit
         self.n_jobs = n_jobs
@@ -233,7 +244,8 @@ class SurTree(TreeEstimator):
         """
         start = perf_counter()
         limits = check_parameters(self)
-        problem = make_problem(self, read_training_data(self, X, y, sample_weight, entry))
+        data = read_training_data(self, X, y, sample_weight, entry)
+        problem = make_problem(encoder_of(self), data)
         time_left = read_time_limit(self.time_limit)
         if time_left is not None:
             # Reading the table and building the trees count as well. Without time left, the
@@ -322,7 +334,7 @@ def check_parameters(model: SurTree) -> Limits:
     require_whole("min_events_leaf", model.min_events_leaf, 0)
     require_not_negative("ccp_alpha", model.ccp_alpha)
     require_shrinkage(model.shrinkage)
-    Encoder(model.n_thresholds, model.max_categories, model.min_support)._check_parameters()
+    encoder_of(model)._check_parameters()
     require_jobs(model.n_jobs)
     if model.memory_limit is not None:
         require_whole("memory_limit", model.memory_limit, 0)
@@ -335,20 +347,6 @@ def check_parameters(model: SurTree) -> Limits:
         min_samples_leaf=model.min_samples_leaf,
         min_events_leaf=model.min_events_leaf,
     )
-
-
-def make_problem(model: SurTree, data: TrainingData) -> FitProblem:
-    """Find the cuts of the training data and bin its rows.
-
-    Parameters
-    ----------
-    model : SurTree
-        Its parameters say which cuts to look for.
-    data : TrainingData
-        The rows.
-    """
-    encoder = Encoder(model.n_thresholds, model.max_categories, model.min_support)
-    return FitProblem(data, encoder, encoder.fit_encode(data.table, data.table_weight))
 
 
 def choose_size(model: SurTree, path: SizePath) -> Size:

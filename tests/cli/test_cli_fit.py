@@ -65,6 +65,18 @@ def test_all_thresholds(surtree, files):
     assert SurTree.load(files / "m").loss_ == expected.loss_
 
 
+def test_thresholds_of_some_columns_and_sets_of_categories(surtree, files):
+    given = ("--thresholds", "age=50,65", "--thresholds", "age=70", "--category-cuts", "subsets")
+    surtree("fit", files.csv, *UNTUNED, "--max-depth", 1, *given, "--model", files / "m")
+    loaded = SurTree.load(files / "m")
+    assert loaded.thresholds == {"age": [50.0, 65.0, 70.0]}
+    assert loaded.category_cuts == "subsets"
+    assert loaded.loss_ == SurTree(1, thresholds=loaded.thresholds).fit(*load_lung()).loss_
+    for wrong in ("age", "age=", "=50", "age=old", "age=inf"):
+        result = surtree("fit", files.csv, *UNTUNED, "--thresholds", wrong, code=2)
+        assert "as age=50,65" in " ".join(result.stderr.split()).replace("│ ", "")
+
+
 def test_weights_and_entry_times(surtree, files, lung):
     X, y = load_lung()
     weight = np.arange(len(y)) % 3 / 2

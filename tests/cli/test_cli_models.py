@@ -10,7 +10,7 @@ import pytest
 from target import TARGET, UNTUNED
 
 import surtree as package
-from surtree import SurTree, SurTreeCV, audit_tree
+from surtree import Encoder, SurTree, SurTreeCV, audit_tree
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.export import (
     export_dot,
@@ -231,6 +231,32 @@ class TestAudit:
         expected = audit_tree(X["sex"].to_numpy(), X.drop(columns="sex"), y, max_depth=2)
         assert (found["gap"], found["missed"]) == pytest.approx((expected.gap, expected.missed))
         assert found["depth"] is None
+
+    def test_questions_that_are_asked_for(self, surtree, files):
+        X, y = load_lung(backend="pandas")
+        options = (files.csv, *TARGET, "--leaf", "sex", "--max-depth", 1, "--json")
+        asked = ("--n-thresholds", 2, "--category-cuts", "one")
+        found = json.loads(surtree("audit", *options, *asked).stdout)
+        encoder = Encoder(2, 60, 0.0, "one")
+        labels = X["sex"].to_numpy()
+        expected = audit_tree(labels, X.drop(columns="sex"), y, max_depth=1, encoder=encoder)
+        assert found["same_size"]["loss"] == pytest.approx(expected.same_size.loss)
+        assert found["missed"] == pytest.approx(expected.missed)
+        assert "No tree of questions about one column each" in found["notes"][0]
+
+    def test_a_tree_of_r(self, surtree, files):
+        X, y = load_lung(backend="pandas")
+        node = {"id": 1, "column": "age", "kids": [2, 3], "threshold": 70, "above": "left"}
+        tree = {"format": "surtree.r-tree", "package": "rpart", "nodes": [node]}
+        tree["nodes"] += [{"id": 2}, {"id": 3}]
+        path = files.write("r.json", json.dumps(tree))
+        found = json.loads(surtree("audit", files.csv, *TARGET, "--r-tree", path, "--json").stdout)
+        expected = audit_tree((X["age"] >= 70).to_numpy(), X, y)
+        assert found["loss"] == pytest.approx(expected.loss)
+        assert found["name"] == "rpart"
+        wrong = files.write("wrong.json", "{}")
+        result = surtree("audit", files.csv, *TARGET, "--r-tree", wrong, code=1)
+        assert "is no tree of R" in result.stderr
 
 
 def test_demo(surtree, files):

@@ -193,5 +193,5 @@ def test_marks_are_harmless_in_pictures():
     mermaid = export_mermaid(golden_tree(), feature_names=names)
     assert '["a#34;b #62; 0.3' in mermaid
     assert '["#60;script#62; is True' in mermaid
-    assert '["#35;35#59; is none' in mermaid
+    assert '["#35;35#59; is one of' in mermaid
     assert '["#96;x#96; is missing"]' in mermaid

@@ -1,8 +1,9 @@
 """Run R on real tables, and keep what it finds.
 
-Trees of partykit and rpart are in ``reference.json.gz``; Kaplan-Meier curves of the leaves of our
-trees, with bands and medians, in ``curves.json.gz``; the optimism that the bootstrap of rms finds
-in ``optimism.json``.
+Trees of partykit and rpart are in ``reference.json.gz``; trees of rpart with its own defaults, as
+``docs/audits.md`` writes them, in ``default_rpart.json.gz``; Kaplan-Meier curves of the leaves of
+our trees, with bands and medians, in ``curves.json.gz``; the optimism that the bootstrap of rms
+finds in ``optimism.json``.
 
 Needs R with partykit, rpart, survival, rms and jsonlite (Debian: ``apt-get install r-cran-partykit
 r-cran-rpart r-cran-survival r-cran-rms r-cran-jsonlite``). Run it as ``python
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +31,7 @@ from surtree.data.target import read_target
 from surtree.survival.baseline import nelson_aalen
 
 HERE = Path(__file__).parent
+AUDITS = HERE.parent.parent / "docs" / "audits.md"
 
 
 def write(folder: Path, name: str, X: pd.DataFrame) -> None:
@@ -98,7 +101,26 @@ def make_trees() -> None:
     keep("reference.json.gz", reference)
 
 
+def make_default_trees() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        text = AUDITS.read_text()
+        (function,) = re.findall(r"```r\n(write_rpart.*?\n}\n)", text, flags=re.DOTALL)
+        (folder / "write_rpart.R").write_text(function)
+        for name, load in TABLES.items():
+            X, y = load()
+            write(folder, name, X.assign(time=y["time"], event=y["event"].astype(int)))
+        subprocess.run(["Rscript", HERE / "default_rpart.R", folder, *TABLES], check=True)
+        found = {name: json.loads((folder / f"{name}.rpart.json").read_text()) for name in TABLES}
+    keep("default_rpart.json.gz", found)
+
+
 if __name__ == "__main__":
-    MAKE = {"curves": make_curves, "optimism": make_optimism, "trees": make_trees}
+    MAKE = {
+        "default trees": make_default_trees,
+        "curves": make_curves,
+        "optimism": make_optimism,
+        "trees": make_trees,
+    }
     for part in sys.argv[1:] or MAKE:
         MAKE[part]()

@@ -52,6 +52,7 @@ def problem(rng: np.random.Generator) -> tuple[BinnedRows, RowSums, Limits]:
         np.array(lines, dtype=np.uint16),
         *(np.array(each, dtype=np.int32) for each in (n_bins, missing_bin, column, first, last)),
         np.array(held),
+        np.zeros(len(cuts), dtype=np.uint64),
     )
     weight = rng.integers(1, 4, n).astype(float) if rng.random() < 0.5 else np.ones(n)
     event = rng.random(n) < 0.6

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from surtree.audit.audited_tree import Answers, AuditedTree, read_audited_tree
+from surtree.audit.audited_tree import Answers, AuditedTree, read_audited_tree, rebuilt
 from surtree.audit.result import Audit, Optimum, SplitCost
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder, bin_answers, join_binned
@@ -25,12 +25,20 @@ from surtree.parameters import (
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution
+from surtree.solver.search import SearchSettings, search
 from surtree.survival.objective import RELATIVE_RISK, Objective, total_by
 from surtree.tree.build import build_tree
 from surtree.tree.tree import Tree
 
 # Depths up to which exact search takes seconds on most tables.
 _EASY_DEPTH = 4
+# Categories of a column that labels may tell apart.
+_MOST_CATEGORIES = 60
+_CANNOT_ASK = (
+    "No tree of questions about one column each has these leaves: rows followed surrogate "
+    "questions, linear combinations or something else that the search cannot ask. Its best tree "
+    "may therefore have the larger loss; then nothing is missed."
+)
 
 
 def audit_tree(
@@ -47,18 +55,19 @@ def audit_tree(
 ) -> Audit:
     """Compare a tree with the best tree of its size.
 
-    The optimum is over the cuts of the encoder and the model's own, so a model never beats it. It
-    keeps the model's ``min_samples_leaf`` and ``min_events_leaf`` (``min_bucket``) where it has
-    them, and its shrinkage; a limit that the leaves of the model break on these rows is relaxed to
-    what they have.
+    The optimum is over the cuts of the encoder and the model's own, and a search that ends early
+    begins with the model itself, so a model never beats it. The optimum keeps the model's
+    ``min_samples_leaf`` and ``min_events_leaf`` (``min_bucket``) where it has them, and its
+    shrinkage; a limit that the leaves of the model break on these rows is relaxed to what they
+    have.
 
     Parameters
     ----------
     model : fitted estimator, Tree, or array of shape (n_samples,)
         An estimator of this package, its tree, or a search that chose one; a ``SurvivalTree`` of
-        scikit-survival, or any other with a ``tree_`` like scikit-learn's; or the leaf of each
-        row, as any labels. Labels say nothing about questions: they can be better than the
-        optimum of the encoder's cuts.
+        scikit-survival, or any other with a ``tree_`` like scikit-learn's; a tree of R
+        (`read_r_tree`); or the leaf of each row, as any labels. Questions that have these leaves
+        are then looked for; where there are none, ``notes`` say so.
     X : data frame or array of shape (n_samples, n_features)
         The rows, as a rule those that the model was fitted on.
     y : structured array of shape (n_samples,)
@@ -71,7 +80,8 @@ def audit_tree(
         The depth up to which the optimum of the same number of splits is searched for; by default
         4, or the depth of the model where that is more.
     encoder : Encoder, optional
-        Which cuts the optimum can use; by default those of the model, where it has an encoder.
+        Which cuts the optimum can use; by default those of the model, where it has an encoder; for
+        labels and trees of R every threshold and every set of up to seven categories.
     time_limit : float or None, default=60.0
         Seconds after which the search ends. The optimum is then the best tree found, with a bound.
     n_jobs : int or None, default=None
@@ -95,28 +105,32 @@ def audit_tree(
     clock = Clock(read_time_limit(time_limit))
     # A search over hyperparameters stands for the model that it chose.
     model = getattr(model, "best_estimator_", model)
-    chosen = clone(_encoder_of(model) if encoder is None else encoder)
+    chosen = default_encoder(model) if encoder is None else clone(encoder)
     rows = read_training_data(chosen, X, y, sample_weight, entry, _objective_of(model))
     audited = read_audited_tree(model, X, rows)
-    cuts = _AuditCuts(chosen, rows, audited)
+    start = rebuilt(audited, rows)
+    cuts = _AuditCuts(chosen, rows, audited if start is None else start)
     limits = _limits_of(model, audited, rows)
     tree = audited.tree(rows)
+    known = None if start is None else start.tree(rows)
     same_depth: Optimum | None = None
     costs: tuple[SplitCost, ...] = ()
     if tree is not None and audited.depth is not None:
         shape = replace(limits, max_depth=audited.depth)
-        solution = cuts.problem.solve(shape, time_limit=clock.left(), n_jobs=n_jobs)
-        same_depth = cuts.optimum(solution, shape)
+        solution = search(cuts.problem, SearchSettings(shape, clock.left(), n_jobs))
+        same_depth = cuts.optimum(solution, shape, known)
         if solution.status == "optimal":
             costs = _split_costs(cuts.problem, audited, tree, shape, clock, n_jobs)
     same_size = same_depth
-    size = replace(limits, max_depth=_deepest(max_depth, audited))
+    size = replace(limits, max_depth=_deepest(max_depth, audited if start is None else start))
     if same_size is None or size.max_depth > same_size.max_depth:
-        solution = cuts.problem.solve(size, time_limit=clock.left(), n_jobs=n_jobs)
-        same_size = cuts.optimum(solution, size)
+        solution = search(cuts.problem, SearchSettings(size, clock.left(), n_jobs))
+        same_size = cuts.optimum(solution, size, known)
+    loss = rows.sums.partition_loss(audited.label)
+    notes = audited.notes if start is not None else (*audited.notes, _CANNOT_ASK)
     return Audit(
         name=audited.name,
-        loss=rows.sums.partition_loss(audited.label),
+        loss=loss,
         leaf_loss=rows.sums.partition_loss(np.zeros_like(audited.label)),
         n_splits=audited.n_leaves - 1,
         depth=audited.depth,
@@ -124,6 +138,7 @@ def audit_tree(
         same_depth=same_depth,
         same_size=same_size,
         split_costs=costs,
+        notes=notes,
     )
 
 
@@ -131,7 +146,7 @@ class _AuditCuts:
     """All cuts that the optimum can use: those of an encoder, and those of the audited tree."""
 
     def __init__(self, encoder: Encoder, rows: TrainingData, audited: AuditedTree) -> None:
-        binned = encoder.fit_encode(rows.table, rows.table_weight)
+        binned = encoder.fit_encode(rows.table, rows.table_weight, rows.sums)
         asked = {cut: cut for cut in encoder.cuts_}
 
         def is_new(cut: Cut, answer: Answers) -> bool:
@@ -152,8 +167,11 @@ class _AuditCuts:
         self._rows = rows
         self._leaf_curve = audited.leaf_curve
 
-    def optimum(self, solution: Solution, limits: Limits) -> Optimum:
-        """Return the best tree of a solution, with the loss added up from its rows."""
+    def optimum(self, solution: Solution, limits: Limits, known: Tree | None) -> Optimum:
+        """Return the best tree of a solution, with the loss added up from its rows.
+
+        A search that ended early may not have found a tree as good as one that is known.
+        """
         rows = self._rows
         tree = build_tree(
             solution.topologies[-1],
@@ -165,7 +183,10 @@ class _AuditCuts:
         )
         slack = float(solution.gain_bounds[-1] - solution.gains[-1])
         loss = tree.total_loss
-        return Optimum(limits.max_depth, limits.max_splits or 0, loss, max(loss - slack, 0.0), tree)
+        bound = max(loss - slack, 0.0)
+        if known is not None and known.total_loss < loss and slack > 0:
+            tree, loss = known, known.total_loss
+        return Optimum(limits.max_depth, limits.max_splits or 0, loss, min(bound, loss), tree)
 
 
 def _split_costs(
@@ -217,8 +238,19 @@ def _split_costs(
     return tuple(sorted(costs, key=lambda split: (-split.cost, split.node)))
 
 
-def _encoder_of(model: Any) -> Encoder:
-    return getattr(model, "encoder_", None) or Encoder()
+def default_encoder(model: Any) -> Encoder:
+    """Return the encoder, not fitted, whose cuts the optimum can use unless another one is given.
+
+    Parameters
+    ----------
+    model : object
+        What is audited.
+    """
+    model = getattr(model, "best_estimator_", model)
+    if isinstance(model, Tree) or hasattr(model, "fit"):
+        return cast(Encoder, clone(getattr(model, "encoder_", None) or Encoder()))
+    # Labels, and trees of R: whatever they asked, it is among these questions as a rule.
+    return Encoder(None, _MOST_CATEGORIES, 0.0, "subsets")
 
 
 def _objective_of(model: Any) -> Objective:

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
+from surtree._words import plural
+from surtree.audit.r_tree import RTree
+from surtree.audit.rebuild import rebuild
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers
 from surtree.cuts.unseen import warn_of_unseen
@@ -38,6 +41,7 @@ class AuditedTree:
     cuts: tuple[Cut, ...] = ()
     answers: tuple[Answers, ...] = ()
     leaf_curve: LeafCurveKind = "baseline"
+    notes: tuple[str, ...] = ()
 
     @property
     def n_labels(self) -> int:
@@ -76,6 +80,25 @@ class AuditedTree:
         )
 
 
+def rebuilt(audited: AuditedTree, rows: TrainingData) -> AuditedTree | None:
+    """Return a tree of questions that has the audited leaves, or None where there is none.
+
+    Parameters
+    ----------
+    audited : AuditedTree
+        Its questions, if they are known, are those of the result.
+    rows : TrainingData
+        The rows.
+    """
+    if audited.topology is not None:
+        return audited
+    found = rebuild(audited.label, rows)
+    if found is None:
+        return None
+    answers = tuple(cut.holds(rows.table.column(cut.column))[rows.present] for cut in found.cuts)
+    return _structured(audited.name, found.left, found.right, found.cuts, answers, rows)
+
+
 def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
     """Read a model, or labels, for rows that are read already.
 
@@ -91,6 +114,8 @@ def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
     if isinstance(model, Tree):
         check_columns(model, rows.table)
         return _read_tree("Tree", model, rows)
+    if isinstance(model, RTree):
+        return _read_r_tree(model, rows)
     if not hasattr(model, "fit"):
         return _read_labels(model, rows)
     check_is_fitted(model)
@@ -116,6 +141,27 @@ def _read_labels(labels: Any, rows: TrainingData) -> AuditedTree:
         )
     values, label = np.unique(array[rows.present], return_inverse=True)
     return AuditedTree("leaf labels", label, values.size)
+
+
+def _read_r_tree(model: RTree, rows: TrainingData) -> AuditedTree:
+    left, right, cuts = model.topology(rows.table)
+    answers = tuple(cut.holds(rows.table.column(cut.column))[rows.present] for cut in cuts)
+    found = _structured(model.package, left, right, tuple(cuts), answers, rows)
+    if model.leaf is None:
+        return found
+    labels = replace(_read_labels(model.leaf, rows), name=model.package)
+    ids = np.array([node["id"] for node in model.nodes])
+    n_elsewhere = int(np.count_nonzero(ids[found.label] != model.leaf[rows.present]))
+    if not n_elsewhere:
+        return found
+    return replace(
+        labels,
+        notes=(
+            f"{plural(n_elsewhere, 'row')} of the table {'is' if n_elsewhere == 1 else 'are'} in "
+            f"another leaf of {model.package} than by its questions alone, as where missing values "
+            "follow surrogate questions: its leaves are audited, not its questions.",
+        ),
+    )
 
 
 def _read_tree(name: str, tree: Tree, rows: TrainingData) -> AuditedTree:

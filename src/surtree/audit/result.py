@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from html import escape
+
+import numpy as np
 
 from surtree._tables import table_html
 from surtree._words import plural
@@ -11,6 +14,8 @@ from surtree.tree.tree import Tree
 
 # Less of the loss of a single leaf is rounding.
 _ROUNDING = 1e-9
+# Trees with more leaves are summarised in texts, with so many of their columns.
+_MOST_LEAVES, _MOST_COLUMNS = 20, 6
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,8 @@ class Audit:
     split_costs : tuple of SplitCost
         What each split costs, the costliest first; empty for leaf labels, and where the time was
         not enough to prove the optimum of the same depth.
+    notes : tuple of str
+        What the search could not ask, in sentences.
     """
 
     name: str
@@ -92,6 +99,7 @@ class Audit:
     same_depth: Optimum | None
     same_size: Optimum
     split_costs: tuple[SplitCost, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def optimum(self) -> Optimum:
@@ -103,16 +111,17 @@ class Audit:
         """The share of the loss that a better tree could save at most, as ``SurTree.gap_`` is.
 
         It is the distance of the loss from the optimum's lower bound, relative to the loss. Leaf
-        labels can be better than any tree over the encoder's cuts; their gap is then negative.
+        labels can be better than any tree over the encoder's cuts, as ``notes`` say then: zero.
         """
         distance = self.loss - self.optimum.lower_bound
-        return distance / self.loss if abs(distance) > _ROUNDING * self.leaf_loss else 0.0
+        return distance / self.loss if distance > _ROUNDING * self.leaf_loss else 0.0
 
     @property
     def missed(self) -> float:
         """The share of what the optimum explains that the audited tree does not.
 
-        What a tree explains is the difference of its loss from that of a single leaf.
+        What a tree explains is the difference of its loss from that of a single leaf. It is never
+        negative: a tree that is as good as the best one found misses nothing.
         """
         return self.missed_of(self.optimum)
 
@@ -125,7 +134,8 @@ class Audit:
             One of ``same_depth`` and ``same_size``.
         """
         missed, explained = self.loss - optimum.loss, self.leaf_loss - optimum.loss
-        return missed / explained if explained > _ROUNDING * self.leaf_loss else 0.0
+        rounding = _ROUNDING * self.leaf_loss
+        return missed / explained if missed > rounding and explained > rounding else 0.0
 
     def title(self) -> str:
         """Return one line about the audited tree."""
@@ -148,15 +158,15 @@ class Audit:
         )
 
     def __str__(self) -> str:
-        parts = [self._table(), *self._costliest_text()]
+        parts = [self._table(), *self.notes, *self._costliest_text()]
         if self.tree is not None:
-            parts.append(f"{self.name}:\n{self.tree}")
-        parts.append(f"{_limits_text(self.optimum)}:\n{self.optimum.tree}")
+            parts.append(f"{self.name}:\n{_shown(self.tree)}")
+        parts.append(f"{_limits_text(self.optimum)}:\n{_shown(self.optimum.tree)}")
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
         heading, *rows = self._lines()
-        said = "".join(f"<p>{escape(text)}</p>" for text in self._costliest_text())
+        said = "".join(f"<p>{escape(text)}</p>" for text in (*self.notes, *self._costliest_text()))
         return table_html(heading, rows) + said
 
     def _table(self) -> str:
@@ -210,6 +220,22 @@ class Audit:
 
     def _explained(self, loss: float) -> str:
         return f"{100 * (self.leaf_loss - loss) / self.leaf_loss:.1f} %" if self.leaf_loss else ""
+
+
+def _shown(tree: Tree) -> str:
+    """Return the text of a tree, or what there is to say of one that fills more than a screen."""
+    if tree.n_leaves <= _MOST_LEAVES:
+        return str(tree)
+    leaves = tree.leaves
+    rows, events = tree.n_samples[leaves], tree.n_events[leaves]
+    asked = Counter(cut.shown_name for cut in tree.worded_cuts.values())
+    columns = ", ".join(f"{name} ({count})" for name, count in asked.most_common(_MOST_COLUMNS))
+    more = f" and {len(asked) - _MOST_COLUMNS} more" if len(asked) > _MOST_COLUMNS else ""
+    return (
+        f"{plural(tree.n_leaves, 'leaf')}, depth {tree.depth}, too many to print; of {rows.min()} "
+        f"to {rows.max()} rows, {np.count_nonzero(events == 0)} of them without events; questions "
+        f"about {columns}{more}"
+    )
 
 
 def _share(share: float) -> str:

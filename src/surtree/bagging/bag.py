@@ -18,14 +18,16 @@ from surtree.bagging.average import average_curves
 from surtree.bagging.bag_file import read_bag, write_bag
 from surtree.bagging.sample import BagRows, SampleTree, draw_sample, fit_sample
 from surtree.base import SurvivalEstimator
-from surtree.cuts.encoder import Encoder
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.encoder import encoder_of
+from surtree.cuts.given import GivenThresholds
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.bootstrap import Counts, read_groups, spawn_generators
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights, require_events
 from surtree.estimator import SurTree, check_parameters
 from surtree.files.model import damaged
-from surtree.fitting.training import leave_out_censored_at_zero
+from surtree.fitting.training import leave_out_censored_at_zero, objective_of
 from surtree.metrics import concordance_index_censored
 from surtree.model_selection.folds import FoldProgress
 from surtree.parameters import (
@@ -65,9 +67,11 @@ class SurTreeBag(SurvivalEstimator):
         without an event from risks close to zero; averaging does the rest.
     min_samples_leaf, min_events_leaf : int, default=1 and 0
         As in `SurTree`. A row that was drawn several times counts as one.
-    ccp_alpha, n_thresholds, max_categories, min_support, leaf_curve, memory_limit : optional
+    ccp_alpha, n_thresholds, max_categories, min_support : optional
         As in `SurTree`. Thresholds and categories are found once, in all rows: trees with cuts of
         their own sample predict as well, and take longer.
+    category_cuts, thresholds, leaf_curve, memory_limit : optional
+        As in `SurTree`.
     time_limit : float or None, default=None
         Seconds after which the search for each tree ends with the best one so far.
     random_state : int, RandomState or None, default=0
@@ -136,6 +140,8 @@ class SurTreeBag(SurvivalEstimator):
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
+        category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         time_limit: float | None = None,
         memory_limit: int | None = None,
@@ -153,6 +159,8 @@ class SurTreeBag(SurvivalEstimator):
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
+        self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -193,8 +201,10 @@ class SurTreeBag(SurvivalEstimator):
         group = np.unique(group, return_inverse=True)[1]
         target = target.take(present)
         require_events(target)
-        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        binned = encoder.fit_encode(table, weight)
+        self.baseline_ = nelson_aalen(target, weight[present])
+        sums = objective_of(self._tree()).row_sums(target, weight[present], self.baseline_)
+        encoder = encoder_of(self)
+        binned = encoder.fit_encode(table, weight, sums)
         rows = BagRows(table.take(present), target, weight[present], encoder, binned)
         found = self._run(
             rows,
@@ -205,7 +215,6 @@ class SurTreeBag(SurvivalEstimator):
         )
         self.trees_ = tuple(one.tree for one in found)
         self.status_ = first_unproven([one.status for one in found])
-        self.baseline_ = nelson_aalen(target, rows.weight)
         self.oob_risk_ = np.full(table.n_rows, np.nan)
         self.oob_risk_[present] = _out_of_bag(found, present.size)
         self._score_out_of_bag(rows, self.oob_risk_[present])

@@ -11,6 +11,7 @@ from surtree.cli._audit import audit
 from surtree.cli._fit import demo, fit
 from surtree.cli._options import FLAG
 from surtree.cli._predict import predict
+from surtree.cli._questions import columns
 from surtree.cli._show import path, report, show_model
 from surtree.cli._validate import evaluate, validate
 
@@ -21,6 +22,7 @@ app.command("show")(show_model)
 app.command()(path)
 app.command()(report)
 app.command()(audit)
+app.command()(columns)
 app.command()(validate)
 app.command()(evaluate)
 app.command()(demo)

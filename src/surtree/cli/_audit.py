@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from surtree.audit.audit import audit_tree
+from surtree.audit.audit import audit_tree, default_encoder
+from surtree.audit.r_tree import read_r_tree
 from surtree.audit.result import Audit, Optimum
 from surtree.cli import _options as options
 from surtree.cli._columns import choose, require_columns, split_names
@@ -15,6 +16,8 @@ from surtree.cli._console import failures, guarded, show, show_json, warnings_sa
 from surtree.cli._files import read_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.cli._survival import read_survival
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.encoder import Encoder
 
 ModelOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="The model to audit.", show_default=False)
@@ -24,6 +27,31 @@ Leaf = Annotated[
     typer.Option(
         metavar="COLUMN",
         help="Instead of a model: the column with the leaf of each row, from any other tool.",
+    ),
+]
+RTreeOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--r-tree",
+        metavar="FILE",
+        help="Instead of a model: a tree of R, as docs/audits.md writes it.",
+    ),
+]
+Thresholds = Annotated[
+    int | None,
+    typer.Option(
+        "--n-thresholds",
+        parser=options.read_n_thresholds,
+        metavar="N|all",
+        help="The most thresholds of a numeric column; by default those of the model, or all.",
+        show_default=False,
+    ),
+]
+CategoryCut = Annotated[
+    CategoryCuts | None,
+    typer.Option(
+        help="Whether questions name one category or any set; by default as the model, or sets.",
+        show_default=False,
     ),
 ]
 
@@ -36,19 +64,22 @@ def audit(
     weight: options.Weight = None,
     model: ModelOption = None,
     leaf: Leaf = None,
+    r_tree: RTreeOption = None,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     types: options.Types = None,
     separator: options.Separator = None,
     missing: options.Missing = None,
     max_depth: options.AuditDepth = None,
+    n_thresholds: Thresholds = None,
+    category_cuts: CategoryCut = None,
     time_limit: options.TimeLimit = 60.0,
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
     """Compare a tree with the best tree of its size, and say which question costs most."""
-    if (model is None) == (leaf is None):
-        raise typer.BadParameter("give either --model or --leaf")
+    if sum(given is not None for given in (model, leaf, r_tree)) != 1:
+        raise typer.BadParameter("give one of --model, --leaf and --r-tree")
     if model is not None and (columns or exclude or types):
         raise typer.BadParameter(
             "--columns, --exclude and --type go with --leaf: a model knows its columns"
@@ -70,11 +101,15 @@ def audit(
         if leaf is not None:
             require_columns(frame, [leaf])
             subject = frame[leaf].to_numpy()
+        if r_tree is not None:
+            with failures(ValueError, OSError):
+                subject = read_r_tree(r_tree)
+        if model is None:
             X = choose(
                 frame,
                 columns=split_names(columns or [], frame),
                 exclude=split_names(exclude or [], frame),
-                reserved={*survival.columns, leaf},
+                reserved={*survival.columns, *([leaf] if leaf is not None else [])},
                 types=readings,
             )
         with failures(ValueError, TypeError), warnings_said():
@@ -85,6 +120,7 @@ def audit(
                 survival.weight,
                 survival.entry,
                 max_depth=max_depth,
+                encoder=_encoder(subject, n_thresholds, category_cuts),
                 time_limit=time_limit,
                 n_jobs=jobs,
             )
@@ -92,6 +128,20 @@ def audit(
             show_json(_json(found))
         else:
             show(str(found))
+
+
+def _encoder(
+    subject: Any, n_thresholds: int | None, category_cuts: CategoryCuts | None
+) -> Encoder | None:
+    """Return the questions that were asked for; None for those that the audit takes by itself."""
+    if n_thresholds is None and category_cuts is None:
+        return None
+    encoder = default_encoder(subject)
+    if n_thresholds is not None:
+        encoder.set_params(n_thresholds=n_thresholds or None)
+    if category_cuts is not None:
+        encoder.set_params(category_cuts=category_cuts)
+    return encoder
 
 
 def _json(found: Audit) -> dict[str, Any]:
@@ -105,6 +155,7 @@ def _json(found: Audit) -> dict[str, Any]:
         "missed": found.missed,
         "same_depth": _optimum(found.same_depth),
         "same_size": _optimum(found.same_size),
+        "notes": list(found.notes),
         "split_costs": [
             {"node": cost.node, "rule": cost.rule, "cost": cost.cost} for cost in found.split_costs
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from surtree.cli._columns import Override, read_override
+from surtree.cuts.categories import CategoryCuts
 from surtree.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_shrinkage
 
 # An option that is given or not: no value follows, and none is shown in the help.
@@ -36,7 +38,7 @@ def _override(text: str) -> Override:
         raise typer.BadParameter(str(error)) from None
 
 
-def _thresholds(given: str | int) -> int:
+def read_n_thresholds(given: str | int) -> int:
     """Read a number of thresholds; 0 stands for all of them. A default is a number already."""
     text = str(given)
     if text == "all":
@@ -44,6 +46,33 @@ def _thresholds(given: str | int) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise typer.BadParameter(f"{text!r} is neither a whole number above zero nor 'all'")
+
+
+@dataclass(frozen=True)
+class ColumnThresholds:
+    """The thresholds that were given for a column."""
+
+    column: str
+    values: tuple[float, ...]
+
+
+def _column_thresholds(text: str) -> ColumnThresholds:
+    column, equals, numbers = text.rpartition("=")
+    try:
+        values = tuple(float(part) for part in numbers.split(","))
+    except ValueError:
+        values = ()
+    if not (column and equals and values and all(map(math.isfinite, values))):
+        raise typer.BadParameter(f"{text!r} is not a column and its thresholds, as age=50,65")
+    return ColumnThresholds(column, values)
+
+
+def by_column(given: list[ColumnThresholds] | None) -> dict[str, list[float]] | None:
+    """Return given thresholds by the names of their columns."""
+    found: dict[str, list[float]] = {}
+    for one in given or ():
+        found.setdefault(one.column, []).extend(one.values)
+    return found or None
 
 
 def _seconds(given: float | None) -> float | None:
@@ -185,9 +214,27 @@ MinEventsLeaf = Annotated[
 NThresholds = Annotated[
     int,
     typer.Option(
-        parser=_thresholds,
+        parser=read_n_thresholds,
         metavar="N|all",
         help="The most thresholds of a numeric column.",
+        rich_help_panel="Tree",
+    ),
+]
+Thresholds = Annotated[
+    list[ColumnThresholds] | None,
+    typer.Option(
+        "--thresholds",
+        parser=_column_thresholds,
+        metavar="COLUMN=VALUE,...",
+        help="The only thresholds of a column. May be given several times.",
+        rich_help_panel="Tree",
+    ),
+]
+CategoryCut = Annotated[
+    CategoryCuts,
+    typer.Option(
+        "--category-cuts",
+        help="Whether a question about categories names one of them, or any set of them.",
         rich_help_panel="Tree",
     ),
 ]

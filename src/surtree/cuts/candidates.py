@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
+from surtree.cuts.categories import (
+    MOST_FOR_SUBSETS,
+    CategoryCuts,
+    all_subsets,
+    rank_by_risk,
+    single_bins,
+    singles_and_prefixes,
+)
 from surtree.cuts.cut import Cut
 from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 from surtree.data.table import Column
@@ -43,7 +51,7 @@ class CutSupport:
 
 @dataclass(frozen=True, eq=False)
 class CandidateCuts:
-    """The bins of a column, and cuts that each hold for a range of them.
+    """The bins of a column, and cuts that each hold for some of them.
 
     Parameters
     ----------
@@ -51,24 +59,30 @@ class CandidateCuts:
         The bin of each row; ``n_bins`` where the value is missing.
     n_bins : int
         The number of bins that hold values.
-    nominal : bool
-        Whether each cut selects a single bin, and the order of bins means nothing.
+    kind : {"above", "single", "set"}
+        Whether each cut holds for the bins above a threshold, for a single bin, or for any set.
     first, last : array of int
         Each cut holds for the bins from its first to its last, both included ...
+    gaps : array of uint64
+        ... but those with a bit here (up to 64 bins) ...
     missing : array of bool
         ... and, where this is True, for missing values. The cut "is missing" holds for no
         other bin: its last is before its first.
     cut : callable
         Makes the `Cut` at a position.
+    given : bool
+        Whether the user chose the cuts: they are kept however few rows they hold for.
     """
 
     bins: Bins
     n_bins: int
-    nominal: bool
+    kind: Literal["above", "single", "set"]
     first: Places
     last: Places
+    gaps: NDArray[np.uint64]
     missing: NDArray[np.bool_]
     cut: Callable[[int], Cut]
+    given: bool = False
 
     def support(self, weight: Floats | None = None) -> CutSupport:
         """Return the rows for which each cut holds: their number, hash and weight.
@@ -92,6 +106,8 @@ class CandidateCuts:
         before = np.zeros((len(sums), sums.shape[1] + 1), dtype=sums.dtype)
         np.cumsum(sums, axis=1, out=before[:, 1:])
         held = before[:, self.last + 1] - before[:, self.first]
+        for place in range(self.n_bins if self.gaps.any() else 0):
+            held = held - self._has_gap(place) * sums[:, place : place + 1]
         return held + self.missing * sums[:, -1:] if self.missing.any() else held
 
     def hold_for(self, row: int) -> NDArray[np.bool_]:
@@ -99,7 +115,12 @@ class CandidateCuts:
         place = self.bins[row]
         if place == self.n_bins:
             return self.missing
-        return np.asarray((self.first <= place) & (place <= self.last))
+        inside = np.asarray((self.first <= place) & (place <= self.last))
+        return inside & ~self._has_gap(int(place)) if self.gaps.any() else inside
+
+    def _has_gap(self, place: int) -> NDArray[np.bool_]:
+        """Return which cuts leave out a bin between their first and their last."""
+        return (self.gaps >> np.uint64(place) & np.uint64(1)).astype(bool)
 
 
 def candidate_cuts(
@@ -110,6 +131,9 @@ def candidate_cuts(
     *,
     n_thresholds: int | None,
     max_categories: int,
+    given: Floats | None = None,
+    category_cuts: CategoryCuts = "one",
+    risk: Callable[[Places, int], Floats] | None = None,
 ) -> CandidateCuts:
     """Return all candidate cuts of a column.
 
@@ -127,16 +151,25 @@ def candidate_cuts(
         The most thresholds of a numeric or ordered column; None: all.
     max_categories : int
         The most categories of an unordered column, counting all others together as one.
+    given : array of float, optional
+        The thresholds of a numeric column, ascending, instead of quantiles.
+    category_cuts : {"one", "subsets"}
+        Whether cuts of an unordered column hold for one category, or for any set of them.
+    risk : callable, optional
+        Returns the risk of groups of rows: from the group of each row, -1 for none, and the number
+        of groups. Where there are too many subsets, it says which are cuts.
     """
     plain = Cut(column=index, name=column.name, known=column.known)
     if column.kind == "boolean":
         candidates = _boolean_cuts(plain, column)
+    elif given is not None:
+        candidates = _given_cuts(plain, column, given)
     elif column.kind == "numeric":
         candidates = _numeric_cuts(plain, column, repeats, n_thresholds)
     elif column.ordered:
         candidates = _ordered_cuts(plain, column, repeats, n_thresholds)
     else:
-        candidates = _category_cuts(plain, column, weight, max_categories)
+        candidates = _category_cuts(plain, column, weight, max_categories, category_cuts, risk)
     return _with_missing(plain, candidates) if column.has_missing else candidates
 
 
@@ -171,6 +204,22 @@ def _numeric_cuts(
     return _cuts_above(bins, len(above) + 1, cut)
 
 
+def _given_cuts(plain: Cut, column: Column, given: Floats) -> CandidateCuts:
+    distinct, _ = _distinct(column, None)
+    above = np.searchsorted(distinct, given, side="right")
+    divides = (above > 0) & (above < len(distinct))
+    above, thresholds = above[divides], given[divides]
+    places = first_of_each(above) if above.size else above
+    bins = _bins(column.values, distinct[above[places]])
+    if column.has_missing:
+        bins[column.missing] = len(places) + 1
+    plain = replace(plain, seen=(float(distinct[0]), float(distinct[-1])))
+    found = _cuts_above(
+        bins, len(places) + 1, lambda k: replace(plain, threshold=float(thresholds[places[k]]))
+    )
+    return replace(found, given=True)
+
+
 def _ordered_cuts(
     plain: Cut, column: Column, repeats: Floats | None, n_thresholds: int | None
 ) -> CandidateCuts:
@@ -191,7 +240,12 @@ def _ordered_cuts(
 
 
 def _category_cuts(
-    plain: Cut, column: Column, weight: Floats, max_categories: int
+    plain: Cut,
+    column: Column,
+    weight: Floats,
+    max_categories: int,
+    category_cuts: CategoryCuts,
+    risk: Callable[[Places, int], Floats] | None,
 ) -> CandidateCuts:
     present_rows = ~column.missing if column.has_missing else slice(None)
     codes, weight = column.values[present_rows], weight[present_rows]
@@ -201,21 +255,33 @@ def _category_cuts(
     if len(present) > max_categories:
         most_frequent = present[np.argsort(-frequency[present], kind="stable")]
         own = np.sort(most_frequent[: max_categories - 1])
-    categories = tuple(column.categories[code] for code in own)
+    is_pooled = len(own) < len(present)
+    n_bins = len(own) + is_pooled
     places = np.full(len(column.categories), len(own))
     places[own] = np.arange(len(own))
-    n_bins = len(own) + (len(own) < len(present))
     bins = places[column.values]
+    # The category of each bin; -1 for all that have no bin of their own.
+    code = np.append(own, -1) if is_pooled else own
+    sets = single_bins(n_bins)
+    # Of up to three categories, every subset or its complement is a single one.
+    if category_cuts == "subsets" and 3 < n_bins <= MOST_FOR_SUBSETS:
+        sets = all_subsets(n_bins)
+    elif category_cuts == "subsets" and n_bins > MOST_FOR_SUBSETS and risk is not None:
+        rank = rank_by_risk(risk(np.where(column.missing, -1, bins), n_bins))
+        bins, code, sets = rank[bins], code[np.argsort(rank)], singles_and_prefixes(rank)
     if column.has_missing:
         bins[column.missing] = n_bins
 
     def cut(number: int) -> Cut:
-        if number < len(own):
-            return replace(plain, categories=(categories[number],))
-        return replace(plain, categories=categories, negated=True)
+        held = code[sets.members(number)]
+        negated = -1 in held
+        listed = np.sort(np.setdiff1d(code, held) if negated else held)
+        return replace(
+            plain, categories=tuple(column.categories[k] for k in listed), negated=negated
+        )
 
-    every = np.arange(n_bins)
-    return CandidateCuts(bins, n_bins, True, every, every, np.zeros(n_bins, dtype=bool), cut)
+    kind: Literal["single", "set"] = "single" if len(sets.first) == n_bins else "set"
+    return CandidateCuts(bins, n_bins, kind, *sets, np.zeros(len(sets.first), dtype=bool), cut)
 
 
 def _distinct(column: Column, repeats: Floats | None) -> tuple[Floats, Floats]:
@@ -239,7 +305,8 @@ def _cuts_above(bins: Bins, n_bins: int, cut: Callable[[int], Cut]) -> Candidate
     """Return a cut below every bin but the first; it holds for the bins from there up."""
     first = np.arange(1, n_bins)
     last = np.full(n_bins - 1, n_bins - 1)
-    return CandidateCuts(bins, n_bins, False, first, last, np.zeros(n_bins - 1, dtype=bool), cut)
+    none = np.zeros(n_bins - 1, dtype=bool)
+    return CandidateCuts(bins, n_bins, "above", first, last, none.astype(np.uint64), none, cut)
 
 
 def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
@@ -258,6 +325,7 @@ def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
         candidates,
         first=np.append(np.repeat(candidates.first[useful], 2), n_bins),
         last=np.append(np.repeat(candidates.last[useful], 2), n_bins - 1),
+        gaps=np.append(np.repeat(candidates.gaps[useful], 2), np.uint64(0)),
         missing=np.append(np.tile([False, True], len(useful)), True),
         cut=cut,
     )
@@ -276,7 +344,7 @@ def filter_cuts(
         The weights of the rows, all positive.
     min_support : float
         A cut is kept when it holds for more than this share of the weight, and does not hold
-        for more than this share too.
+        for more than this share too, or when the user gave it.
 
     Returns
     -------
@@ -292,7 +360,8 @@ def filter_cuts(
     held, total = np.concatenate([held.weight for held in found]), weight.sum()
     kept = (n_rows > 0) & (n_rows < len(weight))
     if min_support > 0:
-        kept &= np.minimum(held, total - held) / total > min_support
+        given = np.repeat([one.given for one in columns], [one.first.size for one in columns])
+        kept &= given | (np.minimum(held, total - held) / total > min_support)
     # A cut and its complement are the same split: key both by the hash of the side without row 0.
     opposite = np.concatenate([candidates.hold_for(0) for candidates in columns])
     key = np.concatenate([held.key for held in found], axis=1)

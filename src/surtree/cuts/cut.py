@@ -55,7 +55,7 @@ class Cut:
     >>> cut.rule
     'grade is one of III, IV'
     >>> cut.negated_rule
-    'grade is none of III, IV or is missing'
+    'grade is one of I, II or missing'
     >>> cut.others
     ('I', 'II')
     """
@@ -106,8 +106,9 @@ class Cut:
             claim = f"is {holds}"
         elif holds is not self.negated:
             claim = f"is {_one_of(self.categories)}"
-        elif len(self.others) == 1:
-            claim = f"is {_category_text(self.others[0])}"
+        elif 0 < len(self.others) <= len(self.categories):
+            # No longer than what it is not.
+            claim = f"is {_one_of(self.others)}"
         else:
             return f"{name} is {_none_of(self.categories)}{self._exception(with_missing)}"
         return f"{name} {claim} or missing" if with_missing else f"{name} {claim}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -13,14 +13,18 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surtree._types import Floats
 from surtree.cuts.candidates import CandidateCuts, candidate_cuts, filter_cuts
+from surtree.cuts.categories import CategoryCuts, require_category_cuts
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts
+from surtree.cuts.given import GivenThresholds, given_for, require_names, require_thresholds
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.table import Table, read_table
-from surtree.data.target import read_weights
+from surtree.data.target import read_target, read_weights, require_events
 from surtree.parameters import require_share, require_whole
 from surtree.solver.problem import BinnedRows
 from surtree.solver.restriction import repeats
+from surtree.survival.baseline import nelson_aalen
+from surtree.survival.objective import RELATIVE_RISK, RowSums
 
 Places = NDArray[np.intp]
 
@@ -31,10 +35,10 @@ _MAX_BINS = 65_534
 class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn each column into yes-or-no cuts with readable rules.
 
-    Numeric columns are cut at quantiles, categorical ones by category (ordered ones between
-    categories). A column with missing values gets every cut twice, with the missing values on
-    either side, and the cut "is missing". Cuts that hold for too few or too many rows are dropped,
-    and so are those that split the rows as an earlier one does.
+    Numeric columns are cut at quantiles, ordered categories between neighbours, other categories
+    one against the rest or in all ways. A column with missing values gets every cut twice, with the
+    missing values on either side, and the cut "is missing". Cuts that hold for too few or too many
+    rows are dropped, and so are those that split the rows as an earlier one does.
 
     Parameters
     ----------
@@ -46,10 +50,20 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         column.
     max_categories : int, default=10
         The most categories of an unordered column. If there are more, the ``max_categories - 1``
-        with the most weight have a cut each, and all others share one cut.
+        with the most weight are themselves, and all others count as one.
+    category_cuts : {"one", "subsets"}, default="one"
+        How an unordered column of four or more categories is cut. "one": each category against the
+        rest. "subsets": every set of categories against the others, up to seven categories. Of
+        more, there are too many sets: then each category against the rest, and every division in
+        the order of the categories' risk in the training rows, which for a single split has the
+        best of all. The risk needs a target; without it (``y`` in `fit`), there is the former
+        only.
     min_support : float, default=0.01
         A cut is kept when it holds for more than this share of the weight, and does not hold for
         more than this share too. 0 keeps every cut that splits the rows.
+    thresholds : mapping of str to sequences of float, optional
+        Thresholds of your own for some numeric columns, by their names, instead of quantiles:
+        ``{"age": [50, 65]}``. Each one that splits the rows is a cut, whatever ``min_support``.
 
     Attributes
     ----------
@@ -83,10 +97,14 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
+        category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
     ) -> None:
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
+        self.category_cuts = category_cuts
+        self.thresholds = thresholds
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the cuts of a table.
@@ -95,13 +113,20 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : data frame or array-like of shape (n_rows, n_columns)
             The table.
-        y : None
-            Not used.
+        y : structured array of shape (n_rows,), optional
+            A boolean event indicator and a time, for the order of many categories.
         sample_weight : array-like of shape (n_rows,), optional
             How much each row counts; a row of weight zero counts as absent.
         """
         table = read_table(self, X, reset=True)
-        self.fit_encode(table, read_weights(sample_weight, table.n_rows))
+        weight = read_weights(sample_weight, table.n_rows)
+        sums = None
+        if y is not None and self.category_cuts == "subsets":
+            target = read_target(y, table.n_rows, None).take(weight > 0)
+            require_events(target)
+            counted = weight[weight > 0]
+            sums = RELATIVE_RISK.row_sums(target, counted, nelson_aalen(target, counted))
+        self.fit_encode(table, weight, sums)
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
@@ -138,7 +163,13 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rules = [replace(cut, name=names[cut.column]).rule for cut in self.cuts_]
         return np.array(rules, dtype=object)
 
-    def fit_encode(self, table: Table, weight: Floats) -> BinnedRows:
+    def fit_encode(
+        self,
+        table: Table,
+        weight: Floats,
+        sums: RowSums | None = None,
+        leave_out: Collection[int] = (),
+    ) -> BinnedRows:
         """Find the cuts of a table and bin its rows.
 
         Parameters
@@ -147,6 +178,10 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The training table.
         weight : array of float of shape (table.n_rows,)
             How much each row counts.
+        sums : RowSums, optional
+            What the rows of positive weight add to a leaf, for the order of many categories.
+        leave_out : collection of int
+            The positions of columns that have no cuts.
 
         Returns
         -------
@@ -154,6 +189,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The rows of positive weight, in their order.
         """
         self._check_parameters()
+        require_names(self.thresholds, table.names)
         self.n_features_in_ = table.n_columns
         if table.named:
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -169,9 +205,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 counts,
                 n_thresholds=None if self.n_thresholds is None else int(self.n_thresholds),
                 max_categories=int(self.max_categories),
+                given=given_for(self.thresholds, column),
+                category_cuts=self.category_cuts,
+                risk=None if sums is None else sums.risk_of_groups,
             )
             for index, column in enumerate(map(table.column, range(table.n_columns)))
-            if not column.missing.all()
+            if index not in leave_out and not column.missing.all()
         ]
         lines, heavier = _encode_columns(candidates, weight, float(self.min_support))
         self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
@@ -183,6 +222,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             require_whole("n_thresholds", self.n_thresholds, 1)
         require_whole("max_categories", self.max_categories, 2)
         require_share("min_support", self.min_support, below=0.5)
+        require_category_cuts(self.category_cuts)
+        require_thresholds(self.thresholds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -190,6 +231,17 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def encoder_of(estimator: Any) -> Encoder:
+    """Return a new encoder with those of its parameters that an estimator has too.
+
+    Parameters
+    ----------
+    estimator : object
+        It has all parameters of an encoder, under the same names.
+    """
+    return Encoder(**{name: getattr(estimator, name) for name in Encoder().get_params()})
 
 
 def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows:
@@ -217,6 +269,7 @@ def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows
         cut_first=ones,
         cut_last=ones,
         cut_missing=np.zeros(n_lines, dtype=bool),
+        cut_gaps=np.zeros(n_lines, dtype=np.uint64),
     )
 
 
@@ -246,6 +299,7 @@ class _EncodedColumn:
     first: Places
     last: Places
     missing: NDArray[np.bool_]
+    gaps: NDArray[np.uint64]
     cut: Callable[[int], Cut]
     kept: Places
 
@@ -293,6 +347,7 @@ def _encode_column(candidates: CandidateCuts, kept: Places) -> _EncodedColumn:
         first=first,
         last=last,
         missing=candidates.missing[kept],
+        gaps=candidates.gaps[kept],
         cut=candidates.cut,
         kept=kept,
     )
@@ -300,7 +355,9 @@ def _encode_column(candidates: CandidateCuts, kept: Places) -> _EncodedColumn:
 
 def _merge(candidates: CandidateCuts, kept_bins: Places) -> Places:
     """Return a new number for each bin, the same one where no kept cut separates them."""
-    if not candidates.nominal:
+    if candidates.kind == "set":
+        return np.arange(candidates.n_bins)  # as a rule some cut separates any two of them
+    if candidates.kind == "above":
         return np.searchsorted(kept_bins, np.arange(candidates.n_bins), side="right")
     merged = np.full(candidates.n_bins, len(kept_bins))
     merged[kept_bins] = np.arange(len(kept_bins))
@@ -318,4 +375,5 @@ def _join(lines: list[_EncodedColumn], n_rows: int) -> BinnedRows:
         cut_first=np.concatenate(none + [line.first for line in lines]).astype(np.int32),
         cut_last=np.concatenate(none + [line.last for line in lines]).astype(np.int32),
         cut_missing=np.concatenate(none + [line.missing for line in lines]).astype(bool),
+        cut_gaps=np.concatenate([np.empty(0, np.uint64), *(line.gaps for line in lines)]),
     )

@@ -88,6 +88,8 @@ def plain_value(value: Any) -> Any:
     """Return a parameter as JSON can hold it."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Mapping):  # thresholds of columns
+        return {name: [float(item) for item in items] for name, items in value.items()}
     # JSON has no infinity. Only a time limit can be infinite, which is no limit.
     return None if isinstance(value, float) and math.isinf(value) else value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -64,3 +64,21 @@ class FitProblem:
         """Return the tree of a topology, with the at-risk counts and curves of its leaves."""
         (lazy,) = self.build([topology])
         return with_at_risk(lazy.tree, topology, self.core, self.data.target, leaf_curve)
+
+
+def make_problem(
+    encoder: Encoder, data: TrainingData, leave_out: Collection[int] = ()
+) -> FitProblem:
+    """Find the cuts of the training data and bin its rows.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        It says which cuts to look for, and is fitted.
+    data : TrainingData
+        The rows.
+    leave_out : collection of int
+        The positions of columns that have no cuts.
+    """
+    binned = encoder.fit_encode(data.table, data.table_weight, data.sums, leave_out)
+    return FitProblem(data, encoder, binned)

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.base import TreeEstimator
-from surtree.cuts.encoder import Encoder
-from surtree.fitting.fit_problem import FitProblem
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.encoder import encoder_of
+from surtree.cuts.given import GivenThresholds
+from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import best_pruning, prunings
 from surtree.parameters import (
@@ -73,7 +75,7 @@ class GreedyTree(TreeEstimator):
         ``loss + ccp_alpha * splits`` is chosen, and of those the smallest.
     shrinkage : float, default=0.0
         The events that the prior of each leaf is worth, as in `SurTree`.
-    n_thresholds, max_categories, min_support
+    n_thresholds, max_categories, min_support, category_cuts, thresholds
         Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
@@ -119,6 +121,8 @@ class GreedyTree(TreeEstimator):
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
+        category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
     ) -> None:
         self.max_depth = max_depth
@@ -130,6 +134,8 @@ class GreedyTree(TreeEstimator):
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
+        self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
 
     def fit(
@@ -153,8 +159,7 @@ class GreedyTree(TreeEstimator):
         """
         limits = self._check_parameters()
         rows = read_training_data(self, X, y, sample_weight, entry)
-        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        problem = FitProblem(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
+        problem = make_problem(encoder_of(self), rows)
         topology = grow(problem.binned, rows.sums, limits, self.min_samples_split)
         (lazy,) = problem.build([topology])
         whole = lazy.tree
@@ -168,7 +173,7 @@ class GreedyTree(TreeEstimator):
         )
         self.tree_ = problem.build_with_at_risk(chosen.topology(topology), self.leaf_curve)
         self.loss_ = self.tree_.total_loss
-        self.encoder_ = encoder
+        self.encoder_ = problem.encoder
         return self
 
     def _check_parameters(self) -> Limits:
@@ -246,6 +251,10 @@ class _Cuts:
         # The cut "is missing" has the missing bin between its first and its last already.
         self._adds_missing = binned.cut_missing & (missing >= self._after)
         self._missing = np.where(self._adds_missing, missing, 0)
+        # For each cut with gaps, the bins that it leaves out between its first and its last.
+        bit = np.arange(64, dtype=np.uint64)
+        cut, gap = np.nonzero(binned.cut_gaps[:, None] >> bit & np.uint64(1))
+        self._gap_cut, self._gap = cut, gap + begin[column[cut], 0]
         self._objective = sums.objective
         self._n_sums = len(sums.values)
         self._least = np.array([limits.least.get(name, 0) for name in sums.counts])[:, None]
@@ -275,6 +284,8 @@ class _Cuts:
         """Return for which of the rows a cut holds."""
         place = self._place[self._encoded.cut_column[cut]][rows]
         holds: NDArray[np.bool_] = (self._first[cut] <= place) & (place < self._after[cut])
+        if self._encoded.cut_gaps[cut]:
+            holds &= ~np.isin(place, self._gap[self._gap_cut == cut])
         return holds | (place == self._missing[cut]) if self._adds_missing[cut] else holds
 
     def _gain(self, measures: Floats) -> Floats:
@@ -291,4 +302,6 @@ class _Cuts:
         before = np.concatenate(([0.0], np.cumsum(by_bin)))
         held: Floats = before[self._after] - before[self._first]
         held += self._adds_missing * by_bin[self._missing]
+        if self._gap.size:
+            held -= total_by(self._gap_cut, by_bin[self._gap], held.size)
         return held

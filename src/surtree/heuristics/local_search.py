@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from surtree.base import TreeEstimator
-from surtree.cuts.encoder import Encoder
-from surtree.fitting.fit_problem import FitProblem
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.encoder import encoder_of
+from surtree.cuts.given import GivenThresholds
+from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import prunings
 from surtree.parameters import (
@@ -64,7 +66,7 @@ class LocalSearchTree(TreeEstimator):
         The share of the rows that "auto" holds out, of those with and of those without an event.
     shrinkage : float, default=0.0
         The events that the prior of each leaf is worth, as in `SurTree`.
-    n_thresholds, max_categories, min_support
+    n_thresholds, max_categories, min_support, category_cuts, thresholds
         Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
@@ -113,6 +115,8 @@ class LocalSearchTree(TreeEstimator):
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
+        category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
@@ -128,6 +132,8 @@ class LocalSearchTree(TreeEstimator):
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
+        self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -154,8 +160,7 @@ class LocalSearchTree(TreeEstimator):
         limits = self._check_parameters()
         rows = read_training_data(self, X, y, sample_weight, entry)
         random = check_random_state(self.random_state)
-        encoder = Encoder(self.n_thresholds, self.max_categories, self.min_support)
-        problem = FitProblem(rows, encoder, encoder.fit_encode(rows.table, rows.table_weight))
+        problem = make_problem(encoder_of(self), rows)
         seed = int(random.randint(2**31))
         alpha = (
             self._tune(problem, limits, random)
@@ -173,7 +178,7 @@ class LocalSearchTree(TreeEstimator):
         self.loss_ = self.tree_.total_loss
         self.ccp_alpha_ = alpha
         self.restart_losses_ = rows.sums.constant - found.worth
-        self.encoder_ = encoder
+        self.encoder_ = problem.encoder
         return self
 
     def _tune(self, problem: FitProblem, limits: Limits, random: np.random.RandomState) -> float:

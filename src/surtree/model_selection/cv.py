@@ -17,6 +17,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from surtree.base import TreeEstimator
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.given import GivenThresholds
 from surtree.data.table import read_table
 from surtree.data.target import read_target, read_weights, require_events
 from surtree.estimator import SurTree, check_parameters
@@ -91,7 +93,9 @@ class SurTreeCV(TreeEstimator):
         small tree matters more than a good prediction.
     refit : bool, default=True
         Whether to fit the chosen size on all rows. Without it there is nothing to predict with.
-    min_samples_leaf, min_events_leaf, n_thresholds, max_categories, min_support : optional
+    min_samples_leaf, min_events_leaf : optional
+        As in `SurTree`.
+    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
     leaf_curve, time_limit, memory_limit : optional
         As in `SurTree`; the limits are those of each search.
@@ -179,6 +183,8 @@ class SurTreeCV(TreeEstimator):
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
+        category_cuts: CategoryCuts = "one",
+        thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         time_limit: float | None = None,
         memory_limit: int | None = None,
@@ -197,6 +203,8 @@ class SurTreeCV(TreeEstimator):
         self.n_thresholds = n_thresholds
         self.max_categories = max_categories
         self.min_support = min_support
+        self.category_cuts = category_cuts
+        self.thresholds = thresholds
         self.leaf_curve = leaf_curve
         self.time_limit = time_limit
         self.memory_limit = memory_limit

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surtree._types import Floats
+from surtree.cuts.encoder import encoder_of
 from surtree.data.table import Table
 from surtree.data.take import take
 from surtree.data.target import Target
-from surtree.estimator import SurTree, adopt_size, check_parameters, make_problem
-from surtree.fitting.fit_problem import FitProblem
+from surtree.estimator import SurTree, adopt_size, check_parameters
+from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import objective_of, training_data
 from surtree.model_selection.scoring import (
@@ -197,7 +198,7 @@ def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:
     data = training_data(fold.table, fold.target, fold.weight, objective_of(template))
     held_out = fold.held_out
     sums = data.sums.objective.row_sums(held_out.target, held_out.weight, data.baseline)
-    return make_problem(template, data), replace(held_out, sums=sums)
+    return make_problem(encoder_of(template), data), replace(held_out, sums=sums)
 
 
 def _search(template: SurTree, problem: FitProblem, depth: int, splits: int) -> SizePath:

@@ -7,10 +7,13 @@ from typing import Any
 
 from surtree._words import plural
 from surtree.audit.result import Audit
+from surtree.cuts.categories import MOST_FOR_SUBSETS
 from surtree.cuts.cut import Cut
+from surtree.cuts.encoder import Encoder
 from surtree.display.labels import Labels
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
+from surtree.questions.columns import ColumnCosts
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
 from surtree.scores.validation import Validation
@@ -141,6 +144,7 @@ class Findings:
     validation: Validation | None = None
     parameters: tuple[tuple[str, str], ...] = ()
     labels: Labels = field(default_factory=Labels)
+    column_costs: ColumnCosts | None = None
     time_unit: str | None = None
 
     @property
@@ -224,20 +228,42 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
 
 def _questions(model: SurTree) -> str:
     """Return which questions the search could ask, in words."""
-    kinds = set()
-    cuts = model.encoder_.cuts_
-    for cut in cuts:
-        if cut.threshold is not None:
-            kinds.add("threshold")
-        elif cut.categories is not None and cut.on_text:
-            kinds.add("category")
+    encoder = model.encoder_
+    cuts = encoder.cuts_
     words = []
-    if "threshold" in kinds:
+    given = {cut.name for cut in cuts if cut.threshold is not None} & set(model.thresholds or ())
+    if any(cut.threshold is not None and cut.name not in given for cut in cuts):
         most = model.n_thresholds
         words.append("every threshold" if most is None else f"up to {most} thresholds a column")
-    if "category" in kinds:
-        words.append("categories one at a time against the rest, ordered ones by rank")
-    return "; ".join([*words, f"{plural(len(cuts), 'question')} in all"])
+    if given:
+        words.append(f"thresholds that were given for {plural(len(given), 'column')}")
+    return "; ".join([*words, *_category_words(encoder), f"{plural(len(cuts), 'question')} in all"])
+
+
+def _category_words(encoder: Encoder) -> list[str]:
+    """Return how the categories of columns were divided, in words."""
+    by_column: dict[int, list[Cut]] = {}
+    for cut in encoder.cuts_:
+        if cut.categories is not None and cut.known is not None:
+            by_column.setdefault(cut.column, []).append(cut)
+    if not by_column:
+        return []
+    if encoder.category_cuts == "one":
+        return ["categories one at a time against the rest, ordered ones by rank"]
+    words = "every set of categories against the others, ordered ones by rank"
+    if any(_has_too_many(cuts, encoder.max_categories) for cuts in by_column.values()):
+        words += (
+            f" (of columns with more than {MOST_FOR_SUBSETS} categories not every set, but one at "
+            "a time against the rest, and divisions in the order of their risk)"
+        )
+    return [words]
+
+
+def _has_too_many(cuts: list[Cut], max_categories: int) -> bool:
+    """Tell whether a column that is not ordered has more categories than sets can be made of."""
+    known = cuts[0].known or ()
+    is_ranked = all(cut.categories == known[-len(cut.categories or ()) :] for cut in cuts)
+    return not is_ranked and min(len(known), max_categories) > MOST_FOR_SUBSETS
 
 
 def _parameters(model: Any) -> tuple[tuple[str, str], ...]:

@@ -20,6 +20,7 @@ from surtree.audit.result import Audit
 from surtree.display.labels import read_labels
 from surtree.display.leaves import read_everyone, read_leaves, time_label
 from surtree.files.writing import write_text
+from surtree.questions.columns import ColumnCosts
 from surtree.report._data import Shown, embedded_json, page_data
 from surtree.report._findings import Findings, read_findings
 from surtree.report._groups import groups_html
@@ -57,6 +58,7 @@ def write_report(
     labels: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     level: float = 0.95,
+    column_costs: ColumnCosts | None = None,
 ) -> Path:
     """Write an HTML page about a tree, with its curves, a questionnaire and its certificate.
 
@@ -86,6 +88,8 @@ def write_report(
         What the numbers of columns are counted in, such as ``{"tsize": "mm"}``.
     level : float, default=0.95
         The level of confidence bands.
+    column_costs : ColumnCosts, optional
+        What each column is worth, as `column_costs` found it.
 
     Returns
     -------
@@ -107,7 +111,12 @@ def write_report(
     written = Path(path)
     if time_unit is None:
         time_unit = None if isinstance(model, Audit) else time_unit_of(model)
-    findings = replace(read_findings(model), time_unit=time_unit, labels=read_labels(labels, units))
+    findings = replace(
+        read_findings(model),
+        time_unit=time_unit,
+        labels=read_labels(labels, units),
+        column_costs=column_costs,
+    )
     write_text(written, page_html(findings, title=title, horizons=horizons, level=level))
     return written
 

@@ -10,6 +10,7 @@ from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf, read_everyone, read_leaves
 from surtree.display.wording import median_text, number
 from surtree.parameters import LeafCurveKind
+from surtree.questions.columns import HEADING
 from surtree.report._certificate import ROUNDING, audit_verdict, percent, verdict
 from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable, tree_html
@@ -247,8 +248,17 @@ def columns_html(findings: Findings) -> str:
         '<div class="scroll"><table class="columns"><thead><tr><th scope="col">column</th>'
         '<th scope="col">share of what the tree explains</th>'
         '<th scope="col">questions</th><th scope="col">where it could be cut</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{more}"
+        f"<tbody>{rows}</tbody></table></div>{more}{_column_costs_html(findings)}"
     )
+
+
+def _column_costs_html(findings: Findings) -> str:
+    """Return what the best trees without a column, and with it first, lose."""
+    found = findings.column_costs
+    if found is None:
+        return ""
+    rows = [(findings.labels.name(line[0]), *line[1:]) for line in found.lines()]
+    return f"<p>{escape(found.note())}</p>{_table(HEADING, rows, 'numbers')}"
 
 
 def _column_html(column: ColumnCuts, used: bool, labels: Labels) -> str:

@@ -23,7 +23,8 @@ class BinnedRows:
         Rows of weight zero are left out.
     n_bins : array of int32 of shape (n_lines,)
         How many bins each line has. No two of them are on the same side of every cut, except that
-        missing values, where there are any, always have a bin of their own: the last.
+        missing values, where there are any, always have a bin of their own: the last; and that
+        sets of categories may leave such bins.
     missing_bin : array of int32 of shape (n_lines,)
         The bin of the missing values, -1 where the column has none.
     cut_column : array of int32 of shape (n_cuts,)
@@ -33,6 +34,9 @@ class BinnedRows:
     cut_missing : array of bool of shape (n_cuts,)
         ... and, where this is True, for the missing bin. The cut "is missing" has the missing bin
         as its first and its last.
+    cut_gaps : array of uint64 of shape (n_cuts,)
+        A bit for each bin between the first and the last for which the cut does not hold: zero, but
+        for sets of categories. Such a line has at most 64 bins.
     """
 
     bins: NDArray[np.uint16]
@@ -42,6 +46,7 @@ class BinnedRows:
     cut_first: NDArray[np.int32]
     cut_last: NDArray[np.int32]
     cut_missing: NDArray[np.bool_]
+    cut_gaps: NDArray[np.uint64]
 
 
 # No table has more rows: larger limits mean the same, and the core counts up to here.

@@ -75,6 +75,7 @@ def restrict(binned: BinnedRows, chosen: Chosen) -> Restricted:
             cut_first=first[kept],
             cut_last=last[kept],
             cut_missing=binned.cut_missing[kept],
+            cut_gaps=binned.cut_gaps[kept],
         ),
         kept,
     )
@@ -86,7 +87,8 @@ def is_ordered(binned: BinnedRows, line: int) -> bool:
     missing = binned.missing_bin[line]
     highest = (binned.n_bins[line] if missing < 0 else missing) - 1
     above = binned.cut_last[cuts] == highest
-    return bool((above | (binned.cut_first[cuts] == missing)).all())
+    whole = binned.cut_gaps[cuts] == 0
+    return bool((whole & (above | (binned.cut_first[cuts] == missing))).all())
 
 
 def thresholds_of(binned: BinnedRows, line: int) -> NDArray[np.int32]:

@@ -30,7 +30,8 @@ class EventCounts:
         """The share that dies at each time; zero where nobody is at risk."""
         hazard = np.zeros_like(self.at_risk)
         np.divide(self.deaths, self.at_risk, out=hazard, where=self.at_risk > 0)
-        return hazard
+        # Where all die, rounding may leave a share above one.
+        return np.minimum(hazard, 1.0)
 
     @property
     def survival(self) -> Floats:

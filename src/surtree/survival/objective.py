@@ -66,6 +66,13 @@ class Objective(ABC):
     def variable_loss(self, values: Floats, prediction: Floats) -> Floats:
         """Return the loss of each row for a prediction, less its part of the constant."""
 
+    def risk(self, sums: ArrayLike) -> Floats:
+        """Return what sorts groups of rows so that their best division in two is a prefix.
+
+        By default it is what a leaf of each group predicts.
+        """
+        return self.predict(sums)
+
     def penalty(self, sums: ArrayLike) -> Floats:
         """Return what leaves lose to a prior, beside the loss of their rows; none by default."""
         return np.zeros(np.asarray(sums).shape[1:])
@@ -188,6 +195,20 @@ class RowSums:
         cost = self.objective.variable_loss(self.values, prediction)
         return self.constant + float(cost.sum())
 
+    def risk_of_groups(self, group: NDArray[np.intp], n_groups: int) -> Floats:
+        """Return the risk of groups of rows.
+
+        Parameters
+        ----------
+        group : array of int of shape (n_rows,)
+            The group of each row; -1 is none.
+        n_groups : int
+            The number of groups, each with some row.
+        """
+        rows = group >= 0
+        sums = [total_by(group[rows], values[rows], n_groups) for values in self.values]
+        return self.objective.risk(np.stack(sums))
+
     def partition_loss(self, label: NDArray[np.intp]) -> float:
         """Return the loss of all rows, given the number of the leaf of each of them."""
         n_leaves = int(label.max()) + 1
@@ -248,6 +269,11 @@ class RelativeRisk(Objective):
         """
         events, hazard = (each + self.shrinkage for each in _floats(sums))
         return np.where(events > 0, events / hazard, np.minimum(0.5 / hazard, 1.0))
+
+    def risk(self, sums: ArrayLike) -> Floats:
+        """Return ``E / H``: with or without a prior, the gain is convex in ``E`` and ``H``."""
+        events, hazard = _floats(sums)
+        return events / hazard
 
     def penalty(self, sums: ArrayLike) -> Floats:
         """Return ``a (theta - 1 - log theta)``."""

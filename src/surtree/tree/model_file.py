@@ -27,6 +27,8 @@ VERSION = 2
 
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_")
+# What models were fitted with before there was a choice.
+_ASKED_BEFORE = {"category_cuts": "one"}
 # Fields that all trees of a model share.
 _SHARED = ("baseline", "known", "objective")
 
@@ -68,7 +70,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise damaged(path, error) from None
     if saved.pop("digest", None) != digest(saved):
         attributes |= _without_proof(attributes["path_"])
-    return saved["parameters"], attributes
+    return _ASKED_BEFORE | saved["parameters"], attributes
 
 
 def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
@@ -165,7 +167,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
 
 
 def _encoder(saved: dict[str, Any], cuts: tuple[Cut, ...], shape: dict[str, Any]) -> Encoder:
-    encoder = Encoder(**saved["encoder"])
+    encoder = Encoder(**_ASKED_BEFORE | saved["encoder"])
     encoder._check_parameters()
     for name, value in shape.items():
         setattr(encoder, name, value)

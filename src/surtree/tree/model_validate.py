@@ -38,6 +38,9 @@ def plain_parameters(value: Any, where: str) -> None:
     for name, item in value.items():
         if isinstance(item, str):
             text(item, f"{where}.{name}")
+        elif name == "thresholds" and isinstance(item, dict):
+            for column, values in item.items():
+                list_of(_finite)(values, f"{where}.{name}.{column}")
         elif item is not None and not isinstance(item, bool):
             Number("a plain value")(item, f"{where}.{name}")
 
@@ -57,7 +60,10 @@ _FIELDS: dict[str, Check] = {
     "path": list_of(
         record({"splits": _count, "loss": _loss, "lower_bound": _loss, "tree": _count})
     ),
-    "encoder": record(dict.fromkeys(("n_thresholds", "max_categories", "min_support"), anything)),
+    "encoder": record(
+        dict.fromkeys(("n_thresholds", "max_categories", "min_support"), anything),
+        also={"category_cuts": anything, "thresholds": anything},
+    ),
     "cuts": list_of(anything),
     "heavier_side": list_of(flag),
     "baseline": anything,

@@ -1,0 +1,118 @@
+"""Which divisions of the categories of a column are cuts."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import Floats
+
+CategoryCuts = Literal["one", "subsets"]
+CATEGORY_CUTS: tuple[CategoryCuts, ...] = get_args(CategoryCuts)
+
+# Up to this number of categories every subset is a cut; each category more doubles their number.
+MOST_FOR_SUBSETS = 7
+
+Places = NDArray[np.intp]
+
+
+class BinSets(NamedTuple):
+    """Sets of bins: of those from the first to the last, all but those with a bit in the gaps."""
+
+    first: Places
+    last: Places
+    gaps: NDArray[np.uint64]
+
+    def members(self, number: int) -> list[int]:
+        """Return the bins of a set, ascending."""
+        gaps = int(self.gaps[number])
+        bins = range(int(self.first[number]), int(self.last[number]) + 1)
+        return [place for place in bins if not gaps >> place & 1]
+
+
+def require_category_cuts(category_cuts: Any) -> None:
+    """Raise an error unless ``category_cuts`` names a way to divide categories."""
+    if category_cuts not in CATEGORY_CUTS:
+        raise ValueError(f"category_cuts must be one of {CATEGORY_CUTS}; got {category_cuts!r}.")
+
+
+def single_bins(n_bins: int) -> BinSets:
+    """Return every bin alone."""
+    every = np.arange(n_bins)
+    return BinSets(every, every, np.zeros(n_bins, dtype=np.uint64))
+
+
+def all_subsets(n_bins: int) -> BinSets:
+    """Return one side of every division of bins in two: the smaller side, small ones first.
+
+    Of two sides of the same size it is the one with the first bin.
+
+    Parameters
+    ----------
+    n_bins : int
+        The number of bins, from 2 to 64.
+
+    Examples
+    --------
+    >>> from surtree.cuts.categories import all_subsets
+    >>> found = all_subsets(4)
+    >>> [found.members(number) for number in range(len(found.first))]
+    [[0], [1], [2], [3], [0, 1], [0, 2], [0, 3]]
+    """
+    chosen = [
+        subset
+        for size in range(1, n_bins // 2 + 1)
+        for subset in combinations(range(n_bins), size)
+        if 2 * size < n_bins or subset[0] == 0
+    ]
+    gaps = [sum(1 << b for b in set(range(s[0], s[-1])) - set(s)) for s in chosen]
+    return BinSets(
+        np.array([subset[0] for subset in chosen]),
+        np.array([subset[-1] for subset in chosen]),
+        np.array(gaps, dtype=np.uint64),
+    )
+
+
+def singles_and_prefixes(rank: Places) -> BinSets:
+    """Return every bin alone, and every prefix in the order of the bins, or what is left of it.
+
+    A prefix of more than half of the bins is given by the others.
+
+    Parameters
+    ----------
+    rank : array of int
+        For each category, its bin; categories alone come in the order of this array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.cuts.categories import singles_and_prefixes
+    >>> found = singles_and_prefixes(np.array([2, 0, 1, 4, 3]))
+    >>> [found.members(number) for number in range(len(found.first))]
+    [[2], [0], [1], [4], [3], [0, 1], [3, 4]]
+    """
+    n_bins = len(rank)
+    # Prefixes of one bin, and of all but one, are there already.
+    size = np.arange(2, n_bins - 1)
+    is_small = 2 * size <= n_bins
+    first = np.append(rank, np.where(is_small, 0, size))
+    last = np.append(rank, np.where(is_small, size - 1, n_bins - 1))
+    return BinSets(first, last, np.zeros(first.size, dtype=np.uint64))
+
+
+def rank_by_risk(risk: Floats) -> Places:
+    """Return the position of each category in ascending order of risk.
+
+    The best division in two of the rows that the risk is of is between neighbours in this order:
+    the gain of a leaf is convex in its sums, so it is largest at an extreme point of all that
+    subsets can sum to, and the extreme points are the prefixes.
+
+    Parameters
+    ----------
+    risk : array of float
+        The risk of each category.
+    """
+    return np.argsort(np.argsort(risk, kind="stable"), kind="stable")

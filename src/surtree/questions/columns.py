@@ -1,0 +1,179 @@
+"""What each column is worth, exactly: the best tree without it, and the best that asks it first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from surtree._tables import table_html
+from surtree.cuts.encoder import encoder_of
+from surtree.estimator import check_parameters
+from surtree.fitting.fit_problem import make_problem
+from surtree.fitting.training import read_training_data
+from surtree.parameters import read_time_limit
+from surtree.questions.first import first_questions
+from surtree.questions.force import best_tree, best_with_first, parameters_of
+from surtree.solver.clock import Clock
+from surtree.status import Status, first_unproven
+
+# Less of the loss of a single leaf is rounding.
+_ROUNDING = 1e-9
+HEADING = ("column", "loss without it", "cost", "loss if asked first", "cost")
+
+
+@dataclass(frozen=True)
+class ColumnCost:
+    """What a column is worth.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    without : float
+        The loss of the best tree that never asks about it.
+    first : float or None
+        The loss of the best tree that asks about it first; None if no question about it divides
+        the rows within the limits.
+    """
+
+    name: str
+    without: float
+    first: float | None
+
+
+@dataclass(frozen=True)
+class ColumnCosts:
+    """The result of `column_costs`; ``print`` shows it.
+
+    Parameters
+    ----------
+    loss : float
+        The loss of the best tree.
+    leaf_loss : float
+        The loss of a single leaf.
+    columns : tuple of ColumnCost
+        The columns, the one that is missed most first.
+    status : Status
+        "optimal" where every search was completed.
+    """
+
+    loss: float
+    leaf_loss: float
+    columns: tuple[ColumnCost, ...]
+    status: Status
+
+    def share(self, loss: float) -> float:
+        """Return the share of what the best tree explains that a tree of this loss does not.
+
+        Parameters
+        ----------
+        loss : float
+            The loss of a tree.
+        """
+        explained, missed = self.leaf_loss - self.loss, loss - self.loss
+        rounding = _ROUNDING * self.leaf_loss
+        return missed / explained if explained > rounding and missed > rounding else 0.0
+
+    def __repr__(self) -> str:
+        return f"ColumnCosts({len(self.columns)} columns, loss={self.loss:.6g})"
+
+    def __str__(self) -> str:
+        lines = [HEADING, *self.lines()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = "\n".join(
+            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
+            for line in lines
+        )
+        return f"{text}\n{self.note()}"
+
+    def _repr_html_(self) -> str:
+        return table_html(HEADING, self.lines()) + f"<p>{self.note()}</p>"
+
+    def note(self) -> str:
+        """Return what the costs are shares of, and what is proven, in a sentence or two."""
+        said = (
+            f"The best tree has loss {self.loss:.6g}, a single leaf {self.leaf_loss:.6g}: costs "
+            "are shares of the difference."
+        )
+        if self.status != "optimal":
+            said += " The time was over before all trees were proven optimal."
+        return said
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """Return a line of texts for each column, below `HEADING`."""
+        return [
+            (
+                column.name,
+                f"{column.without:.6g}",
+                f"{100 * self.share(column.without):.1f} %",
+                *(
+                    ("-", "-")
+                    if column.first is None
+                    else (f"{column.first:.6g}", f"{100 * self.share(column.first):.1f} %")
+                ),
+            )
+            for column in self.columns
+        ]
+
+
+def column_costs(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    *,
+    first: bool = True,
+) -> ColumnCosts:
+    """Find, for each column, the best tree without it and the best tree that asks about it first.
+
+    Unlike importances of one tree, these are facts about all trees within the limits: a column
+    that costs nothing can be left out without any loss on the training rows, whatever the tree
+    that was found asks.
+
+    Parameters
+    ----------
+    estimator : SurTree or SurTreeCV
+        Its parameters say how large trees may be and which cuts there are. Its time limit is that
+        of each tree.
+    X, y, sample_weight, entry
+        As in `SurTree.fit`.
+    first : bool, default=True
+        Whether to find the trees that ask about each column first, too.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, column_costs
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> found = column_costs(SurTree(max_depth=2), X, y)
+    >>> found.columns[0].name, round(found.share(found.columns[0].without), 2)
+    ('positive_nodes', 0.4)
+    """
+    model = parameters_of(estimator)
+    limits = check_parameters(model)
+    limit = read_time_limit(model.time_limit)
+    data = read_training_data(model, X, y, sample_weight, entry)
+    free = best_tree(model, make_problem(encoder_of(model), data), limits, Clock(limit))
+    loss, statuses, columns = free.loss, [free.status], []
+    may_split = limits.max_depth > 0 and limits.max_splits != 0
+    for index, name in enumerate(data.table.names):
+        problem = make_problem(encoder_of(model), data, {index})
+        without = best_tree(model, problem, limits, Clock(limit))
+        statuses.append(without.status)
+        asked_first = None
+        if first and may_split:
+            asked = first_questions(name, model, data)
+            nothing: frozenset[int] = frozenset()
+            free_sides = (nothing, nothing)
+            found = best_with_first(model, asked, free_sides, data, limits, Clock(limit))
+            if found is not None:
+                asked_first = found.loss
+                statuses.append(found.status)
+        columns.append(ColumnCost(name, without.loss, asked_first))
+        loss = min(loss, without.loss, *([] if asked_first is None else [asked_first]))
+    columns.sort(key=lambda column: -column.without)
+    leaf_loss = float(free.tree.loss[0])
+    return ColumnCosts(loss, leaf_loss, tuple(columns), first_unproven(statuses))

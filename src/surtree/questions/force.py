@@ -1,0 +1,320 @@
+"""The best tree with a given first question, or without some columns, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surtree._types import Floats
+from surtree._words import plural
+from surtree.cuts.cut import Cut
+from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
+from surtree.estimator import SurTree, check_parameters
+from surtree.fitting.fit_problem import FitProblem, make_problem
+from surtree.fitting.size_path import find_path
+from surtree.fitting.training import TrainingData, read_training_data
+from surtree.parameters import read_time_limit
+from surtree.questions.first import Answers, first_questions, position_of
+from surtree.solver.clock import Clock
+from surtree.solver.core import Problem
+from surtree.solver.problem import Limits, Solution, TreeTopology
+from surtree.solver.search import SearchSettings, search
+from surtree.status import Status, first_unproven
+from surtree.tree.build import build_tree
+from surtree.tree.resolve import fitted
+from surtree.tree.tree import Tree
+
+Forbidden = Sequence[str] | Mapping[str, Sequence[str]]
+SIDES = ("no", "yes")
+
+
+@dataclass(frozen=True)
+class ForcedTree:
+    """The result of `force_questions`; ``print`` shows it.
+
+    Parameters
+    ----------
+    tree : Tree
+        The best tree that keeps to what was asked for.
+    loss, lower_bound : float
+        Its loss, and a value that no such tree goes below.
+    free_loss, free_lower_bound : float
+        The same for trees that ask whatever they like, within the same limits.
+    status : Status
+        "optimal" where both searches were completed.
+    """
+
+    tree: Tree
+    loss: float
+    lower_bound: float
+    free_loss: float
+    free_lower_bound: float
+    status: Status
+
+    @property
+    def cost(self) -> float:
+        """By how much the loss is larger than that of the best free tree found; zero or more."""
+        return max(self.loss - self.free_loss, 0.0)
+
+    @property
+    def relative_cost(self) -> float:
+        """The share of what the free tree explains that this one does not."""
+        explained = float(self.tree.loss[0]) - self.free_loss
+        return self.cost / explained if explained > 0 else 0.0
+
+    def __repr__(self) -> str:
+        return f"ForcedTree(loss={self.loss:.6g}, free_loss={self.free_loss:.6g})"
+
+    def __str__(self) -> str:
+        proven = "" if self.status == "optimal" else " (not all proven: the time was over)"
+        return (
+            f"loss {self.loss:.6g}, that of the best free tree {self.free_loss:.6g}: the cost is "
+            f"{self.cost:.3g}, {100 * self.relative_cost:.1f} % of what the free tree explains"
+            f"{proven}\n\n{self.tree}"
+        )
+
+
+def force_questions(
+    estimator: SurTree,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    *,
+    first: Any = None,
+    forbid: Forbidden = (),
+) -> ForcedTree:
+    """Find the best tree that asks a given question first, or leaves out some columns.
+
+    Parameters
+    ----------
+    estimator : SurTree or SurTreeCV
+        Its parameters say how large trees may be and which cuts there are. A `SurTree` need not be
+        fitted; of a `SurTreeCV` the chosen parameters count. The time limit is for all searches.
+    X, y, sample_weight, entry
+        As in `SurTree.fit`.
+    first : str, Cut or tuple, optional
+        What is asked first: a column, the best of its questions being chosen; or a question, as a
+        `Cut`, or as a column with a threshold or with categories: ``("age", 50)`` asks whether the
+        age is greater, ``("grade", ["II", "III"])`` whether the grade is one of these. Where
+        a question does not say where missing values go, the better side is chosen.
+    forbid : sequence of str, or mapping
+        Columns that are never asked about; or, where a question comes first, columns that are not
+        asked about below its answers: ``{"yes": ["age"], "no": []}``.
+
+    Returns
+    -------
+    ForcedTree
+        The tree, and its cost compared with the best tree without such wishes.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, force_questions
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> found = force_questions(SurTree(max_depth=2), X, y, first="hormone_therapy")
+    >>> round(found.cost, 1), round(found.relative_cost, 2)
+    (12.4, 0.24)
+    """
+    model = parameters_of(estimator)
+    limits = check_parameters(model)
+    clock = Clock(read_time_limit(model.time_limit))
+    data = read_training_data(model, X, y, sample_weight, entry)
+    no, yes = (_positions(side, forbid, data) for side in SIDES)
+    free = best_tree(model, make_problem(encoder_of(model), data), limits, clock)
+    if first is None:
+        if isinstance(forbid, Mapping):
+            raise ValueError("forbid says what is not asked below answers: say what is asked first")
+        found = best_tree(model, make_problem(encoder_of(model), data, no), limits, clock)
+    else:
+        if min(limits.max_depth, 1 if limits.max_splits is None else limits.max_splits) < 1:
+            raise ValueError("a first question needs max_depth and max_splits of 1 or more")
+        asked = first_questions(first, model, data)
+        chosen = best_with_first(model, asked, (no, yes), data, limits, clock)
+        if chosen is None:
+            raise ValueError(
+                "no first question of this kind divides the rows and leaves enough of them on both "
+                f"sides: {plural(len(asked), 'question')} tried"
+            )
+        found = chosen
+    return ForcedTree(
+        found.tree,
+        found.loss,
+        found.lower_bound,
+        min(free.loss, found.loss),
+        min(free.lower_bound, found.loss),
+        first_unproven((free.status, found.status)),
+    )
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best tree of a search, by the price of splits of a model."""
+
+    tree: Tree
+    loss: float
+    lower_bound: float
+    status: Status
+
+
+def parameters_of(estimator: Any) -> SurTree:
+    """Return a new `SurTree` with the parameters of one, or of the one that a search chose.
+
+    Parameters
+    ----------
+    estimator : SurTree or fitted SurTreeCV
+        It is not changed.
+    """
+    if not isinstance(estimator, SurTree):
+        estimator = fitted(estimator)
+    if not isinstance(estimator, SurTree):
+        raise TypeError(f"estimator must be a SurTree or a fitted SurTreeCV; got {estimator!r}")
+    return SurTree(**estimator.get_params())
+
+
+def _positions(side: str, forbid: Forbidden, data: TrainingData) -> frozenset[int]:
+    if isinstance(forbid, str):
+        raise ValueError(f"forbid must be a list of columns; got {forbid!r}")
+    if isinstance(forbid, Mapping) and not set(forbid) <= set(SIDES):
+        raise ValueError(f"forbid says what is not asked below 'yes' and 'no'; got {forbid!r}")
+    names = forbid.get(side, ()) if isinstance(forbid, Mapping) else forbid
+    return frozenset(position_of(name, data.table) for name in names)
+
+
+def best_tree(model: SurTree, problem: FitProblem, limits: Limits, clock: Clock) -> Best:
+    """Return the best tree over all cuts of a problem.
+
+    Parameters
+    ----------
+    model : SurTree
+        Its parameters.
+    problem, limits, clock : FitProblem, Limits, Clock
+        The rows and their cuts, how large trees may be, and the time.
+    """
+    how = SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit, model.progress)
+    path = find_path(problem, how)
+    price = float(model.ccp_alpha)
+    best = min(path.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
+    bound = min(size.lower_bound + price * (size.splits - best.splits) for size in path.sizes)
+    tree = problem.build_with_at_risk(path.topologies[best.splits], model.leaf_curve)
+    return Best(tree, best.loss, min(bound, best.loss), path.status)
+
+
+def best_with_first(
+    model: SurTree,
+    asked: list[tuple[Cut, Answers]],
+    forbidden: tuple[frozenset[int], frozenset[int]],
+    data: TrainingData,
+    limits: Limits,
+    clock: Clock,
+) -> Best | None:
+    """Return the best tree whose first question is one of those asked; None if none may be.
+
+    Both sides of a question are problems of their own; a tree joins their best trees.
+
+    Parameters
+    ----------
+    model : SurTree
+        Its parameters.
+    asked : list of pairs
+        Questions, and their answers.
+    forbidden : pair of sets of int
+        Columns that are not asked about where the answer is no, and where it is yes.
+    data, limits, clock : TrainingData, Limits, Clock
+        The rows, how large trees may be, and the time.
+    """
+    sides = [make_problem(encoder_of(model), data, leave_out) for leave_out in forbidden]
+    most = 2**limits.max_depth - 1 if limits.max_splits is None else limits.max_splits
+    below = replace(limits, max_depth=limits.max_depth - 1, max_splits=most - 1)
+    price, constant = float(model.ccp_alpha), data.sums.constant
+    best: tuple[float, int, TreeTopology] | None = None
+    bound, statuses, n_cuts = np.inf, [], [len(side.encoder.cuts_) for side in sides]
+    for number, (_, answers) in enumerate(asked):
+        rows = (~answers, answers)
+        if not all(_is_allowed(data, side, limits) for side in rows):
+            continue
+        solutions = [
+            _search_rows(model, problem, here, below, clock)
+            for problem, here in zip(sides, rows, strict=True)
+        ]
+        statuses += [solution.status for solution in solutions]
+        gains, shares = _join([one.gains for one in solutions], most)
+        bounds, _ = _join([one.gain_bounds for one in solutions], most)
+        for splits in range(1, most + 1):
+            if not np.isfinite(gains[splits]):
+                continue
+            bound = min(bound, constant - bounds[splits] + price * splits)
+            i, j = shares[splits]
+            topology = _joined(
+                sum(n_cuts) + number,
+                solutions[0].topologies[i],
+                _shifted(solutions[1].topologies[j], n_cuts[0]),
+            )
+            n_splits = int(np.count_nonzero(topology.cut >= 0))
+            worth = constant - float(gains[splits]) + price * n_splits
+            if best is None or worth < best[0] - 1e-12 * (1 + abs(worth)):
+                best = worth, n_splits, topology
+    if best is None:
+        return None
+    binned = join_binned(sides[0].binned, sides[1].binned)
+    answers_of = [answers for _, answers in asked]
+    binned = join_binned(binned, bin_answers(answers_of, data.sums.weight.size))
+    cuts = (*sides[0].encoder.cuts_, *sides[1].encoder.cuts_, *(cut for cut, _ in asked))
+    tree = build_tree(
+        best[2], Problem(binned, data.sums), cuts, data.baseline, data.target, model.leaf_curve
+    )
+    status = first_unproven(statuses)
+    loss = tree.total_loss
+    proven = loss if status == "optimal" else max(min(bound - price * best[1], loss), 0.0)
+    return Best(tree, loss, proven, status)
+
+
+def _is_allowed(data: TrainingData, rows: Answers, limits: Limits) -> bool:
+    counts = data.sums.counts
+    return bool(rows.any()) and all(
+        counts[name][rows].sum() >= least for name, least in limits.least.items()
+    )
+
+
+def _search_rows(
+    model: SurTree, problem: FitProblem, rows: Answers, limits: Limits, clock: Clock
+) -> Solution:
+    binned = replace(problem.binned, bins=np.ascontiguousarray(problem.binned.bins[:, rows]))
+    core = Problem(binned, problem.data.sums.take(rows))
+    return search(core, SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit))
+
+
+def _join(profiles: list[Floats], most: int) -> tuple[Floats, list[tuple[int, int]]]:
+    """Return the best sum of two profiles with one split above them, for every number of splits."""
+    left, right = profiles
+    gains = np.full(most + 1, -np.inf)
+    shares = [(0, 0)] * (most + 1)
+    for i, gain in enumerate(left):
+        for j, other in enumerate(right):
+            if i + j + 1 <= most and gain + other > gains[i + j + 1]:
+                gains[i + j + 1], shares[i + j + 1] = gain + other, (i, j)
+    return gains, shares
+
+
+def _shifted(topology: TreeTopology, by: int) -> TreeTopology:
+    cut = np.where(topology.cut >= 0, topology.cut + by, -1).astype(np.int32)
+    return TreeTopology(cut, topology.left, topology.right)
+
+
+def _joined(cut: int, left: TreeTopology, right: TreeTopology) -> TreeTopology:
+    """Return two trees below a first question, in preorder."""
+
+    def moved(children: np.ndarray[Any, Any], by: int) -> np.ndarray[Any, Any]:
+        return np.where(children >= 0, children + by, -1)
+
+    begin = 1 + left.cut.size
+    parts = (
+        ([cut], left.cut, right.cut),
+        ([1], moved(left.left, 1), moved(right.left, begin)),
+        ([begin], moved(left.right, 1), moved(right.right, begin)),
+    )
+    return TreeTopology(*(np.concatenate(part).astype(np.int32) for part in parts))
