@@ -242,7 +242,7 @@ def test_limits_on_leaves_are_exact(table):
     for number in np.unique(leaf):
         assert (leaf == number).sum() >= 30
         assert y["event"][leaf == number].sum() >= 12
-    _, binned, sums = encode(X, y)
+    _, binned, sums = encode(X, y, category_cuts="subsets")
     plain = Problem(binned, sums).solve(Limits(**limits), switches=PLAIN)
     assert every.loss_ == pytest.approx(sums.constant - plain.gains[-1], rel=1e-12)
 

@@ -74,9 +74,9 @@ class SurTree(TreeEstimator):
         A column with more categories keeps the most frequent ones, the others count as one.
     min_support : float, default=0.01
         Cuts that hold for at most this share of the rows, or for all but this share, are left out.
-    category_cuts : {"one", "subsets"}, default="one"
-        Whether a question about categories names one of them, or any set of them: all sets up to
-        seven categories, of more those that `Encoder` lists.
+    category_cuts : {"one", "subsets"}, default="subsets"
+        Whether a question about categories names one of them, as in the paper, or any set of them:
+        all sets up to seven categories, of more those that `Encoder` lists.
     thresholds : mapping of str to sequences of float, optional
         Thresholds of your own for some columns, instead of quantiles: ``{"age": [50, 65]}``.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
@@ -191,7 +191,7 @@ class SurTree(TreeEstimator):
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
-        category_cuts: CategoryCuts = "one",
+        category_cuts: CategoryCuts = "subsets",
         thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         time_limit: float | None = None,

@@ -44,8 +44,8 @@ def test_the_certificate_of_an_optimal_tree(table, tmp_path):
     assert "Is a better tree possible? No. Proven optimal Of all trees with depth at most 2" in said
     assert "at least 5 events in a leaf, none has a smaller loss on these rows." in said
     assert (
-        "Questions to choose from: up to 10 thresholds a column; categories one at a time against "
-        f"the rest, ordered ones by rank; {len(model.encoder_.cuts_)} questions in all." in said
+        "Questions to choose from: up to 10 thresholds a column; every set of categories against "
+        f"the others, ordered ones by rank; {len(model.encoder_.cuts_)} questions in all." in said
     )
     assert (
         f"loss on these rows {model.loss_:.6g} lower bound {model.lower_bound_:.6g} gap 0.00 %"

@@ -94,7 +94,7 @@ def fit(
     min_events_leaf: options.MinEventsLeaf = 0,
     n_thresholds: options.NThresholds = 10,
     thresholds: options.Thresholds = None,
-    category_cuts: options.CategoryCut = "one",
+    category_cuts: options.CategoryCut = "subsets",
     shrinkage: options.Shrinkage = None,
     leaf_curve: options.LeafCurve = "baseline",
     tune: Tune = True,

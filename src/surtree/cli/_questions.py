@@ -50,7 +50,7 @@ def columns(
     min_events_leaf: options.MinEventsLeaf = 0,
     n_thresholds: options.NThresholds = 10,
     thresholds: options.Thresholds = None,
-    category_cuts: options.CategoryCut = "one",
+    category_cuts: options.CategoryCut = "subsets",
     shrinkage: options.Shrinkage = None,
     first: First = True,
     time_limit: options.TimeLimit = None,

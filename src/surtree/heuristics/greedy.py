@@ -76,7 +76,7 @@ class GreedyTree(TreeEstimator):
     shrinkage : float, default=0.0
         The events that the prior of each leaf is worth, as in `SurTree`.
     n_thresholds, max_categories, min_support, category_cuts, thresholds
-        Which cuts there are: see `Encoder`. ``n_thresholds=None`` with ``min_support=0`` is every
+        Which cuts there are: see `SurTree`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
         Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
@@ -121,7 +121,7 @@ class GreedyTree(TreeEstimator):
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
-        category_cuts: CategoryCuts = "one",
+        category_cuts: CategoryCuts = "subsets",
         thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
     ) -> None:

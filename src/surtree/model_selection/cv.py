@@ -183,7 +183,7 @@ class SurTreeCV(TreeEstimator):
         n_thresholds: int | None = 10,
         max_categories: int = 10,
         min_support: float = 0.01,
-        category_cuts: CategoryCuts = "one",
+        category_cuts: CategoryCuts = "subsets",
         thresholds: GivenThresholds | None = None,
         leaf_curve: LeafCurveKind = "baseline",
         time_limit: float | None = None,
