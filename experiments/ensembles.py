@@ -10,6 +10,7 @@ import numpy as np
 
 from experiments.clock import processor_seconds
 from experiments.experiment import Measures
+from experiments.our_methods import ONE
 from experiments.real import N_FOLDS, Outer, RealCase, cut_fold
 from experiments.scores import Floats, Target, risk_concordance, risk_loss
 from experiments.tables import REAL_TABLES, Numbers
@@ -46,12 +47,12 @@ class _Fitted:
 
 
 def _tuned_tree(outer: Outer, case: EnsembleCase) -> _Fitted:
-    search = SurTreeCV().fit(outer.X_train, outer.y_train)
+    search = SurTreeCV(**ONE).fit(outer.X_train, outer.y_train)
     return _Fitted(search, lambda X: X, len(outer.y_train))
 
 
 def _bag(outer: Outer, case: EnsembleCase) -> _Fitted:
-    bag = SurTreeBag(case.trees).fit(outer.X_train, outer.y_train)
+    bag = SurTreeBag(case.trees, **ONE).fit(outer.X_train, outer.y_train)
     return _Fitted(bag, lambda X: X, len(outer.y_train))
 
 

@@ -9,13 +9,16 @@ import numpy as np
 
 from experiments.clock import processor_seconds
 from experiments.experiment import Measures
+from experiments.our_methods import ONE
 from experiments.real import N_FOLDS, Outer, RealCase, cut_fold
 from experiments.scores import Floats, risk_concordance, risk_loss
 from experiments.tables import REAL_TABLES
 from experiments.task import Status
 from experiments.teacher_objective import taught
 from surtree import SurTree, SurTreeBag
-from surtree.estimator import check_parameters, make_problem
+from surtree.cuts.encoder import encoder_of
+from surtree.estimator import check_parameters
+from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data
 from surtree.solver.search import SearchSettings
@@ -60,8 +63,10 @@ def cases(quick: bool) -> list[TeacherCase]:
 def measure(case: TeacherCase) -> Measures:
     """Search with the events of a teacher, fill the leaves with real ones, and score each size."""
     outer = _outer(case.table, case.seed, case.fold)
-    model = SurTree(case.depth, max(SPLITS), shrinkage=case.shrinkage)
-    problem = make_problem(model, read_training_data(model, outer.X_train, outer.y_train))
+    model = SurTree(case.depth, max(SPLITS), shrinkage=case.shrinkage, **ONE)
+    problem = make_problem(
+        encoder_of(model), read_training_data(model, outer.X_train, outer.y_train)
+    )
     asked = problem
     if case.share:
         risk = teacher_risk(case.table, case.seed, case.fold, case.trees)
@@ -87,7 +92,7 @@ def measure(case: TeacherCase) -> Measures:
 def teacher_risk(table: str, seed: int, fold: int, trees: int) -> Floats:
     """Return what a bag says of each training row, by the trees that have not seen it."""
     outer = _outer(table, seed, fold)
-    risk = SurTreeBag(trees).fit(outer.X_train, outer.y_train).oob_risk_
+    risk = SurTreeBag(trees, **ONE).fit(outer.X_train, outer.y_train).oob_risk_
     # A row that every tree has seen, as a few of five trees have, has the average risk.
     return np.where(np.isfinite(risk), risk, 1.0)
 

@@ -79,6 +79,8 @@ def validate(
     min_samples_leaf: options.MinSamplesLeaf = 1,
     min_events_leaf: options.MinEventsLeaf = 0,
     n_thresholds: options.NThresholds = 10,
+    thresholds: options.Thresholds = None,
+    category_cuts: options.CategoryCut = "subsets",
     shrinkage: options.Shrinkage = None,
     leaf_curve: options.LeafCurve = "baseline",
     bootstraps: Bootstraps = 200,
@@ -112,6 +114,8 @@ def validate(
             min_samples_leaf=min_samples_leaf,
             min_events_leaf=min_events_leaf,
             n_thresholds=n_thresholds or None,
+            thresholds=options.by_column(thresholds),
+            category_cuts=category_cuts,
             leaf_curve=leaf_curve,
         )
         if shrinkage is not None:
