@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
+from sklearn.exceptions import ConvergenceWarning
 
 from problems import Case, cases, limits_of, objective_of, relative_risk_rows
 from surtree import SurTree, _core
@@ -217,6 +218,14 @@ def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monk
     local = LocalSearchTree(max_depth=5, n_restarts=1).fit(X, y)
     assert model.loss_ == pytest.approx(local.loss_, rel=1e-12)
     assert model.lower_bound_ < model.loss_ < model.path_[0].loss
+
+
+def test_a_warning_says_that_a_limit_ended_the_search(slow, recwarn):
+    X, y = slow
+    with pytest.warns(ConvergenceWarning, match=r"The time limit of 0.05 s ended .* a gap of \d"):
+        SurTree(max_depth=6, time_limit=0.05).fit(X, y)
+    SurTree(max_depth=2, time_limit=60).fit(X, y)
+    assert not recwarn.list
 
 
 def test_bounds_hold_whenever_a_search_ends():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self, TypeVar
 
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from surtree.base import TreeEstimator
@@ -256,7 +258,15 @@ class SurTree(TreeEstimator):
             problem,
             SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
         )
-        return adopt_size(self, problem, path, choose_size(self, path))
+        adopt_size(self, problem, path, choose_size(self, path))
+        if self.status_ == "time_limit":
+            warnings.warn(
+                f"The time limit of {self.time_limit:g} s ended the search: this is the best tree "
+                f"so far, with a gap of {self.gap_:.1%}. Allow more time, or fewer splits.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, as JSON and without code.

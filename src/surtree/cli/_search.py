@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from sklearn.exceptions import ConvergenceWarning
 
 from surtree.cli._console import failures
 from surtree.cli._progress import Bar, progress_bar
@@ -81,7 +83,9 @@ def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
 
     Ctrl-C ends the search with the best tree so far; a second one ends the program.
     """
-    with progress_bar() as bar:
+    with progress_bar() as bar, warnings.catch_warnings():
+        # The certificate that is printed says so.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         if settings.folds is None:
             return _search_once(X, survival, settings, bar)
         try:
