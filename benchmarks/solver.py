@@ -2,6 +2,7 @@
 
 python -m benchmarks.solver scalability   # the paper's synthetic tables, f=1 and f=2
 python -m benchmarks.solver survset       # the paper's real tables
+python -m benchmarks.solver wide          # tables of 20 to 100 columns
 python -m benchmarks.solver growth        # our time against rows, cuts, depth, threads, and input
 
 The tables and the peers are those of the experiments: pip install ".[experiments]".
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from experiments.peers import fit_pystreed, fit_sksurv, sksurv_leaves
 from experiments.scores import training_loss
@@ -167,6 +169,49 @@ def real(options) -> list[dict]:
     return rows
 
 
+# Columns and depth, and whether pystreed can be waited for.
+WIDE = ((50, 3, True), (100, 3, False), (20, 4, True), (30, 4, False))
+
+
+def wide(options) -> list[dict]:
+    rows = []
+    for n_columns, depth, with_peer in WIDE:
+        if options.depth and depth not in options.depth:
+            continue
+        table = wide_table(2000, n_columns)
+        if with_peer:
+            row = compare(table, depth, options.repeat, greedy=False)
+        else:
+            taken, model = seconds(
+                lambda depth=depth, table=table: SurTree(max_depth=depth).fit(table.X, table.y),
+                options.repeat,
+            )
+            row = {
+                "table": table.name,
+                "rows": len(table.y),
+                "cuts": len(model.encoder_.cuts_),
+                "depth": depth,
+                "surtree_seconds": taken,
+                "surtree_loss": model.loss_,
+            }
+        row["peak_mebibytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        rows.append(row)
+        show([row])
+    return rows
+
+
+def wide_table(n_rows: int, n_columns: int) -> SurvivalTable:
+    """Return normal columns, four of which matter, and 40% of the rows censored."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, n_columns))
+    risk = 0.6 * (X[:, 0] > 0) + 0.5 * (X[:, 1] > 0.5) * (X[:, 2] > 0) - 0.4 * (X[:, 3] > 0)
+    event_time, end = rng.exponential(np.exp(-risk)), rng.uniform(0, 2.5, n_rows)
+    y = np.empty(n_rows, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = event_time <= end, np.minimum(event_time, end)
+    frame = pd.DataFrame(X, columns=[f"x{place}" for place in range(n_columns)])
+    return SurvivalTable(f"{n_columns} columns", frame, y)
+
+
 def growth(options) -> list[dict]:
     rows = []
 
@@ -224,17 +269,19 @@ def growth(options) -> list[dict]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("which", choices=("scalability", "survset", "growth"))
+    parser.add_argument("which", choices=("scalability", "survset", "wide", "growth"))
     parser.add_argument("--repeat", type=int, default=3, help="fits of each, at least")
     parser.add_argument("--tables", type=int, default=5, help="synthetic tables of each kind")
     parser.add_argument("--depth", type=int, nargs="*", help="only these depths")
     parser.add_argument("--only", nargs="*", help="only these SurvSet tables")
     options = parser.parse_args()
     print(f"kernels: {_core.kernels()}, one thread unless said otherwise")
-    run = {"scalability": scalability, "survset": real, "growth": growth}[options.which]
+    run = {"scalability": scalability, "survset": real, "wide": wide, "growth": growth}[
+        options.which
+    ]
     rows = run(options)
     show(rows)
-    if options.which != "growth":
+    if options.which not in ("wide", "growth"):
         mean_ratio(rows)
     save(options.which, rows)
 
