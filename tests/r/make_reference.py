@@ -1,9 +1,9 @@
 """Run R on real tables, and keep what it finds.
 
-Trees of partykit and rpart are in ``reference.json.gz``; trees of rpart with its own defaults, as
-``docs/audits.md`` writes them, in ``default_rpart.json.gz``; Kaplan-Meier curves of the leaves of
-our trees, with bands and medians, in ``curves.json.gz``; the optimism that the bootstrap of rms
-finds in ``optimism.json``.
+Trees of partykit and rpart are in ``reference.json.gz``; trees of both with their own defaults, as
+``docs/audits.md`` writes them, in ``default_rpart.json.gz`` and ``default_partykit.json.gz``;
+Kaplan-Meier curves of the leaves of our trees, with bands and medians, in ``curves.json.gz``; the
+optimism that the bootstrap of rms finds in ``optimism.json``.
 
 Needs R with partykit, rpart, survival, rms and jsonlite (Debian: ``apt-get install r-cran-partykit
 r-cran-rpart r-cran-survival r-cran-rms r-cran-jsonlite``). Run it as ``python
@@ -105,14 +105,17 @@ def make_default_trees() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         text = AUDITS.read_text()
-        (function,) = re.findall(r"```r\n(write_rpart.*?\n}\n)", text, flags=re.DOTALL)
-        (folder / "write_rpart.R").write_text(function)
+        functions = re.findall(r"```r\n(write_.*?\n}\n)", text, flags=re.DOTALL)
+        (folder / "write.R").write_text("\n".join(functions))
         for name, load in TABLES.items():
             X, y = load()
             write(folder, name, X.assign(time=y["time"], event=y["event"].astype(int)))
-        subprocess.run(["Rscript", HERE / "default_rpart.R", folder, *TABLES], check=True)
-        found = {name: json.loads((folder / f"{name}.rpart.json").read_text()) for name in TABLES}
-    keep("default_rpart.json.gz", found)
+        subprocess.run(["Rscript", HERE / "default_trees.R", folder, *TABLES], check=True)
+        for package in ("rpart", "partykit"):
+            found = {
+                name: json.loads((folder / f"{name}.{package}.json").read_text()) for name in TABLES
+            }
+            keep(f"default_{package}.json.gz", found)
 
 
 if __name__ == "__main__":

@@ -106,7 +106,8 @@ def read_r_tree(path: str | os.PathLike[str]) -> RTree:
     Parameters
     ----------
     path : str or path
-        The JSON file that ``write_rpart`` wrote, an R function in ``docs/audits.md``.
+        The JSON file that ``write_rpart`` or ``write_party`` wrote, R functions in
+        ``docs/audits.md``.
 
     Returns
     -------

@@ -1,12 +1,13 @@
-# Trees of rpart with its defaults on tables of a folder, as JSON; called by make_reference.py.
+# Trees of rpart and partykit with their defaults on tables of a folder, as JSON; called by make_reference.py.
 suppressMessages({
+  library(partykit)
   library(rpart)
   library(survival)
 })
 
 arguments <- commandArgs(trailingOnly = TRUE)
 folder <- arguments[1]
-source(file.path(folder, "write_rpart.R"))
+source(file.path(folder, "write.R"))
 
 for (name in arguments[-1]) {
   kinds <- jsonlite::fromJSON(file.path(folder, paste0(name, ".json")), simplifyVector = TRUE)
@@ -19,4 +20,6 @@ for (name in arguments[-1]) {
   }
   fit <- rpart(Surv(time, event) ~ ., data = data)
   write_rpart(fit, file.path(folder, paste0(name, ".rpart.json")))
+  fit <- ctree(Surv(time, event) ~ ., data = data)
+  write_party(fit, file.path(folder, paste0(name, ".partykit.json")))
 }
