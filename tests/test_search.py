@@ -222,7 +222,7 @@ def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monk
 
 def test_a_warning_says_that_a_limit_ended_the_search(slow, recwarn):
     X, y = slow
-    with pytest.warns(ConvergenceWarning, match=r"The time limit of 0.05 s ended .* a gap of \d"):
+    with pytest.warns(ConvergenceWarning, match=r"The time limit ended .* a gap of \d"):
         SurTree(max_depth=6, time_limit=0.05).fit(X, y)
     SurTree(max_depth=2, time_limit=60).fit(X, y)
     assert not recwarn.list

@@ -261,8 +261,8 @@ class SurTree(TreeEstimator):
         adopt_size(self, problem, path, choose_size(self, path))
         if self.status_ == "time_limit":
             warnings.warn(
-                f"The time limit of {self.time_limit:g} s ended the search: this is the best tree "
-                f"so far, with a gap of {self.gap_:.1%}. Allow more time, or fewer splits.",
+                "The time limit ended the search: this is the best tree so far, with a gap of "
+                f"{self.gap_:.1%}. Allow more time, or fewer splits.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -175,7 +175,7 @@ def evaluate(
     >>> model = SurTree(max_depth=2).fit(X.head(400), y[:400])
     >>> result = evaluate(model, X.tail(286), y[400:], n_bootstraps=20)
     >>> result.n_rows, [leaf.n_rows for leaf in result.leaves]
-    (286, [22, 171, 34, 59])
+    (286, [107, 66, 43, 70])
     """
     require_level(level)
     require_whole("n_bootstraps", n_bootstraps, 1)
