@@ -524,7 +524,13 @@ def test_the_demo_reports_a_proven_tree_and_ends_with_its_pictures(tmp_path):
     demo = Path(__file__).parents[1] / "examples" / "demo.py"
     command = [sys.executable, "-W", "error", demo, tmp_path / "pictures"]
     report = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    for words_of_it in ("686 women, 299", "optimal", "0.00%", "positive_nodes <= 7", "10 folds"):
+    for words_of_it in (
+        "686 women, 299",
+        "optimal",
+        "0.00%",
+        "positive_nodes <= 7",
+        "40 bootstrap",
+    ):
         assert words_of_it in report
     paths = [Path(line.strip()) for line in report.splitlines()[-2:]]
     assert [path.name for path in paths] == ["tree.png", "curves.png"]
