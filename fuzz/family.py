@@ -12,6 +12,7 @@ from typing import Literal
 from zlib import crc32
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 # Innermost frames that a failure shows, and characters of the note that says what the problem was.
 _FRAMES, _NOTE = 5, 1500
@@ -72,6 +73,8 @@ def _judge(family: Family, rng: np.random.Generator, in_full: bool) -> tuple[Ver
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            # A time limit that ends a search is no fault of it.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             family.check(rng)
     except (Exception, KeyboardInterrupt) as error:
         if is_refusal(error, family.refusals):
