@@ -74,11 +74,12 @@ def true_losses(case: Case, holds: np.ndarray) -> np.ndarray:
     """
     weight = weights_of(case)
     hazard = row_hazard(case.y, weight, case.entry)
-    exponent = math.frexp(weight.max())[1]
+    # A prior counts events of weight one: with it, weights are of that order anyway.
+    exponent = 0 if case.limits.get("shrinkage") else math.frexp(weight.max())[1]
     scaled = np.ldexp(weight, -exponent)
     events = scaled * case.y["event"]
     limits = {name: value for name, value in case.limits.items() if name not in CUTS}
-    shrinkage = math.ldexp(limits.pop("shrinkage", 0.0), -exponent)
+    shrinkage = limits.pop("shrinkage", 0.0)
     rows = relative_risk_rows(events, scaled * hazard, case.y["event"], shrinkage)
     solution = reference.solve(holds, rows, Limits(**limits))
     return np.ldexp(-(events @ np.log(hazard)) - np.asarray(solution.gains), exponent)
