@@ -36,6 +36,9 @@ def test_corrected_figures_come_before_those_of_its_own_rows(model, found, tmp_p
     assert f"{one.apparent:.2f} on the rows it was fitted on" in shown
     assert f"{found['brier'].corrected:.1%}" in shown
     assert "was repeated on 8 samples of the rows" in shown
+    # The interval of the slope is too narrow to be shown to a person.
+    slope = found["calibration_slope"]
+    assert f"calibration slope {slope.corrected:.2f} {slope.apparent:.2f} on the rows" in shown
     assert "±" not in shown  # the figures of folds are less honest, and not shown beside these
     assert "Predicts new rows better than no tree" in shown
 

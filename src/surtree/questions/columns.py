@@ -94,8 +94,9 @@ class ColumnCosts:
     def note(self) -> str:
         """Return what the costs are shares of, and what is proven, in a sentence or two."""
         said = (
-            f"The best tree has loss {self.loss:.6g}, a single leaf {self.leaf_loss:.6g}: costs "
-            "are shares of the difference."
+            f"On these rows the best tree has loss {self.loss:.6g}, a single leaf "
+            f"{self.leaf_loss:.6g}: costs are shares of the difference. They say nothing of new "
+            "rows."
         )
         if self.status != "optimal":
             said += " The time was over before all trees were proven optimal."

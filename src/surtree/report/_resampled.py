@@ -55,7 +55,7 @@ def performance_html(found: Validation) -> str:
     return (
         f'<p class="verdict" data-good="{str(good).lower()}"><strong>{escape(heading)}</strong> '
         f'{escape(text)}</p><dl class="figures scores">{figures}</dl>'
-        f'<p class="note">{escape(_how(found))} All other figures of this page are about the rows '
+        f'<p class="note">{escape(_how(found))} Figures outside of this section are about the rows '
         "that the tree was fitted on.</p>"
     )
 
@@ -101,7 +101,8 @@ def _decisive(found: Validation) -> tuple[Measure, float]:
 def _figure(measure: Measure) -> str:
     style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
     value = style.format(measure.corrected)
-    if not isfinite(measure.lower):
+    # The interval of the slope is known to be too narrow, so a page does not show it.
+    if not isfinite(measure.lower) or measure.name == "calibration_slope":
         return value
     return f"{value} ({style.format(measure.lower)} to {style.format(measure.upper)})"
 
