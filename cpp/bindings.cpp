@@ -184,6 +184,7 @@ NB_MODULE(_core, m) {
         .def_rw("bounds", &Switches::bounds)
         .def_rw("sweep", &Switches::sweep)
         .def_rw("share", &Switches::share)
+        .def_rw("fill", &Switches::fill)
         .def_rw("bisect", &Switches::bisect)
         .def_rw("stop_after", &Switches::stop_after);
 

@@ -22,6 +22,7 @@ ENGINES = {
     "sweep": Switches(),
     "one level": Switches(kernel_depth=1),
     "two levels": Switches(kernel_depth=2),
+    "unfilled": Switches(fill=False),
     "unshared": Switches(share=False, merge=False, bounds=False),
     "bisection": Switches(bisect=0),
 }

@@ -35,6 +35,7 @@ LEFT_OUT = {
     "bounds": False,
     "sweep": False,
     "share": False,
+    "fill": False,
 }
 
 

@@ -148,6 +148,13 @@ Column::Column(const Problem& problem, int column, int levels)
     whole_ = std::make_unique<ColumnRegions>(sides, cuts, Run{0, n_bins}, std::min(levels, 2));
 }
 
+std::unique_ptr<ColumnRegions> Column::regions(int levels) const {
+    std::vector<Region> sides;
+    for (int s = 0; s < whole().n_sides; ++s)
+        sides.emplace_back(whole().runs_of(s).begin(), whole().runs_of(s).end());
+    return std::make_unique<ColumnRegions>(sides, whole().cut_of, Run{0, n_bins}, levels);
+}
+
 const ColumnRegions& Column::within(std::uint64_t occupied) const {
     if (ordered_) {
         // Gaps are filled: the cache then has one entry per interval instead of one per subset.

@@ -91,6 +91,9 @@ class Column {
     // With every cut, in the order of the problem.
     const ColumnRegions& whole() const { return *whole_; }
 
+    // The same for so many cuts on a path.
+    std::unique_ptr<ColumnRegions> regions(int levels) const;
+
     // With the cuts that separate rows of these bins. Of cuts that separate the same bins, the first is kept.
     // For columns of at most 64 bins.
     const ColumnRegions& within(std::uint64_t occupied) const;

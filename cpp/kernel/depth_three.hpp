@@ -24,7 +24,7 @@ struct DepthThree {
     PairSolver<Leaf> pair;
     double* pair_gains;     // regions of one x sides of the other
     double* flipped_gains;  // and the other way round
-    double* blocks;         // (bins of i + 1) x Width x (sides of j x sides of k)
+    Blocks<Width> blocks;
     double* gains[2];       // of one cut of i, holding and not: sides of j x sides of k
     double* column_best;    // sides x sides
     double* side_best[2];   // sides of all axes: with at most 2 and 3 splits
@@ -50,10 +50,9 @@ struct DepthThree {
             for (int j = i + 1; j < n; ++j) {
                 const KernelAxis &a = in.axes[i], &b = in.axes[j];
                 raise(block, area(a.n_sides, b.n_sides));
-                for (int k = j + 1; k < n; ++k)
-                    raise(most_blocks, area(a.last_bin + 1, padded(b.n_sides * in.axes[k].n_sides)) * Width);
+                for (int k = j + 1; k < n; ++k) raise(most_blocks, blocks.size(a, b, in.axes[k]));
             }
-        blocks = arena.take(most_blocks);
+        blocks.sums = arena.take(most_blocks);
         for (double*& g : gains) g = arena.take(block);
         column_best = arena.take(block);
         for (double*& s : side_best) s = arena.take(static_cast<std::size_t>(all_sides(in)));
@@ -160,25 +159,19 @@ struct DepthThree {
 
     void solve_triple(int i, int j, int k) {
         const Triple axes = tables.triple(in.axes[i], in.axes[j], in.axes[k]);
-        running_blocks(axes);
+        blocks.fill_from(axes, pair.sides);
 
-        const int n = in.n_axes, n_block = axes.block(), width = padded(n_block);
-        const std::size_t block_line = area(width, Width);
-        const double* const total = blocks + static_cast<std::size_t>(axes.i.last_bin) * block_line;
+        const int n = in.n_axes, n_block = axes.block();
+        const double* const total = blocks.after(axes.i.last_bin);
         double* const stumps_jk = cell_stump[j * n + k];
         for (int cut = 0; cut < axes.i.n_cuts; ++cut) {
             const Run* run = axes.i.runs + axes.i.run_begin[cut];
             const Run* end = axes.i.runs + axes.i.run_begin[cut + 1];
-            for (int at = 0; at < width; at += lanes) {
+            for (int at = 0; at < n_block; at += lanes) {
                 Vector holds[Width], fails[Width];
                 for (int c = 0; c < Width; ++c) {
-                    const double* base = blocks + c * width + at;
-                    Vector sum{};
-                    for (const Run* u = run; u != end; ++u)
-                        sum += load(base + static_cast<std::size_t>(u->last) * block_line) -
-                               load(base + static_cast<std::size_t>(u->first) * block_line);
-                    holds[c] = sum;
-                    fails[c] = load(total + c * width + at) - sum;
+                    holds[c] = blocks.over(run, end, c, at);
+                    fails[c] = load(total + c * blocks.width + at) - holds[c];
                 }
                 store(gains[0] + at, rule.limited_gain(holds));
                 store(gains[1] + at, rule.limited_gain(fails));
@@ -194,24 +187,6 @@ struct DepthThree {
                     split_columns(gains[side], axes.k.n_sides, axes.j,
                                   cell_stump[i * n + k] + area(s, axes.k.n_sides));
             }
-        }
-    }
-
-    // Running sums over the bins of i, of the sums per (side of j, side of k).
-    void running_blocks(const Triple& axes) {
-        const int width_k = padded(axes.k.n_sides), width = padded(axes.block());
-        const std::size_t line = area(width_k, Width), block_line = area(width, Width);
-        fill(blocks + static_cast<std::size_t>(axes.i.first_bin) * block_line, block_line, 0);
-        for (int bi = axes.i.first_bin; bi < axes.i.last_bin; ++bi) {
-            running_sides<Width>(axes.table + static_cast<std::size_t>(bi) * axes.i_stride, axes.j,
-                                 axes.j_stride, axes.k, axes.k_stride, pair.sides);
-            const double* before = blocks + static_cast<std::size_t>(bi) * block_line;
-            double* here = blocks + static_cast<std::size_t>(bi + 1) * block_line;
-            // What a row writes past its end is overwritten by the next row, or the next block.
-            for (int c = 0; c < Width; ++c, before += width, here += width)
-                for (int s = 0; s < axes.j.n_sides; ++s)
-                    region_sum(axes.j, s, pair.sides + c * width_k, line, width_k,
-                               before + s * axes.k.n_sides, here + s * axes.k.n_sides);
         }
     }
 

@@ -3,6 +3,7 @@
 
 #include "kernel/depth_three.hpp"
 #include "kernel/scan.hpp"
+#include "kernel/stumps.hpp"
 #include "objective/objectives.hpp"
 
 namespace surtree::SURTREE_ISA {
@@ -25,6 +26,14 @@ std::size_t workspace(const KernelInput& in, int depth) {
     if (depth == 1) return count<Objective, DepthOne>(dry);
     if (depth == 2) return count<Objective, DepthTwo>(dry);
     return in.tables ? count<Objective, DepthThreeOfTables>(dry) : count<Objective, DepthThreeOfRows>(dry);
+}
+
+template <class Objective>
+std::size_t stumps_workspace(const KernelInput& in) {
+    KernelInput dry = in;
+    dry.workspace = nullptr;
+    if (in.n_axes == 2) return count<Objective, StumpsOfTwo>(dry);
+    return in.n_axes == 3 ? count<Objective, StumpsOfThree>(dry) : count<Objective, StumpsOfFour>(dry);
 }
 
 template <class Objective>
@@ -83,23 +92,26 @@ bool allows(const LeafSpec& spec, const double* sums) {
 #define SURTREE_STRING(name) #name
 #define SURTREE_NAME(name) SURTREE_STRING(name)
 template <class Objective>
-constexpr Kernels table = {SURTREE_NAME(SURTREE_ISA),
-                           Objective::name,
-                           Objective::n_sums,
-                           Objective::n_parameters,
-                           Objective::exposure,
-                           Objective::is_convex,
-                           Objective::is_monotone,
-                           Objective::scale,
-                           Objective::saturated_exactly,
-                           {run<Objective, DepthOne>, run<Objective, DepthTwo>, run_depth_three<Objective>},
-                           workspace<Objective>,
-                           fill_tables<Objective>,
-                           scan<Objective>,
-                           scan_cuts<Objective>,
-                           gains<Objective>,
-                           saturated<Objective>,
-                           allows<Objective>};
+constexpr Kernels table = {
+    SURTREE_NAME(SURTREE_ISA),
+    Objective::name,
+    Objective::n_sums,
+    Objective::n_parameters,
+    Objective::exposure,
+    Objective::is_convex,
+    Objective::is_monotone,
+    Objective::scale,
+    Objective::saturated_exactly,
+    {run<Objective, DepthOne>, run<Objective, DepthTwo>, run_depth_three<Objective>},
+    workspace<Objective>,
+    {run<Objective, StumpsOfTwo>, run<Objective, StumpsOfThree>, run<Objective, StumpsOfFour>},
+    stumps_workspace<Objective>,
+    fill_tables<Objective>,
+    scan<Objective>,
+    scan_cuts<Objective>,
+    gains<Objective>,
+    saturated<Objective>,
+    allows<Objective>};
 
 }  // namespace
 

@@ -74,6 +74,8 @@ struct KernelInput {
         known_regions;    // known stumps of regions, per axis; then all its pairs are known too
     const bool* skipped;  // tables that need not be filled, indexed as `triples`
     FoundStumps* found;   // out; points into the workspace
+
+    double* const* stumps;  // out, for `stumps` of two to four axes; raised, never lowered
 };
 
 // The rows sorted by an ordered column, and a partition of them by a cut of another column.
@@ -108,6 +110,9 @@ struct Kernels {
 
     Kernel depth[3];                                          // trees of depth one, two, three
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
+    // The best single splits below three cuts, of two, three and four axes (see stumps.hpp).
+    Kernel stumps[3];
+    std::size_t (*stumps_workspace)(const KernelInput&);
     // Adds rows first..last-1 to the tables. The axes are those of the layout, in its order.
     void (*add_rows)(const KernelInput&, int first, int last, double* tables);
     // Finds the best cut of a column on each side of another cut.

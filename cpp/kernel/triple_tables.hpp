@@ -1,7 +1,7 @@
 // Histograms over triples of columns: what depth three evaluates.
 #pragma once
 
-#include "kernel/tables.hpp"
+#include "kernel/blocks.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
@@ -26,15 +26,6 @@ void add_to_tables(const KernelInput& in, int first, int last, double* tables) {
             }
         }
 }
-
-// Three axes in the order of their cuts, and their table, whose order may be another.
-struct Triple {
-    const KernelAxis &i, &j, &k;
-    const double* table;
-    std::size_t i_stride, j_stride, k_stride;
-
-    int block() const { return j.n_sides * k.n_sides; }
-};
 
 // Tables that are made of the rows one at a time, and stay in the cache while they are used. Their axes are
 // in the order of the kernel's. They have a cell for every bin: rows too light to count may be anywhere.

@@ -26,10 +26,26 @@ Recursion::Recursion(const Problem& problem, const Limits& limits, const Control
       cache_(budget_.size()),
       root_profiles_(at(columns_.n_sides())) {
     if (!use_.share || tables_.depth() < sweep_depth) return;
-    if (depth() > sweep_depth) stumps_.emplace(columns_);
+    if (depth() > sweep_depth) plan_stumps(control.memory_limit);
     if (use_.memo && depth() >= side_cache_depth &&
         SideCache::bytes_of_all(columns_.n_sides()) < static_cast<double>(control.memory_limit))
         side_cache_.emplace(columns_, memory_left_);
+}
+
+// A table of stumps may take half of the memory.
+void Recursion::plan_stumps(std::size_t memory_limit) {
+    const bool can_sweep = tables_.tables_size() <= max_running_tables / 8;
+    if (use_.fill && depth() == sweep_depth + 1 &&
+        StumpFiller::seconds_to_fill(columns_, rows_.all.n) <
+            StumpFiller::seconds_to_sweep(columns_, rows_.all.n, can_sweep)) {
+        stumps_.emplace(columns_, memory_limit / 2 / sizeof(double));
+        if (stumps_->has_room()) {
+            memory_left_ -= stumps_->bytes();
+            filler_.emplace(*stumps_, columns_, rows_, workers_.stop_flag());
+            return;
+        }
+    }
+    stumps_.emplace(columns_, StumpStore::few_stumps);
 }
 
 bool Recursion::solve(const RowSet& rows, int depth, Worker& worker, Profile& out) {
@@ -78,6 +94,11 @@ bool Recursion::solve_sides(const RowSet& rows, const Column& column, const Side
         // While the cache is filled, no other task has solved this pair's sides in the other group.
         if (!worker.fills_side_cache) join_cached_sides(rows, column, sides, unsolved, worker, out);
     }
+    if (depth == sweep_depth && stumps_filled_ && &rows == &rows_.all) {
+        for (const int s : unsolved)
+            if (!solve_with_stumps(rows, column, s, sides, worker, out[at(s)])) return false;
+        return true;
+    }
     if (depth == sweep_depth && worth_sweeping(rows, column, sides, unsolved))
         return sweep(rows, column, sides, unsolved, worker, out);
     for (const int s : unsolved)
@@ -95,6 +116,27 @@ bool Recursion::solve_side(const RowSet& rows, const Column& column, int side, c
     take_rows(rows, column, side - column.first_side(), child);
     if (!solve(child, depth, worker, out)) return false;
     store(depth, hash, out);
+    return true;
+}
+
+// A side of the root, where the table of stumps is filled: kernels need tables of pairs only.
+bool Recursion::solve_with_stumps(const RowSet& rows, const Column& column, int side, const SideCounts& sides,
+                                  Worker& worker, Profile& out) {
+    const std::size_t number = at(column.first_side() + side);
+    if (find(sweep_depth, sides.hash[number], out)) return true;  // by another side or thread just now
+    RowSet& child = worker.sorted;
+    take_rows(rows, column, side, child);
+    const double leaf = rows_.leaf.limited_gain(sum_rows(child).data());
+    start_profile(leaf, child.n, sweep_depth, out);
+    if (leaf > infeasible / 2 && out.size() > 1) {
+        std::vector<bool> known(at(columns_.size()), true);
+        known[at(column.index)] = false;
+        const StumpStore::Context context{&*stumps_, known, column.index, side, leaf};
+        if (!tables_.solve_rows(child, sweep_depth, worker.scratch, worker.profiles, &context)) return false;
+        worker.profiles.join_into(out);
+        root_profiles_[number] = worker.profiles;
+    }
+    store(sweep_depth, sides.hash[number], out);
     return true;
 }
 

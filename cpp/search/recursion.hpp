@@ -6,6 +6,7 @@
 
 #include "search/cache.hpp"
 #include "search/side_cache.hpp"
+#include "search/stump_filler.hpp"
 #include "search/table_solver.hpp"
 #include "search/workers.hpp"
 
@@ -56,6 +57,11 @@ class Recursion {
     void freeze_side_cache() { side_cache_->freeze(); }
     void cache_root_sides(const SideProfiles& profiles);
 
+    // At depth four the table of stumps may be filled before any side is solved; nullptr if it is not worth
+    // it.
+    StumpFiller* stump_filler() { return filler_ ? &*filler_ : nullptr; }
+    void use_filled_stumps() { stumps_filled_ = true; }
+
     // The profile of a set of rows and those of its sides (empty where a cut does not divide the rows).
     // Runs to the end, whatever the limits on time.
     struct Solved {
@@ -67,6 +73,9 @@ class Recursion {
  private:
     bool sweep(const RowSet& rows, const Column& column, const SideCounts& sides,
                const std::vector<int>& unsolved, Worker& worker, std::vector<Profile>& out);
+    bool solve_with_stumps(const RowSet& rows, const Column& column, int side, const SideCounts& sides,
+                           Worker& worker, Profile& out);
+    void plan_stumps(std::size_t memory_limit);
     bool worth_sweeping(const RowSet& rows, const Column& column, const SideCounts& sides,
                         const std::vector<int>& unsolved) const;
     const double* region_tables(const ColumnRegions& regions, int region, Worker& worker) const;
@@ -88,6 +97,8 @@ class Recursion {
     std::optional<SideCache> side_cache_;
     bool uses_side_cache_ = false;
     std::optional<StumpStore> stumps_;
+    std::optional<StumpFiller> filler_;
+    bool stumps_filled_ = false;
     std::vector<SideProfiles> root_profiles_;  // what kernels of depth three found for sides of the root
 };
 

@@ -7,8 +7,6 @@
 namespace surtree {
 namespace {
 
-constexpr std::size_t most_stumps = std::size_t{1} << 22;
-
 // Atomic: two columns that are swept at the same time may both store the same stumps.
 double get(const double& stump) {
     return std::atomic_ref(const_cast<double&>(stump)).load(std::memory_order_relaxed);
@@ -23,47 +21,58 @@ std::size_t whole_side(const Column& column, const ColumnRegions& axis, int side
 
 }  // namespace
 
-StumpStore::StumpStore(const Columns& columns) : columns_(columns), finished_(columns.size()) {
+StumpStore::StumpStore(const Columns& columns, std::size_t most_stumps)
+    : columns_(columns), place_(at(columns.size()), -1), finished_(at(columns.size())) {
     // On a side of a column, each region within it must be a side of what is left of the column.
     if (!std::all_of(columns.begin(), columns.end(), [](auto& c) { return c.within_is_exact(); })) return;
-    const std::size_t n = columns.size();
-    const auto n_sides = [&](std::size_t c) { return 2 * at(columns[c].n_cuts); };
+    for (const Column& column : columns)
+        if (column.n_cuts > 0) order_.push_back(column.index);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](int a, int b) { return columns[a].n_cuts < columns[b].n_cuts; });
+    const std::size_t n_columns = at(columns.size()), n = order_.size();
+    for (std::size_t place = 0; place < n; ++place) place_[at(order_[place])] = static_cast<int>(place);
+    if (n < 3) return;  // they have little to share
     std::size_t size = 0;
-    first_.assign(n * n * n, 0);
+    first_.assign(n_columns * n_columns * n_columns, 0);
     for (std::size_t a = 0; a < n; ++a)
         for (std::size_t b = a + 1; b < n; ++b)
             for (std::size_t c = b + 1; c < n; ++c) {
-                first_[(a * n + b) * n + c] = size;
-                size += n_sides(a) * n_sides(b) * n_sides(c);
+                first(order_[a], order_[b], order_[c]) = size;
+                size += n_sides(order_[a]) * n_sides(order_[b]) * n_sides(order_[c]);
             }
-    if (size == 0) return;  // fewer than three columns have little to share
-    first_of_two_.assign(n * n, 0);
-    for (std::size_t a = 0; a < n; ++a)
-        for (std::size_t b = 0; b < n; ++b) {
+    first_of_two_.assign(n_columns * n_columns, 0);
+    for (const int a : order_)
+        for (const int b : order_) {
             if (a == b) continue;
-            first_of_two_[a * n + b] = size;
+            first_of_two_[at(a) * n_columns + at(b)] = size;
             size += at(columns[a].whole().n_regions) * n_sides(b);
         }
     if (size <= most_stumps) stumps_.assign(size, infeasible);
+}
+
+StumpStore::Part StumpStore::part(int a, int b, int c) {
+    return {stumps_.data() + first(a, b, c), n_sides(a) * n_sides(b) * n_sides(c)};
+}
+
+StumpStore::Part StumpStore::part(int a, int b) {
+    return {line(a, 0, b), at(columns_[a].whole().n_regions) * n_sides(b)};
 }
 
 std::vector<bool> StumpStore::swept() const { return {finished_.begin(), finished_.end()}; }
 
 StumpStore::Plane StumpStore::plane(int a, int side, int b, int c) {
     int sorted[3] = {a, b, c};
-    std::sort(sorted, sorted + 3);
-    const std::size_t n = columns_.size();
-    const auto sides = [&](int k) { return 2 * at(columns_[sorted[k]].n_cuts); };
+    std::sort(sorted, sorted + 3, [&](int x, int y) { return place_[at(x)] < place_[at(y)]; });
+    const auto sides = [&](int k) { return n_sides(sorted[k]); };
     const auto stride = [&](int column) {
         return column == sorted[2] ? 1 : column == sorted[1] ? sides(2) : sides(1) * sides(2);
     };
-    double* first = stumps_.data() + first_[(at(sorted[0]) * n + at(sorted[1])) * n + at(sorted[2])];
-    return {first + at(side) * stride(a), stride(b), stride(c)};
+    double* const begin = stumps_.data() + first(sorted[0], sorted[1], sorted[2]);
+    return {begin + at(side) * stride(a), stride(b), stride(c)};
 }
 
 double* StumpStore::line(int a, int region, int b) {
-    return stumps_.data() + first_of_two_[at(a) * columns_.size() + at(b)] +
-           at(region) * 2 * at(columns_[b].n_cuts);
+    return stumps_.data() + first_of_two_[at(a) * at(columns_.size()) + at(b)] + at(region) * n_sides(b);
 }
 
 std::vector<int> StumpStore::regions_within(int column, int side) const {

@@ -14,11 +14,24 @@ namespace surtree {
 
 class StumpStore {
  public:
-    explicit StumpStore(const Columns& columns);
+    // At most so many stumps.
+    static constexpr std::size_t few_stumps = std::size_t{1} << 22;
+    StumpStore(const Columns& columns, std::size_t most_stumps);
 
     // False if the table would be too large, there are fewer than three columns with cuts, or one of them is
     // unordered and has many bins.
     bool has_room() const { return !stumps_.empty(); }
+
+    // The columns that have cuts, those with few first, and the parts of the table: for sides of three of
+    // them in that order, and for regions of one column and sides of another.
+    struct Part {
+        double* first;
+        std::size_t size;
+    };
+    const std::vector<int>& order() const { return order_; }
+    Part part(int a, int b, int c);
+    Part part(int a, int b);
+    std::size_t bytes() const { return stumps_.size() * sizeof(double); }
 
     // The columns whose sweep is finished. A sweep takes this once, at its start.
     std::vector<bool> swept() const;
@@ -65,8 +78,15 @@ class StumpStore {
     static void load_own(const Context& context, const View& own, const View& other, std::size_t own_stride,
                          std::size_t other_stride, double* to);
 
+    std::size_t n_sides(int column) const { return 2 * at(columns_[column].n_cuts); }
+    std::size_t& first(int a, int b, int c) {
+        return first_[(at(a) * at(columns_.size()) + at(b)) * at(columns_.size()) + at(c)];
+    }
+
     const Columns& columns_;
-    std::vector<std::size_t> first_;         // offsets, per triple of columns in ascending order
+    std::vector<int> order_;  // columns with cuts, and the place of each column there
+    std::vector<int> place_;
+    std::vector<std::size_t> first_;         // offsets, per triple of columns in this order
     std::vector<std::size_t> first_of_two_;  // offsets, per column of the region and column of the side
     std::vector<double> stumps_;
     std::vector<std::atomic<bool>> finished_;

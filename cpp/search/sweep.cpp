@@ -42,7 +42,23 @@ Status SweepSearch::run_stage() {
         side_cache_filled_ = true;
         recursion_.freeze_side_cache();
     }
+    if (stage_depth_ == recursion_.tables().depth() + 1 && worth_filling_stumps()) {
+        std::vector<Task> filling;
+        for (int k = 0; k < recursion_.stump_filler()->n_tasks(); ++k)
+            filling.push_back({Task::Kind::fill_stumps, k, k + 1});
+        const Status status = run_tasks(filling);
+        if (status != Status::optimal) return status;
+        stumps_filled_ = true;
+        recursion_.use_filled_stumps();
+    }
     return run_tasks(tasks());
+}
+
+// Nothing is proven before all stumps are found, so they must be well within the time.
+bool SweepSearch::worth_filling_stumps() {
+    if (!recursion_.stump_filler()) return false;
+    const double seconds = StumpFiller::seconds_to_fill(recursion_.columns(), rows().all.n);
+    return !is_timed(control_) || workers_.seconds() + 2 * seconds / control_.n_threads < control_.time_limit;
 }
 
 // No side of the root is solved before the cache is filled for all. Where time may end before, the most
@@ -102,6 +118,9 @@ Status SweepSearch::run_tasks(const std::vector<Task>& tasks) {
         const double done = static_cast<double>(n_done) / static_cast<double>(tasks.size());
         // To fill the side cache takes about twice as long as what it serves.
         if (tasks.front().kind == Task::Kind::fill_side_cache) return progress(done * 2 / 3);
+        // So does what fills the table of stumps, nine times.
+        if (tasks.front().kind == Task::Kind::fill_stumps) return progress(done * 9 / 10);
+        if (stumps_filled_) return progress((9 + done) / 10);
         const bool is_served = side_cache_filled_ && stage_depth_ == Recursion::side_cache_depth;
         return progress(is_served ? (2 + done) / 3 : done);
     });
@@ -124,6 +143,9 @@ void SweepSearch::run_task(const Task& task, Recursion::Worker& worker) {
             return solve_root_sides(task, worker);
         case Task::Kind::fill_side_cache:
             return recursion_.fill_side_cache(task.first_side, worker);
+        case Task::Kind::fill_stumps:
+            recursion_.stump_filler()->run(task.first_side, worker.scratch);
+            return;
         case Task::Kind::find_incumbent: {
             auto found = find_incumbent(recursion_, rows().all, recursion_.depth(), worker);
             const std::lock_guard lock(mutex_);

@@ -30,10 +30,10 @@ class SweepSearch {
     const Incumbent* incumbent() const { return incumbent_.get(); }
 
  private:
-    // What a thread does in one go: sides of the root to solve, or to fill the side cache for; or to find the
-    // incumbent.
+    // What a thread does in one go: sides of the root to solve, or to fill the side cache for; to fill a part
+    // of the table of stumps (the number of the part is in place of the side); or to find the incumbent.
     struct Task {
-        enum class Kind { solve, fill_side_cache, find_incumbent } kind;
+        enum class Kind { solve, fill_side_cache, fill_stumps, find_incumbent } kind;
         int first_side = 0, last_side = 0;
     };
 
@@ -42,6 +42,7 @@ class SweepSearch {
     std::vector<int> promising_sides() const;
     bool is_quick() const;
     bool worth_filling_side_cache() const;
+    bool worth_filling_stumps();
     Status run_tasks(const std::vector<Task>& tasks);
     void run_task(const Task& task, Recursion::Worker& worker);
     void solve_root_sides(const Task& task, Recursion::Worker& worker);
@@ -52,8 +53,8 @@ class SweepSearch {
     Recursion recursion_;
     const double root_leaf_;  // its gain without limits: the root may always be a leaf
     int stage_depth_ = 0;
-    bool side_cache_filled_ = false;            // at this stage
-    mutable std::optional<RootBounds> bounds_;  // used by the calling thread only
+    bool side_cache_filled_ = false, stumps_filled_ = false;  // at this stage
+    mutable std::optional<RootBounds> bounds_;                // used by the calling thread only
     mutable std::mutex mutex_;
     std::vector<RootResult> results_;  // by side
     std::unique_ptr<Incumbent> incumbent_;

@@ -44,6 +44,23 @@ TableSolver::TableSolver(const Columns& columns, const Rows& rows, int depth, co
     layout_ = {static_cast<int>(n), table_bins_.data(), triples_.data(), size};
 }
 
+KernelAxis kernel_axis(const ColumnRegions& regions, const std::uint16_t* bins) {
+    return {regions.first_bin,
+            regions.last_bin,
+            regions.n_cuts,
+            regions.n_sides,
+            regions.n_regions,
+            regions.n_deep,
+            regions.runs.data(),
+            regions.run_begin.data(),
+            regions.splits.data(),
+            regions.split_begin.data(),
+            regions.membership.data(),
+            bins,
+            0,
+            0};
+}
+
 KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows,
                                const double* tables, int depth, Scratch& scratch, SideProfiles& out) const {
     out.width = std::size_t{1} << (depth - 1);
@@ -53,11 +70,9 @@ KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, co
     for (std::size_t a = 0; a < axes.size(); ++a) {
         const ColumnRegions* axis = axes[a];
         if (!axis || axis->n_cuts == 0) continue;
-        const int column = order_[a];
-        scratch.views.push_back({axis->first_bin, axis->last_bin, axis->n_cuts, axis->n_sides,
-                                 axis->n_regions, axis->n_deep, axis->runs.data(), axis->run_begin.data(),
-                                 axis->splits.data(), axis->split_begin.data(), axis->membership.data(),
-                                 rows ? rows->column(column) : nullptr, static_cast<int>(a), n_sides});
+        scratch.views.push_back(kernel_axis(*axis, rows ? rows->column(order_[a]) : nullptr));
+        scratch.views.back().table_axis = static_cast<int>(a);
+        scratch.views.back().first_side = n_sides;
         out.regions.push_back(axis);
         n_sides += axis->n_sides;
     }
@@ -95,15 +110,16 @@ bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SidePro
     return solve_rows(rows, depth, scratch, out);
 }
 
-bool TableSolver::solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const {
+bool TableSolver::solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out,
+                             const StumpStore::Context* context) const {
     std::vector<const ColumnRegions*> axes;
     for (const int c : order_) {
         const ColumnRegions* axis = nullptr;
         if (c != no_column) axis = depth == 3 ? &columns_[c].within(occupied(rows, c)) : &columns_[c].whole();
         axes.push_back(axis);
     }
-    const KernelInput in = input(axes, &rows, nullptr, depth, scratch, out);
-    return in.n_axes == 0 || leaf_.kernels().depth[depth - 1](in);
+    KernelInput in = input(axes, &rows, nullptr, depth, scratch, out);
+    return run(in, depth, axes, scratch, context);
 }
 
 void TableSolver::add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
@@ -135,7 +151,13 @@ bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfi
     for (std::size_t a = 0; a < order_.size(); ++a)
         axes.push_back(order_[a] == no_column ? nullptr : &columns_[order_[a]].within(occupied(tables, a)));
     KernelInput in = input(axes, nullptr, tables, 3, scratch, out);
-    if (!context) return in.n_axes == 0 || leaf_.kernels().depth[2](in);
+    return run(in, 3, axes, scratch, context);
+}
+
+bool TableSolver::run(KernelInput& in, int depth, const std::vector<const ColumnRegions*>& axes,
+                      Scratch& scratch, const StumpStore::Context* context) const {
+    const Kernel kernel = leaf_.kernels().depth[depth - 1];
+    if (!context) return in.n_axes == 0 || kernel(in);
 
     std::vector<StumpStore::View> views;
     for (std::size_t a = 0; a < order_.size(); ++a) views.push_back({order_[a], axes[a], -1});
@@ -145,7 +167,7 @@ bool TableSolver::solve_tables(const double* tables, Scratch& scratch, SideProfi
     in.known = scratch.known_of_pair.data();
     in.known_regions = scratch.known_of_axis.data();
     in.found = &found;
-    if (in.n_axes > 0 && !leaf_.kernels().depth[2](in)) return false;
+    if (in.n_axes > 0 && !kernel(in)) return false;
     StumpStore::save(*context, views, found);
     return true;
 }

@@ -20,6 +20,9 @@ struct Scratch {
     std::vector<const double*> known_of_axis;
 };
 
+// A column, with its bins of some rows, for a kernel.
+KernelAxis kernel_axis(const ColumnRegions& regions, const std::uint16_t* bins);
+
 class TableSolver {
  public:
     // The greatest depth, up to `depth`, whose tables are not too large.
@@ -34,10 +37,11 @@ class TableSolver {
 
     // The same with tables that are made of the rows one at a time. For depth three that takes little memory
     // where columns are many.
-    bool solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const;
+    // For a side of the root, `context` gives access to the stumps that are stored already.
+    bool solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out,
+                    const StumpStore::Context* context = nullptr) const;
 
-    // Depth three from tables, which may be sums and differences of other tables. For a side of the root,
-    // `context` gives access to the stumps that other columns have stored.
+    // Depth three from tables, which may be sums and differences of other tables.
     bool solve_tables(const double* tables, Scratch& scratch, SideProfiles& out,
                       const StumpStore::Context* context = nullptr) const;
     void add_rows(const RowSet& rows, int first, int last, double* tables, Scratch& scratch,
@@ -56,6 +60,8 @@ class TableSolver {
  private:
     KernelInput input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, const double* tables,
                       int depth, Scratch& scratch, SideProfiles& out) const;
+    bool run(KernelInput& in, int depth, const std::vector<const ColumnRegions*>& axes, Scratch& scratch,
+             const StumpStore::Context* context) const;
     void load_known(const StumpStore::Context& context, const std::vector<StumpStore::View>& views,
                     const KernelInput& in, Scratch& scratch) const;
     std::uint64_t occupied(const double* tables, std::size_t axis) const;

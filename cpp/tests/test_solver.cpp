@@ -72,20 +72,22 @@ TEST(threads_and_bisection_change_nothing) { require_same_with_threads(bisecting
 
 // With rows enough for whole columns to be swept, and with so few that two cuts often leave a single one.
 TEST(sharing_changes_nothing) {
-    Control alone;
+    Control alone, unfilled;
     alone.switches.share = false;
+    unfilled.switches.fill = false;
     for (unsigned seed = 0; seed < 16; ++seed)
         for (const int depth : {4, 5}) {
             Example example(seed, {.n_rows = seed < 8 ? 150 : 30, .n_columns = 5, .n_bins = 5});
             const bool limited = seed % 2 == 1;
             example.set_limits(depth, (1 << depth) - 1, limited ? 6 : 1, limited ? 2 : 0);
-            Control together;
-            together.n_threads = 1 + static_cast<int>(seed / 2 % 2);
             const Solution a = solve(example.problem, example.limits, alone);
-            const Solution b = solve(example.problem, example.limits, together);
-            CHECK(a.gains == b.gains, "seed %u, depth %d", seed, depth);
-            for (std::size_t k = 0; k < a.trees.size(); ++k)
-                CHECK(a.trees[k].cut == b.trees[k].cut, "seed %u, depth %d", seed, depth);
+            for (Control together : {Control{}, unfilled}) {
+                together.n_threads = 1 + static_cast<int>(seed / 2 % 2);
+                const Solution b = solve(example.problem, example.limits, together);
+                CHECK(a.gains == b.gains, "seed %u, depth %d", seed, depth);
+                for (std::size_t k = 0; k < a.trees.size(); ++k)
+                    CHECK(a.trees[k].cut == b.trees[k].cut, "seed %u, depth %d", seed, depth);
+            }
         }
 }
 

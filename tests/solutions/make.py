@@ -22,7 +22,7 @@ N_PROBLEMS = 300
 # By name: what the search may use. All find the same gains; the bounds and trees of unfinished
 # searches are their own.
 ENGINES = {
-    "sweep": Switches(),
+    "sweep": Switches(fill=False),
     "alone": Switches(share=False),
     "two levels": Switches(kernel_depth=2),
     "bisection": Switches(bisect=0),

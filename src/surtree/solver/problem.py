@@ -88,6 +88,7 @@ class Switches:
     bounds: bool = True
     sweep: bool = True
     share: bool = True
+    fill: bool = True
     bisect: int = 100
     stop_after: int = -1
 
