@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernel/depth_two.hpp"
+#include "kernel/lane_triples.hpp"
 #include "kernel/triple_tables.hpp"
 
 namespace surtree::SURTREE_ISA {
@@ -20,6 +21,7 @@ struct DepthThree {
     Arena arena;
     const Tables<Width> tables;
     const Leaf rule;
+    const LaneTriples<Leaf> by_lanes;
     SingleSolver<Leaf> single;
     PairSolver<Leaf> pair;
     double* pair_gains;     // regions of one x sides of the other
@@ -40,6 +42,7 @@ struct DepthThree {
           arena{input.workspace},
           tables(arena, input),
           rule(input.leaf),
+          by_lanes(arena, input, rule),
           single(arena, input),
           pair(arena, input),
           pair_gains(arena.take(pair.most(input, pair.n_cells))),
@@ -91,17 +94,25 @@ struct DepthThree {
         }
         for (int i = 0; i < in.n_axes; ++i)
             for (int j = i + 1; j < in.n_axes; ++j) solve_pair(i, j);
+        if (in.n_groups > 0 && !by_lanes.run(cell_stump)) return false;
         for (int i = 0; i < in.n_axes; ++i)
-            for (int j = i + 1; j < in.n_axes; ++j) {
-                tables.start(in.axes[i], in.axes[j]);
-                for (int k = j + 1; k < in.n_axes; ++k) {
-                    if (known(i, j) && known(i, k) && known(j, k)) continue;
-                    solve_triple(i, j, k);
-                    if (stopped(in)) return false;
-                }
-            }
+            for (int j = i + 1; j < in.n_axes; ++j)
+                if (!solve_triples(i, j)) return false;
         if (in.found) *in.found = {in.n_axes, leaf, stump, cell_stump};
         join();
+        return true;
+    }
+
+    // All triples that begin with these axes; false if stopped.
+    bool solve_triples(int i, int j) {
+        bool has_begun = false;
+        for (int k = j + 1; k < in.n_axes; ++k) {
+            if ((known(i, j) && known(i, k) && known(j, k)) || by_lanes.solves(i, j, k)) continue;
+            if (!has_begun) tables.start(in.axes[i], in.axes[j]);
+            has_begun = true;
+            solve_triple(i, j, k);
+            if (stopped(in)) return false;
+        }
         return true;
     }
 

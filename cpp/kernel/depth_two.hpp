@@ -1,15 +1,10 @@
 // Kernels of depth one and two, from histograms of single columns and of pairs of columns.
 #pragma once
 
-#include "kernel/tables.hpp"
+#include "kernel/lane_pairs.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
-
-// Raises `most` to a size.
-void raise(std::size_t& most, std::size_t size) {
-    if (size > most) most = size;
-}
 
 // One column: gains of its regions as leaves.
 template <class Leaf>
@@ -147,6 +142,7 @@ struct DepthTwo {
     const KernelInput& in;
     DepthOne<Leaf> one;
     Arena& arena;
+    const LanePairs<Leaf> by_lanes;
     PairSolver<Leaf> pair;
     unsigned* cell_of;
     double* table;
@@ -157,6 +153,7 @@ struct DepthTwo {
         : in(input),
           one(input),
           arena(one.arena),
+          by_lanes(arena, input, one.rule),
           pair(arena, input),
           cell_of(arena.cells(input.n_rows)),
           table(arena.take(pair.most(input, pair.table_size))),
@@ -170,10 +167,13 @@ struct DepthTwo {
             split_regions(axis, axis.n_sides, one.leaf, stumps + axis.first_side);
             for (int s = 0; s < axis.n_sides; ++s) in.side_gains[2 * (axis.first_side + s)] = one.leaf[s];
         }
+        if (in.n_groups > 0 && !by_lanes.run(stumps)) return false;
         for (int i = 0; i < in.n_axes; ++i) {
             const KernelAxis& a = in.axes[i];
+            if (by_lanes.solves(i, i)) continue;
             for (int r = 0; r < in.n_rows; ++r) cell_of[r] = a.bins[r];
             for (int j = i + 1; j < in.n_axes; ++j) {
+                if (by_lanes.solves(i, j)) continue;
                 const KernelAxis& b = in.axes[j];
                 fill(table, pair.table_size(a, b), 0);
                 add_rows<Width>(in, 0, in.n_rows, cell_of, b.bins, b.last_bin, table);

@@ -100,6 +100,7 @@ constexpr Kernels table = {
     Objective::exposure,
     Objective::is_convex,
     Objective::is_monotone,
+    lanes,
     Objective::scale,
     Objective::saturated_exactly,
     {run<Objective, DepthOne>, run<Objective, DepthTwo>, run_depth_three<Objective>},

@@ -75,6 +75,12 @@ struct KernelInput {
     const bool* skipped;  // tables that need not be filled, indexed as `triples`
     FoundStumps* found;   // out; points into the workspace
 
+    // For depth two, and three without known stumps: axes with the same cuts, in groups of as many as a
+    // vector has lanes.
+    int n_groups;
+    const int* groups;    // n_groups x lanes: axes, the first one again where there are too few
+    const int* group_of;  // per axis; -1: none
+
     double* const* stumps;  // out, for `stumps` of two to four axes; raised, never lowered
 };
 
@@ -105,6 +111,7 @@ struct Kernels {
     // Copied from the objective (see objective/objectives.hpp).
     int n_sums, n_parameters, exposure;
     bool is_convex, is_monotone;
+    int lanes;  // doubles in a vector
     double (*scale)(const double* totals);
     double (*saturated_exactly)(const double* row);
 

@@ -30,6 +30,11 @@ struct Arena {
     unsigned* cells(int n) { return reinterpret_cast<unsigned*>(take(static_cast<std::size_t>(n) / 2 + 1)); }
 };
 
+// Raises `most` to a size.
+void raise(std::size_t& most, std::size_t size) {
+    if (size > most) most = size;
+}
+
 void fill(double* to, std::size_t n, double value) {
     for (std::size_t k = 0; k < n; ++k) to[k] = value;
 }

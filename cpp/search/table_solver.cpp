@@ -62,7 +62,8 @@ KernelAxis kernel_axis(const ColumnRegions& regions, const std::uint16_t* bins) 
 }
 
 KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows,
-                               const double* tables, int depth, Scratch& scratch, SideProfiles& out) const {
+                               const double* tables, int depth, Scratch& scratch, SideProfiles& out,
+                               bool uses_lanes) const {
     out.width = std::size_t{1} << (depth - 1);
     out.regions.clear();
     scratch.views.clear();
@@ -89,10 +90,53 @@ KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, co
     in.tables = tables;
     in.stop = stop_;
     in.side_gains = out.gains.data();
+    if (depth > 1 && uses_lanes) find_groups(in, depth, scratch);
     const std::size_t need = leaf_.kernels().workspace(in, depth);
     if (scratch.workspace.size() < need) scratch.workspace.resize(need);
     in.workspace = scratch.workspace.data();
     return in;
+}
+
+// Groups of columns with the same cuts, for kernels that hold one in each lane.
+void TableSolver::find_groups(KernelInput& in, int depth, Scratch& scratch) const {
+    constexpr std::size_t most_cells = std::size_t{1} << 13;  // of a table, so that sums stay in the cache
+    const int lanes = leaf_.kernels().lanes;
+    std::size_t most_lines = 0;
+    for (int x = 0; x < in.n_axes; ++x)
+        most_lines = std::max(most_lines, at(std::max(in.axes[x].n_cuts + 1, in.axes[x].last_bin)));
+    if ((depth == 3 ? most_lines : 1) * most_lines * most_lines > most_cells) return;
+    const auto are_alike = [](const KernelAxis& a, const KernelAxis& b) {
+        if (a.n_cuts != b.n_cuts || a.first_bin != b.first_bin || a.last_bin != b.last_bin) return false;
+        const int n_runs = a.run_begin[a.n_cuts];
+        return std::equal(a.run_begin, a.run_begin + a.n_cuts + 1, b.run_begin) &&
+               std::equal(a.runs, a.runs + n_runs, b.runs);
+    };
+    std::vector<std::vector<int>> kinds;
+    for (int x = 0; x < in.n_axes; ++x) {
+        const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<int>& kind) {
+            return are_alike(in.axes[kind.front()], in.axes[x]);
+        });
+        same == kinds.end() ? kinds.push_back({x}) : same->push_back(x);
+    }
+    std::vector<std::vector<int>> groups;
+    for (const std::vector<int>& kind : kinds)
+        if (2 * kind.size() > at(lanes))
+            for (std::size_t first = 0; first < kind.size(); first += at(lanes))
+                groups.emplace_back(
+                    kind.begin() + static_cast<std::ptrdiff_t>(first),
+                    kind.begin() + static_cast<std::ptrdiff_t>(std::min(first + at(lanes), kind.size())));
+    // Those with empty lanes last: the first ones are used most.
+    std::stable_sort(groups.begin(), groups.end(), [](auto& a, auto& b) { return a.size() > b.size(); });
+    scratch.groups.clear();
+    scratch.group_of.assign(at(in.n_axes), -1);
+    for (std::vector<int>& group : groups) {
+        for (const int x : group) scratch.group_of[at(x)] = in.n_groups;
+        group.resize(at(lanes), group.front());
+        scratch.groups.insert(scratch.groups.end(), group.begin(), group.end());
+        ++in.n_groups;
+    }
+    in.groups = scratch.groups.data();
+    in.group_of = scratch.group_of.data();
 }
 
 bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const {
@@ -118,7 +162,7 @@ bool TableSolver::solve_rows(const RowSet& rows, int depth, Scratch& scratch, Si
         if (c != no_column) axis = depth == 3 ? &columns_[c].within(occupied(rows, c)) : &columns_[c].whole();
         axes.push_back(axis);
     }
-    KernelInput in = input(axes, &rows, nullptr, depth, scratch, out);
+    KernelInput in = input(axes, &rows, nullptr, depth, scratch, out, !context);
     return run(in, depth, axes, scratch, context);
 }
 

@@ -15,6 +15,7 @@ struct Scratch {
     std::vector<KernelAxis> views;
     std::vector<double> workspace;
     std::vector<double> tables;
+    std::vector<int> groups, group_of;
     std::vector<double> known;
     std::vector<const double*> known_of_pair;
     std::vector<const double*> known_of_axis;
@@ -59,9 +60,10 @@ class TableSolver {
 
  private:
     KernelInput input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, const double* tables,
-                      int depth, Scratch& scratch, SideProfiles& out) const;
+                      int depth, Scratch& scratch, SideProfiles& out, bool uses_lanes = false) const;
     bool run(KernelInput& in, int depth, const std::vector<const ColumnRegions*>& axes, Scratch& scratch,
              const StumpStore::Context* context) const;
+    void find_groups(KernelInput& in, int depth, Scratch& scratch) const;
     void load_known(const StumpStore::Context& context, const std::vector<StumpStore::View>& views,
                     const KernelInput& in, Scratch& scratch) const;
     std::uint64_t occupied(const double* tables, std::size_t axis) const;

@@ -17,6 +17,7 @@ struct Shape {
     int n_rows = 0, n_columns = 0, n_bins = 0;
     int most_rows = 21, most_bins = 4;
     bool weighted = true;
+    bool alike = false;  // all columns ordered, nothing missing
 };
 
 struct Example {
@@ -35,7 +36,7 @@ struct Example {
         const int p = shape.n_columns ? shape.n_columns : 1 + below(4);
         for (int c = 0; c < p; ++c) {
             const int q = shape.n_bins ? shape.n_bins : 2 + below(shape.most_bins - 1);
-            const bool missing = below(3) == 0, nominal = below(2) == 0;
+            const bool missing = below(3) == 0 && !shape.alike, nominal = below(2) == 0 && !shape.alike;
             problem.n_bins.push_back(q + missing);
             problem.missing_bin.push_back(missing ? q : -1);
             for (int b = nominal ? 0 : 1; b < q; ++b) {

@@ -39,7 +39,11 @@ TEST(gain_is_the_formula) {
 void require_side_gains(int depth) {
     const bool stop = false;
     for (unsigned seed = 0; seed < 150; ++seed) {
-        const Example example(seed, {.n_columns = 1 + static_cast<int>(seed % 4), .most_bins = 5});
+        // Every third one has columns enough of one kind for groups in lanes, and at times some of another.
+        Shape shape{.n_columns = 1 + static_cast<int>(seed % 4), .most_bins = 5};
+        if (seed % 3 == 2)
+            shape = {.n_columns = 5 + static_cast<int>(seed % 7), .most_bins = 3, .alike = true};
+        const Example example(seed, shape);
         const Problem& problem = example.problem;
         const Columns columns(problem, depth);
         const Rows rows = merge_rows(problem, example.limits, true);
