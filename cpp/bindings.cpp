@@ -163,6 +163,22 @@ auto sum_column(const Input<Bin, 1>& bins, std::size_t n_bins, std::optional<Inp
                       output(std::move(totals.hash_high)), output(std::move(totals.weight)));
 }
 
+// The same for several columns, one after the other, each with room for the same number of bins.
+auto sum_columns(const Input<std::uint16_t, 2>& bins, std::size_t n_bins,
+                 std::optional<Input<double, 1>> weight) {
+    BinTotals all;
+    for (std::size_t column = 0; column < bins.shape(0); ++column) {
+        const BinTotals one = sum_bins(bins.data() + column * bins.shape(1), bins.shape(1), n_bins,
+                                       weight ? weight->data() : nullptr);
+        all.n.insert(all.n.end(), one.n.begin(), one.n.end());
+        all.hash_low.insert(all.hash_low.end(), one.hash_low.begin(), one.hash_low.end());
+        all.hash_high.insert(all.hash_high.end(), one.hash_high.begin(), one.hash_high.end());
+        all.weight.insert(all.weight.end(), one.weight.begin(), one.weight.end());
+    }
+    return std::tuple(output(std::move(all.n)), output(std::move(all.hash_low)),
+                      output(std::move(all.hash_high)), output(std::move(all.weight)));
+}
+
 const char* name(Status status) {
     constexpr const char* names[] = {"optimal", "time_limit", "interrupted"};
     return names[static_cast<int>(status)];
@@ -228,6 +244,8 @@ NB_MODULE(_core, m) {
     m.def("sum_bins", &sum_column<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a.none(),
           "Rows in each bin, the two halves of the hash of these rows, and their weight.");
     m.def("sum_bins", &sum_column<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a.none());
+    m.def("sum_bins_of_columns", &sum_columns, "bins"_a, "n_bins"_a, "weight"_a.none(),
+          "The same for several columns, one after the other.");
     m.def(
         "kernels", [] { return find_kernels("relative_risk")->instruction_set; },
         "Name of the instruction set in use.");

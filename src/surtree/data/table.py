@@ -91,14 +91,23 @@ class Table:
         Reads the column at a position.
     named : bool
         Whether the user gave the names.
+    numbers : array of shape (n_rows, n_columns), optional
+        All columns at once, where each is numeric.
     """
 
     def __init__(
-        self, names: tuple[str, ...], n_rows: int, read: Callable[[int], Column], *, named: bool
+        self,
+        names: tuple[str, ...],
+        n_rows: int,
+        read: Callable[[int], Column],
+        *,
+        named: bool,
+        numbers: NDArray[Any] | None = None,
     ) -> None:
         self.names = names
         self.n_rows = n_rows
         self.named = named
+        self.numbers = numbers
         self._read = read
         self._columns: dict[int, Column] = {}
 
@@ -115,6 +124,8 @@ class Table:
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return the rows at these positions, as a table that has read all of its columns."""
+        if self.numbers is not None:
+            return _array_table(self.names, self.numbers[rows], named=self.named)
         columns = tuple(
             replace(column, values=column.values[rows])
             for column in map(self.column, range(self.n_columns))
@@ -163,7 +174,18 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
             estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False
         )
         names, named = _names(estimator, array.shape[1])
-    return Table(names, len(array), lambda i: read_array(names[i], array[:, i]), named=named)
+    return _array_table(names, array, named=named)
+
+
+def _array_table(names: tuple[str, ...], array: NDArray[Any], *, named: bool) -> Table:
+    numbers = array if array.dtype.kind in "iuf" else None
+    return Table(
+        names,
+        len(array),
+        lambda index: read_array(names[index], array[:, index]),
+        named=named,
+        numbers=numbers,
+    )
 
 
 def _refuse_equal_names(names: list[Any]) -> None:

@@ -40,23 +40,25 @@ def default_memory_limit() -> int:
 def sum_bins(
     bins: NDArray[Any], n_bins: int, weight: Floats | None
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], Floats]:
-    """Return, for each bin of one column, the number, the hash and the weight of its rows.
+    """Return, for each bin of a column, the number, the hash and the weight of its rows.
 
     Parameters
     ----------
-    bins : array of int of shape (n_rows,)
-        The bin of each row.
+    bins : array of int of shape (n_rows,), or of uint16 of shape (n_columns, n_rows)
+        The bin of each row, in one column or in several.
     n_bins : int
-        The number of bins.
+        The number of bins of a column.
     weight : array of float of shape (n_rows,), optional
         The weight of each row. Without it no weights are returned.
 
     Returns
     -------
-    n_rows, low, high, weight : arrays of shape (n_bins,)
-        The hash of a set of rows is the sum of 128-bit random numbers, one for each row: their
-        low and high halves.
+    n_rows, low, high, weight : arrays of shape (n_columns * n_bins,)
+        One column after the other. The hash of a set of rows is the sum of 128-bit random numbers,
+        one for each row: their low and high halves.
     """
+    if bins.ndim == 2:
+        return _core.sum_bins_of_columns(bins, n_bins, weight)
     return _core.sum_bins(bins, n_bins, weight)
 
 
