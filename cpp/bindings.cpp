@@ -126,13 +126,16 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
 
 LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_splits,
                             const Input<double, 1>& least, int n_restarts, std::uint64_t seed, double price,
-                            double time_limit, int n_threads) {
-    const nb::object no_hook = nb::none();
-    const Control control{
-        .time_limit = time_limit, .n_threads = n_threads, .should_stop = stop_question(no_hook)};
+                            double time_limit, int n_threads, const nb::object& progress, const Ints& cut,
+                            const Ints& left, const Ints& right) {
+    const Control control{.time_limit = time_limit,
+                          .n_threads = n_threads,
+                          .wants_progress = !progress.is_none(),
+                          .should_stop = stop_question(progress)};
     const Limits limits = bound.limits(max_depth, max_splits, least);
-    return run_unlocked(
-        [&] { return local_search(bound.problem, limits, {n_restarts, seed, price}, control); });
+    const Tree start{to_vector(cut), to_vector(left), to_vector(right)};
+    const Restarts restarts{n_restarts, seed, price, start.cut.empty() ? nullptr : &start};
+    return run_unlocked([&] { return local_search(bound.problem, limits, restarts, control); });
 }
 
 Output<double> sum_tree_nodes(const BoundProblem& bound, const Ints& tree_begin, const Ints& cut,
@@ -236,7 +239,8 @@ NB_MODULE(_core, m) {
              "memory_limit"_a, "progress"_a.none(), "known_gains"_a, "switches"_a,
              "The optimal tree of every number of splits.")
         .def("local_search", &search_locally, "max_depth"_a, "max_splits"_a, "least"_a, "n_restarts"_a,
-             "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "A good tree without a proof.")
+             "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "cut"_a, "left"_a,
+             "right"_a, "A good tree without a proof; without nodes to start from, from random trees.")
         .def("sum_nodes", &sum_tree_nodes, "tree_begin"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
              "The sums of values over each node of some trees, one kind after the other.")
         .def("find_leaves", &find_tree_leaves, "cut"_a, "left"_a, "right"_a, "The leaf of each row.");

@@ -149,13 +149,25 @@ class Problem:
         n_restarts: int,
         seed: int,
         price: float = 0.0,
+        start: TreeTopology | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        progress: ProgressHook | None = None,
     ) -> LocalOptimum:
         """Find a tree whose gain no change of a single node improves, the best of several.
 
         A split must gain more than its price. The tree depends on the seed, not on the threads.
+        With a tree to start from, each restart but the first changes one of its nodes; else they
+        begin with a greedy tree and with random ones. The progress hook is as in `solve`.
         """
+
+        def show(now: _core.Progress) -> bool:
+            assert progress is not None
+            loss = self.sums.constant - now.gain if np.isfinite(now.gain) else np.inf
+            return bool(progress(Progress(0.0, loss, 0.0)))
+
+        leaf = np.empty(0, dtype=np.int32)
+        first = start or TreeTopology(leaf, leaf, leaf)
         # No split gains more than a tree can: a higher price changes nothing, and would overflow.
         sums = self.sums
         most = sums.constant - float(sums.objective.gain(sums.total)) + sums.scale
@@ -166,6 +178,8 @@ class Problem:
             price=min(price, most),
             time_limit=0.0 if time_limit is None else time_limit,
             n_threads=n_threads(n_jobs),
+            progress=None if progress is None else show,
+            **vars(first),
         )
         return LocalOptimum(_topology(best.tree), best.worth)
 

@@ -1,4 +1,4 @@
-"""The same problem restricted to some of its cuts: quantiles of each column."""
+"""The same problem restricted to some of its cuts: quantiles of each column, or some columns."""
 
 from __future__ import annotations
 
@@ -74,6 +74,34 @@ def restrict(binned: BinnedRows, chosen: Chosen) -> Restricted:
             cut_column=binned.cut_column[kept],
             cut_first=first[kept],
             cut_last=last[kept],
+            cut_missing=binned.cut_missing[kept],
+            cut_gaps=binned.cut_gaps[kept],
+        ),
+        kept,
+    )
+
+
+def only_columns(binned: BinnedRows, lines: NDArray[np.intp]) -> Restricted:
+    """Leave out all columns but some.
+
+    Parameters
+    ----------
+    binned : BinnedRows
+        The rows.
+    lines : array of int
+        The lines of the columns to keep, ascending.
+    """
+    place = np.full(len(binned.bins), -1, dtype=np.int32)
+    place[lines] = np.arange(len(lines))
+    kept = np.flatnonzero(place[binned.cut_column] >= 0).astype(np.int32)
+    return Restricted(
+        BinnedRows(
+            bins=np.ascontiguousarray(binned.bins[lines]),
+            n_bins=binned.n_bins[lines],
+            missing_bin=binned.missing_bin[lines],
+            cut_column=place[binned.cut_column[kept]],
+            cut_first=binned.cut_first[kept],
+            cut_last=binned.cut_last[kept],
             cut_missing=binned.cut_missing[kept],
             cut_gaps=binned.cut_gaps[kept],
         ),
