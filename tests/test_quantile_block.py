@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,6 +83,19 @@ def test_given_thresholds_stay_beside_columns_read_together():
 def test_columns_are_read_in_several_goes(monkeypatch):
     monkeypatch.setattr("surtree.cuts.encoder._CELLS_AT_ONCE", 100)
     require_same(np.random.default_rng(1).normal(size=(40, 9)), np.ones(40))
+
+
+def test_numbers_beside_other_columns(monkeypatch):
+    monkeypatch.setattr("surtree.data.table._WORTH_ONE_ARRAY", 2)
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(70, 5)), columns=list("abcde"))
+    X["b"] = rng.choice(["u", "v", "w"], 70)
+    X["d"] = rng.integers(0, 30, 70)
+    X["f"] = rng.random(70) < 0.4
+    table = read_table(Encoder(), X, reset=True)
+    assert table.line_of == {0: 0, 2: 1, 3: 2, 4: 3}
+    require_same(X, np.ones(70))
+    require_same(X, np.append(np.zeros(5), np.ones(65)))
 
 
 def test_whole_numbers_and_infinity():

@@ -324,16 +324,17 @@ class _Quantiles:
 
         Columns are asked for in ascending order.
         """
-        if self._n_thresholds is None or self._table.numbers is None:
+        numbers, line = self._table.numbers, self._table.line_of.get(index)
+        if self._n_thresholds is None or numbers is None or line is None:
             return None
-        if index >= self._first + len(self._found):
-            part = self._table.numbers[:, index : index + self._at_once]
-            self._first, self._values = index, np.ascontiguousarray(part.T, dtype=np.float64)
+        if line >= self._first + len(self._found):
+            part = numbers[:, line : line + self._at_once]
+            self._first, self._values = line, np.ascontiguousarray(part.T, dtype=np.float64)
             self._found = quantile_columns(self._values, int(self._n_thresholds), self._weight)
-        found = self._found[index - self._first]
+        found = self._found[line - self._first]
         if found is None:
             return None
-        values = self._values[index - self._first]
+        values = self._values[line - self._first]
         return quantile_cuts(index, self._table.names[index], values, found)
 
 
