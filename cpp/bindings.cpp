@@ -222,7 +222,8 @@ NB_MODULE(_core, m) {
         .def_prop_ro("gain_bounds", copy_of(&Solution::gain_bounds), nb::rv_policy::automatic)
         .def_ro("trees", &Solution::trees)
         .def_ro("n_cuts", &Solution::n_cuts)
-        .def_ro("n_evaluated", &Solution::n_evaluated);
+        .def_ro("n_evaluated", &Solution::n_evaluated)
+        .def_ro("proven_depth", &Solution::proven_depth);
 
     nb::class_<LocalOptimum>(m, "LocalOptimum", "The best tree, and what each restart is worth.")
         .def_ro("tree", &LocalOptimum::tree)

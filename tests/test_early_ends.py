@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from surtree import Encoder, SurTree
 from surtree.data.table import read_table
@@ -15,7 +16,7 @@ from surtree.solver.clock import Clock
 from surtree.solver.column_rounds import ColumnRounds
 from surtree.solver.core import Problem
 from surtree.solver.incumbent import first_tree, improve, with_subtrees
-from surtree.solver.problem import Forest, Limits, Progress
+from surtree.solver.problem import Forest, Limits, Progress, Switches
 from surtree.solver.restriction import only_columns
 from surtree.solver.search import SearchSettings, search
 from surtree.solver.watch import Watch
@@ -179,3 +180,74 @@ def test_a_search_is_at_least_as_good_as_the_tree_that_it_starts_from():
     # Limits of the search rule.
     shallow = search(problem, replace(how, limits=Limits(2)))
     assert max(topology.cut.size for topology in shallow.topologies) <= 7
+
+
+def test_the_depth_up_to_which_optima_are_known():
+    X, y = wide_table(200, 60)
+    two = SurTree(max_depth=2).fit(X, y)
+    assert two.proven_depth_ == 2
+    early = SurTree(max_depth=5, time_limit=1.0).fit(X, y)
+    assert early.status_ == "time_limit"
+    assert 2 <= early.proven_depth_ < 5
+    # Trees of as many splits cannot be deeper: they are proven, and so are their bounds.
+    for splits in range(early.proven_depth_ + 1):
+        size = early.path_[splits]
+        assert size.lower_bound == pytest.approx(size.loss, rel=1e-9)
+        if splits <= 2:
+            assert size.loss == pytest.approx(two.path_[splits].loss, rel=1e-9)
+    assert early.path_[3].loss <= two.loss_ + 1e-9
+    none = SurTree(max_depth=5, progress=lambda now: True).fit(X, y)
+    assert none.proven_depth_ == 0
+
+
+def test_every_stage_of_a_search_knows_its_depth():
+    problem = Problem(*encode(*wide_table(150, 5), n_thresholds=4))
+    best = {depth: problem.solve(Limits(depth)).gains for depth in range(1, 5)}
+    seen = set()
+    for stop_after in range(0, 90, 2):
+        found = problem.solve(
+            Limits(4), time_limit=1e6, switches=Switches(stop_after=stop_after, kernel_depth=2)
+        )
+        seen.add(found.proven_depth)
+        for splits in range(found.gains.size):
+            if found.proven_depth and splits < 2**found.proven_depth:
+                assert found.gains[splits] >= best[found.proven_depth][splits] - 1e-9
+            assert found.gain_bounds[splits] >= best[4][splits] - 1e-9
+            if splits <= found.proven_depth:
+                assert found.gain_bounds[splits] == pytest.approx(best[4][splits])
+    assert {2, 3} <= seen
+
+
+def test_columns_are_left_out_when_time_is_over_while_they_are_read(monkeypatch):
+    X, y = wide_table(100, 30)
+    now = iter(np.arange(0, 1e6, 0.5))
+    encoder = Encoder()
+    clock = Clock(5.0)
+    monkeypatch.setattr("surtree.solver.clock.perf_counter", lambda: clock._end - 2.0 + next(now))
+    binned = encoder.fit_encode(read_table(encoder, X, reset=True), np.ones(100), clock=clock)
+    assert encoder.n_unread_ == 25
+    assert len(binned.bins) == 5
+    assert {cut.column for cut in encoder.cuts_} == set(range(5))
+    monkeypatch.undo()
+    monkeypatch.setattr("surtree.estimator.LEAST_READING", 0.0)
+    with pytest.warns(ConvergenceWarning, match="29 columns were not even read"):
+        model = SurTree(time_limit=1e-9).fit(X, y)
+    # Nothing is proven of the columns that were not read.
+    assert (model.status_, model.gap_, model.proven_depth_) == ("time_limit", 1.0, 0)
+    assert model.predict(X).shape == (100,)
+
+
+def test_trees_that_are_no_better_than_known_ones_are_not_built():
+    problem = Problem(*encode(*wide_table(150, 12)))
+    for options in (
+        {"switches": Switches(stop_after=3)},
+        {"switches": Switches(stop_after=3, bisect=0)},
+    ):
+        plain = problem.solve(Limits(4), **options)
+        assert plain.status == "interrupted"
+        known = plain.gains + 1e-3 * (np.arange(plain.gains.size) % 2)
+        found = problem.solve(Limits(4), known_gains=known, **options)
+        for splits in range(1, known.size):
+            if splits % 2 == 1:
+                assert found.topologies[splits].cut.tolist() == [-1]
+                assert found.gains[splits] == plain.gains[0]

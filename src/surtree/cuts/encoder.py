@@ -22,6 +22,7 @@ from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights, require_events
 from surtree.parameters import require_share, require_whole
+from surtree.solver.clock import Clock
 from surtree.solver.problem import BinnedRows
 from surtree.solver.restriction import repeats
 from surtree.survival.baseline import nelson_aalen
@@ -172,6 +173,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weight: Floats,
         sums: RowSums | None = None,
         leave_out: Collection[int] = (),
+        clock: Clock | None = None,
     ) -> BinnedRows:
         """Find the cuts of a table and bin its rows.
 
@@ -185,6 +187,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             What the rows of positive weight add to a leaf, for the order of many categories.
         leave_out : collection of int
             The positions of columns that have no cuts.
+        clock : Clock, optional
+            Columns that are not read when it is over have no cuts either; the first one has.
 
         Returns
         -------
@@ -199,7 +203,13 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         counted = weight > 0
         if not counted.all():
             table, weight = table.take(np.flatnonzero(counted)), weight[counted]
-        candidates = list(self._candidates(table, weight, sums, leave_out))
+        candidates = []
+        self.n_unread_ = 0
+        for index, found in self._candidates(table, weight, sums, leave_out):
+            candidates.append(found)
+            if clock is not None and clock.is_over:
+                self.n_unread_ = table.n_columns - 1 - index
+                break
         lines, heavier = _encode_columns(candidates, weight, float(self.min_support))
         self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
         self.heavier_side_ = heavier
@@ -207,8 +217,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _candidates(
         self, table: Table, weight: Floats, sums: RowSums | None, leave_out: Collection[int]
-    ) -> Iterator[CandidateCuts]:
-        """Yield the candidates of each column that has a value."""
+    ) -> Iterator[tuple[int, CandidateCuts]]:
+        """Yield each column that has a value, and its candidates."""
         counts = repeats(weight)
         known = _Quantiles(table, self.n_thresholds, weight) if counts is None else None
         for index in range(table.n_columns):
@@ -218,21 +228,25 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if known is not None and name not in (self.thresholds or ()):
                 found = known.find(index)
                 if found is not None:
-                    yield found
+                    yield index, found
                     continue
             column = table.column(index)
             if column.missing.all():
                 continue
-            yield candidate_cuts(
+            n_thresholds = None if self.n_thresholds is None else int(self.n_thresholds)
+            yield (
                 index,
-                column,
-                weight,
-                counts,
-                n_thresholds=None if self.n_thresholds is None else int(self.n_thresholds),
-                max_categories=int(self.max_categories),
-                given=given_for(self.thresholds, column),
-                category_cuts=self.category_cuts,
-                risk=None if sums is None else sums.risk_of_groups,
+                candidate_cuts(
+                    index,
+                    column,
+                    weight,
+                    counts,
+                    n_thresholds=n_thresholds,
+                    max_categories=int(self.max_categories),
+                    given=given_for(self.thresholds, column),
+                    category_cuts=self.category_cuts,
+                    risk=None if sums is None else sums.risk_of_groups,
+                ),
             )
 
     def _check_parameters(self) -> None:

@@ -140,6 +140,7 @@ class Problem:
             tuple(map(_topology, solution.trees)),
             solution.n_cuts,
             solution.n_evaluated,
+            solution.proven_depth,
         )
 
     def local_search(

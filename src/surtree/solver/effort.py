@@ -14,6 +14,21 @@ _KERNEL_DEPTH = 3
 _PER_LEVEL = 5.0
 
 
+# Seconds for each column and each cell of the table, before the search begins.
+_PER_COLUMN, _PER_CELL = 5e-5, 1e-8
+
+
+def seconds_before(binned: BinnedRows) -> float:
+    """Return about how many seconds the core needs to prepare a search, deaf to the clock.
+
+    Parameters
+    ----------
+    binned : BinnedRows
+        The rows and their cuts.
+    """
+    return len(binned.bins) * _PER_COLUMN + binned.bins.size * _PER_CELL
+
+
 def seconds_at_least(binned: BinnedRows, depth: int) -> float:
     """Return about how many seconds a search on one thread takes at least: an order of magnitude.
 

@@ -127,7 +127,14 @@ def thresholds_of(binned: BinnedRows, line: int) -> NDArray[np.int32]:
 
 def longest(binned: BinnedRows) -> int:
     """Return the largest number of thresholds of a column."""
-    return max((len(thresholds_of(binned, line)) for line in range(len(binned.bins))), default=0)
+    if not binned.cut_column.size:
+        return 0
+    is_threshold = binned.cut_first != binned.missing_bin[binned.cut_column]
+    column, first = binned.cut_column[is_threshold], binned.cut_first[is_threshold]
+    # Cuts with missing values on either side have the same threshold, and are neighbours.
+    is_new = np.ones(first.size, dtype=bool)
+    is_new[1:] = (first[1:] != first[:-1]) | (column[1:] != column[:-1])
+    return int(np.bincount(column[is_new], minlength=1).max())
 
 
 def at_thresholds(binned: BinnedRows, line: int, first: NDArray[np.int32]) -> Chosen:

@@ -10,7 +10,7 @@ import numpy as np
 from surtree._types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
-from surtree.solver.effort import seconds_at_least
+from surtree.solver.effort import seconds_at_least, seconds_before
 from surtree.solver.incumbent import best_of, first_tree, improve, of_tree
 from surtree.solver.problem import (
     Limits,
@@ -30,9 +30,9 @@ LONG, LONG_SHARE = 1.0, 0.1
 SHARE_IF_IN_TIME, SHARE_IF_NOT = 0.3, 0.5
 # Without a time limit, as many seconds at most: somebody watches and may end the search.
 MOST_WATCHED = 10.0
-# Up to this number of cells of the table, the first descent and the preparations of a search take
-# milliseconds, and are not cut short.
-FEW_CELLS = 500_000
+# Up to this number of cells of the table the first descent, and up to this number of seconds the
+# preparations of a search, are not cut short.
+FEW_CELLS, SHORT = 500_000, 0.05
 # With more thresholds in a column, the search starts from the optimum over some of them: up to this
 # number, the kernels are fast.
 FEW_THRESHOLDS = 63
@@ -183,8 +183,9 @@ def _solve(
 
 
 def _is_too_late(problem: Problem, clock: Clock) -> bool:
-    """Tell whether the time is over, and already the preparations of a search take longer."""
-    return clock.is_over and problem.binned.bins.size > FEW_CELLS
+    """Tell whether already the preparations of a search take longer than there is time."""
+    left, before = clock.left(), seconds_before(problem.binned)
+    return left is not None and left < before and before > SHORT
 
 
 def _no_bounds(solution: Solution, sums: RowSums) -> Floats:
