@@ -20,6 +20,7 @@ from surtree.files.model import damaged
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
 from surtree.fitting.training import TrainingData, objective_of, read_training_data
+from surtree.fitting.warm_start import nearest_topology
 from surtree.parameters import (
     MAX_DEPTH,
     LeafCurveKind,
@@ -37,6 +38,7 @@ from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
 from surtree.tree.model_file import read_model, write_model
+from surtree.tree.resolve import tree_of
 from surtree.tree.size import Size
 
 Model = TypeVar("Model", bound="SurTree")
@@ -231,6 +233,7 @@ class SurTree(TreeEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
+        init: Any = None,
     ) -> Self:
         """Find the optimal tree.
 
@@ -245,11 +248,25 @@ class SurTree(TreeEstimator):
             How often each row counts. A row of weight zero counts as absent.
         entry : array of shape (n_samples,), optional
             When each row came under observation, before its time: left truncation.
+        init : fitted model or Tree, optional
+            A tree to start from, such as last week's model: each of its questions becomes the one
+            of the same column that divides these rows most alike, and the result is at least as
+            good as the tree of these. It matters where a limit ends the search, and makes a search
+            over every threshold faster; a proven optimum is the same without it.
 
         Returns
         -------
         SurTree
             The estimator itself.
+
+        Examples
+        --------
+        >>> from surtree import SurTree
+        >>> from surtree.datasets import load_gbsg2
+        >>> X, y = load_gbsg2()
+        >>> first = SurTree(max_depth=2).fit(X[:600], y[:600])
+        >>> SurTree(max_depth=2).fit(X, y, init=first).status_
+        'optimal'
         """
         start = perf_counter()
         limits = check_parameters(self)
@@ -262,9 +279,12 @@ class SurTree(TreeEstimator):
             before = perf_counter() - start
             # Without time left, the search ends at once.
             time_limit = max(time_limit - before - _afterwards(time_limit, data), 1e-9)
+        known = None if init is None else nearest_topology(tree_of(init), problem)
         path = find_path(
             problem,
-            SearchSettings(limits, time_limit, self.n_jobs, self.memory_limit, self.progress),
+            SearchSettings(
+                limits, time_limit, self.n_jobs, self.memory_limit, self.progress, known
+            ),
         )
         adopt_size(self, problem, path, choose_size(self, path))
         if self.status_ == "time_limit":
