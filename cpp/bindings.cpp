@@ -126,13 +126,16 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
 
 LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_splits,
                             const Input<double, 1>& least, int n_restarts, std::uint64_t seed, double price,
-                            double time_limit, int n_threads) {
-    const nb::object no_hook = nb::none();
-    const Control control{
-        .time_limit = time_limit, .n_threads = n_threads, .should_stop = stop_question(no_hook)};
+                            double time_limit, int n_threads, const nb::object& progress, const Ints& cut,
+                            const Ints& left, const Ints& right) {
+    const Control control{.time_limit = time_limit,
+                          .n_threads = n_threads,
+                          .wants_progress = !progress.is_none(),
+                          .should_stop = stop_question(progress)};
     const Limits limits = bound.limits(max_depth, max_splits, least);
-    return run_unlocked(
-        [&] { return local_search(bound.problem, limits, {n_restarts, seed, price}, control); });
+    const Tree start{to_vector(cut), to_vector(left), to_vector(right)};
+    const Restarts restarts{n_restarts, seed, price, start.cut.empty() ? nullptr : &start};
+    return run_unlocked([&] { return local_search(bound.problem, limits, restarts, control); });
 }
 
 Output<double> sum_tree_nodes(const BoundProblem& bound, const Ints& tree_begin, const Ints& cut,
@@ -161,6 +164,22 @@ auto sum_column(const Input<Bin, 1>& bins, std::size_t n_bins, std::optional<Inp
     BinTotals totals = sum_bins(bins.data(), bins.shape(0), n_bins, weight ? weight->data() : nullptr);
     return std::tuple(output(std::move(totals.n)), output(std::move(totals.hash_low)),
                       output(std::move(totals.hash_high)), output(std::move(totals.weight)));
+}
+
+// The same for several columns, one after the other, each with room for the same number of bins.
+auto sum_columns(const Input<std::uint16_t, 2>& bins, std::size_t n_bins,
+                 std::optional<Input<double, 1>> weight) {
+    BinTotals all;
+    for (std::size_t column = 0; column < bins.shape(0); ++column) {
+        const BinTotals one = sum_bins(bins.data() + column * bins.shape(1), bins.shape(1), n_bins,
+                                       weight ? weight->data() : nullptr);
+        all.n.insert(all.n.end(), one.n.begin(), one.n.end());
+        all.hash_low.insert(all.hash_low.end(), one.hash_low.begin(), one.hash_low.end());
+        all.hash_high.insert(all.hash_high.end(), one.hash_high.begin(), one.hash_high.end());
+        all.weight.insert(all.weight.end(), one.weight.begin(), one.weight.end());
+    }
+    return std::tuple(output(std::move(all.n)), output(std::move(all.hash_low)),
+                      output(std::move(all.hash_high)), output(std::move(all.weight)));
 }
 
 const char* name(Status status) {
@@ -204,7 +223,8 @@ NB_MODULE(_core, m) {
         .def_prop_ro("gain_bounds", copy_of(&Solution::gain_bounds), nb::rv_policy::automatic)
         .def_ro("trees", &Solution::trees)
         .def_ro("n_cuts", &Solution::n_cuts)
-        .def_ro("n_evaluated", &Solution::n_evaluated);
+        .def_ro("n_evaluated", &Solution::n_evaluated)
+        .def_ro("proven_depth", &Solution::proven_depth);
 
     nb::class_<LocalOptimum>(m, "LocalOptimum", "The best tree, and what each restart is worth.")
         .def_ro("tree", &LocalOptimum::tree)
@@ -221,7 +241,8 @@ NB_MODULE(_core, m) {
              "memory_limit"_a, "progress"_a.none(), "known_gains"_a, "switches"_a,
              "The optimal tree of every number of splits.")
         .def("local_search", &search_locally, "max_depth"_a, "max_splits"_a, "least"_a, "n_restarts"_a,
-             "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "A good tree without a proof.")
+             "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "cut"_a, "left"_a,
+             "right"_a, "A good tree without a proof; without nodes to start from, from random trees.")
         .def("sum_nodes", &sum_tree_nodes, "tree_begin"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
              "The sums of values over each node of some trees, one kind after the other.")
         .def("find_leaves", &find_tree_leaves, "cut"_a, "left"_a, "right"_a, "The leaf of each row.");
@@ -229,6 +250,8 @@ NB_MODULE(_core, m) {
     m.def("sum_bins", &sum_column<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a.none(),
           "Rows in each bin, the two halves of the hash of these rows, and their weight.");
     m.def("sum_bins", &sum_column<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a.none());
+    m.def("sum_bins_of_columns", &sum_columns, "bins"_a, "n_bins"_a, "weight"_a.none(),
+          "The same for several columns, one after the other.");
     m.def(
         "kernels", [] { return find_kernels("relative_risk")->instruction_set; },
         "Name of the instruction set in use.");

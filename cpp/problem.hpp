@@ -103,7 +103,8 @@ struct Control {
     std::size_t memory_limit = std::size_t{1} << 31;     // bytes for caches
     bool wants_progress = false;                         // if not, should_stop gets an empty Progress
     std::function<bool(const Progress&)> should_stop{};  // polled from the calling thread
-    std::vector<double> known_gains{};                   // gains of known trees, by number of splits
+    std::vector<double> known_gains{};                   // gains of known trees, by number of splits: an
+                                                         // unfinished search has better trees or a leaf
     Switches switches{};
 };
 
@@ -126,6 +127,7 @@ struct Solution {
     std::vector<double> gains;
     std::vector<double> gain_bounds;
     std::vector<Tree> trees;
+    int proven_depth = 0;                       // the largest depth whose optimum is known
     std::uint64_t n_cuts = 0, n_evaluated = 0;  // cuts of all row sets, and cuts evaluated
 };
 

@@ -24,6 +24,7 @@ from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import GreedyTree, LocalSearchTree
 from surtree.solver.core import Problem
+from surtree.solver.incumbent import best_of
 from surtree.solver.problem import Limits, Solution, Switches, TreeTopology
 from surtree.solver.restriction import is_ordered, quantiles, restrict
 from surtree.survival.baseline import nelson_aalen
@@ -307,7 +308,7 @@ def test_solutions_of_different_length_are_joined_size_by_size():
         "optimal", np.array([1.0, 4.0, 6.0]), np.array([1.0, 4.0, 6.0]), (leaf, one, two)
     )
     for first, second in ((short, long), (long, short)):
-        both = surtree.solver.search._best_of(first, second)
+        both = best_of(first, second)
         assert both.gains.tolist() == [1, 5, 6]
         assert both.topologies[2] is two
         assert (both.gain_bounds >= both.gains).all()

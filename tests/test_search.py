@@ -217,7 +217,7 @@ def test_a_tree_by_local_search_is_the_least_that_a_time_limit_leaves(slow, monk
     monkeypatch.setattr(Problem, "solve", find_nothing)
     model = SurTree(max_depth=5, time_limit=30).fit(X, y)
     local = LocalSearchTree(max_depth=5, n_restarts=1).fit(X, y)
-    assert model.loss_ == pytest.approx(local.loss_, rel=1e-12)
+    assert model.loss_ <= local.loss_ * (1 + 1e-12)
     assert model.lower_bound_ < model.loss_ < model.path_[0].loss
 
 

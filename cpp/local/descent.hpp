@@ -12,18 +12,58 @@ template <class Leaf>
 class Descent {
  public:
     Descent(const LocalSearchProblem& problem, const Workers& workers)
-        : problem_(problem), search_(problem), workers_(workers) {}
+        : problem_(problem), search_(problem, workers), workers_(workers) {}
 
-    void run(std::uint64_t seed, bool from_greedy) {
+    // A restart: a single leaf, then one of three ways to a tree, then `run`.
+    void begin(std::uint64_t seed) {
         random_.seed(seed);
         nodes_.assign(1, Node{});
         n_splits_ = 0;
         all_.resize(at(problem_.rows.all.n));
         for (std::size_t r = 0; r < all_.size(); ++r) all_[r] = static_cast<int>(r);
-        if (from_greedy)
-            grow(0, all_, problem_.limits.max_depth);
-        else
-            plant();
+    }
+
+    void grow_greedily() { grow(0, all_, problem_.limits.max_depth); }
+
+    // A random tree: random leaves are cut at random as long as the limits allow it.
+    void plant() {
+        struct Bed {
+            int node, depth;
+            std::vector<int> rows;
+        };
+        constexpr int tries = 8;  // cuts that leave too little on a side
+        if (problem_.problem.cuts.empty() || problem_.limits.max_depth == 0) return;
+        std::vector<Bed> open{{0, problem_.limits.max_depth, all_}};
+        while (!open.empty() && n_splits_ < problem_.limits.max_splits) {
+            std::swap(open[at(below(open.size()))], open.back());
+            Bed bed = std::move(open.back());
+            open.pop_back();
+            for (int t = 0; t < tries; ++t) {
+                // Not any cut: columns of many thresholds would rule out the others.
+                const std::vector<int>& cuts = problem_.sweeps[at(below(problem_.sweeps.size()))].cuts;
+                const int cut = cuts[at(below(cuts.size()))];
+                const std::size_t middle = problem_.divide(cut, bed.rows);
+                const RowSpan all(bed.rows), no = all.first(middle), yes = all.subspan(middle);
+                if (!search_.can_be_leaf(no) || !search_.can_be_leaf(yes)) continue;
+                split(bed.node, cut);
+                if (bed.depth == 1) break;
+                const Node made = nodes_[at(bed.node)];
+                open.push_back({made.left, bed.depth - 1, {no.begin(), no.end()}});
+                open.push_back({made.right, bed.depth - 1, {yes.begin(), yes.end()}});
+                break;
+            }
+        }
+    }
+
+    // The given tree, as far as the limits allow it; if wanted, with one of its nodes changed.
+    void copy_tree(const Tree& tree, bool changed) {
+        load(tree, 0, 0, all_, problem_.limits.max_depth);
+        if (!changed || n_splits_ == 0) return;
+        int skipped = below(at(n_splits_));
+        change(0, all_, problem_.limits.max_depth, skipped);
+    }
+
+    void run() {
         while (!workers_.stopped() && visit(0, all_, problem_.limits.max_depth)) {
         }
     }
@@ -61,34 +101,44 @@ class Descent {
         grow(made.right, rows.subspan(middle), depth - 1);
     }
 
-    // A random tree: random leaves are cut at random as long as the limits allow it.
-    void plant() {
-        struct Bed {
-            int node, depth;
-            std::vector<int> rows;
-        };
-        constexpr int tries = 8;  // cuts that leave too little on a side
-        if (problem_.problem.cuts.empty() || problem_.limits.max_depth == 0) return;
-        std::vector<Bed> open{{0, problem_.limits.max_depth, all_}};
-        while (!open.empty() && n_splits_ < problem_.limits.max_splits) {
-            std::swap(open[at(below(open.size()))], open.back());
-            Bed bed = std::move(open.back());
-            open.pop_back();
-            for (int t = 0; t < tries; ++t) {
-                // Not any cut: columns of many thresholds would rule out the others.
-                const std::vector<int>& cuts = problem_.sweeps[at(below(problem_.sweeps.size()))].cuts;
-                const int cut = cuts[at(below(cuts.size()))];
-                const std::size_t middle = problem_.divide(cut, bed.rows);
-                const RowSpan all(bed.rows), no = all.first(middle), yes = all.subspan(middle);
-                if (!search_.can_be_leaf(no) || !search_.can_be_leaf(yes)) continue;
-                split(bed.node, cut);
-                if (bed.depth == 1) break;
-                const Node made = nodes_[at(bed.node)];
-                open.push_back({made.left, bed.depth - 1, {no.begin(), no.end()}});
-                open.push_back({made.right, bed.depth - 1, {yes.begin(), yes.end()}});
-                break;
-            }
+    void load(const Tree& tree, int from, int node, RowSpan rows, int depth) {
+        const int cut = tree.cut[at(from)];
+        if (cut < 0 || depth == 0 || n_splits_ >= problem_.limits.max_splits) return;
+        const std::size_t middle = problem_.divide(cut, rows);
+        const RowSpan no = rows.first(middle), yes = rows.subspan(middle);
+        if (no.empty()) return load(tree, tree.right[at(from)], node, rows, depth);
+        if (yes.empty()) return load(tree, tree.left[at(from)], node, rows, depth);
+        if (!search_.can_be_leaf(no) || !search_.can_be_leaf(yes)) return;
+        split(node, cut);
+        const Node made = nodes_[at(node)];
+        load(tree, tree.left[at(from)], made.left, no, depth - 1);
+        load(tree, tree.right[at(from)], made.right, yes, depth - 1);
+    }
+
+    // Changes the split with this number in preorder, counted down: it gets the best cut of some columns, and
+    // what is below it stays or is grown again. A random cut would rarely lead anywhere if columns are many.
+    bool change(int node, RowSpan rows, int depth, int& skipped) {
+        const Node current = nodes_[at(node)];
+        if (current.cut < 0) return false;
+        if (skipped-- > 0) {
+            const std::size_t middle = problem_.divide(current.cut, rows);
+            return change(current.left, rows.first(middle), depth - 1, skipped) ||
+                   change(current.right, rows.subspan(middle), depth - 1, skipped);
         }
+        const bool regrown = below(2) == 0;
+        if (regrown) replace(node, -1);
+        const Option best = search_.find_among(nodes_, nodes_[at(node)], rows, random_(), 1 << below(5));
+        if (best.kind != Option::Kind::cut) return true;
+        if (!regrown) {
+            nodes_[at(node)].cut = best.cut;
+            return true;
+        }
+        split(node, best.cut);
+        const Node made = nodes_[at(node)];
+        const std::size_t middle = problem_.divide(made.cut, rows);
+        grow(made.left, rows.first(middle), depth - 1);
+        grow(made.right, rows.subspan(middle), depth - 1);
+        return true;
     }
 
     // Improve a node and all below it; which comes first is random, as the order of coordinates.

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 #include <span>
 #include <vector>
 
 #include "kernel/leaf.hpp"
 #include "local/problem.hpp"
+#include "search/workers.hpp"
 
 namespace surtree::SURTREE_ISA {
 
@@ -27,8 +29,8 @@ struct Option {
 template <class Leaf>
 class NodeSearch {
  public:
-    explicit NodeSearch(const LocalSearchProblem& problem)
-        : problem_(problem), leaf_(problem.rows.leaf.spec()) {}
+    NodeSearch(const LocalSearchProblem& problem, const Workers& workers)
+        : problem_(problem), workers_(workers), leaf_(problem.rows.leaf.spec()) {}
 
     // The best option for a node with these rows.
     Option find(const std::vector<Node>& nodes, const Node& node, RowSpan rows) {
@@ -41,6 +43,16 @@ class NodeSearch {
         Option cut{Option::Kind::keep, -1, best.worth + 100 * problem_.rows.tie};
         consider_cuts(rows, cut);
         return cut.kind == Option::Kind::cut ? cut : best;
+    }
+
+    // The best cut of about one column in `one_in`, whatever the node is worth now.
+    Option find_among(const std::vector<Node>& nodes, const Node& node, RowSpan rows, std::uint64_t seed,
+                      int one_in) {
+        label(nodes, node, rows);
+        Option cut;
+        std::mt19937_64 random(seed);
+        consider_cuts(rows, cut, [&](int) { return random() % static_cast<unsigned>(one_in) == 0; });
+        return cut;
     }
 
     double leaf_gain(RowSpan rows) const { return gain(slot_of(rows).sums); }
@@ -159,8 +171,16 @@ class NodeSearch {
     }
 
     void consider_cuts(RowSpan rows, Option& best) {
+        consider_cuts(rows, best, [](int) { return true; });
+    }
+
+    // When stopped, the best cut so far.
+    template <class Wanted>
+    void consider_cuts(RowSpan rows, Option& best, const Wanted& wanted) {
         int sorted_column = -1;
         for (const Sweep& sweep : problem_.sweeps) {
+            if (workers_.stopped()) return;
+            if (!wanted(sweep.column)) continue;
             if (sweep.column != sorted_column) sort_rows(sweep.column, rows);
             sorted_column = sweep.column;
             if (runs_.size() < 2) continue;
@@ -270,6 +290,7 @@ class NodeSearch {
     }
 
     const LocalSearchProblem& problem_;
+    const Workers& workers_;
     const Leaf leaf_;
     std::vector<int> slot_left_, slot_right_;  // by row
     std::vector<Slot> slots_;

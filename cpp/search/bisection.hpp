@@ -37,6 +37,7 @@ class Bisection {
     Profile gains() const;
     Profile gain_bounds() const;
     const Outcome& outcome() const { return root_->outcome(); }
+    int proven_depth() const { return std::min(depth_, 1); }  // of a search that did not end
 
     // The result for a set of rows, from the cache or by search; false if stopped.
     bool find(const OrderedRows& rows, const RowSetHash& hash, int depth, Worker& worker, Outcome& out);
@@ -91,6 +92,7 @@ class Bisection {
 
 // For at most 0, 1, 2, ... splits, a tree with the gain of the search. After a search that was cut short they
 // are the best that were found. `cut_of` has the caller's numbers of cuts.
-std::vector<Tree> build_trees(Bisection& search, Status status, const std::vector<int>& cut_of);
+std::vector<Tree> build_trees(Bisection& search, Status status, const std::vector<int>& cut_of,
+                              const std::vector<bool>& is_wanted);
 
 }  // namespace surtree

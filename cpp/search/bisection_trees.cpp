@@ -154,8 +154,9 @@ class BisectionTrees {
 
 }  // namespace
 
-std::vector<Tree> build_trees(Bisection& search, Status status, const std::vector<int>& cut_of) {
-    return build_trees(BisectionTrees(search, status, cut_of), search.n_splits());
+std::vector<Tree> build_trees(Bisection& search, Status status, const std::vector<int>& cut_of,
+                              const std::vector<bool>& is_wanted) {
+    return build_trees(BisectionTrees(search, status, cut_of), search.n_splits(), is_wanted);
 }
 
 }  // namespace surtree

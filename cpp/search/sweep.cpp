@@ -26,6 +26,7 @@ Status SweepSearch::run() {
             continue;
         recursion_.use_side_cache(stage_depth_ <= Recursion::side_cache_depth);
         status = run_stage();
+        if (status == Status::optimal) proven_depth_ = stage_depth_;
         const bool wants_incumbent = stage_depth_ == kernel_depth && stage_depth_ + 1 < recursion_.depth();
         if (wants_incumbent && status == Status::optimal) status = run_tasks({{Task::Kind::find_incumbent}});
     }

@@ -23,6 +23,7 @@ class SweepSearch {
     Profile gains() const;
     Profile gains_of_sides() const;
     Profile gain_bounds() const;
+    int proven_depth() const { return proven_depth_; }  // the largest depth whose optimum is found
 
     const Rows& rows() const { return recursion_.rows(); }
     Recursion& recursion() { return recursion_; }
@@ -52,7 +53,7 @@ class SweepSearch {
     Workers workers_;
     Recursion recursion_;
     const double root_leaf_;  // its gain without limits: the root may always be a leaf
-    int stage_depth_ = 0;
+    int stage_depth_ = 0, proven_depth_ = 0;
     bool side_cache_filled_ = false, stumps_filled_ = false;  // at this stage
     mutable std::optional<RootBounds> bounds_;                // used by the calling thread only
     mutable std::mutex mutex_;
@@ -62,6 +63,7 @@ class SweepSearch {
 
 // For at most 0, 1, 2, ... splits, a tree with the gain of the search; `cut_of` has the caller's numbers of
 // cuts.
-std::vector<Tree> build_trees(SweepSearch& search, const Profile& gains, const std::vector<int>& cut_of);
+std::vector<Tree> build_trees(SweepSearch& search, const Profile& gains, const std::vector<int>& cut_of,
+                              const std::vector<bool>& is_wanted);
 
 }  // namespace surtree

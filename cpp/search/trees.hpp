@@ -52,11 +52,16 @@ int add_tree(Engine& engine, const typename Engine::Node& node, int k, Tree& out
     return here;
 }
 
-// For at most 0, 1, ..., n_splits splits.
+// For at most 0, 1, ..., n_splits splits; those that are not wanted are single leaves.
 template <class Engine>
-std::vector<Tree> build_trees(Engine engine, int n_splits) {
+std::vector<Tree> build_trees(Engine engine, int n_splits, const std::vector<bool>& is_wanted) {
     std::vector<Tree> trees(at(n_splits + 1));
-    for (int k = 0; k <= n_splits; ++k) add_tree(engine, engine.root(k), k, trees[at(k)]);
+    for (int k = 0; k <= n_splits; ++k) {
+        if (is_wanted[at(k)])
+            add_tree(engine, engine.root(k), k, trees[at(k)]);
+        else
+            trees[at(k)].add_leaf();
+    }
     return trees;
 }
 

@@ -19,7 +19,8 @@ from surtree.cuts.given import GivenThresholds
 from surtree.files.model import damaged
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
-from surtree.fitting.training import objective_of, read_training_data
+from surtree.fitting.training import TrainingData, objective_of, read_training_data
+from surtree.fitting.warm_start import nearest_topology
 from surtree.parameters import (
     MAX_DEPTH,
     LeafCurveKind,
@@ -32,16 +33,20 @@ from surtree.parameters import (
     require_whole,
 )
 from surtree.scores import HeldOutScores, SizeScores, Validation
+from surtree.solver.clock import Clock
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
 from surtree.tree.model_file import read_model, write_model
+from surtree.tree.resolve import tree_of
 from surtree.tree.size import Size
 
 Model = TypeVar("Model", bound="SurTree")
 
-# Seconds of a time limit that are kept for building the trees.
-AFTERWARDS = 0.03
+# Seconds of a time limit that are kept for building the trees: in all, and for each row.
+AFTERWARDS, AFTERWARDS_PER_ROW = 0.03, 2e-7
+# The share of a time limit after which no more columns are read, and the seconds that they have.
+READING, LEAST_READING = 0.5, 0.1
 
 
 class SurTree(TreeEstimator):
@@ -114,6 +119,9 @@ class SurTree(TreeEstimator):
         is out of time, but has proven its tree, is "optimal" too; of other sizes the bounds in
         ``path_`` say what is proven. A model loaded from a file that was edited by hand has the
         status "edited": nothing is proven, the lower bounds are zero and the gap is one.
+    proven_depth_ : int
+        The largest depth, up to ``max_depth``, whose optimum is known: where a limit ended the
+        search, no tree of that depth is better than the one in ``path_`` for its size.
     n_cuts_, n_evaluated_ : int
         With every threshold, where columns are bisected: over all subproblems, the cuts that divide
         their rows, and those of them that had to be evaluated. Zero where nothing is bisected.
@@ -176,6 +184,7 @@ class SurTree(TreeEstimator):
     time_unit_: str | None
     n_cuts_: int
     n_evaluated_: int
+    proven_depth_: int
     loss_: float
     lower_bound_: float
     gap_: float
@@ -224,6 +233,7 @@ class SurTree(TreeEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
+        init: Any = None,
     ) -> Self:
         """Find the optimal tree.
 
@@ -238,31 +248,50 @@ class SurTree(TreeEstimator):
             How often each row counts. A row of weight zero counts as absent.
         entry : array of shape (n_samples,), optional
             When each row came under observation, before its time: left truncation.
+        init : fitted model or Tree, optional
+            A tree to start from, such as last week's model: each of its questions becomes the one
+            of the same column that divides these rows most alike, and the result is at least as
+            good as the tree of these. It matters where a limit ends the search, and makes a search
+            over every threshold faster; a proven optimum is the same without it.
 
         Returns
         -------
         SurTree
             The estimator itself.
+
+        Examples
+        --------
+        >>> from surtree import SurTree
+        >>> from surtree.datasets import load_gbsg2
+        >>> X, y = load_gbsg2()
+        >>> first = SurTree(max_depth=2).fit(X[:600], y[:600])
+        >>> SurTree(max_depth=2).fit(X, y, init=first).status_
+        'optimal'
         """
         start = perf_counter()
         limits = check_parameters(self)
+        time_limit = read_time_limit(self.time_limit)
+        # Reading the table and building the trees count as well.
+        reading = Clock(None if time_limit is None else max(READING * time_limit, LEAST_READING))
         data = read_training_data(self, X, y, sample_weight, entry)
-        problem = make_problem(encoder_of(self), data)
-        time_left = read_time_limit(self.time_limit)
-        if time_left is not None:
-            # Reading the table and building the trees count as well. Without time left, the
-            # search ends at once.
-            time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
-            time_left = max(time_left, 1e-9)
+        problem = make_problem(encoder_of(self), data, clock=reading)
+        if time_limit is not None:
+            before = perf_counter() - start
+            # Without time left, the search ends at once.
+            time_limit = max(time_limit - before - _afterwards(time_limit, data), 1e-9)
+        known = None if init is None else nearest_topology(tree_of(init), problem)
         path = find_path(
             problem,
-            SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
+            SearchSettings(
+                limits, time_limit, self.n_jobs, self.memory_limit, self.progress, known
+            ),
         )
         adopt_size(self, problem, path, choose_size(self, path))
         if self.status_ == "time_limit":
+            unread = f"; {problem.n_unread} columns were not even read" if problem.n_unread else ""
             warnings.warn(
                 "The time limit ended the search: this is the best tree so far, with a gap of "
-                f"{self.gap_:.1%}. Allow more time, or fewer splits.",
+                f"{self.gap_:.1%}{unread}. Allow more time, or fewer splits.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -329,6 +358,12 @@ class SurTree(TreeEstimator):
         return self.tree_.unpenalised_loss
 
 
+def _afterwards(time_limit: float, data: TrainingData) -> float:
+    """Return the seconds that are kept for building the trees."""
+    wanted = AFTERWARDS + AFTERWARDS_PER_ROW * data.table.n_rows
+    return min(wanted, time_limit / 10 if time_limit < 1 else time_limit / 4)
+
+
 def check_parameters(model: SurTree) -> Limits:
     """Return the limits of the search, or raise an error that names the parameter at fault.
 
@@ -392,6 +427,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.time_unit_ = None
     model.held_out_ = model.sizes_ = model.validation_ = None
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
+    model.proven_depth_ = path.proven_depth
     model.loss_ = best.loss
     # A better tree of any size could have been chosen, so all bounds count.
     lower_bound = min(

@@ -16,9 +16,12 @@ from surtree.tree.leaf_intervals import median_limits
 def certificate(model: SurTree) -> str:
     """Return the certificate of a model as a line."""
     prior = f" with shrinkage {model.shrinkage:g}" if model.shrinkage else ""
+    line = WORDS[model.status_].line
+    if 0 < model.proven_depth_ < model.max_depth:
+        line += f"; of depth {model.proven_depth_} the best trees are known"
     return (
         f"loss {model.loss_:.6g}{prior}, lower bound {model.lower_bound_:.6g}, "
-        f"gap {model.gap_:.2%} ({WORDS[model.status_].line})"
+        f"gap {model.gap_:.2%} ({line})"
     )
 
 
@@ -69,6 +72,7 @@ def model_json(model: SurTree) -> dict[str, Any]:
         "shrinkage": model.shrinkage,
         "lower_bound": model.lower_bound_,
         "gap": model.gap_,
+        "proven_depth": model.proven_depth_,
         "splits": tree.n_splits,
         "depth": tree.depth,
         "leaf_curve": tree.leaf_curve,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from surtree.cuts.categories import (
     singles_and_prefixes,
 )
 from surtree.cuts.cut import Cut
+from surtree.cuts.quantile_block import QuantileColumn, neighbours
 from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 from surtree.data.table import Column
 from surtree.solver.core import sum_bins
@@ -72,6 +74,8 @@ class CandidateCuts:
         Makes the `Cut` at a position.
     given : bool
         Whether the user chose the cuts: they are kept however few rows they hold for.
+    held : CutSupport, optional
+        The rows for which each cut holds, where they are known.
     """
 
     bins: Bins
@@ -83,6 +87,7 @@ class CandidateCuts:
     missing: NDArray[np.bool_]
     cut: Callable[[int], Cut]
     given: bool = False
+    held: CutSupport | None = None
 
     def support(self, weight: Floats | None = None) -> CutSupport:
         """Return the rows for which each cut holds: their number, hash and weight.
@@ -92,6 +97,8 @@ class CandidateCuts:
         weight : array of float of shape (n_rows,), optional
             The weight of each row, one if None.
         """
+        if self.held is not None:
+            return self.held
         n, low, high, weighed = sum_bins(self.bins, self.n_bins + 1, weight)
         counts = self._over_bins(np.array((n.view(np.uint64), low, high)))
         n_rows = counts[0].view(np.int64)
@@ -171,6 +178,34 @@ def candidate_cuts(
     else:
         candidates = _category_cuts(plain, column, weight, max_categories, category_cuts, risk)
     return _with_missing(plain, candidates) if column.has_missing else candidates
+
+
+def quantile_cuts(index: int, name: str, values: Floats, found: QuantileColumn) -> CandidateCuts:
+    """Return the candidate cuts of a numeric column whose quantiles are known.
+
+    Parameters
+    ----------
+    index : int
+        The position of the column in the user's table.
+    name : str
+        What the user calls it.
+    values : array of float of shape (n_rows,)
+        The training rows; NaN where a value is missing.
+    found : QuantileColumn
+        Its quantiles.
+    """
+
+    def cut(number: int) -> Cut:
+        threshold = float(found.thresholds[number])
+        shown = readable(threshold, *neighbours(values)(threshold))
+        seen = (float(np.nanmin(values)), float(np.nanmax(values)))
+        return Cut(column=index, name=name, threshold=shown, seen=seen)
+
+    n_bins = found.thresholds.size + 1
+    candidates = _cuts_above(found.bins, n_bins, cut)
+    if found.has_missing:
+        return _with_missing(Cut(column=index, name=name), candidates)
+    return replace(candidates, held=CutSupport(found.n_rows, found.key, found.weight))
 
 
 def _boolean_cuts(plain: Cut, column: Column) -> CandidateCuts:
@@ -303,10 +338,24 @@ def _bins(values: Floats, edges: Floats) -> Bins:
 
 def _cuts_above(bins: Bins, n_bins: int, cut: Callable[[int], Cut]) -> CandidateCuts:
     """Return a cut below every bin but the first; it holds for the bins from there up."""
-    first = np.arange(1, n_bins)
-    last = np.full(n_bins - 1, n_bins - 1)
-    none = np.zeros(n_bins - 1, dtype=bool)
-    return CandidateCuts(bins, n_bins, "above", first, last, none.astype(np.uint64), none, cut)
+    return CandidateCuts(bins, n_bins, "above", *_places_above(n_bins), cut)
+
+
+@lru_cache(maxsize=64)
+def _places_above(
+    n_bins: int,
+) -> tuple[Places, Places, NDArray[np.uint64], NDArray[np.bool_]]:
+    """Return first and last bin of each of these cuts, without gaps and missing values."""
+    n_cuts = n_bins - 1
+    shared = (
+        np.arange(1, n_bins),
+        np.full(n_cuts, n_cuts),
+        np.zeros(n_cuts, dtype=np.uint64),
+        np.zeros(n_cuts, dtype=bool),
+    )
+    for array in shared:
+        array.flags.writeable = False
+    return shared
 
 
 def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
@@ -365,12 +414,12 @@ def filter_cuts(
     # A cut and its complement are the same split: key both by the hash of the side without row 0.
     opposite = np.concatenate([candidates.hold_for(0) for candidates in columns])
     key = np.concatenate([held.key for held in found], axis=1)
-    names = np.where(opposite, _key_of_all(len(weight)) - key, key).T
-    seen: set[tuple[int, ...]] = set()
+    names = np.where(opposite, _key_of_all(len(weight)) - key, key)
     places = np.flatnonzero(kept)
-    for place, name in zip(places, map(tuple, names[places].tolist()), strict=True):
-        kept[place] = name not in seen
-        seen.add(name)
+    # The sort is stable: of equal names the first cut comes first.
+    order = places[np.lexsort(names[:, places])]
+    low, high = names[:, order]
+    kept[order[1:][(low[1:] == low[:-1]) & (high[1:] == high[:-1])]] = False
     return kept, held > total / 2
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -12,15 +12,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surtree._types import Floats
-from surtree.cuts.candidates import CandidateCuts, candidate_cuts, filter_cuts
+from surtree.cuts.candidates import CandidateCuts, candidate_cuts, filter_cuts, quantile_cuts
 from surtree.cuts.categories import CategoryCuts, require_category_cuts
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts
 from surtree.cuts.given import GivenThresholds, given_for, require_names, require_thresholds
+from surtree.cuts.quantile_block import QuantileColumn, quantile_columns
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights, require_events
 from surtree.parameters import require_share, require_whole
+from surtree.solver.clock import Clock
 from surtree.solver.problem import BinnedRows
 from surtree.solver.restriction import repeats
 from surtree.survival.baseline import nelson_aalen
@@ -30,6 +32,8 @@ Places = NDArray[np.intp]
 
 # Bins are 16-bit numbers.
 _MAX_BINS = 65_534
+# Numeric columns are read together, up to this number of cells.
+_CELLS_AT_ONCE = 1_000_000
 
 
 class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -169,6 +173,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weight: Floats,
         sums: RowSums | None = None,
         leave_out: Collection[int] = (),
+        clock: Clock | None = None,
     ) -> BinnedRows:
         """Find the cuts of a table and bin its rows.
 
@@ -182,6 +187,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             What the rows of positive weight add to a leaf, for the order of many categories.
         leave_out : collection of int
             The positions of columns that have no cuts.
+        clock : Clock, optional
+            Columns that are not read when it is over have no cuts either; the first one has.
 
         Returns
         -------
@@ -196,26 +203,51 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         counted = weight > 0
         if not counted.all():
             table, weight = table.take(np.flatnonzero(counted)), weight[counted]
-        counts = repeats(weight)
-        candidates = [
-            candidate_cuts(
-                index,
-                column,
-                weight,
-                counts,
-                n_thresholds=None if self.n_thresholds is None else int(self.n_thresholds),
-                max_categories=int(self.max_categories),
-                given=given_for(self.thresholds, column),
-                category_cuts=self.category_cuts,
-                risk=None if sums is None else sums.risk_of_groups,
-            )
-            for index, column in enumerate(map(table.column, range(table.n_columns)))
-            if index not in leave_out and not column.missing.all()
-        ]
+        candidates = []
+        self.n_unread_ = 0
+        for index, found in self._candidates(table, weight, sums, leave_out):
+            candidates.append(found)
+            if clock is not None and clock.is_over:
+                self.n_unread_ = table.n_columns - 1 - index
+                break
         lines, heavier = _encode_columns(candidates, weight, float(self.min_support))
         self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
         self.heavier_side_ = heavier
         return _join(lines, len(weight))
+
+    def _candidates(
+        self, table: Table, weight: Floats, sums: RowSums | None, leave_out: Collection[int]
+    ) -> Iterator[tuple[int, CandidateCuts]]:
+        """Yield each column that has a value, and its candidates."""
+        counts = repeats(weight)
+        known = _Quantiles(table, self.n_thresholds, weight) if counts is None else None
+        for index in range(table.n_columns):
+            if index in leave_out:
+                continue
+            name = table.names[index]
+            if known is not None and name not in (self.thresholds or ()):
+                found = known.find(index)
+                if found is not None:
+                    yield index, found
+                    continue
+            column = table.column(index)
+            if column.missing.all():
+                continue
+            n_thresholds = None if self.n_thresholds is None else int(self.n_thresholds)
+            yield (
+                index,
+                candidate_cuts(
+                    index,
+                    column,
+                    weight,
+                    counts,
+                    n_thresholds=n_thresholds,
+                    max_categories=int(self.max_categories),
+                    given=given_for(self.thresholds, column),
+                    category_cuts=self.category_cuts,
+                    risk=None if sums is None else sums.risk_of_groups,
+                ),
+            )
 
     def _check_parameters(self) -> None:
         if self.n_thresholds is not None:
@@ -287,6 +319,37 @@ def join_binned(one: BinnedRows, other: BinnedRows) -> BinnedRows:
     }
     joined["cut_column"] = np.concatenate((one.cut_column, other.cut_column + len(one.bins)))
     return BinnedRows(**joined)
+
+
+class _Quantiles:
+    """The quantile cuts of a table of numbers, found for several columns at once."""
+
+    def __init__(self, table: Table, n_thresholds: int | None, weight: Floats) -> None:
+        self._table = table
+        self._n_thresholds = n_thresholds
+        self._weight = None if (weight == 1).all() else weight
+        self._at_once = max(1, _CELLS_AT_ONCE // max(table.n_rows, 1))
+        self._first = 0
+        self._values: Floats = np.empty((0, 0))
+        self._found: list[QuantileColumn | None] = []
+
+    def find(self, index: int) -> CandidateCuts | None:
+        """Return the candidates of a column, or None if it must be read on its own.
+
+        Columns are asked for in ascending order.
+        """
+        numbers, line = self._table.numbers, self._table.line_of.get(index)
+        if self._n_thresholds is None or numbers is None or line is None:
+            return None
+        if line >= self._first + len(self._found):
+            part = numbers[:, line : line + self._at_once]
+            self._first, self._values = line, np.ascontiguousarray(part.T, dtype=np.float64)
+            self._found = quantile_columns(self._values, int(self._n_thresholds), self._weight)
+        found = self._found[line - self._first]
+        if found is None:
+            return None
+        values = self._values[line - self._first]
+        return quantile_cuts(index, self._table.names[index], values, found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,8 @@ _PLAIN = (
 )
 # Stripped from both ends of a text. Tabs and line breaks stay, as with TRIM in SQL.
 _BLANK = " "
+# As many columns of numbers are read as one array, whatever is beside them.
+_WORTH_ONE_ARRAY = 50
 _DATES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
 
 
@@ -91,14 +93,28 @@ class Table:
         Reads the column at a position.
     named : bool
         Whether the user gave the names.
+    numbers : array of shape (n_rows, n_numbers), optional
+        All numeric columns at once, or those of them that are plain numbers.
+    number_places : sequence of int, optional
+        The position in the table of each column of ``numbers``, ascending; all positions if None.
     """
 
     def __init__(
-        self, names: tuple[str, ...], n_rows: int, read: Callable[[int], Column], *, named: bool
+        self,
+        names: tuple[str, ...],
+        n_rows: int,
+        read: Callable[[int], Column],
+        *,
+        named: bool,
+        numbers: NDArray[Any] | None = None,
+        number_places: Sequence[int] | None = None,
     ) -> None:
         self.names = names
         self.n_rows = n_rows
         self.named = named
+        self.numbers = numbers
+        places = range(len(names)) if number_places is None else number_places
+        self.line_of = {} if numbers is None else {each: k for k, each in enumerate(places)}
         self._read = read
         self._columns: dict[int, Column] = {}
 
@@ -115,6 +131,8 @@ class Table:
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return the rows at these positions, as a table that has read all of its columns."""
+        if self.numbers is not None and len(self.line_of) == self.n_columns:
+            return _array_table(self.names, self.numbers[rows], named=self.named)
         columns = tuple(
             replace(column, values=column.values[rows])
             for column in map(self.column, range(self.n_columns))
@@ -157,13 +175,27 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         if array is None:
             read_column = _read_pandas_column if in_pandas else _read_frame_column
             read = partial(read_column, frame, list(frame.columns), names)
-            return Table(names, len(frame), read, named=named)
+            numbers, places = _pandas_numbers(frame) if in_pandas and reset else (None, None)
+            return Table(
+                names, len(frame), read, named=named, numbers=numbers, number_places=places
+            )
     else:
         array = validate_data(
             estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False
         )
         names, named = _names(estimator, array.shape[1])
-    return Table(names, len(array), lambda i: read_array(names[i], array[:, i]), named=named)
+    return _array_table(names, array, named=named)
+
+
+def _array_table(names: tuple[str, ...], array: NDArray[Any], *, named: bool) -> Table:
+    numbers = array if array.dtype.kind in "iuf" else None
+    return Table(
+        names,
+        len(array),
+        lambda index: read_array(names[index], array[:, index]),
+        named=named,
+        numbers=numbers,
+    )
 
 
 def _refuse_equal_names(names: list[Any]) -> None:
@@ -213,6 +245,18 @@ def _pandas_array(frame: Any) -> NDArray[Any] | None:
         return None
     array: NDArray[Any] = frame.to_numpy()
     return array if array.dtype.kind in "iufb" else None
+
+
+def _pandas_numbers(frame: Any) -> tuple[NDArray[Any] | None, list[int] | None]:
+    """Return the columns of plain numbers of a frame as one array, and where they are."""
+    plain = [
+        place
+        for place, dtype in enumerate(frame.dtypes)
+        if isinstance(dtype, np.dtype) and dtype.kind in "iuf"
+    ]
+    if len(plain) < _WORTH_ONE_ARRAY:
+        return None, None
+    return frame.iloc[:, plain].to_numpy(dtype=np.float64), plain
 
 
 def _frame_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.training import TrainingData
 from surtree.parameters import LeafCurveKind
+from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.survival.objective import Objective
@@ -28,11 +29,15 @@ class FitProblem:
         It has the cuts of the columns.
     binned : BinnedRows
         The rows of positive weight, by bins.
+    n_unread : int
+        Columns that were not read because time was over: nothing is proven of questions about
+        them.
     """
 
     data: TrainingData
     encoder: Encoder
     binned: BinnedRows
+    n_unread: int = 0
     _built: dict[bytes, LazyTree] = field(default_factory=dict)
 
     @cached_property
@@ -44,7 +49,8 @@ class FitProblem:
         """Return the same rows and cuts, with another gain of a leaf."""
         sums = replace(self.data.sums, objective=objective)
         objective.require_exact(sums)
-        return FitProblem(replace(self.data, sums=sums), self.encoder, self.binned)
+        data = replace(self.data, sums=sums)
+        return FitProblem(data, self.encoder, self.binned, self.n_unread)
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
         """Return the tree of each topology, without at-risk counts."""
@@ -67,7 +73,10 @@ class FitProblem:
 
 
 def make_problem(
-    encoder: Encoder, data: TrainingData, leave_out: Collection[int] = ()
+    encoder: Encoder,
+    data: TrainingData,
+    leave_out: Collection[int] = (),
+    clock: Clock | None = None,
 ) -> FitProblem:
     """Find the cuts of the training data and bin its rows.
 
@@ -79,6 +88,8 @@ def make_problem(
         The rows.
     leave_out : collection of int
         The positions of columns that have no cuts.
+    clock : Clock, optional
+        When it is over, no more columns are read.
     """
-    binned = encoder.fit_encode(data.table, data.table_weight, data.sums, leave_out)
-    return FitProblem(data, encoder, binned)
+    binned = encoder.fit_encode(data.table, data.table_weight, data.sums, leave_out, clock)
+    return FitProblem(data, encoder, binned, encoder.n_unread_)

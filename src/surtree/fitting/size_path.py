@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class SizePath:
     n_cuts, n_evaluated : int
         Where columns were bisected: over all subproblems, the cuts that divide their rows, and
         those of them that were evaluated.
+    proven_depth : int
+        The largest depth, up to the limit, whose optimum is known.
     """
 
     status: Status
@@ -43,6 +45,7 @@ class SizePath:
     topologies: tuple[TreeTopology, ...]
     n_cuts: int = 0
     n_evaluated: int = 0
+    proven_depth: int = 0
 
 
 def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
@@ -56,12 +59,20 @@ def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
         Limits of the trees and of the search.
     """
     solution = search(problem.core, how)
+    if problem.n_unread:
+        solution = replace(
+            solution,
+            status=solution.status if solution.status != "optimal" else "time_limit",
+            gain_bounds=np.maximum(solution.gains, problem.data.sums.constant),
+            proven_depth=0,
+        )
     return SizePath(
         solution.status,
         tuple(_sizes(solution, problem)),
         solution.topologies,
         solution.n_cuts,
         solution.n_evaluated,
+        solution.proven_depth,
     )
 
 

@@ -107,8 +107,15 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
         "Perhaps.",
         heading,
         f"Not proven optimal: {end}. No tree with {limits} has a loss below the bound: another "
-        f"tree could save at most {percent(gap)} of the loss. {choice}",
+        f"tree could save at most {percent(gap)} of the loss.{_shallow(certificate)} {choice}",
     )
+
+
+def _shallow(certificate: Certificate) -> str:
+    """Return what is proven of trees that are less deep."""
+    if not certificate.proven_depth:
+        return ""
+    return f" Of depth {certificate.proven_depth}, the best tree of every size is known."
 
 
 def audit_verdict(audited: Audited) -> Verdict:

@@ -47,6 +47,8 @@ class Certificate:
         Whether the search has come to a tree with a split, of any size.
     fold_status : Status
         How the searches of a cross-validation ended; "optimal" without one.
+    proven_depth : int
+        The largest depth whose optimum is known.
     """
 
     method: str
@@ -59,6 +61,7 @@ class Certificate:
     shrinkage: float = 0.0
     any_split: bool = True
     fold_status: Status = "optimal"
+    proven_depth: int = 0
 
 
 @dataclass(frozen=True)
@@ -216,6 +219,7 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
             shrinkage=float(model.shrinkage),
             any_split=any(size.tree.n_splits for size in model.path_),
             fold_status=fold_status,
+            proven_depth=model.proven_depth_,
         ),
         sizes=tuple(SizeLoss(size.splits, size.loss, size.lower_bound) for size in model.path_),
         columns=_columns(model),

@@ -40,23 +40,25 @@ def default_memory_limit() -> int:
 def sum_bins(
     bins: NDArray[Any], n_bins: int, weight: Floats | None
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], Floats]:
-    """Return, for each bin of one column, the number, the hash and the weight of its rows.
+    """Return, for each bin of a column, the number, the hash and the weight of its rows.
 
     Parameters
     ----------
-    bins : array of int of shape (n_rows,)
-        The bin of each row.
+    bins : array of int of shape (n_rows,), or of uint16 of shape (n_columns, n_rows)
+        The bin of each row, in one column or in several.
     n_bins : int
-        The number of bins.
+        The number of bins of a column.
     weight : array of float of shape (n_rows,), optional
         The weight of each row. Without it no weights are returned.
 
     Returns
     -------
-    n_rows, low, high, weight : arrays of shape (n_bins,)
-        The hash of a set of rows is the sum of 128-bit random numbers, one for each row: their
-        low and high halves.
+    n_rows, low, high, weight : arrays of shape (n_columns * n_bins,)
+        One column after the other. The hash of a set of rows is the sum of 128-bit random numbers,
+        one for each row: their low and high halves.
     """
+    if bins.ndim == 2:
+        return _core.sum_bins_of_columns(bins, n_bins, weight)
     return _core.sum_bins(bins, n_bins, weight)
 
 
@@ -138,6 +140,7 @@ class Problem:
             tuple(map(_topology, solution.trees)),
             solution.n_cuts,
             solution.n_evaluated,
+            solution.proven_depth,
         )
 
     def local_search(
@@ -147,13 +150,25 @@ class Problem:
         n_restarts: int,
         seed: int,
         price: float = 0.0,
+        start: TreeTopology | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        progress: ProgressHook | None = None,
     ) -> LocalOptimum:
         """Find a tree whose gain no change of a single node improves, the best of several.
 
         A split must gain more than its price. The tree depends on the seed, not on the threads.
+        With a tree to start from, each restart but the first changes one of its nodes; else they
+        begin with a greedy tree and with random ones. The progress hook is as in `solve`.
         """
+
+        def show(now: _core.Progress) -> bool:
+            assert progress is not None
+            loss = self.sums.constant - now.gain if np.isfinite(now.gain) else np.inf
+            return bool(progress(Progress(0.0, loss, 0.0)))
+
+        leaf = np.empty(0, dtype=np.int32)
+        first = start or TreeTopology(leaf, leaf, leaf)
         # No split gains more than a tree can: a higher price changes nothing, and would overflow.
         sums = self.sums
         most = sums.constant - float(sums.objective.gain(sums.total)) + sums.scale
@@ -164,6 +179,8 @@ class Problem:
             price=min(price, most),
             time_limit=0.0 if time_limit is None else time_limit,
             n_threads=n_threads(n_jobs),
+            progress=None if progress is None else show,
+            **vars(first),
         )
         return LocalOptimum(_topology(best.tree), best.worth)
 

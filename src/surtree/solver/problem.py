@@ -126,7 +126,10 @@ class Forest:
 
 @dataclass(frozen=True)
 class Solution:
-    """For each k: the best tree of at most k splits, its gain, and a proven bound of that gain."""
+    """For each k: the best tree of at most k splits, its gain, and a proven bound of that gain.
+
+    ``proven_depth`` is the largest depth, up to the limit, whose optimum is known.
+    """
 
     status: Status
     gains: Floats
@@ -134,6 +137,7 @@ class Solution:
     topologies: tuple[TreeTopology, ...]
     n_cuts: int = 0
     n_evaluated: int = 0
+    proven_depth: int = 0
 
 
 @dataclass(frozen=True)

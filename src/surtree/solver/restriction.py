@@ -1,4 +1,4 @@
-"""The same problem restricted to some of its cuts: quantiles of each column."""
+"""The same problem restricted to some of its cuts: quantiles of each column, or some columns."""
 
 from __future__ import annotations
 
@@ -81,6 +81,34 @@ def restrict(binned: BinnedRows, chosen: Chosen) -> Restricted:
     )
 
 
+def only_columns(binned: BinnedRows, lines: NDArray[np.intp]) -> Restricted:
+    """Leave out all columns but some.
+
+    Parameters
+    ----------
+    binned : BinnedRows
+        The rows.
+    lines : array of int
+        The lines of the columns to keep, ascending.
+    """
+    place = np.full(len(binned.bins), -1, dtype=np.int32)
+    place[lines] = np.arange(len(lines))
+    kept = np.flatnonzero(place[binned.cut_column] >= 0).astype(np.int32)
+    return Restricted(
+        BinnedRows(
+            bins=np.ascontiguousarray(binned.bins[lines]),
+            n_bins=binned.n_bins[lines],
+            missing_bin=binned.missing_bin[lines],
+            cut_column=place[binned.cut_column[kept]],
+            cut_first=binned.cut_first[kept],
+            cut_last=binned.cut_last[kept],
+            cut_missing=binned.cut_missing[kept],
+            cut_gaps=binned.cut_gaps[kept],
+        ),
+        kept,
+    )
+
+
 def is_ordered(binned: BinnedRows, line: int) -> bool:
     """Tell whether all cuts of a column divide low values from high ones."""
     cuts = binned.cut_column == line
@@ -99,7 +127,14 @@ def thresholds_of(binned: BinnedRows, line: int) -> NDArray[np.int32]:
 
 def longest(binned: BinnedRows) -> int:
     """Return the largest number of thresholds of a column."""
-    return max((len(thresholds_of(binned, line)) for line in range(len(binned.bins))), default=0)
+    if not binned.cut_column.size:
+        return 0
+    is_threshold = binned.cut_first != binned.missing_bin[binned.cut_column]
+    column, first = binned.cut_column[is_threshold], binned.cut_first[is_threshold]
+    # Cuts with missing values on either side have the same threshold, and are neighbours.
+    is_new = np.ones(first.size, dtype=bool)
+    is_new[1:] = (first[1:] != first[:-1]) | (column[1:] != column[:-1])
+    return int(np.bincount(column[is_new], minlength=1).max())
 
 
 def at_thresholds(binned: BinnedRows, line: int, first: NDArray[np.int32]) -> Chosen:

@@ -26,7 +26,7 @@ FORMAT = "surtree.model"
 VERSION = 2
 
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
-_COUNTS = ("n_cuts_", "n_evaluated_")
+_COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 # What models were fitted with before there was a choice.
 _ASKED_BEFORE = {"category_cuts": "one"}
 # Fields that all trees of a model share.
@@ -82,6 +82,7 @@ def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
         "status_": "edited",
         "lower_bound_": 0.0,
         "gap_": 1.0,
+        "proven_depth_": 0,
         "path_": tuple(size.with_splits(size.splits, 0.0) for size in path),
     }
 
@@ -149,7 +150,8 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     return {
         **shape,
         **{name: float(saved[name.removesuffix("_")]) for name in _NUMBERS},
-        **{name: saved[name.removesuffix("_")] for name in _COUNTS},
+        # Early files have no proven depth.
+        **{name: saved.get(name.removesuffix("_"), 0) for name in _COUNTS},
         "status_": saved["status"],
         "time_unit_": saved.get("time_unit"),
         "held_out_": read_held_out(saved.get("held_out")),

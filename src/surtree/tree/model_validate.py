@@ -69,7 +69,12 @@ _FIELDS: dict[str, Check] = {
     "baseline": anything,
 }
 _TREE: dict[str, Check] = dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything)
-_ALSO: dict[str, Check] = {"time_unit": optional(text), "digest": text, "known": known_categories}
+_ALSO: dict[str, Check] = {
+    "time_unit": optional(text),
+    "digest": text,
+    "known": known_categories,
+    "proven_depth": _count,
+}
 _SCORES = {
     "held_out": optional(held_out_format),
     "sizes": optional(sizes_format),
