@@ -58,7 +58,8 @@ class SurTree(TreeEstimator):
     max_splits : int or None, default=None
         The largest number of questions in the tree. None is as many as the depth allows.
     min_samples_leaf : int, default=1
-        The smallest number of rows in a leaf. Rows of weight zero do not count.
+        The smallest number of rows in a leaf, or of persons where `fit` is given an ``id``. Rows
+        of weight zero do not count.
     min_events_leaf : int, default=0
         The smallest number of rows with an event in a leaf.
     ccp_alpha : float, default=0.0
@@ -224,6 +225,7 @@ class SurTree(TreeEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
+        id: ArrayLike | None = None,
     ) -> Self:
         """Find the optimal tree.
 
@@ -238,6 +240,11 @@ class SurTree(TreeEstimator):
             How often each row counts. A row of weight zero counts as absent.
         entry : array of shape (n_samples,), optional
             When each row came under observation, before its time: left truncation.
+        id : array of shape (n_samples,), optional
+            Whose row it is, where persons have several rows: start-stop rows with entry times, for
+            covariates that change and events that recur. Leaves count persons then, and so does
+            ``min_samples_leaf``: a person whose rows are in several leaves counts in each of them
+            by the share of the time at risk. A row that is cut in two changes nothing.
 
         Returns
         -------
@@ -246,7 +253,7 @@ class SurTree(TreeEstimator):
         """
         start = perf_counter()
         limits = check_parameters(self)
-        data = read_training_data(self, X, y, sample_weight, entry)
+        data = read_training_data(self, X, y, sample_weight, entry, id=id)
         problem = make_problem(encoder_of(self), data)
         time_left = read_time_limit(self.time_limit)
         if time_left is not None:

@@ -81,6 +81,7 @@ def fit(
     event: options.Event,
     entry: options.Entry = None,
     weight: options.Weight = None,
+    id: options.Id = None,
     model: Model = None,
     report: Report = None,
     columns: options.Columns = None,
@@ -126,7 +127,7 @@ def fit(
         page = read_page(title, time_unit, horizons, labels)
         X, survival, _ = read_training(
             data,
-            {"time": time, "event": event, "entry": entry, "weight": weight},
+            {"time": time, "event": event, "entry": entry, "weight": weight, "id": id},
             columns=columns,
             exclude=exclude,
             types=types,

@@ -148,6 +148,15 @@ Weight = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="How often a row counts; 0 leaves it out.")
 ]
 
+Id = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Whose row it is, where persons have several (start-stop rows, with --entry): rows "
+        "with the same value stay together in folds and samples, and leaves count persons.",
+    ),
+]
+
 Columns = Annotated[
     list[str] | None,
     typer.Option(

@@ -112,7 +112,7 @@ def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: B
             progress=hook,
         )
         with failures(ValueError, TypeError):
-            model.fit(X, survival.y, survival.weight, survival.entry)
+            model.fit(X, survival.y, survival.weight, survival.entry, survival.id)
     if model.status_ != "interrupted":
         return Found(model)
     return Found(model, stopped=_UNFINISHED.format(model.gap_))
@@ -128,7 +128,7 @@ def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> 
         progress=bar.tuning(),
     )
     with failures(ValueError, TypeError):
-        return tuning.fit(X, survival.y, survival.weight, survival.entry)
+        return tuning.fit(X, survival.y, survival.weight, survival.entry, survival.id)
 
 
 def _share_of_time(settings: Settings) -> float | None:

@@ -81,6 +81,7 @@ def model_json(model: SurTree) -> dict[str, Any]:
                 "risk_limits": [_finite(limit) for limit in rule.theta_limits],
                 "median": _finite(tree.median(rule.leaf)),
                 "median_limits": [_finite(limit) for limit in median_limits(tree, rule.leaf)],
+                **({} if rule.n_persons is None else {"persons": rule.n_persons}),
                 "rows": rule.n_samples,
                 "events": rule.n_events,
                 "few_events": rule.n_events < FEW_EVENTS,
@@ -127,7 +128,10 @@ def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
 
 def data_text(survival: Survival, n_columns: int) -> str:
     """Return how large a table is, as a line."""
-    return f"{len(survival.y)} rows, {survival.y['event'].sum()} events, {n_columns} columns"
+    rows = f"{len(survival.y)} rows"
+    if survival.id is not None:
+        rows = f"{rows} of {len(set(survival.id.tolist()))} persons"
+    return f"{rows}, {survival.y['event'].sum()} events, {n_columns} columns"
 
 
 def _finite(value: float) -> float | None:

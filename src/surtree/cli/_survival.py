@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.cli._columns import WORDS, Reading, read_column, require_columns
-from surtree.cli._console import UserError, say
+from surtree.cli._console import UserError, failures, say
+from surtree.data.persons import read_persons
 from surtree.data.target import RowsError, read_target, read_weights
 from surtree.datasets._frame import make_target
 
@@ -32,16 +34,25 @@ class Survival:
         censored at time zero.
     columns : frozenset of str
         The columns of the table that these are.
+    id : array, optional
+        Whose row it is.
     """
 
     y: NDArray[np.void]
     entry: Floats | None
     weight: Floats | None
     columns: frozenset[str]
+    id: NDArray[Any] | None = None
 
 
 def read_survival(
-    frame: pl.DataFrame, *, time: str, event: str, entry: str | None, weight: str | None
+    frame: pl.DataFrame,
+    *,
+    time: str,
+    event: str,
+    entry: str | None,
+    weight: str | None,
+    id: str | None = None,
 ) -> Survival:
     """Read the target.
 
@@ -54,10 +65,13 @@ def read_survival(
     event : str
         A column of 0 and 1 or of words such as yes and no; or, after an equals sign, the value
         that is the event: ``status=dead``, or several with commas between.
+    id : str, optional
+        A column of any values: rows with the same value are of one person.
     """
     event_column, values = _split_event(frame, event)
     numbers = [name for name in (time, entry, weight) if name is not None]
-    require_columns(frame, [*numbers, event_column])
+    labels = [] if id is None else [id]
+    require_columns(frame, [*numbers, event_column, *labels])
     y = make_target(_events(frame[event_column], values), _numbers(frame[time]))
     entries = None if entry is None else _numbers(frame[entry])
     weights = None if weight is None else _numbers(frame[weight])
@@ -71,7 +85,14 @@ def read_survival(
             f"{time!r}: they say nothing about survival, and are left out"
         )
         weights = np.where(left_out, 0.0, counts)
-    return Survival(y, entries, weights, frozenset((*numbers, event_column)))
+    persons = None
+    if id is not None:
+        _require_present(frame[id])
+        persons = frame[id].cast(pl.String).to_numpy()
+        with failures(ValueError, about=f"column {id!r}: "):
+            read_persons(persons, target.time, target.entry)
+    columns = frozenset((*numbers, event_column, *labels))
+    return Survival(y, entries, weights, columns, persons)
 
 
 @contextmanager

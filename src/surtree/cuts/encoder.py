@@ -169,6 +169,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weight: Floats,
         sums: RowSums | None = None,
         leave_out: Collection[int] = (),
+        share: Floats | None = None,
     ) -> BinnedRows:
         """Find the cuts of a table and bin its rows.
 
@@ -182,6 +183,9 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             What the rows of positive weight add to a leaf, for the order of many categories.
         leave_out : collection of int
             The positions of columns that have no cuts.
+        share : array of float, optional
+            How much of a person each row of positive weight is, where rows are parts of persons:
+            quantiles and shares of rows are then those of persons.
 
         Returns
         -------
@@ -197,6 +201,9 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not counted.all():
             table, weight = table.take(np.flatnonzero(counted)), weight[counted]
         counts = repeats(weight)
+        if share is not None:
+            counts = share if counts is None else counts * share
+            weight = weight * share
         candidates = [
             candidate_cuts(
                 index,

@@ -13,7 +13,15 @@ from sklearn.utils.validation import column_or_1d
 
 from surtree._types import Floats
 from surtree._words import plural
-from surtree.data.table import Column, read_array, read_series
+from surtree.data.persons import (
+    Persons,
+    find_spells,
+    going_on,
+    person_shares,
+    read_persons,
+    tell_copies_apart,
+)
+from surtree.data.table import Column, Table, read_array, read_series
 
 # Ticks of a time axis outside of these limits would underflow or overflow.
 _LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100
@@ -68,11 +76,18 @@ class Target:
         When it happened, or when the row was last seen; zero or later.
     entry : array of float, optional
         When the row came under observation, before its time; None when all did at zero.
+    person : array of int, optional
+        The person that each row is a part of (start-stop rows); None when each row is its own.
+    spell : array of int, optional
+        Where rows are parts of persons: the same number for rows of a person that follow each
+        other and have the same covariates, which no tree can tell apart.
     """
 
     event: NDArray[np.bool_]
     time: Floats
     entry: Floats | None = None
+    person: Persons | None = None
+    spell: Persons | None = None
 
     @property
     def censored_at_zero(self) -> NDArray[np.bool_]:
@@ -84,13 +99,45 @@ class Target:
         """The positions of the rows, by ascending time."""
         return np.argsort(self.time)
 
+    @cached_property
+    def share(self) -> Floats | None:
+        """The share of its person's time at risk that each row has; None without persons."""
+        return None if self.person is None else person_shares(self.person, self.time, self.entry)
+
+    @property
+    def censored(self) -> NDArray[np.bool_]:
+        """Which rows end without an event, and without another row of the same person."""
+        if self.person is None or self.entry is None:
+            return ~self.event
+        return ~self.event & ~going_on(self.person, self.time, self.entry)
+
     def take(self, rows: NDArray[Any]) -> Target:
-        """Return the rows at these positions, or those that a mask marks."""
+        """Return the rows at these positions, or those that a mask marks.
+
+        Of a position that is given twice, the second row is another person's.
+        """
         entry = None if self.entry is None else self.entry[rows]
-        return Target(self.event[rows], self.time[rows], entry)
+        person, spell = (
+            None if part is None else tell_copies_apart(part, rows)
+            for part in (self.person, self.spell)
+        )
+        return Target(self.event[rows], self.time[rows], entry, person, spell)
+
+    def with_spells(self, table: Table) -> Target:
+        """Return the same with its spells, where rows are parts of persons."""
+        if self.person is None:
+            return self
+        columns = (table.column(place).values for place in range(table.n_columns))
+        return replace(self, spell=find_spells(self.person, self.time, self.entry, columns))
+
+    def total(self, weight: Floats) -> float:
+        """Return the weight of all rows; where they are parts of persons, that of the persons."""
+        return float((weight if self.share is None else weight * self.share).sum())
 
 
-def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
+def read_target(
+    y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
+) -> Target:
     """Read and check a survival target.
 
     Parameters
@@ -103,6 +150,8 @@ def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
         How many rows the table has.
     entry : array-like of shape (n_rows,), optional
         When each row came under observation (left truncation).
+    id : array-like of shape (n_rows,), optional
+        Whose row it is: rows with the same label are of one person.
 
     Examples
     --------
@@ -125,7 +174,11 @@ def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
         "count time in another unit",
     )
     target = Target(event, time + 0.0)  # which has no negative zero
-    return target if entry is None else replace(target, entry=_read_entry(entry, target))
+    if entry is not None:
+        target = replace(target, entry=_read_entry(entry, target))
+    if id is not None:
+        target = replace(target, person=read_persons(id, target.time, target.entry))
+    return target
 
 
 def require_events(target: Target) -> None:

@@ -96,6 +96,7 @@ def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:
     parts = [
         f"theta: {theta_text(tree, leaf, style)}",
         f"median ({tree.leaf_curve}): {median_text(tree, leaf, style)}",
+        *([] if tree.n_persons is None else [f"persons: {tree.n_persons[leaf]}"]),
         f"rows: {tree.n_samples[leaf]}",
         f"events: {tree.n_events[leaf]}",
     ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from surtree.cuts.cut import Cut
-from surtree.display.wording import counted
+from surtree.display.wording import counted_node
 from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
 from surtree.tree.printed import median_text
 from surtree.tree.resolve import tree_of
@@ -66,6 +66,6 @@ def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
         f"leaf {leaf}",
         f"theta {theta_text(tree, leaf, '.3g')}",
         f"median {median_text(tree, leaf, '.6g')} ({tree.leaf_curve})",
-        counted(int(tree.n_samples[leaf]), n_events),
+        counted_node(tree, leaf),
         *([events_note(n_events)] if 0 < n_events < FEW_EVENTS else []),
     )

@@ -80,5 +80,7 @@ def make_problem(
     leave_out : collection of int
         The positions of columns that have no cuts.
     """
-    binned = encoder.fit_encode(data.table, data.table_weight, data.sums, leave_out)
+    binned = encoder.fit_encode(
+        data.table, data.table_weight, data.sums, leave_out, data.target.share
+    )
     return FitProblem(data, encoder, binned)

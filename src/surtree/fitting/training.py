@@ -53,6 +53,7 @@ def read_training_data(
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     objective: Objective | None = None,
+    id: ArrayLike | None = None,
 ) -> TrainingData:
     """Read and check what `fit` is given.
 
@@ -60,14 +61,14 @@ def read_training_data(
     ----------
     estimator : object
         Remembers the number and the names of the columns.
-    X, y, sample_weight, entry
+    X, y, sample_weight, entry, id
         As the estimator's ``fit`` takes them.
     objective : Objective, optional
         What a leaf is worth; by default, to the estimator.
     """
     table = read_table(estimator, X, reset=True)
     weight = read_weights(sample_weight, table.n_rows)
-    target = read_target(y, table.n_rows, entry)
+    target = read_target(y, table.n_rows, entry, id).with_spells(table)
     weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
     return training_data(table, target, weight, objective or objective_of(estimator))
 

@@ -153,7 +153,7 @@ def score_fold(
                 start = perf_counter()
                 candidate = _candidate(own, sizes[position], shrunk, path)
                 score = scorer(candidate, held_out)
-                loss = candidate.tree.unpenalised_loss / float(fold.weight.sum())
+                loss = candidate.tree.unpenalised_loss / fold.target.total(fold.weight)
                 values[place, position] = score, loss, fit_seconds, perf_counter() - start
     scores, training_loss, fit_time, score_time = np.moveaxis(values, -1, 0)
     return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))

@@ -93,7 +93,7 @@ Scorer = Callable[[Candidate, HeldOut], float]
 def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
     assert held_out.sums is not None
     loss = held_out.sums.loss(held_out.risk(candidate.tree))
-    return -loss / float(held_out.weight.sum())
+    return -loss / held_out.target.total(held_out.weight)
 
 
 def _concordance(candidate: Candidate, held_out: HeldOut) -> float:
@@ -138,6 +138,7 @@ SCORERS: dict[str, Scorer] = {
 }
 # The metrics behind these have no weighted form.
 _UNWEIGHTED = ("concordance_ipcw", "integrated_brier")
+_OF_WHOLE_ROWS = ("concordance", *_UNWEIGHTED)
 
 
 def find_scorer(scoring: Scoring) -> Scorer:
@@ -169,4 +170,13 @@ def require_unweighted(scoring: Scoring, weight: Floats) -> None:
         raise ValueError(
             f"scoring={scoring!r} has no weighted form: choose 'loss' or 'concordance', or leave "
             "sample_weight out."
+        )
+
+
+def require_whole_rows(scoring: Scoring, target: Target) -> None:
+    """Refuse to rank the parts of persons, whose times do not say how long anybody lived."""
+    if target.person is not None and target.entry is not None and scoring in _OF_WHOLE_ROWS:
+        raise ValueError(
+            f"scoring={scoring!r} compares rows that each are a person: with id and entry, choose "
+            "'loss'."
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.display.leaves import Leaf, caption, read_leaves, time_label
-from surtree.display.wording import counted, median_text, risk_text, rule_texts, wrap
+from surtree.display.wording import counted_node, median_text, risk_text, rule_texts, wrap
 from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
@@ -187,6 +187,11 @@ def _table(
     notes = [events_note(leaf.n_events) for leaf in leaves]
     return (
         ("leaf", *(str(leaf.node) for leaf in leaves)),
+        *(
+            []
+            if leaves[0].n_persons is None
+            else [("persons", *(str(leaf.n_persons) for leaf in leaves))]
+        ),
         ("rows", *(str(leaf.n_samples) for leaf in leaves)),
         ("events", *(str(leaf.n_events) for leaf in leaves)),
         ("relative\nrisk", *(risk_text(leaf, precision) for leaf in leaves)),
@@ -200,8 +205,7 @@ def _lay_out(
 ) -> _TreeLayout:
     rules = tuple(wrap(text, rule_width, ruler) for text in rule_texts(tree))
     notes = tuple(
-        "" if leaf else counted(rows, events)
-        for leaf, rows, events in zip(tree.is_leaf, tree.n_samples, tree.n_events, strict=True)
+        "" if leaf else counted_node(tree, node) for node, leaf in enumerate(tree.is_leaf)
     )
     levels = np.zeros(tree.depth + 2)
     for rule, note, path in zip(rules, notes, tree.paths(), strict=True):

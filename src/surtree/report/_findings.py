@@ -285,7 +285,8 @@ def _limits(model: SurTree) -> tuple[str, ...]:
     if model.max_splits is not None:
         limits.append(f"at most {model.max_splits} splits")
     if model.min_samples_leaf > 1:
-        limits.append(f"at least {model.min_samples_leaf} rows in a leaf")
+        noun = "rows" if model.tree_.n_persons is None else "persons"
+        limits.append(f"at least {model.min_samples_leaf} {noun} in a leaf")
     if model.min_events_leaf > 0:
         limits.append(f"at least {model.min_events_leaf} events in a leaf")
     if model.ccp_alpha > 0:

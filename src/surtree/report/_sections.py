@@ -31,6 +31,11 @@ def summary_html(findings: Findings, everyone: Leaf) -> str:
     rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
     unit = "" if findings.time_unit is None else f" {findings.time_unit}"
     figures = [
+        *(
+            []
+            if tree.n_persons is None
+            else [("persons", f"{tree.n_persons[0]}", "some with several rows")]
+        ),
         ("rows", f"{rows}", ""),
         ("events", f"{events}", _censoring(rows, events)),
         ("median survival", median_text(everyone.median, 3) + _if_reached(everyone, unit), ""),

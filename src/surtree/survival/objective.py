@@ -113,8 +113,12 @@ class Objective(ABC):
 
 
 def row_counts(target: Target, weight: Floats) -> dict[str, Floats]:
-    """Return, by name, what each row adds to the counts that limit leaves (`Limits.least`)."""
-    return {"samples": np.ones(weight.size), "events": target.event.astype(np.float64)}
+    """Return, by name, what each row adds to the counts that limit leaves (`Limits.least`).
+
+    Where rows are parts of persons, samples are persons.
+    """
+    samples = np.ones(weight.size) if target.share is None else target.share
+    return {"samples": samples, "events": target.event.astype(np.float64)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +178,7 @@ class RowSums:
         kinds = [
             *self.values,
             self.constants,
-            self.counts["samples"],
+            np.ones(self.weight.size),
             self.counts["events"],
             self.weight,
         ]
@@ -252,7 +256,8 @@ class RelativeRisk(Objective):
         """Return the weighted events and hazards of rows, and their parts of the constant."""
         hazard = baseline.row_hazard(target)
         events = np.where(target.event, weight, 0.0)
-        return np.stack([events, weight * hazard]), -(events * np.log(hazard))
+        values = np.stack([events, weight * hazard])
+        return values, saturated_gain(target, values, hazard)
 
     def gain(self, sums: ArrayLike) -> Floats:
         """Return ``E log(E / H)``, zero without an event; with the prior added to both."""
@@ -326,6 +331,29 @@ RELATIVE_RISK = RelativeRisk()
 
 # Objectives that a file can name.
 OBJECTIVES: tuple[type[Objective], ...] = (RelativeRisk,)
+
+
+def saturated_gain(target: Target, values: Floats, hazard: Floats) -> Floats:
+    """Return what rows gain in a leaf of their own, which no tree exceeds.
+
+    Where rows are parts of persons, a leaf of their own have those that no tree can tell apart.
+
+    Parameters
+    ----------
+    target : Target
+        The rows.
+    values : array of float of shape (2, n_rows)
+        Their weighted events and hazards.
+    hazard : array of float of shape (n_rows,)
+        The hazard of each row, without its weight.
+    """
+    events = values[0]
+    if target.spell is None:
+        return np.asarray(-(events * np.log(hazard)))
+    place = np.unique(target.spell, return_inverse=True)[1]
+    total, expected = (np.bincount(place, weights=line) for line in values)
+    gain = np.log(np.where(total > 0, total / expected, 1.0))
+    return np.asarray(events * gain[place])
 
 
 def _floats(values: ArrayLike) -> list[Floats]:

@@ -170,7 +170,7 @@ def _censored(leaf: NDArray[np.intp], n_leaves: int, target: Target) -> list[Flo
     """Return when rows of each leaf were censored, at most once in each place of the time axis."""
     # From the last row to the first, so that of several in a place the earliest stays.
     rows = target.order[::-1]
-    rows = rows[~target.event[rows]]
+    rows = rows[target.censored[rows]]
     scale = CENSORED_PLACES / float(target.time.max())
     # The last time of all is in the last place.
     place = np.minimum((target.time[rows] * scale).astype(np.intp), CENSORED_PLACES - 1)

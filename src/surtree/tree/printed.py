@@ -23,7 +23,8 @@ def tree_text(tree: Tree) -> str:
     tree : Tree
         A fitted tree.
     """
-    headings = ("n", "events", "theta", f"median ({tree.leaf_curve})")
+    counts = ("n",) if tree.n_persons is None else ("persons", "rows")
+    headings = (*counts, "events", "theta", f"median ({tree.leaf_curve})")
     lines: list[_Line] = [("", headings, ""), *_draw(tree, 0, "all rows", "", "")]
     label_width = max(len(label) for label, _, _ in lines)
     columns = zip(*(cells for _, cells, _ in lines if cells), strict=True)
@@ -66,6 +67,7 @@ def _draw(tree: Tree, node: int, label: str, before: str, below: str) -> Iterato
 
 def _cells(tree: Tree, leaf: int) -> tuple[str, ...]:
     return (
+        *([] if tree.n_persons is None else [str(tree.n_persons[leaf])]),
         str(tree.n_samples[leaf]),
         str(tree.n_events[leaf]),
         theta_text(tree, leaf, ".3g"),

@@ -53,6 +53,8 @@ class Rule:
         The training rows of the leaf, and those of them with an event.
     theta_limits : tuple of two floats
         The 95% confidence limits of theta.
+    n_persons : int, optional
+        The persons whose rows they are, where that is known.
     """
 
     leaf: int
@@ -61,10 +63,13 @@ class Rule:
     n_samples: int
     n_events: int
     theta_limits: tuple[float, float] = (np.nan, np.nan)
+    n_persons: int | None = None
 
     def __str__(self) -> str:
         where = " and ".join(self.conditions) or "all rows"
         rows = plural(self.n_samples, "row")
+        if self.n_persons is not None:
+            rows = f"{rows} of {plural(self.n_persons, 'person')}"
         if self.n_events == 0:
             return f"{where}: theta at most {self.theta_limits[1]:.3g} (no events in {rows})"
         counted = f"{plural(self.n_events, 'event')} in {rows}"
@@ -104,6 +109,9 @@ class Tree(ArrayValue):
         Which curve the survival of a leaf is read off, wherever it is stated (`leaf_curves`):
         the ``leaf_curve`` of the estimator when it was fitted. A tree without at-risk counts has
         none but "baseline".
+    n_persons : array of int, optional
+        The persons who have rows in the node, where `fit` was told whose rows they are; a person
+        may be on both sides of a split. Trees of other sizes on a path do not keep them.
     """
 
     column: Integers
@@ -120,6 +128,7 @@ class Tree(ArrayValue):
     baseline: Baseline
     risk: tuple[AtRiskCounts, ...] = ()
     leaf_curve: LeafCurveKind = "baseline"
+    n_persons: Integers | None = None
 
     @cached_property
     def theta(self) -> Floats:
@@ -148,7 +157,10 @@ class Tree(ArrayValue):
         """The share of all rows that is at risk at each time of the baseline."""
         times = self.baseline.times
         at_risk = sum((counts.at_events(times.size).at_risk for counts in self.risk), 0.0 * times)
-        share = at_risk / float(self.weight[0])
+        total = float(self.weight[0])
+        if self.n_persons is not None:  # of whom one part at most is at risk
+            total *= float(self.n_persons[0] / self.n_samples[0])
+        share = at_risk / total
         share.setflags(write=False)
         return share
 
@@ -286,6 +298,7 @@ class Tree(ArrayValue):
                 n_samples=int(self.n_samples[leaf]),
                 n_events=int(self.n_events[leaf]),
                 theta_limits=theta_limits(self, int(leaf)),
+                n_persons=None if self.n_persons is None else int(self.n_persons[leaf]),
             )
             for leaf in self.leaves
         )
@@ -322,6 +335,7 @@ class Tree(ArrayValue):
                 **{name: getattr(self, name).tolist() for name in _INTEGER_FIELDS + _FLOAT_FIELDS},
                 "sums": dict(zip(self.objective.sum_names, self.sums.T.tolist(), strict=True)),
                 "theta": self.theta.tolist(),
+                **({} if self.n_persons is None else {"n_persons": self.n_persons.tolist()}),
             },
             **save_cuts(self.cuts),
             "baseline": save_baseline(self.baseline),
@@ -377,6 +391,9 @@ class Tree(ArrayValue):
             baseline=baseline or read_baseline(saved.get("baseline")),
             risk=at_risk_counts(map(_read_counts, saved["risk"])),
             leaf_curve=saved.get("leaf_curve", leaf_curve if saved["risk"] else "baseline"),
+            n_persons=np.array(nodes["n_persons"], dtype=np.int32)
+            if "n_persons" in nodes
+            else None,
         )
         theta = np.array(nodes["theta"], dtype=np.float64)
         if version == 1 and theta.shape == tree.n_events.shape:

@@ -82,7 +82,7 @@ def _tree_format(
             "format": one_of("surtree.tree"),
             "version": anything,
             **fields,
-            "nodes": record(_NODES | nodes),
+            "nodes": record(_NODES | nodes, also={"n_persons": list_of(_count)}),
             "cuts": list_of(anything),
             "risk": list_of(record(risk)),
         },
@@ -136,6 +136,7 @@ def validate_tree(tree: Tree, theta: Floats) -> None:
         (_is_tree, "its nodes do not form a tree"),
         (_asks_what_is_there, "its questions are not all there"),
         (_adds_up, "the rows of its nodes do not add up"),
+        (_has_possible_persons, "its persons are not those of its rows"),
         (_has_curve, "its baseline is not a curve"),
         (_has_possible_sums, "no rows have the sums of its nodes"),
         (_predicts, "a leaf's hazard is out of all proportion"),
@@ -195,6 +196,21 @@ def _adds_up(tree: Tree) -> bool:
         all(np.array_equal(*sides(name)) for name in ("n_samples", "n_events"))
         and all(_close(*sides(name)) for name in ("weight", "sums"))
         and bool((tree.n_events <= tree.n_samples).all())
+    )
+
+
+def _has_possible_persons(tree: Tree) -> bool:
+    """Tell whether nodes can have so many persons: one may be on both sides of a split."""
+    if tree.n_persons is None:
+        return True
+    if tree.n_persons.shape != tree.n_samples.shape:
+        return False
+    inner, n_persons = np.flatnonzero(~tree.is_leaf), tree.n_persons.astype(np.int64)
+    left, right = n_persons[tree.left[inner]], n_persons[tree.right[inner]]
+    return (
+        bool(((n_persons > 0) & (n_persons <= tree.n_samples)).all())
+        and bool((n_persons[inner] <= left + right).all())
+        and bool((n_persons[inner] >= np.maximum(left, right)).all())
     )
 
 
