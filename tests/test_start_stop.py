@@ -43,6 +43,9 @@ def random_table(seed, n=60, late=False):
     time = np.ceil(rng.exponential(10 / rate)) + 1
     event = rng.random(n) < 0.7
     event[:3] = True
+    # Some leave before the first event.
+    early = np.arange(n) % 20 == 5
+    event, time = event & ~early, np.where(early, 0.9, time)
     entry = np.where(rng.random(n) < 0.4, rng.integers(0, 2, n), 0) * 0.5 if late else np.zeros(n)
     return X, event, time, entry
 
@@ -81,9 +84,10 @@ def assert_same_tree(one, other):
     st.sampled_from([1, 7]),
     st.sampled_from([0, 3]),
     st.sampled_from([2, 4, None]),
+    st.sampled_from([0.05, 0.3]),
 )
 def test_dividing_rows_changes_neither_tree_nor_loss(
-    late, seed, shrinkage, min_samples, min_events, n_thresholds
+    late, seed, shrinkage, min_samples, min_events, n_thresholds, min_support
 ):
     X, event, time, entry = random_table(seed, late=late)
     pieces, *survival, start, person = divide(X, event, time, entry, seed)
@@ -93,7 +97,7 @@ def test_dividing_rows_changes_neither_tree_nor_loss(
         min_samples_leaf=min_samples,
         min_events_leaf=min_events,
         n_thresholds=n_thresholds,
-        min_support=0.05,
+        min_support=min_support,
     )
     whole = model.fit(X, make_target(event, time), entry=entry)
     sizes, tree, certificate = whole.path_, whole.tree_, (whole.loss_, whole.gap_)
