@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._types import Floats
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
-from surtree.survival.baseline import Baseline, nelson_aalen
+from surtree.survival.baseline import Baseline
 from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk, RowSums
 
 
@@ -124,7 +124,7 @@ def training_data(
     present = table_weight > 0
     target, weight = target.take(present), table_weight[present]
     require_events(target)
-    baseline = nelson_aalen(target, weight)
+    baseline = objective.baseline(target, weight)
     sums = objective.row_sums(target, weight, baseline)
     objective.require_exact(sums)
     return TrainingData(table, table_weight, target, baseline, sums)

@@ -124,9 +124,16 @@ class Tree(ArrayValue):
     @cached_property
     def theta(self) -> Floats:
         """What each node predicts: as a rule, its hazard relative to the baseline."""
-        theta = self.objective.predict(self.sums.T)
+        theta = self.objective.theta(self.sums.T)
         theta.setflags(write=False)
         return theta
+
+    @cached_property
+    def prediction(self) -> Floats:
+        """What the objective predicts for each node, the last axis: theta, or more than that."""
+        prediction = self.objective.predict(self.sums.T)
+        prediction.setflags(write=False)
+        return prediction
 
     @property
     def events(self) -> Floats:
