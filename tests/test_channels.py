@@ -49,10 +49,10 @@ def draw(seed, *, kind):
             weights=tuple(weights.tolist()),
             causes=tuple(range(1, n_channels + 1)),
         )
-        target = CauseTarget(event, time, entry, cause)
+        target = CauseTarget(event, time, entry, cause=cause, causes=objective.causes)
     else:
         objective = (ArmHazards if kind == "arms" else ArmContrasts).of(n_channels, shrinkage)
-        target = ArmTarget(event, time, entry, rng.integers(0, n_channels, n))
+        target = ArmTarget(event, time, entry, arm=rng.integers(0, n_channels, n))
     sums = objective.row_sums(target, weight, objective.baseline(target, weight))
     return binned, holds, sums, draw_limits(rng)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from surtree.data.target import Target
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ArmTarget(Target):
     """The survival of each row, and its arm.
 
@@ -23,8 +23,9 @@ class ArmTarget(Target):
         The number of the arm, from 0.
     """
 
-    arm: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    arm: NDArray[np.intp]
 
     def take(self, rows: NDArray[Any]) -> ArmTarget:
         """Return the rows at these positions, or those that a mask marks."""
-        return ArmTarget(**vars(super().take(rows)), arm=self.arm[rows])
+        taken = super().take(rows)
+        return ArmTarget(taken.event, taken.time, taken.entry, arm=self.arm[rows])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from surtree._types import Floats
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.survival.baseline import Baseline
-from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk, RowSums
+from surtree.survival.objective import RELATIVE_RISK, Objective, RowSums
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def read_training_data(
     Parameters
     ----------
     estimator : object
-        Remembers the number and the names of the columns.
+        Remembers the number and the names of the columns; it may know the kind of its target.
     X, y, sample_weight, entry
         As the estimator's ``fit`` takes them.
     objective : Objective, optional
@@ -67,20 +68,10 @@ def read_training_data(
     """
     table = read_table(estimator, X, reset=True)
     weight = read_weights(sample_weight, table.n_rows)
-    target = read_target(y, table.n_rows, entry)
+    read: Callable[..., Target] = getattr(estimator, "_read_target", read_target)
+    target = read(y, table.n_rows, entry)
     weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
-    return training_data(table, target, weight, objective or objective_of(estimator))
-
-
-def objective_of(estimator: Any) -> Objective:
-    """Return what a leaf is worth to an estimator: relative risk, with its shrinkage.
-
-    Parameters
-    ----------
-    estimator : object
-        It may have the parameter ``shrinkage``.
-    """
-    return RelativeRisk(float(getattr(estimator, "shrinkage", 0.0)))
+    return training_data(table, target, weight, objective or estimator._objective(target))
 
 
 def leave_out_censored_at_zero(target: Target, weight: Floats, *, stacklevel: int) -> Floats:

@@ -106,10 +106,14 @@ class Channels(Objective):
         events, hazard = pairs(sums)
         return ratio(events, hazard, self.shrinkage)
 
+    def totals(self, sums: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the events and the hazard of all channels together."""
+        events, hazard = pairs(sums)
+        return events.sum(axis=0), hazard.sum(axis=0)
+
     def theta(self, sums: ArrayLike) -> Floats:
         """Return the hazard ratio of all channels together."""
-        events, hazard = pairs(sums)
-        return ratio(events.sum(axis=0), hazard.sum(axis=0), self.shrinkage)
+        return ratio(*self.totals(sums), self.shrinkage)
 
     def risk(self, sums: ArrayLike) -> Floats:
         """Return ``E / H`` of all channels that count together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.data.causes import CauseTarget
@@ -80,6 +80,11 @@ class CauseHazards(Channels):
             raise TypeError("a weight for each cause")
         return cls(shrinkage=shrinkage, weights=tuple(others[1::2]), causes=causes)
 
+    @property
+    def main_cause(self) -> int:
+        """The cause that counts most, and of equal ones the first."""
+        return self.causes[int(np.argmax(self.weights))]
+
     def place(self, cause: int) -> int:
         """Return the position of a cause, or raise an error that names those that there are."""
         if cause not in self.causes:
@@ -113,6 +118,24 @@ class CauseHazards(Channels):
         events = self._events(target)
         counted = np.any([events[j] for j in self.counted], axis=0)
         return row_counts(target, weight) | {"counted_events": counted.astype(np.float64)}
+
+    def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:
+        """Return the cumulative hazard of all causes in a leaf, each in its own proportion."""
+        assert isinstance(baseline, CauseBaseline)
+        return np.asarray(np.cumsum(self.hazard_steps(self.predict(sums), baseline).sum(axis=0)))
+
+    def hazard_steps(self, prediction: Floats, baseline: CauseBaseline) -> Floats:
+        """Return the steps of the hazard of each cause in a leaf, of shape (n_causes, n_times).
+
+        Parameters
+        ----------
+        prediction : array of float of shape (n_causes,)
+            The relative risk of each cause.
+        baseline : CauseBaseline
+            The baseline of each cause.
+        """
+        steps = [baseline.steps_of_cause(place) for place in range(self.n_channels)]
+        return np.stack([theta * own for theta, own in zip(prediction, steps, strict=True)])
 
     def _events(self, target: Target) -> list[NDArray[np.bool_]]:
         assert isinstance(target, CauseTarget)

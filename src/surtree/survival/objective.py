@@ -88,6 +88,15 @@ class Objective(ABC):
         It may have a first axis of its own: several numbers for each leaf.
         """
 
+    def totals(self, sums: ArrayLike) -> tuple[Floats, Floats] | None:
+        """Return the events and the hazard of leaves; None where the objective has no such sums."""
+        named = dict(zip(self.sum_names, _floats(sums), strict=True))
+        return (named["events"], named["hazard"]) if {"events", "hazard"} <= named.keys() else None
+
+    def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:
+        """Return the cumulative hazard of one leaf, in proportion to the baseline."""
+        return np.asarray(float(self.theta(sums)) * baseline.cumulative_hazard)
+
     def theta(self, sums: ArrayLike) -> Floats:
         """Return one number for each leaf: its hazard relative to the baseline, as a rule."""
         return self.predict(sums)
