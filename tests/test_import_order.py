@@ -32,6 +32,7 @@ ROOMS = (
     "estimator",
     "heuristics",
     "model_selection",
+    "competing_risks",
     "bagging",
     "audit",
     "validation",

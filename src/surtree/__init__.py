@@ -15,6 +15,7 @@ from importlib.metadata import version
 from surtree.audit import Audit, Optimum, RTree, SplitCost, audit_tree, read_r_tree
 from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
+from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
 from surtree.estimator import SurTree
 from surtree.model_selection import (
@@ -44,6 +45,7 @@ from surtree.solver import Progress
 from surtree.survival import (
     Baseline,
     BeyondFollowUpWarning,
+    CauseHazards,
     Objective,
     RelativeRisk,
     StepFunction,
@@ -56,6 +58,8 @@ from surtree.tree import (
     Tree,
     confidence_band,
     leaf_curves,
+    leaf_incidence,
+    leaf_incidence_band,
 )
 from surtree.validation import (
     ColumnDrift,
@@ -71,10 +75,13 @@ __all__ = [
     "Audit",
     "Baseline",
     "BeyondFollowUpWarning",
+    "CauseHazards",
     "ColumnCost",
     "ColumnCosts",
     "ColumnDrift",
     "ColumnUse",
+    "CompetingRisksTree",
+    "CompetingRisksTreeCV",
     "CostComplexityPath",
     "Cut",
     "Encoder",
@@ -113,6 +120,8 @@ __all__ = [
     "evaluate",
     "force_questions",
     "leaf_curves",
+    "leaf_incidence",
+    "leaf_incidence_band",
     "read_r_tree",
     "validate",
     "write_report",

@@ -19,6 +19,7 @@ from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights
 from surtree.metrics import concordance_index_censored
 from surtree.parameters import LeafCurveKind
+from surtree.survival.objective import Objective, RelativeRisk
 from surtree.survival.step_function import StepFunction
 from surtree.tree.along import read_pieces, survival_along
 from surtree.tree.curves import leaf_curves
@@ -50,7 +51,7 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             How often each row counts.
         """
         risk = self.predict(X)
-        target = read_target(y, risk.size)
+        target = self._read_target(y, risk.size)
         weight = self._weights(target, sample_weight)
         return concordance_index_censored(
             target.event, target.time, risk, sample_weight=weight
@@ -63,6 +64,16 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+    def _read_target(
+        self, y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
+    ) -> Target:
+        """Return the target that a user passed; a subclass may read another kind of it."""
+        return read_target(y, n_rows, entry, id)
+
+    def _objective(self, target: Target) -> Objective:
+        """Return what a leaf is worth: by default relative risk, with the shrinkage if any."""
+        return RelativeRisk(float(getattr(self, "shrinkage", 0.0)))
 
     @staticmethod
     def _weights(target: Target, sample_weight: ArrayLike | None) -> Floats:
@@ -241,10 +252,11 @@ class TreeEstimator(SurvivalEstimator):
             Whose row it is, where persons have several.
         """
         table = self._read(X)
-        theta = self.tree_.theta[find_leaves(self.tree_, table)]
-        target = read_target(y, theta.size, entry, id).with_spells(table)
+        leaves = find_leaves(self.tree_, table)
+        target = self._read_target(y, leaves.size, entry, id).with_spells(table)
         weight = self._weights(target, sample_weight)
-        return self.tree_.objective.row_sums(target, weight, self.tree_.baseline).loss(theta)
+        sums = self.tree_.objective.row_sums(target, weight, self.tree_.baseline)
+        return sums.loss(self.tree_.prediction[..., leaves])
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row falls in, by the number of its node.

@@ -6,7 +6,7 @@ import os
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
@@ -16,10 +16,10 @@ from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import GivenThresholds
-from surtree.files.model import damaged
+from surtree.files.model import damaged, plain_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
-from surtree.fitting.training import objective_of, read_training_data
+from surtree.fitting.training import read_training_data
 from surtree.parameters import (
     MAX_DEPTH,
     LeafCurveKind,
@@ -35,6 +35,7 @@ from surtree.scores import HeldOutScores, SizeScores, Validation
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
+from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.model_file import read_model, write_model
 from surtree.tree.size import Size
 
@@ -168,6 +169,9 @@ class SurTree(TreeEstimator):
     >>> model.predict(X.head(3)).round(3).tolist()
     [0.682, 1.065, 1.065]
     """
+
+    # Which counts the limits on leaves are about.
+    _limits_type: ClassVar[type[Limits]] = Limits
 
     path_: tuple[Size, ...]
     held_out_: HeldOutScores | None
@@ -319,15 +323,30 @@ class SurTree(TreeEstimator):
         # Files of version 1 have a parameter that was removed.
         parameters.pop("refine", None)
         try:
-            model = cls(**parameters)
+            model = cls(**cls._read_parameters(parameters))
             check_parameters(model)
         except (TypeError, ValueError) as error:
             raise damaged(Path(path), error) from None
         for name, value in attributes.items():
             setattr(model, name, value)
-        if model.tree_.objective != objective_of(model):
-            raise damaged(Path(path), ValueError("its tree was fitted with another shrinkage"))
+        if not model._is_objective(model.tree_.objective):
+            raise damaged(Path(path), ValueError("its tree was fitted with other parameters"))
         return model
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the parameters as plain values; a hook is code, and is left out."""
+        return plain_parameters(self.get_params() | {"progress": None})
+
+    @classmethod
+    def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters that a file has, or raise a ValueError for those of others."""
+        if "causes" in saved:
+            raise ValueError("it is of competing risks: load it with CompetingRisksTree.load")
+        return saved
+
+    def _is_objective(self, objective: Objective) -> bool:
+        """Return whether the tree of a file has the objective that the parameters ask for."""
+        return objective == RelativeRisk(self.shrinkage)
 
     @property
     def unpenalised_loss_(self) -> float:
@@ -358,7 +377,7 @@ def check_parameters(model: SurTree) -> Limits:
     require_hook(model.progress)
     require_leaf_curve(model.leaf_curve)
     read_time_limit(model.time_limit)
-    return Limits(
+    return model._limits_type(
         max_depth=model.max_depth,
         max_splits=model.max_splits,
         min_samples_leaf=model.min_samples_leaf,

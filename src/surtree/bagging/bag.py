@@ -27,7 +27,7 @@ from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights, require_events
 from surtree.estimator import SurTree, check_parameters
 from surtree.files.model import damaged
-from surtree.fitting.training import leave_out_censored_at_zero, objective_of
+from surtree.fitting.training import leave_out_censored_at_zero
 from surtree.metrics import concordance_index_censored
 from surtree.model_selection.folds import FoldProgress
 from surtree.parameters import (
@@ -207,7 +207,7 @@ class SurTreeBag(SurvivalEstimator):
         target = target.take(present)
         require_events(target)
         self.baseline_ = nelson_aalen(target, weight[present])
-        sums = objective_of(self._tree()).row_sums(target, weight[present], self.baseline_)
+        sums = self._tree()._objective(target).row_sums(target, weight[present], self.baseline_)
         encoder = encoder_of(self)
         binned = encoder.fit_encode(table, weight, sums, share=target.share)
         rows = BagRows(table.take(present), target, weight[present], encoder, binned)

@@ -161,7 +161,21 @@ def read_target(
     >>> read_target(y, n_rows=2).event
     array([ True, False])
     """
-    event, time = _read_event_and_time(y)
+    return check_target(*_read_event_and_time(y), n_rows, entry)
+
+
+def check_target(
+    event: NDArray[np.bool_], time: Floats, n_rows: int, entry: ArrayLike | None = None
+) -> Target:
+    """Return the target of rows, or raise an error that names what cannot be used.
+
+    Parameters
+    ----------
+    event, time : array
+        Whether the event happened, and when.
+    n_rows, entry
+        As in `read_target`.
+    """
     _require_length("y", len(time), n_rows)
     _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers", "drop such rows")
     _refuse("y", time < 0, time, "negative times", "drop such rows")
@@ -245,24 +259,33 @@ def _read_event_and_time(y: Any) -> tuple[NDArray[np.bool_], Floats]:
         raise ValueError(
             f"This estimator requires y to be passed, but the target y is None. {_SHAPES}"
         )
-    columns = _read_columns(y)
+    columns = read_columns(y)
     if len(columns) == 1:
-        time = _read_time(columns[0])
+        time = read_time(columns[0])
         return np.ones(len(time), dtype=bool), time
     if len(columns) != 2:
         raise ValueError(f"y has {len(columns)} columns. {_SHAPES}")
     first, second = columns
     if second.kind == "boolean" and first.kind != "boolean":
         first, second = second, first
-    return _read_event(first), _read_time(second)
+    return _read_event(first), read_time(second)
 
 
-def _read_columns(y: Any) -> list[Column]:
+def read_columns(y: Any, shapes: str = _SHAPES) -> list[Column]:
+    """Return the columns of a target.
+
+    Parameters
+    ----------
+    y : structured array, data frame or array-like
+        The target.
+    shapes : str
+        What a target may be, for errors.
+    """
     if nw.dependencies.is_into_dataframe(y):
         try:
             frame = nw.from_native(y, eager_only=True)
         except nw.exceptions.DuplicateError:
-            raise ValueError(f"The columns of y have the same name. {_SHAPES}") from None
+            raise ValueError(f"The columns of y have the same name. {shapes}") from None
         if frame.shape[1] != 1:
             return [read_series(str(name), frame.get_column(name)) for name in frame.columns]
         y = frame.to_numpy()
@@ -270,7 +293,7 @@ def _read_columns(y: Any) -> list[Column]:
     if array.dtype.names is not None:
         return [read_array(name, array[name]) for name in array.dtype.names]
     if array.ndim == 2 and array.shape[1] != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape}. {_SHAPES}")
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape}. {shapes}")
     return [read_array("y", column_or_1d(array, warn=True))]
 
 
@@ -287,11 +310,20 @@ def _read_event(column: Column) -> NDArray[np.bool_]:
     return np.asarray(column.values == 1)
 
 
-def _read_time(column: Column) -> Floats:
+def read_time(column: Column, shapes: str = _SHAPES) -> Floats:
+    """Return the times that a column holds.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    shapes : str
+        What a target may be, for errors.
+    """
     if column.kind != "numeric":
         held = "booleans" if column.kind == "boolean" else "texts"
         raise ValueError(
-            f"The time column {column.name!r} of y holds {held}, not numbers. {_SHAPES}"
+            f"The time column {column.name!r} of y holds {held}, not numbers. {shapes}"
         )
     return column.values
 

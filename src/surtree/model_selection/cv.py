@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
 from surtree.data.table import read_table
-from surtree.data.target import read_target, read_weights, require_events
+from surtree.data.target import read_weights, require_events
 from surtree.estimator import SurTree, check_parameters
 from surtree.fitting.training import leave_out_censored_at_zero
 from surtree.model_selection.event_kfold import EventStratifiedKFold
@@ -165,6 +165,9 @@ class SurTreeCV(TreeEstimator):
     0.639
     """
 
+    # What is fitted on every fold, and in the end on all rows.
+    _tree_type: ClassVar[type[SurTree]] = SurTree
+
     best_estimator_: SurTree
     best_params_: dict[str, float]
     status_: Status
@@ -265,7 +268,7 @@ class SurTreeCV(TreeEstimator):
         scorer = self._check_parameters()
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table.n_rows)
-        target = read_target(y, table.n_rows, entry, id).with_spells(table)
+        target = self._read_target(y, table.n_rows, entry, id).with_spells(table)
         weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
         require_events(target.take(weight > 0))
         require_unweighted(self.scoring, weight)
@@ -425,10 +428,10 @@ class SurTreeCV(TreeEstimator):
         self.best_score_ = float(self.sizes_.mean[self.sizes_.chosen])
 
     def _tree(self) -> SurTree:
-        """Return a SurTree with the parameters that both have and mean the same."""
-        shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
+        """Return a tree with the parameters that both have and mean the same."""
+        shared = self._tree_type().get_params().keys() & self.get_params(deep=False).keys()
         own = {"n_jobs", "progress", "shrinkage"}
-        return SurTree(**{name: getattr(self, name) for name in shared - own})
+        return self._tree_type(**{name: getattr(self, name) for name in shared - own})
 
     def _shrinkages(self) -> list[float]:
         """Return the values of shrinkage to choose from, ascending."""

@@ -41,6 +41,9 @@ def plain_parameters(value: Any, where: str) -> None:
         elif name == "thresholds" and isinstance(item, dict):
             for column, values in item.items():
                 list_of(_finite)(values, f"{where}.{name}.{column}")
+        elif name == "causes" and isinstance(item, list):
+            one = list_of(_finite) if item and isinstance(item[0], list) else _finite
+            list_of(one)(item, f"{where}.{name}")
         elif item is not None and not isinstance(item, bool):
             Number("a plain value")(item, f"{where}.{name}")
 

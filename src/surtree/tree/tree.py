@@ -15,9 +15,10 @@ from surtree._types import ArrayValue, Floats
 from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
-from surtree.files.schema import format_and_version, is_known, shown
+from surtree.files.schema import format_and_version, is_known, read_each, shown
 from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
+from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.objective import Objective, total_by
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
 from surtree.tree.evidence import events_note
@@ -133,19 +134,26 @@ class Tree(ArrayValue):
     @cached_property
     def theta(self) -> Floats:
         """What each node predicts: as a rule, its hazard relative to the baseline."""
-        theta = self.objective.predict(self.sums.T)
+        theta = self.objective.theta(self.sums.T)
         theta.setflags(write=False)
         return theta
+
+    @cached_property
+    def prediction(self) -> Floats:
+        """What the objective predicts for each node, the last axis: theta, or more than that."""
+        prediction = self.objective.predict(self.sums.T)
+        prediction.setflags(write=False)
+        return prediction
 
     @property
     def events(self) -> Floats:
         """The weight of the events of each node."""
-        return self._sum("events")
+        return self._totals()[0]
 
     @property
     def hazard(self) -> Floats:
         """The weighted hazard of the rows of each node: how many events the baseline expects."""
-        return self._sum("hazard")
+        return self._totals()[1]
 
     @property
     def weighted(self) -> bool:
@@ -347,6 +355,7 @@ class Tree(ArrayValue):
                     "round_at_risk": counts.round_at_risk.tolist(),
                     "censored": counts.censored.tolist(),
                     "last_time": _saved_time(counts.last_time),
+                    **({"by_cause": counts.by_cause.tolist()} if counts.by_cause.size else {}),
                 }
                 for counts in self.risk
             ],
@@ -419,8 +428,11 @@ class Tree(ArrayValue):
         cut = self.worded_cuts[node]
         return cut.rule if child == self.right[node] else cut.negated_rule
 
-    def _sum(self, name: str) -> Floats:
-        return self.sums[:, self.objective.sum_names.index(name)]
+    def _totals(self) -> tuple[Floats, Floats]:
+        totals = self.objective.totals(self.sums.T)
+        if totals is None:
+            raise ValueError(f"The objective {self.objective.name!r} has no events and no hazard.")
+        return totals
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
@@ -439,6 +451,11 @@ def save_baseline(baseline: Baseline) -> dict[str, Any]:
         "cumulative_hazard": baseline.cumulative_hazard.tolist(),
         "floor": baseline.floor,
         "last_time": _saved_time(baseline.last_time),
+        **(
+            {"of_cause": [save_baseline(one) for one in baseline.of_cause]}
+            if isinstance(baseline, CauseBaseline)
+            else {}
+        ),
     }
 
 
@@ -454,7 +471,11 @@ def read_baseline(saved: Any) -> Baseline:
     times, hazard = (
         np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
     )
-    return Baseline(times, hazard, float(saved["floor"]), _read_time(saved.get("last_time")))
+    fields = times, hazard, float(saved["floor"]), _read_time(saved.get("last_time"))
+    if "of_cause" in saved:
+        causes = read_each(read_baseline, saved["of_cause"], "of_cause")
+        return CauseBaseline(*fields, of_cause=causes)
+    return Baseline(*fields)
 
 
 def _read_counts(leaf: dict[str, Any]) -> dict[str, Any]:

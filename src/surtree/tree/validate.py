@@ -20,6 +20,7 @@ from surtree.files.schema import (
     record,
 )
 from surtree.parameters import LEAF_CURVES
+from surtree.survival.competing_risks import CauseBaseline, CauseHazards
 from surtree.survival.objective import Objective
 from surtree.survival.time_axis import round_times
 from surtree.tree.at_risk import CENSORED_PLACES
@@ -48,7 +49,7 @@ _positive = Number("a number above zero", POSITIVE)
 
 BASELINE_FORMAT = record(
     {"times": list_of(_time), "cumulative_hazard": list_of(_positive), "floor": _positive},
-    also={"last_time": optional(_time)},  # in version 2
+    also={"last_time": optional(_time), "of_cause": list_of(anything)},  # in version 2
 )
 
 # In version 1, only the event times of a leaf have counts.
@@ -84,7 +85,7 @@ def _tree_format(
             **fields,
             "nodes": record(_NODES | nodes, also={"n_persons": list_of(_count)}),
             "cuts": list_of(anything),
-            "risk": list_of(record(risk)),
+            "risk": list_of(record(risk, also={"by_cause": list_of(list_of(_weight))})),
         },
         also={"baseline": anything, "known": known_categories},
     )
@@ -138,6 +139,7 @@ def validate_tree(tree: Tree, theta: Floats) -> None:
         (_adds_up, "the rows of its nodes do not add up"),
         (_has_possible_persons, "its persons are not those of its rows"),
         (_has_curve, "its baseline is not a curve"),
+        (_has_causes, "its causes are not those of its objective"),
         (_has_possible_sums, "no rows have the sums of its nodes"),
         (_predicts, "a leaf's hazard is out of all proportion"),
         (_counts_at_risk, "its at-risk counts are not those of its leaves"),
@@ -235,9 +237,36 @@ def _has_curve(tree: Tree) -> bool:
     )
 
 
+def _has_causes(tree: Tree) -> bool:
+    if not isinstance(tree.objective, CauseHazards):
+        return not isinstance(tree.baseline, CauseBaseline)
+    return (
+        isinstance(tree.baseline, CauseBaseline)
+        and len(tree.baseline.of_cause) == tree.objective.n_channels
+        and all(
+            one.times.shape == one.cumulative_hazard.shape
+            and bool(np.isin(one.times, tree.baseline.times).all())
+            and bool((np.diff(one.times) > 0).all())
+            and bool((np.diff(one.cumulative_hazard) >= 0).all())
+            for one in tree.baseline.of_cause
+        )
+        and _close(_steps_of_causes(tree.baseline), tree.baseline.hazard)
+        and all(
+            counts.by_cause.shape == (tree.objective.n_channels, counts.step.size)
+            and _close(counts.by_cause.sum(axis=0, dtype=np.float64), counts.deaths)
+            for counts in tree.risk
+        )
+    )
+
+
+def _steps_of_causes(baseline: CauseBaseline) -> Floats:
+    places = range(len(baseline.of_cause))
+    return np.asarray(sum(baseline.steps_of_cause(place) for place in places))
+
+
 def _predicts(tree: Tree) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(tree.theta * tree.baseline.cumulative_hazard[-1]).all())
+        return bool(np.isfinite(tree.prediction * tree.baseline.cumulative_hazard[-1]).all())
 
 
 def _counts_at_risk(tree: Tree) -> bool:
