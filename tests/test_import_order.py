@@ -30,6 +30,7 @@ ROOMS = (
     "fitting",
     "base",
     "estimator",
+    "effects",
     "heuristics",
     "model_selection",
     "competing_risks",

@@ -17,6 +17,16 @@ from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
 from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
+from surtree.effects import (
+    ArmPrediction,
+    CorrectedEffect,
+    EffectCorrection,
+    EffectTree,
+    HeterogeneityTest,
+    NotRandomisedWarning,
+    correct_effects,
+    heterogeneity_test,
+)
 from surtree.estimator import SurTree
 from surtree.model_selection import (
     CostComplexityPath,
@@ -51,8 +61,10 @@ from surtree.survival import (
     StepFunction,
 )
 from surtree.tree import (
+    Arms,
     AtRiskCounts,
     LeafCurve,
+    LeafEffect,
     Rule,
     Size,
     Tree,
@@ -71,6 +83,8 @@ from surtree.validation import (
 )
 
 __all__ = [
+    "ArmPrediction",
+    "Arms",
     "AtRiskCounts",
     "Audit",
     "Baseline",
@@ -82,18 +96,24 @@ __all__ = [
     "ColumnUse",
     "CompetingRisksTree",
     "CompetingRisksTreeCV",
+    "CorrectedEffect",
     "CostComplexityPath",
     "Cut",
+    "EffectCorrection",
+    "EffectTree",
     "Encoder",
     "Evaluation",
     "EventStratifiedKFold",
     "FoldProgress",
     "ForcedTree",
     "HeldOutScores",
+    "HeterogeneityTest",
     "LeafCheck",
     "LeafCurve",
+    "LeafEffect",
     "LeafStability",
     "Measure",
+    "NotRandomisedWarning",
     "Objective",
     "Optimum",
     "Performance",
@@ -116,9 +136,11 @@ __all__ = [
     "audit_tree",
     "column_costs",
     "confidence_band",
+    "correct_effects",
     "cost_complexity_path",
     "evaluate",
     "force_questions",
+    "heterogeneity_test",
     "leaf_curves",
     "leaf_incidence",
     "leaf_incidence_band",

@@ -342,6 +342,8 @@ class SurTree(TreeEstimator):
         """Return the parameters that a file has, or raise a ValueError for those of others."""
         if "causes" in saved:
             raise ValueError("it is of competing risks: load it with CompetingRisksTree.load")
+        if "min_events_arm" in saved:
+            raise ValueError("it is of treatment effects: load it with EffectTree.load")
         return saved
 
     def _is_objective(self, objective: Objective) -> bool:

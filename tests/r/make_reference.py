@@ -4,12 +4,13 @@ Trees of partykit and rpart are in ``reference.json.gz``; trees of both with the
 ``docs/audits.md`` writes them, in ``default_rpart.json.gz`` and ``default_partykit.json.gz``;
 Kaplan-Meier curves of the leaves of our trees, with bands and medians, in ``curves.json.gz``; the
 optimism that the bootstrap of rms finds in ``optimism.json``; cumulative incidences of survival and
-cmprsk, and the likelihood of a Poisson model, for the leaves of our trees in ``incidence.json.gz``.
+cmprsk, and the likelihood of a Poisson model, for the leaves of our trees in ``incidence.json.gz``;
+Poisson models of the leaves and arms of our trees of effects in ``effects.json.gz``.
 
 Needs R with partykit, rpart, survival, rms, cmprsk and jsonlite (Debian: ``apt-get install
 r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk r-cran-jsonlite``). Run it as
-``python tests/r/make_reference.py``, with "curves", "incidence", "optimism" or "trees" for a part
-of it; the tests only read the files that it writes.
+``python tests/r/make_reference.py``, with "curves", "effects", "incidence", "optimism" or "trees"
+for a part of it; the tests only read the files that it writes.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 import pandas as pd
 from cause_cases import CAUSE_CASES
 from curve_cases import CURVES
+from effect_cases import EFFECTS
 from optimism_cases import CASES, optimism_case
 from real_tables import TABLES, numbers
 
@@ -89,6 +91,23 @@ def make_incidence() -> None:
         keep("incidence.json.gz", json.loads((folder / "incidence.json").read_text()))
 
 
+def make_effects() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, case in EFFECTS.items():
+            rows, treatment = case()
+            frame = pd.DataFrame(rows.y).assign(
+                leaf=rows.model.apply(rows.X),
+                arm=(treatment != rows.model.arms_[0]).astype(int),
+                entry=rows.entry,
+                weight=rows.weight,
+                floor=rows.model.tree_.baseline.floor,
+            )
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / "effects.R", folder, *EFFECTS], check=True)
+        keep("effects.json.gz", json.loads((folder / "effects.json").read_text()))
+
+
 def make_optimism() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -148,6 +167,7 @@ if __name__ == "__main__":
         "default trees": make_default_trees,
         "curves": make_curves,
         "incidence": make_incidence,
+        "effects": make_effects,
         "optimism": make_optimism,
         "trees": make_trees,
     }

@@ -161,7 +161,10 @@ def read_target(
     >>> read_target(y, n_rows=2).event
     array([ True, False])
     """
-    return check_target(*_read_event_and_time(y), n_rows, entry)
+    target = check_target(*_read_event_and_time(y), n_rows, entry)
+    if id is None:
+        return target
+    return replace(target, person=read_persons(id, target.time, target.entry))
 
 
 def check_target(
@@ -190,8 +193,6 @@ def check_target(
     target = Target(event, time + 0.0)  # which has no negative zero
     if entry is not None:
         target = replace(target, entry=_read_entry(entry, target))
-    if id is not None:
-        target = replace(target, person=read_persons(id, target.time, target.entry))
     return target
 
 

@@ -12,7 +12,7 @@ from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
-from surtree.survival.objective import RowSums, row_counts
+from surtree.survival.objective import RowSums, row_counts, saturated_gain
 
 # The structs in C++, by the number of channels that they have.
 _CONTRASTS = {2: "two_contrasts", 4: "four_contrasts"}
@@ -76,7 +76,8 @@ class ArmHazards(Channels):
         events = np.where(target.event, weight, 0.0)
         inside = target.arm == np.arange(self.n_channels)[:, None]
         values = np.stack([inside * events, inside * (weight * hazard)], axis=1)
-        return values.reshape(2 * self.n_channels, -1), -(events * np.log(hazard))
+        alone = saturated_gain(target, np.stack([events, weight * hazard]), hazard)
+        return values.reshape(2 * self.n_channels, -1), alone
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return rows, events, and the events of each arm: ``events_0``, ``events_1``, ..."""

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.cuts.cut import Cut
+from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
 from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, TreeTopology
 from surtree.survival.baseline import Baseline
 from surtree.survival.objective import Objective
+from surtree.tree.arms import count_arms
 from surtree.tree.at_risk import leaf_at_risk
 from surtree.tree.tree import Tree
 
@@ -158,7 +160,10 @@ def with_at_risk(
     weight = problem.sums.weight
     risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
     n_persons = None if target.person is None else _count_persons(tree, leaf_of_row, target.person)
-    return replace(tree, risk=risk, leaf_curve=leaf_curve, n_persons=n_persons)
+    arms = None
+    if isinstance(target, ArmTarget) and target.labels:
+        arms = count_arms(tree, leaf_of_row, target, weight, tree.baseline, target.labels)
+    return replace(tree, risk=risk, leaf_curve=leaf_curve, n_persons=n_persons, arms=arms)
 
 
 def _count_persons(

@@ -85,7 +85,10 @@ MODEL_FORMATS = {
     1: record(_FIELDS | {"trees": list_of(record(_TREE))}, also=_ALSO),
     2: record(
         _FIELDS
-        | {"objective": anything, "trees": list_of(record(_TREE | {"leaf_curve": anything}))},
+        | {
+            "objective": anything,
+            "trees": list_of(record(_TREE | {"leaf_curve": anything}, also={"arms": anything})),
+        },
         also=_ALSO | _SCORES,
     ),
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surtree.tree.arms import arm_cells, arm_headings
 from surtree.tree.evidence import advice, events_note, theta_text
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ def tree_text(tree: Tree) -> str:
     tree : Tree
         A fitted tree.
     """
-    counts = ("n",) if tree.n_persons is None else ("persons", "rows")
-    headings = (*counts, "events", "theta", f"median ({tree.leaf_curve})")
+    headings = _headings(tree)
     lines: list[_Line] = [("", headings, ""), *_draw(tree, 0, "all rows", "", "")]
     label_width = max(len(label) for label, _, _ in lines)
     columns = zip(*(cells for _, cells, _ in lines if cells), strict=True)
@@ -65,10 +65,20 @@ def _draw(tree: Tree, node: int, label: str, before: str, below: str) -> Iterato
         yield from _draw(tree, int(child), condition, below + tip, below + line)
 
 
+def _headings(tree: Tree) -> tuple[str, ...]:
+    counts = ("n",) if tree.n_persons is None else ("persons", "rows")
+    if tree.arms is not None:
+        return (*counts, *arm_headings(tree.arms))
+    return (*counts, "events", "theta", f"median ({tree.leaf_curve})")
+
+
 def _cells(tree: Tree, leaf: int) -> tuple[str, ...]:
+    counts = [] if tree.n_persons is None else [str(tree.n_persons[leaf])]
+    counts.append(str(tree.n_samples[leaf]))
+    if tree.arms is not None:
+        return (*counts, *arm_cells(tree, leaf))
     return (
-        *([] if tree.n_persons is None else [str(tree.n_persons[leaf])]),
-        str(tree.n_samples[leaf]),
+        *counts,
         str(tree.n_events[leaf]),
         theta_text(tree, leaf, ".3g"),
         median_text(tree, leaf, ".6g"),

@@ -20,6 +20,7 @@ from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
 from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.objective import Objective, total_by
+from surtree.tree.arms import Arms, save_arms
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
 from surtree.tree.evidence import events_note
 from surtree.tree.leaf_curve import curve_of
@@ -113,6 +114,8 @@ class Tree(ArrayValue):
     n_persons : array of int, optional
         The persons who have rows in the node, where `fit` was told whose rows they are; a person
         may be on both sides of a split. Trees of other sizes on a path do not keep them.
+    arms : Arms, optional
+        The arms of a trial, in the chosen tree of an `EffectTree`.
     """
 
     column: Integers
@@ -130,6 +133,7 @@ class Tree(ArrayValue):
     risk: tuple[AtRiskCounts, ...] = ()
     leaf_curve: LeafCurveKind = "baseline"
     n_persons: Integers | None = None
+    arms: Arms | None = None
 
     @cached_property
     def theta(self) -> Floats:
@@ -347,18 +351,8 @@ class Tree(ArrayValue):
             },
             **save_cuts(self.cuts),
             "baseline": save_baseline(self.baseline),
-            "risk": [
-                {
-                    "step": counts.step.tolist(),
-                    "at_risk": counts.at_risk.tolist(),
-                    "deaths": counts.deaths.tolist(),
-                    "round_at_risk": counts.round_at_risk.tolist(),
-                    "censored": counts.censored.tolist(),
-                    "last_time": _saved_time(counts.last_time),
-                    **({"by_cause": counts.by_cause.tolist()} if counts.by_cause.size else {}),
-                }
-                for counts in self.risk
-            ],
+            "risk": [_save_counts(counts) for counts in self.risk],
+            **save_arms(self.arms, _save_counts),
         }
 
     @classmethod
@@ -403,6 +397,7 @@ class Tree(ArrayValue):
             n_persons=np.array(nodes["n_persons"], dtype=np.int32)
             if "n_persons" in nodes
             else None,
+            arms=_read_arms(saved["arms"]) if "arms" in saved else None,
         )
         theta = np.array(nodes["theta"], dtype=np.float64)
         if version == 1 and theta.shape == tree.n_events.shape:
@@ -476,6 +471,27 @@ def read_baseline(saved: Any) -> Baseline:
         causes = read_each(read_baseline, saved["of_cause"], "of_cause")
         return CauseBaseline(*fields, of_cause=causes)
     return Baseline(*fields)
+
+
+def _save_counts(counts: AtRiskCounts) -> dict[str, Any]:
+    return {
+        "step": counts.step.tolist(),
+        "at_risk": counts.at_risk.tolist(),
+        "deaths": counts.deaths.tolist(),
+        "round_at_risk": counts.round_at_risk.tolist(),
+        "censored": counts.censored.tolist(),
+        "last_time": _saved_time(counts.last_time),
+        **({"by_cause": counts.by_cause.tolist()} if counts.by_cause.size else {}),
+    }
+
+
+def _read_arms(saved: dict[str, Any]) -> Arms:
+    n_samples, n_events = (
+        np.array(saved[name], dtype=np.int32).reshape(len(saved[name]), -1)
+        for name in ("n_samples", "n_events")
+    )
+    risk = tuple(at_risk_counts(map(_read_counts, leaf)) for leaf in saved["risk"])
+    return Arms(tuple(saved["labels"]), n_samples, n_events, risk)
 
 
 def _read_counts(leaf: dict[str, Any]) -> dict[str, Any]:
