@@ -101,12 +101,12 @@ class EffectTree(SurTree):
     >>> aid = X.pop("financial_aid")
     >>> model = EffectTree(max_depth=1).fit(X, y, treatment=aid)
     >>> print(model.tree_)
-                                n  events no, yes  yes over no  95% interval
+                        n  events no, yes  yes over no    95% interval
     all rows
-    ├─ prior_convictions <= 2  273         34, 31        0.858  0.51 to 1.44
-    └─ prior_convictions > 2   159         32, 17        0.494  0.257 to 0.916
+    ├─ parole is yes  267          37, 31        0.858   0.515 to 1.42
+    └─ parole is no   165          29, 17        0.494  0.255 to 0.929
     >>> model.predict_effect(X.head(2)).round(3).tolist()
-    [0.494, 0.494]
+    [0.858, 0.858]
     """
 
     def __init__(
