@@ -6,6 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,6 +30,8 @@ from surtree.effects.estimator import read_trial
 from surtree.effects.heterogeneity import common_effect
 from surtree.effects.limits import ArmLimits
 from surtree.fitting.fit_problem import make_problem
+from surtree.plot import plot_tree
+from surtree.report import write_report
 from surtree.tree.arms import arm_curve, leaf_effects
 
 REFERENCE = json.loads(
@@ -366,3 +369,27 @@ def test_a_tree_of_effects_on_real_rows(tmp_path):
     model.save(tmp_path / "model.json")
     with pytest.raises(ValueError, match="it is of treatment effects"):
         SurTree.load(tmp_path / "model.json")
+
+
+def test_pictures_and_pages_have_a_curve_for_each_arm(tmp_path):
+    X, y, arm = trial(12, n_arms=3)
+    model = EffectTree(1).fit(X, y, arm)
+    ax = plot_tree(model)
+    texts = {text.get_text() for text in ax.texts}
+    assert {"0", "1", "2", "2\nover 0"} <= texts
+    # A line at one half, and a thick line, a thin one and ticks for each arm.
+    assert [len(panel.lines) for panel in ax.child_axes] == [10, 10]
+    plt.close(ax.figure)
+    write_report(model, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert page.count('aria-label="Survival of each arm over time"') == 2
+    assert "Not tested: nothing is known about whether effects differ." in page
+    assert "from an arbitrary zero" in page
+    model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_permutations=9)
+    model.correction_ = correct_effects(model, X, y, arm, n_bootstraps=3)
+    write_report(model, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "differs between rows (p = " in page
+    assert "is left in rows that were not searched" in page
+    for effect in model.effects_:
+        assert f"{effect.arm} over 0: {effect.ratio:.3g}" in page

@@ -80,6 +80,9 @@ class EffectTree(SurTree):
         The labels of the arms, the reference first.
     effects_ : tuple of LeafEffect
         The hazard ratio of each leaf and arm, with 95% limits; `leaf_effects` has other levels.
+    heterogeneity_, correction_ : HeterogeneityTest, EffectCorrection or None
+        What `heterogeneity_test` and `correct_effects` say of this model: None until you set them,
+        for `write_report`. They are not saved.
     tree_, path_, loss_, lower_bound_, gap_, status_, encoder_ : object
         As in `SurTree`. With "effect" the zero of the loss is arbitrary: only differences count,
         and a search that is ended early has no bound.
@@ -108,6 +111,10 @@ class EffectTree(SurTree):
     >>> model.predict_effect(X.head(2)).round(3).tolist()
     [0.858, 0.858]
     """
+
+    # Of a loaded model nothing is known.
+    heterogeneity_: Any = None
+    correction_: Any = None
 
     def __init__(
         self,
@@ -190,6 +197,7 @@ class EffectTree(SurTree):
             SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
         )
         adopt_size(self, problem, path, choose_size(self, path))
+        self.heterogeneity_ = self.correction_ = None
         warn_unless_randomised(problem, stacklevel=3)
         if self.status_ == "time_limit":
             warnings.warn(

@@ -11,6 +11,7 @@ from surtree.cuts.categories import MOST_FOR_SUBSETS
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder
 from surtree.display.labels import Labels
+from surtree.effects import EffectCorrection, HeterogeneityTest
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.questions.columns import ColumnCosts
@@ -132,6 +133,8 @@ class Findings:
         What columns are called on the page.
     time_unit : str, optional
         What time is counted in.
+    heterogeneity, correction : HeterogeneityTest, EffectCorrection, optional
+        Of a tree of treatment effects: whether they differ, and what is left of them.
     """
 
     tree: Tree
@@ -146,6 +149,8 @@ class Findings:
     labels: Labels = field(default_factory=Labels)
     column_costs: ColumnCosts | None = None
     time_unit: str | None = None
+    heterogeneity: HeterogeneityTest | None = None
+    correction: EffectCorrection | None = None
 
     @property
     def predicts_otherwise(self) -> bool:
@@ -223,6 +228,8 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
         held_out=model.held_out_,
         validation=model.validation_,
         parameters=_parameters(model),
+        heterogeneity=getattr(model, "heterogeneity_", None),
+        correction=getattr(model, "correction_", None),
     )
 
 
