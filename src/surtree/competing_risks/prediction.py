@@ -12,7 +12,7 @@ from surtree._types import Floats
 from surtree.base import TreeEstimator
 from surtree.competing_risks.choice import CauseChoice, cause_weights
 from surtree.data.causes import CauseTarget, read_cause_target
-from surtree.data.target import Target
+from surtree.data.target import Target, require_events
 from surtree.metrics import Concordance, concordance_index_cause
 from surtree.survival.competing_risks import CauseHazards
 from surtree.tree.cause_curves import cause_theta, causes_of, leaf_incidence
@@ -112,6 +112,7 @@ class CauseEstimator(TreeEstimator):
 
     def _objective(self, target: Target) -> CauseHazards:
         assert isinstance(target, CauseTarget)
+        require_events(target)
         return CauseHazards(
             causes=target.causes,
             weights=cause_weights(self.causes, target.causes),

@@ -321,6 +321,7 @@ class Tree(ArrayValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain lists and numbers that JSON can hold without loss."""
+        has_causes = isinstance(self.baseline, CauseBaseline)
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -341,7 +342,7 @@ class Tree(ArrayValue):
                     "round_at_risk": counts.round_at_risk.tolist(),
                     "censored": counts.censored.tolist(),
                     "last_time": _saved_time(counts.last_time),
-                    **({"by_cause": counts.by_cause.tolist()} if counts.by_cause.size else {}),
+                    **({"by_cause": counts.by_cause.tolist()} if has_causes else {}),
                 }
                 for counts in self.risk
             ],
