@@ -29,7 +29,8 @@ from surtree.datasets import load_gbsg2, load_melanoma
 from surtree.solver import reference
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.objective import RowSums
-from surtree.tree.cause_curves import cause_events, cause_limits, incidence_of
+from surtree.tree.cause_curves import incidence_of
+from surtree.tree.causes import cause_events, cause_limits
 
 X, Y = load_melanoma(backend="pandas")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
 from surtree.tree.evidence import advice, events_note, theta_text
 
 if TYPE_CHECKING:
@@ -23,7 +25,11 @@ def tree_text(tree: Tree) -> str:
     tree : Tree
         A fitted tree.
     """
-    headings = ("n", "events", "theta", f"median ({tree.leaf_curve})")
+    headings: tuple[str, ...] = ("n", "events", "theta", f"median ({tree.leaf_curve})")
+    if has_causes(tree):
+        causes = causes_of(tree).causes
+        named = (f"{name} {cause}" for cause in causes for name in ("events", "theta"))
+        headings = ("n", *named)
     lines: list[_Line] = [("", headings, ""), *_draw(tree, 0, "all rows", "", "")]
     label_width = max(len(label) for label, _, _ in lines)
     columns = zip(*(cells for _, cells, _ in lines if cells), strict=True)
@@ -65,6 +71,12 @@ def _draw(tree: Tree, node: int, label: str, before: str, below: str) -> Iterato
 
 
 def _cells(tree: Tree, leaf: int) -> tuple[str, ...]:
+    if has_causes(tree):
+        figures = (
+            (f"{cause_events(tree, cause)[leaf]:g}", cause_text(tree, leaf, cause, ".3g"))
+            for cause in causes_of(tree).causes
+        )
+        return (str(tree.n_samples[leaf]), *chain.from_iterable(figures))
     return (
         str(tree.n_samples[leaf]),
         str(tree.n_events[leaf]),
