@@ -12,11 +12,26 @@ from surtree._types import Floats
 from surtree.base import TreeEstimator
 from surtree.competing_risks.choice import CauseChoice, cause_weights
 from surtree.data.causes import CauseTarget, read_cause_target
-from surtree.data.target import Target
+from surtree.data.target import Target, require_events
 from surtree.metrics import Concordance, concordance_index_cause
 from surtree.survival.competing_risks import CauseHazards
-from surtree.tree.cause_curves import cause_theta, causes_of, leaf_incidence
+from surtree.tree.cause_curves import leaf_incidence
+from surtree.tree.causes import cause_theta, causes_of
 from surtree.tree.rows import find_leaves
+
+
+def refuse_causes(model: Any, what: str) -> None:
+    """Raise an error for a model of competing risks, where there is nothing for several causes.
+
+    Parameters
+    ----------
+    model : object
+        Any model.
+    what : str
+        What there is not.
+    """
+    if isinstance(model, CauseEstimator):
+        raise ValueError(f"There is no {what} of competing risks yet: it knows of one event only.")
 
 
 class CauseEstimator(TreeEstimator):
@@ -114,6 +129,7 @@ class CauseEstimator(TreeEstimator):
 
     def _objective(self, target: Target) -> CauseHazards:
         assert isinstance(target, CauseTarget)
+        require_events(target)
         return CauseHazards(
             causes=target.causes,
             weights=cause_weights(self.causes, target.causes),

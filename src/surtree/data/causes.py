@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree.data.persons import read_persons
 from surtree.data.table import Column
-from surtree.data.target import Target, check_target, read_columns, read_time
+from surtree.data.target import Target, check_target, read_columns, read_time, require_length
 
 _SHAPES = (
     "y is a structured array, a data frame or a pair of arrays with a cause (whole numbers, 0 "
@@ -76,6 +76,7 @@ def read_cause_target(
         return y
     first, second = _two_columns(y)
     cause = _read_cause(first)
+    require_length("the cause in y", len(cause), n_rows)
     target = check_target(cause > 0, read_time(second, _SHAPES), n_rows, entry)
     causes = tuple(np.unique(cause[cause > 0]).tolist())
     person = None if id is None else read_persons(id, target.time, target.entry)

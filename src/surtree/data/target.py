@@ -179,7 +179,7 @@ def check_target(
     n_rows, entry
         As in `read_target`.
     """
-    _require_length("y", len(time), n_rows)
+    require_length("y", len(time), n_rows)
     _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers", "drop such rows")
     _refuse("y", time < 0, time, "negative times", "drop such rows")
     extreme = (time > 0) & ((time < _LEAST_TIME) | (time > _GREATEST_TIME))
@@ -356,11 +356,12 @@ def _read_numbers(name: str, values: ArrayLike, n_rows: int) -> Floats:
         raise ValueError(f"{name} holds a whole number that is too large for a float") from None
     if numbers.ndim != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {numbers.shape}")
-    _require_length(name, len(numbers), n_rows)
+    require_length(name, len(numbers), n_rows)
     return numbers
 
 
-def _require_length(name: str, length: int, n_rows: int) -> None:
+def require_length(name: str, length: int, n_rows: int) -> None:
+    """Raise an error unless something has as many rows as the table."""
     if length != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{n_rows}, {length}]; "

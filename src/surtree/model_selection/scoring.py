@@ -24,7 +24,8 @@ from surtree.metrics import (
     normalized_integrated_incidence_brier_score,
 )
 from surtree.survival.objective import RowSums
-from surtree.tree.cause_curves import cause_theta, causes_of, leaf_incidence
+from surtree.tree.cause_curves import leaf_incidence
+from surtree.tree.causes import cause_theta, causes_of
 from surtree.tree.curves import leaf_curves
 from surtree.tree.rows import goes_right, route_rows
 from surtree.tree.tree import Tree

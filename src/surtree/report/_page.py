@@ -21,6 +21,7 @@ from surtree.display.labels import read_labels
 from surtree.display.leaves import read_everyone, read_leaves, time_label
 from surtree.files.writing import write_text
 from surtree.questions.columns import ColumnCosts
+from surtree.report._causes import causes_html
 from surtree.report._data import Shown, embedded_json, page_data
 from surtree.report._effects import effects_html, verdict_html
 from surtree.report._findings import Findings, read_findings
@@ -171,6 +172,7 @@ def page_html(
         chosen_here=escape(chosen_here(tree)),
         validation=validation_html(findings) if tree.arms is None else verdict_html(findings),
         resampled=curves_html(findings) + stability_html(findings),
+        causes=causes_html(findings, leaves, times, level),
         groups=groups_html(findings, leaves, survival, level),
         provenance=provenance_html(findings, leaves, today or date.today()),
         form=form_html(fields),

@@ -1,4 +1,4 @@
-"""Competing risks in the leaves: relative risk and cumulative incidence of each cause."""
+"""Competing risks in the leaves: the cumulative incidence of each cause, with its band."""
 
 from __future__ import annotations
 
@@ -10,72 +10,13 @@ import numpy as np
 from surtree._types import Floats
 from surtree.parameters import LeafCurveKind
 from surtree.survival.aalen_johansen import CauseCounts, incidence_band, proportional_incidence
-from surtree.survival.competing_risks import CauseBaseline, CauseHazards
+from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
+from surtree.tree.causes import cause_limits, causes_of
 from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_position
-from surtree.tree.leaf_intervals import ratio_limits
 from surtree.tree.resolve import tree_of
 from surtree.tree.tree import Tree
-
-
-def causes_of(tree: Tree) -> CauseHazards:
-    """Return the objective of a tree of competing risks, or raise an error for any other tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    """
-    if not isinstance(tree.objective, CauseHazards):
-        raise ValueError("This tree knows of one cause only: fit a CompetingRisksTree.")
-    return tree.objective
-
-
-def cause_events(tree: Tree, cause: int) -> Floats:
-    """Return the weight of the events of a cause in each node.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    cause : int
-        One of its causes.
-    """
-    return tree.sums[:, 2 * causes_of(tree).place(cause)]
-
-
-def cause_theta(tree: Tree, cause: int) -> Floats:
-    """Return the hazard of a cause in each node, relative to the baseline of the cause.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    cause : int
-        One of its causes.
-    """
-    theta: Floats = tree.prediction[causes_of(tree).place(cause)]
-    return theta
-
-
-def cause_limits(tree: Tree, node: int, cause: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the confidence limits of the relative risk of a cause in a node.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    node : int
-        The number of a node.
-    cause : int
-        One of its causes.
-    level : float
-        The probability that the interval covers the truth.
-    """
-    place = causes_of(tree).place(cause)
-    events, expected = tree.sums[node, 2 * place : 2 * place + 2].tolist()
-    return ratio_limits(tree, events, expected, level)
 
 
 def leaf_incidence(

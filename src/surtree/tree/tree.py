@@ -481,7 +481,7 @@ def _save_counts(counts: AtRiskCounts) -> dict[str, Any]:
         "round_at_risk": counts.round_at_risk.tolist(),
         "censored": counts.censored.tolist(),
         "last_time": _saved_time(counts.last_time),
-        **({"by_cause": counts.by_cause.tolist()} if counts.by_cause.size else {}),
+        **({"by_cause": counts.by_cause.tolist()} if len(counts.by_cause) else {}),
     }
 
 

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
 from surtree._types import Floats
+from surtree.competing_risks.prediction import refuse_causes
 from surtree.data.take import take
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.metrics._input import read_times
@@ -83,6 +84,7 @@ def read_rows(
     id: ArrayLike | None = None,
 ) -> Rows:
     """Read what a user passed to a validation of a model that is to be fitted."""
+    refuse_causes(model, "validation")
     for name, given in (("sample_weight", sample_weight), ("entry", entry), ("id", id)):
         if given is not None and not has_fit_parameter(model, name):
             raise ValueError(f"{type(model).__name__} takes no {name}: leave it out.")
