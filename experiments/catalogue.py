@@ -8,6 +8,7 @@ from experiments import (
     ablation,
     category_cuts,
     category_speed,
+    effects,
     ensembles,
     ensembles_page,
     gaps,
@@ -83,6 +84,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=validation_truth.cases,
         measure=validation_truth.measure,
         page=validation_truth.page,
+    ),
+    "effects": Experiment(
+        title="treatment effects in simulated trials: subgroups that are there, and that are not",
+        cases=effects.cases,
+        measure=effects.measure,
+        page=effects.page,
     ),
     "ensembles": Experiment(
         title="many trees beside one: the bag, and ensembles of others",

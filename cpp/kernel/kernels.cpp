@@ -1,4 +1,5 @@
-// The kernels of one instruction set: compiled once for each (see kernels.hpp).
+// The kernels of one objective, SURTREE_OBJECTIVE, for one instruction set: compiled once for each of both
+// (see kernels.hpp).
 #include "kernel/kernels.hpp"
 
 #include "kernel/depth_three.hpp"
@@ -96,6 +97,7 @@ constexpr Kernels table = {
     SURTREE_NAME(SURTREE_ISA),
     Objective::name,
     Objective::n_sums,
+    Objective::n_channels,
     Objective::n_parameters,
     Objective::exposure,
     Objective::is_convex,
@@ -116,12 +118,10 @@ constexpr Kernels table = {
 
 }  // namespace
 
-const Kernels* find_kernels(const char* objective) {
-    const Kernels* found = nullptr;
-    for_each_objective([&]<class Objective>(Type<Objective>) {
-        if (__builtin_strcmp(objective, Objective::name) == 0) found = &table<Objective>;
-    });
-    return found;
+template <class Objective>
+const Kernels* kernels_of() {
+    return &table<Objective>;
 }
+template const Kernels* kernels_of<SURTREE_OBJECTIVE>();
 
 }  // namespace surtree::SURTREE_ISA

@@ -109,11 +109,11 @@ struct Kernels {
     const char* instruction_set;
     const char* objective;
     // Copied from the objective (see objective/objectives.hpp).
-    int n_sums, n_parameters, exposure;
+    int n_sums, n_channels, n_parameters, exposure;
     bool is_convex, is_monotone;
     int lanes;  // doubles in a vector
     double (*scale)(const double* totals);
-    double (*saturated_exactly)(const double* row);
+    double (*saturated_exactly)(const double* channel);
 
     Kernel depth[3];                                          // trees of depth one, two, three
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles

@@ -83,15 +83,14 @@ struct Scan {
         Best best(in, side);
         int first = 0;
         // Branch and bound over boxes. The gain is convex in the sums of one part, which grow from cut to
-        // cut. So between two cuts it is at most the maximum over the corners of the box that they span. Most
-        // boxes are pruned.
-        if constexpr (Objective::is_convex && Objective::is_nonnegative && n_sums == 2) {
+        // cut. So between two cuts it is at most the maximum over the corners of the box that they span, for
+        // each channel by itself. Most boxes are pruned.
+        if constexpr (Objective::is_convex && Objective::is_nonnegative) {
             for (; first + lanes * box < n_cuts; first += lanes * box) {
                 const Sums low(sums, first, box), high(sums, first + box, box);
-                Vector at_corners = broadcast(infeasible);
-                for (const Vector x : {low.of[0], high.of[0]})
-                    for (const Vector y : {low.of[1], high.of[1]})
-                        at_corners = larger(at_corners, best.gain_of({x, y}));
+                Vector at_corners = best.gain_at_corners(0, low.of, high.of);
+                for (int j = 1; j < Objective::n_channels; ++j)
+                    at_corners += best.gain_at_corners(j, low.of, high.of);
                 for (int l = 0; l < lanes; ++l)
                     if (at_corners[l] > best.least())
                         for (int k = 0; k < box; k += lanes) best.add(Sums(sums, first + l * box + k, 1));
@@ -138,6 +137,18 @@ struct Scan {
             Vector rest[n_sums];
             for (int c = 0; c < n_sums; ++c) rest[c] = total[c] - part[c];
             return leaf.objective.gain(part) + leaf.objective.gain(rest);
+        }
+
+        // The largest gain of a channel over the corners of the box between two cuts.
+        Vector gain_at_corners(int j, const Vector (&low)[Width], const Vector (&high)[Width]) const {
+            static_assert(n_sums == 2 * Objective::n_channels, "a channel is a pair of sums");
+            const Objective& of = leaf.objective;
+            Vector most = broadcast(infeasible);
+            for (const Vector x : {low[2 * j], high[2 * j]})
+                for (const Vector y : {low[2 * j + 1], high[2 * j + 1]})
+                    most = larger(most, of.channel_gain(j, x, y) +
+                                            of.channel_gain(j, total[2 * j] - x, total[2 * j + 1] - y));
+            return most;
         }
 
         void add(const Sums& sums) {

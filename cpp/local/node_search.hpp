@@ -112,7 +112,13 @@ class NodeSearch {
     }
 
     // Every row has some exposure.
-    static bool is_empty(const Slot& slot) { return slot.sums[Leaf::Objective::exposure] == 0; }
+    static bool is_empty(const Slot& slot) {
+        using Objective = typename Leaf::Objective;
+        bool any = false;
+        for (int c = Objective::exposure; c < Leaf::n_sums; c += Leaf::n_sums / Objective::n_channels)
+            any = any || slot.sums[c] != 0;
+        return !any;
+    }
 
     // The leaves of the left subtree are slots 0 .. n_left_ - 1, those of the right one follow. Each
     // row has a slot on either side, so that a cut only decides which of the two it adds to.

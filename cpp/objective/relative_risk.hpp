@@ -12,7 +12,8 @@ namespace surtree::SURTREE_ISA {
 
 struct RelativeRisk {
     static constexpr const char* name = "relative_risk";
-    static constexpr int n_sums = 2;        // events, hazard
+    static constexpr int n_sums = 2;  // events, hazard
+    static constexpr int n_channels = 1;
     static constexpr int n_parameters = 1;  // shrinkage
     static constexpr int exposure = 1;
     static constexpr bool is_convex = true;
@@ -23,7 +24,10 @@ struct RelativeRisk {
 
     explicit RelativeRisk(const double* parameters) : prior(broadcast(parameters[0])) {}
 
-    Vector gain(const Vector (&sums)[n_sums]) const { return gain(sums[0] + prior, sums[1] + prior); }
+    Vector gain(const Vector (&sums)[n_sums]) const { return channel_gain(0, sums[0], sums[1]); }
+    Vector channel_gain(int /*channel*/, Vector events, Vector hazard) const {
+        return gain(events + prior, hazard + prior);
+    }
     Vector saturated(const Vector (&sums)[n_sums]) const { return gain(sums[0], sums[1]); }
 
     static double scale(const double* totals) { return totals[0]; }

@@ -58,19 +58,29 @@ double finest_grid(const Problem& problem) {
     return std::ldexp(1.0, exponent - 51);
 }
 
-// Adds a row, in units of the grid, and returns its slack. If exposures are rounded down, a row of less than
-// one unit is left out: no leaf gains more by it than the row would gain as a leaf of its own.
-double add_row(const Problem& problem, std::size_t row, double grid, double* to) {
-    const int n_sums = problem.objective->n_sums, exposure = problem.objective->exposure;
+// Adds a channel of a row, in units of the grid, and returns its slack. If exposures are rounded down, a
+// channel of less than one unit is left out: no leaf gains more by it than the row would gain as a leaf of
+// its own.
+double add_channel(const Problem& problem, std::size_t row, int first, int last, double grid, double* to) {
+    const int exposure = first + problem.objective->exposure;
     double units[LeafValue::max_width];
-    for (int c = 0; c < n_sums; ++c) units[c] = problem.sums[at(c) * problem.n_rows + row] / grid;
-    if (problem.round_down && units[exposure] < 1) return problem.objective->saturated_exactly(units);
-    for (int c = 0; c < n_sums; ++c) {
+    for (int c = first; c < last; ++c) units[c] = problem.sums[at(c) * problem.n_rows + row] / grid;
+    if (problem.round_down && units[exposure] < 1) return problem.objective->saturated_exactly(units + first);
+    for (int c = first; c < last; ++c) {
         const bool down = problem.round_down && c == exposure;
         const double rounded = down ? std::floor(units[c]) : std::nearbyint(units[c]);
         to[c] += c == exposure ? std::max(1.0, rounded) : rounded;
     }
     return 0;
+}
+
+// Adds a row, in units of the grid, and returns its slack.
+double add_row(const Problem& problem, std::size_t row, double grid, double* to) {
+    const int size = problem.objective->n_sums / problem.objective->n_channels;
+    double slack = 0;
+    for (int first = 0; first < problem.objective->n_sums; first += size)
+        slack += add_channel(problem, row, first, first + size, grid, to);
+    return slack;
 }
 
 // Copies the chosen rows in the given order, without hashes.

@@ -15,7 +15,18 @@ from importlib.metadata import version
 from surtree.audit import Audit, Optimum, RTree, SplitCost, audit_tree, read_r_tree
 from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
+from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
+from surtree.effects import (
+    ArmPrediction,
+    CorrectedEffect,
+    EffectCorrection,
+    EffectTree,
+    HeterogeneityTest,
+    NotRandomisedWarning,
+    correct_effects,
+    heterogeneity_test,
+)
 from surtree.estimator import SurTree
 from surtree.model_selection import (
     CostComplexityPath,
@@ -44,18 +55,23 @@ from surtree.solver import Progress
 from surtree.survival import (
     Baseline,
     BeyondFollowUpWarning,
+    CauseHazards,
     Objective,
     RelativeRisk,
     StepFunction,
 )
 from surtree.tree import (
+    Arms,
     AtRiskCounts,
     LeafCurve,
+    LeafEffect,
     Rule,
     Size,
     Tree,
     confidence_band,
     leaf_curves,
+    leaf_incidence,
+    leaf_incidence_band,
 )
 from surtree.validation import (
     ColumnDrift,
@@ -67,26 +83,37 @@ from surtree.validation import (
 )
 
 __all__ = [
+    "ArmPrediction",
+    "Arms",
     "AtRiskCounts",
     "Audit",
     "Baseline",
     "BeyondFollowUpWarning",
+    "CauseHazards",
     "ColumnCost",
     "ColumnCosts",
     "ColumnDrift",
     "ColumnUse",
+    "CompetingRisksTree",
+    "CompetingRisksTreeCV",
+    "CorrectedEffect",
     "CostComplexityPath",
     "Cut",
+    "EffectCorrection",
+    "EffectTree",
     "Encoder",
     "Evaluation",
     "EventStratifiedKFold",
     "FoldProgress",
     "ForcedTree",
     "HeldOutScores",
+    "HeterogeneityTest",
     "LeafCheck",
     "LeafCurve",
+    "LeafEffect",
     "LeafStability",
     "Measure",
+    "NotRandomisedWarning",
     "Objective",
     "Optimum",
     "Performance",
@@ -109,10 +136,14 @@ __all__ = [
     "audit_tree",
     "column_costs",
     "confidence_band",
+    "correct_effects",
     "cost_complexity_path",
     "evaluate",
     "force_questions",
+    "heterogeneity_test",
     "leaf_curves",
+    "leaf_incidence",
+    "leaf_incidence_band",
     "read_r_tree",
     "validate",
     "write_report",

@@ -19,7 +19,9 @@ from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights
 from surtree.metrics import concordance_index_censored
 from surtree.parameters import LeafCurveKind
+from surtree.survival.objective import Objective, RelativeRisk
 from surtree.survival.step_function import StepFunction
+from surtree.tree.along import read_pieces, survival_along
 from surtree.tree.curves import leaf_curves
 from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.rows import find_leaves, path_matrix
@@ -49,7 +51,7 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             How often each row counts.
         """
         risk = self.predict(X)
-        target = read_target(y, risk.size)
+        target = self._read_target(y, risk.size)
         weight = self._weights(target, sample_weight)
         return concordance_index_censored(
             target.event, target.time, risk, sample_weight=weight
@@ -62,6 +64,16 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+    def _read_target(
+        self, y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
+    ) -> Target:
+        """Return the target that a user passed; a subclass may read another kind of it."""
+        return read_target(y, n_rows, entry, id)
+
+    def _objective(self, target: Target) -> Objective:
+        """Return what a leaf is worth: by default relative risk, with the shrinkage if any."""
+        return RelativeRisk(float(getattr(self, "shrinkage", 0.0)))
 
     @staticmethod
     def _weights(target: Target, sample_weight: ArrayLike | None) -> Floats:
@@ -148,12 +160,76 @@ class TreeEstimator(SurvivalEstimator):
         leaf_index = self._leaf_index(self._read(X))
         return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]
 
+    def predict_survival_along(
+        self,
+        X: Any,
+        start: ArrayLike,
+        stop: ArrayLike | None = None,
+        id: ArrayLike | None = None,
+    ) -> NDArray[np.object_]:
+        """Return the survival function of each person whose covariates change over time.
+
+        While a person is in a leaf, the hazard is that of the leaf: survival is the product over
+        the rows of what the curve of each leaf loses while the row holds. It is the probability of
+        no event after the first start, and has a value until the last stop.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The same columns as in `fit`; a row for each time that covariates change.
+        start : array of shape (n_samples,)
+            From when each row holds.
+        stop : array of shape (n_samples,), optional
+            Until when it does; by default until the next row of the person, and the last one until
+            the last follow-up of the training rows.
+        id : array of shape (n_samples,), optional
+            Whose row it is; by default all rows are of one person.
+
+        Returns
+        -------
+        array of StepFunction
+            One for each person, in the order of their first rows.
+
+        Notes
+        -----
+        The path is taken as given. Of covariates that only the living have, such as a measurement
+        at a visit, the curve says nothing about how long the path will be.
+
+        Examples
+        --------
+        >>> from surtree import SurTree
+        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+        >>> (survival,) = model.predict_survival_along([[1], [0]], start=[0, 2])
+        >>> survival([1, 2, 3]).round(2).tolist()
+        [0.55, 0.25, 0.18]
+        """
+        return self._along(X, start, stop, id)[0]
+
+    def predict_cumulative_hazard_along(
+        self,
+        X: Any,
+        start: ArrayLike,
+        stop: ArrayLike | None = None,
+        id: ArrayLike | None = None,
+    ) -> NDArray[np.object_]:
+        """Return the cumulative hazard function of each person whose covariates change over time.
+
+        Of events that recur, it is the number of events to expect after the first start.
+
+        Parameters
+        ----------
+        X, start, stop, id
+            As in `predict_survival_along`.
+        """
+        return self._along(X, start, stop, id)[1]
+
     def loss(
         self,
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
+        id: ArrayLike | None = None,
     ) -> float:
         """Return the loss of the tree on rows; `fit` minimises it on the training rows.
 
@@ -172,11 +248,15 @@ class TreeEstimator(SurvivalEstimator):
             How often each row counts.
         entry : array of shape (n_samples,), optional
             When each row came under observation.
+        id : array of shape (n_samples,), optional
+            Whose row it is, where persons have several.
         """
-        theta = self.predict(X)
-        target = read_target(y, theta.size, entry)
+        table = self._read(X)
+        leaves = find_leaves(self.tree_, table)
+        target = self._read_target(y, leaves.size, entry, id).with_spells(table)
         weight = self._weights(target, sample_weight)
-        return self.tree_.objective.row_sums(target, weight, self.tree_.baseline).loss(theta)
+        sums = self.tree_.objective.row_sums(target, weight, self.tree_.baseline)
+        return sums.loss(self.tree_.prediction[..., leaves])
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row falls in, by the number of its node.
@@ -240,6 +320,17 @@ class TreeEstimator(SurvivalEstimator):
         warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
         return table
 
+    def _along(
+        self, X: Any, start: ArrayLike, stop: ArrayLike | None, id: ArrayLike | None
+    ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
+        tree = self.tree_
+        pieces = read_pieces(table.n_rows, start, stop, id, tree.baseline.last_time)
+        survival, hazard = map(_objects, survival_along(tree, find_leaves(tree, table), pieces))
+        return survival, hazard
+
     def _leaf_curves(self) -> tuple[LeafCurve, ...]:
         return leaf_curves(self.tree_)
 
@@ -256,3 +347,9 @@ class TreeEstimator(SurvivalEstimator):
         shared = np.empty(len(curves), dtype=object)
         shared[:] = curves
         return shared[leaf_index]
+
+
+def _objects(functions: list[StepFunction]) -> NDArray[np.object_]:
+    found = np.empty(len(functions), dtype=object)
+    found[:] = functions
+    return found

@@ -6,7 +6,7 @@ import os
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
@@ -16,10 +16,10 @@ from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import GivenThresholds
-from surtree.files.model import damaged
+from surtree.files.model import damaged, plain_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
-from surtree.fitting.training import TrainingData, objective_of, read_training_data
+from surtree.fitting.training import TrainingData, read_training_data
 from surtree.fitting.warm_start import nearest_topology
 from surtree.parameters import (
     MAX_DEPTH,
@@ -37,6 +37,7 @@ from surtree.solver.clock import Clock
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
+from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.model_file import read_model, write_model
 from surtree.tree.resolve import tree_of
 from surtree.tree.size import Size
@@ -63,7 +64,8 @@ class SurTree(TreeEstimator):
     max_splits : int or None, default=None
         The largest number of questions in the tree. None is as many as the depth allows.
     min_samples_leaf : int, default=1
-        The smallest number of rows in a leaf. Rows of weight zero do not count.
+        The smallest number of rows in a leaf, or of persons where `fit` is given an ``id``. Rows
+        of weight zero do not count.
     min_events_leaf : int, default=0
         The smallest number of rows with an event in a leaf.
     ccp_alpha : float, default=0.0
@@ -176,6 +178,9 @@ class SurTree(TreeEstimator):
     [0.682, 1.065, 1.065]
     """
 
+    # Which counts the limits on leaves are about.
+    _limits_type: ClassVar[type[Limits]] = Limits
+
     path_: tuple[Size, ...]
     held_out_: HeldOutScores | None
     sizes_: SizeScores | None
@@ -234,6 +239,7 @@ class SurTree(TreeEstimator):
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
         init: Any = None,
+        id: ArrayLike | None = None,
     ) -> Self:
         """Find the optimal tree.
 
@@ -253,6 +259,11 @@ class SurTree(TreeEstimator):
             of the same column that divides these rows most alike, and the result is at least as
             good as the tree of these. It matters where a limit ends the search, and makes a search
             over every threshold faster; a proven optimum is the same without it.
+        id : array of shape (n_samples,), optional
+            Whose row it is, where persons have several rows: start-stop rows with entry times, for
+            covariates that change and events that recur. Leaves count persons then, and so does
+            ``min_samples_leaf``: a person whose rows are in several leaves counts in each of them
+            by the share of the time at risk. A row that is cut in two changes nothing.
 
         Returns
         -------
@@ -273,7 +284,7 @@ class SurTree(TreeEstimator):
         time_limit = read_time_limit(self.time_limit)
         # Reading the table and building the trees count as well.
         reading = Clock(None if time_limit is None else max(READING * time_limit, LEAST_READING))
-        data = read_training_data(self, X, y, sample_weight, entry)
+        data = read_training_data(self, X, y, sample_weight, entry, id=id)
         problem = make_problem(encoder_of(self), data, clock=reading)
         if time_limit is not None:
             before = perf_counter() - start
@@ -341,15 +352,32 @@ class SurTree(TreeEstimator):
         # Files of version 1 have a parameter that was removed.
         parameters.pop("refine", None)
         try:
-            model = cls(**parameters)
+            model = cls(**cls._read_parameters(parameters))
             check_parameters(model)
         except (TypeError, ValueError) as error:
             raise damaged(Path(path), error) from None
         for name, value in attributes.items():
             setattr(model, name, value)
-        if model.tree_.objective != objective_of(model):
-            raise damaged(Path(path), ValueError("its tree was fitted with another shrinkage"))
+        if not model._is_objective(model.tree_.objective):
+            raise damaged(Path(path), ValueError("its tree was fitted with other parameters"))
         return model
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the parameters as plain values; a hook is code, and is left out."""
+        return plain_parameters(self.get_params() | {"progress": None})
+
+    @classmethod
+    def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters that a file has, or raise a ValueError for those of others."""
+        if "causes" in saved:
+            raise ValueError("it is of competing risks: load it with CompetingRisksTree.load")
+        if "min_events_arm" in saved:
+            raise ValueError("it is of treatment effects: load it with EffectTree.load")
+        return saved
+
+    def _is_objective(self, objective: Objective) -> bool:
+        """Return whether the tree of a file has the objective that the parameters ask for."""
+        return objective == RelativeRisk(self.shrinkage)
 
     @property
     def unpenalised_loss_(self) -> float:
@@ -386,7 +414,7 @@ def check_parameters(model: SurTree) -> Limits:
     require_hook(model.progress)
     require_leaf_curve(model.leaf_curve)
     read_time_limit(model.time_limit)
-    return Limits(
+    return model._limits_type(
         max_depth=model.max_depth,
         max_splits=model.max_splits,
         min_samples_leaf=model.min_samples_leaf,

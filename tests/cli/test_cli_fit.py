@@ -499,3 +499,24 @@ class TestTimesOfZero:
             f"surtree: column 'start' has entry times that are not before the row's time in "
             f"{n_events} rows: drop such rows (the first is 0 in row {row})\n"
         )
+
+
+def test_rows_of_persons(surtree, files):
+    frame = pd.DataFrame(
+        {
+            "who": ["a", "a", "b", "c", "c", "d"],
+            "start": [0, 2, 0, 0, 3, 0],
+            "stop": [2, 5, 4, 3, 6, 1],
+            "event": [0, 1, 1, 0, 1, 1],
+            "x": [0, 1, 1, 0, 0, 1],
+        }
+    )
+    frame.to_csv(files / "visits.csv", index=False)
+    given = ("--time", "stop", "--event", "event", "--entry", "start", "--id", "who", "--no-tune")
+    result = surtree("fit", files / "visits.csv", *given)
+    assert "6 rows of 4 persons, 4 events, 1 columns" in result.stdout
+    found = json.loads(surtree("fit", files / "visits.csv", *given, "--json").stdout)
+    assert sum(leaf["persons"] for leaf in found["leaves"]) == 5
+    frame["start"] = 0
+    frame.to_csv(files / "visits.csv", index=False)
+    assert "column 'who': " in surtree("fit", files / "visits.csv", *given, code=1).stderr

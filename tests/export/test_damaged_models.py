@@ -157,7 +157,7 @@ CHANGES = [
     (
         lambda m, v: m["objective"].update(name=v),
         "squared_error",
-        "fitted for the objective 'squared_error', and this surtree knows 'relative_risk' only",
+        "fitted for the objective 'squared_error', and this surtree knows 'relative_risk', ",
     ),
     (in_risk("deaths"), -1, "deaths[0] is -1, not a weight, zero or more"),
     (in_risk("deaths"), 999, "its at-risk counts are not those of its leaves"),

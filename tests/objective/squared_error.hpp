@@ -9,6 +9,7 @@ namespace surtree::SURTREE_ISA {
 struct TestObjective {
     static constexpr const char* name = "squared_error";
     static constexpr int n_sums = 2;  // weight * y, weight
+    static constexpr int n_channels = 1;
     static constexpr int n_parameters = 0;
     static constexpr int exposure = 1;
     static constexpr bool is_convex = true;

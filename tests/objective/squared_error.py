@@ -13,7 +13,7 @@ from surtree.survival.objective import Objective
 class SquaredError(Objective):
     """A leaf with the weighted sum S of numbers and the weight N gains S^2 / N."""
 
-    kernel = "squared_error"
+    name = kernel = "squared_error"
     sum_names = ("total", "weight")
 
     def row_values(self, target, weight, baseline):

@@ -3,12 +3,14 @@
 Trees of partykit and rpart are in ``reference.json.gz``; trees of both with their own defaults, as
 ``docs/audits.md`` writes them, in ``default_rpart.json.gz`` and ``default_partykit.json.gz``;
 Kaplan-Meier curves of the leaves of our trees, with bands and medians, in ``curves.json.gz``; the
-optimism that the bootstrap of rms finds in ``optimism.json``.
+optimism that the bootstrap of rms finds in ``optimism.json``; cumulative incidences of survival and
+cmprsk, and the likelihood of a Poisson model, for the leaves of our trees in ``incidence.json.gz``;
+Poisson models of the leaves and arms of our trees of effects in ``effects.json.gz``.
 
-Needs R with partykit, rpart, survival, rms and jsonlite (Debian: ``apt-get install r-cran-partykit
-r-cran-rpart r-cran-survival r-cran-rms r-cran-jsonlite``). Run it as ``python
-tests/r/make_reference.py``, with "curves", "optimism" or "trees" for a part of it; the tests only
-read the files that it writes.
+Needs R with partykit, rpart, survival, rms, cmprsk and jsonlite (Debian: ``apt-get install
+r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk r-cran-jsonlite``). Run it as
+``python tests/r/make_reference.py``, with "curves", "effects", "incidence", "optimism" or "trees"
+for a part of it; the tests only read the files that it writes.
 """
 
 from __future__ import annotations
@@ -23,10 +25,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from cause_cases import CAUSE_CASES
 from curve_cases import CURVES
+from effect_cases import EFFECTS
 from optimism_cases import CASES, optimism_case
 from real_tables import TABLES, numbers
 
+from surtree.data.causes import read_cause_target
 from surtree.data.target import read_target
 from surtree.survival.baseline import nelson_aalen
 
@@ -62,6 +67,45 @@ def make_curves() -> None:
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
         subprocess.run(["Rscript", HERE / "curves.R", folder, *CURVES], check=True)
         keep("curves.json.gz", json.loads((folder / "curves.json").read_text()))
+
+
+def make_incidence() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, case in CAUSE_CASES.items():
+            rows = case()
+            tree = rows.model.tree_
+            target = read_cause_target(rows.y, len(rows.y), rows.entry)
+            hazards = {
+                f"hazard_{cause}": own.row_hazard(target)
+                for cause, own in zip(target.causes, tree.baseline.of_cause, strict=True)
+            }
+            frame = pd.DataFrame(rows.y).assign(
+                leaf=rows.model.apply(rows.X),
+                entry=0.0 if rows.entry is None else rows.entry,
+                weight=1.0 if rows.weight is None else rows.weight,
+                **hazards,
+            )
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / "incidence.R", folder, *CAUSE_CASES], check=True)
+        keep("incidence.json.gz", json.loads((folder / "incidence.json").read_text()))
+
+
+def make_effects() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, case in EFFECTS.items():
+            rows, treatment = case()
+            frame = pd.DataFrame(rows.y).assign(
+                leaf=rows.model.apply(rows.X),
+                arm=(treatment != rows.model.arms_[0]).astype(int),
+                entry=rows.entry,
+                weight=rows.weight,
+                floor=rows.model.tree_.baseline.floor,
+            )
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / "effects.R", folder, *EFFECTS], check=True)
+        keep("effects.json.gz", json.loads((folder / "effects.json").read_text()))
 
 
 def make_optimism() -> None:
@@ -122,6 +166,8 @@ if __name__ == "__main__":
     MAKE = {
         "default trees": make_default_trees,
         "curves": make_curves,
+        "incidence": make_incidence,
+        "effects": make_effects,
         "optimism": make_optimism,
         "trees": make_trees,
     }

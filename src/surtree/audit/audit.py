@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from surtree.audit.audited_tree import Answers, AuditedTree, read_audited_tree, rebuilt
 from surtree.audit.result import Audit, Optimum, SplitCost
+from surtree.competing_risks.prediction import refuse_causes
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder, bin_answers, join_binned
 from surtree.fitting.training import TrainingData, read_training_data
@@ -105,6 +106,7 @@ def audit_tree(
     clock = Clock(read_time_limit(time_limit))
     # A search over hyperparameters stands for the model that it chose.
     model = getattr(model, "best_estimator_", model)
+    refuse_causes(model, "audit")
     chosen = default_encoder(model) if encoder is None else clone(encoder)
     rows = read_training_data(chosen, X, y, sample_weight, entry, _objective_of(model))
     audited = read_audited_tree(model, X, rows)
@@ -247,6 +249,7 @@ def default_encoder(model: Any) -> Encoder:
         What is audited.
     """
     model = getattr(model, "best_estimator_", model)
+    refuse_causes(model, "audit")
     if isinstance(model, Tree) or hasattr(model, "fit"):
         return cast(Encoder, clone(getattr(model, "encoder_", None) or Encoder()))
     # Labels, and trees of R: whatever they asked, it is among these questions as a rule.

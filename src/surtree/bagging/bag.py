@@ -27,7 +27,7 @@ from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights, require_events
 from surtree.estimator import SurTree, check_parameters
 from surtree.files.model import damaged
-from surtree.fitting.training import leave_out_censored_at_zero, objective_of
+from surtree.fitting.training import leave_out_censored_at_zero
 from surtree.metrics import concordance_index_censored
 from surtree.model_selection.folds import FoldProgress
 from surtree.parameters import (
@@ -175,6 +175,7 @@ class SurTreeBag(SurvivalEstimator):
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        id: ArrayLike | None = None,
     ) -> Self:
         """Find the optimal tree of each bootstrap sample.
 
@@ -184,7 +185,10 @@ class SurTreeBag(SurvivalEstimator):
             As in `SurTree.fit`. Samples are drawn from the rows of positive weight, whatever their
             weights; a row counts in a sample with its weight times how often it was drawn.
         groups : array of shape (n_samples,), optional
-            Rows with the same label, such as those of a patient or of a centre, are drawn together.
+            Rows with the same label, such as those of a centre, are drawn together; by default,
+            those with the same ``id``.
+        id : array of shape (n_samples,), optional
+            Whose row it is, as in `SurTree.fit`.
 
         Returns
         -------
@@ -194,17 +198,18 @@ class SurTreeBag(SurvivalEstimator):
         self._check_parameters()
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table.n_rows)
-        target = read_target(y, table.n_rows, entry)
+        target = read_target(y, table.n_rows, entry, id).with_spells(table)
         weight = leave_out_censored_at_zero(target, weight, stacklevel=3)
         present = np.flatnonzero(weight > 0)
+        groups = target.person if groups is None else groups
         group = present if groups is None else read_groups(groups, table.n_rows)[present]
         group = np.unique(group, return_inverse=True)[1]
         target = target.take(present)
         require_events(target)
         self.baseline_ = nelson_aalen(target, weight[present])
-        sums = objective_of(self._tree()).row_sums(target, weight[present], self.baseline_)
+        sums = self._tree()._objective(target).row_sums(target, weight[present], self.baseline_)
         encoder = encoder_of(self)
-        binned = encoder.fit_encode(table, weight, sums)
+        binned = encoder.fit_encode(table, weight, sums, share=target.share)
         rows = BagRows(table.take(present), target, weight[present], encoder, binned)
         found = self._run(
             rows,
@@ -231,11 +236,7 @@ class SurTreeBag(SurvivalEstimator):
             The same columns as in `fit`. Here and in all methods, a category that `fit` never had
             counts as a missing value, with an `UnseenCategoryWarning`.
         """
-        table = self._read(X)
-        total = np.zeros(table.n_rows)
-        for tree in self.trees_:
-            total += tree.theta[find_leaves(tree, table)]
-        return total / len(self.trees_)
+        return self._risk(self._read(X))
 
     def predict_survival_function(
         self, X: Any, *, return_array: bool = False
@@ -294,16 +295,18 @@ class SurTreeBag(SurvivalEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
+        id: ArrayLike | None = None,
     ) -> float:
         """Return the loss of the predicted risks on rows, as that of `SurTree`.
 
         Parameters
         ----------
-        X, y, sample_weight, entry
+        X, y, sample_weight, entry, id
             As in `fit`. The baseline hazard is that of the training rows.
         """
-        risk = self.predict(X)
-        target = read_target(y, risk.size, entry)
+        table = self._read(X)
+        risk = self._risk(table)
+        target = read_target(y, risk.size, entry, id).with_spells(table)
         weight = self._weights(target, sample_weight)
         return RELATIVE_RISK.row_sums(target, weight, self.baseline_).loss(risk)
 
@@ -428,7 +431,7 @@ class SurTreeBag(SurvivalEstimator):
             return
         target, weight, risk = rows.target.take(known), rows.weight[known], risk[known]
         sums = RELATIVE_RISK.row_sums(target, weight, self.baseline_)
-        self.oob_loss_ = sums.loss(risk) / float(weight.sum())
+        self.oob_loss_ = sums.loss(risk) / target.total(weight)
         try:
             self.oob_score_ = concordance_index_censored(
                 target.event, target.time, risk, sample_weight=weight
@@ -442,6 +445,12 @@ class SurTreeBag(SurvivalEstimator):
         # The warning names the line that calls predict, apply, ...
         warn_of_unseen((cut for tree in self.trees_ for cut in tree.cuts), table, stacklevel=3)
         return table
+
+    def _risk(self, table: Table) -> Floats:
+        total = np.zeros(table.n_rows)
+        for tree in self.trees_:
+            total += tree.theta[find_leaves(tree, table)]
+        return total / len(self.trees_)
 
     def _leaves(self, table: Table) -> NDArray[np.intp]:
         return np.stack([find_leaves(tree, table) for tree in self.trees_], axis=1)

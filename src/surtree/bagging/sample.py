@@ -15,7 +15,7 @@ from surtree.data.target import Target
 from surtree.estimator import SurTree, check_parameters, choose_size
 from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.size_path import find_path
-from surtree.fitting.training import objective_of, training_data
+from surtree.fitting.training import training_data
 from surtree.parameters import read_time_limit
 from surtree.solver.problem import BinnedRows
 from surtree.solver.search import SearchSettings
@@ -98,7 +98,8 @@ def fit_sample(template: SurTree, rows: BagRows, counts: Counts) -> SampleTree:
     """
     drawn = counts > 0
     bins = np.ascontiguousarray(rows.binned.bins[:, drawn])
-    data = training_data(rows.table, rows.target, counts * rows.weight, objective_of(template))
+    objective = template._objective(rows.target)
+    data = training_data(rows.table, rows.target, counts * rows.weight, objective)
     problem = FitProblem(data, rows.encoder, replace(rows.binned, bins=bins))
     settings = SearchSettings(
         check_parameters(template),

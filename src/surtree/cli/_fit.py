@@ -78,9 +78,11 @@ class Outputs:
 def fit(
     data: options.Data,
     time: options.Time,
-    event: options.Event,
+    event: options.FitEvent = None,
+    cause: options.Cause = None,
     entry: options.Entry = None,
     weight: options.Weight = None,
+    id: options.Id = None,
     model: Model = None,
     report: Report = None,
     columns: options.Columns = None,
@@ -96,7 +98,7 @@ def fit(
     thresholds: options.Thresholds = None,
     category_cuts: options.CategoryCut = "subsets",
     shrinkage: options.Shrinkage = None,
-    leaf_curve: options.LeafCurve = "baseline",
+    leaf_curve: options.FitLeafCurve = None,
     tune: Tune = True,
     folds: Folds = None,
     rule: SizeRule = None,
@@ -115,6 +117,10 @@ def fit(
 
     Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
     """
+    if (event is None) == (cause is None):
+        raise typer.BadParameter("give one of --event and --cause")
+    if cause is not None and validate is not None:
+        raise typer.BadParameter("--validate knows of one event only: leave it out with --cause")
     if not tune and (folds is not None or rule is not None):
         raise typer.BadParameter("--folds and --rule say how to tune: leave --no-tune out")
     if not tune and shrinkage is not None and len(shrinkage.values) > 1:
@@ -126,7 +132,14 @@ def fit(
         page = read_page(title, time_unit, horizons, labels)
         X, survival, _ = read_training(
             data,
-            {"time": time, "event": event, "entry": entry, "weight": weight},
+            {
+                "time": time,
+                "event": event,
+                "cause": cause,
+                "entry": entry,
+                "weight": weight,
+                "id": id,
+            },
             columns=columns,
             exclude=exclude,
             types=types,
@@ -141,8 +154,9 @@ def fit(
             "n_thresholds": n_thresholds or None,
             "thresholds": options.by_column(thresholds),
             "category_cuts": category_cuts,
-            "leaf_curve": leaf_curve,
         }
+        if leaf_curve is not None:
+            limits["leaf_curve"] = leaf_curve
         if shrinkage is not None:
             limits["shrinkage"] = shrinkage.values if tune else shrinkage.values[0]
         settings = Settings(
@@ -241,7 +255,7 @@ def _text(
 def _json(X: pl.DataFrame, survival: Survival, found: Found, seconds: float) -> dict[str, Any]:
     return {
         "rows": len(survival.y),
-        "events": int(survival.y["event"].sum()),
+        "events": survival.n_events,
         "columns": X.columns,
         "seconds": seconds,
         "stopped": bool(found.stopped),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ from surtree.cli._columns import conform, text_columns
 from surtree.cli._console import failures, say
 from surtree.cli._files import read_frame, require_file
 from surtree.cli._page import Page
+from surtree.competing_risks import CompetingRisksTree
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.report import write_report
@@ -21,10 +23,19 @@ def read_model(path: Path) -> SurTree:
     """Read a model, or say why it cannot be read."""
     require_file(path)
     with failures(OSError, about=f"cannot read {path}: "), failures(ValueError):
-        model = SurTree.load(path)
+        model = _model_type(path).load(path)
     if model.status_ == "edited":
         say(f"surtree: {path}: {WORDS['edited'].clause}: its certificate is void")
     return model
+
+
+def _model_type(path: Path) -> type[SurTree]:
+    """Return what a file holds; whatever is wrong with it, `load` says."""
+    try:
+        has_causes = "causes" in json.loads(path.read_bytes())["parameters"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return SurTree
+    return CompetingRisksTree if has_causes else SurTree
 
 
 def write_model(model: SurTree, path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -140,12 +140,31 @@ Event = Annotated[
         "the value that is the event, as in status=dead.",
     ),
 ]
+FitEvent = Annotated[str | None, *get_args(Event)[1:]]
+Cause = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN[=CAUSE,...]",
+        help="Instead of --event, for competing risks: a column of whole numbers, 0 where a row is "
+        "censored and else the cause; or a column and the causes that the tree is to tell apart, "
+        "as in status=1.",
+    ),
+]
 Entry = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="When a row came under observation (left truncation)."),
 ]
 Weight = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="How often a row counts; 0 leaves it out.")
+]
+
+Id = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Whose row it is, where persons have several (start-stop rows, with --entry): rows "
+        "with the same value stay together in folds and samples, and leaves count persons.",
+    ),
 ]
 
 Columns = Annotated[
@@ -253,6 +272,14 @@ LeafCurve = Annotated[
     typer.Option(
         help="What survival a leaf predicts: its relative risk times the hazard of all rows, or a "
         "Kaplan-Meier curve of its own rows.",
+        rich_help_panel="Tree",
+    ),
+]
+FitLeafCurve = Annotated[
+    LeafCurveKind | None,
+    typer.Option(
+        help="What survival a leaf predicts: its relative risk times the hazard of all rows, which "
+        "is the default, or a Kaplan-Meier curve of its own rows, the default with --cause.",
         rich_help_panel="Tree",
     ),
 ]

@@ -17,6 +17,8 @@ from surtree.cli._console import UserError, failures, guarded, say, show_json, w
 from surtree.cli._files import require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.estimator import SurTree
+from surtree.tree.cause_curves import leaf_incidence
+from surtree.tree.causes import cause_theta, causes_of, has_causes
 from surtree.tree.curves import leaf_curves
 
 
@@ -61,7 +63,8 @@ def predict(
     """Predict for each row of a table its leaf, its risk and its median survival.
 
     A median that is not reached is infinite (inf), and null in JSON. Survival after the last
-    follow-up of the training rows is empty, and null in JSON.
+    follow-up of the training rows is empty, and null in JSON. A model of competing risks has a
+    risk of each cause, and beside survival the cumulative incidence of each.
     """
     with guarded():
         require_outputs({"--output": output}, model=model, data=data)
@@ -103,6 +106,10 @@ def _predictions(
         Quantity.median: np.array([curve.median for curve in curves]),
     }
     columns = {str(quantity): of_leaf[quantity][place] for quantity in quantities}
+    causes = causes_of(model.tree_).causes if has_causes(model.tree_) else ()
+    if causes and columns.pop("risk", None) is not None:
+        leaves = model.tree_.leaves
+        columns |= {f"risk_{one}": cause_theta(model.tree_, one)[leaves][place] for one in causes}
     found = {name: pl.Series(values) for name, values in columns.items()}
     last_time = model.tree_.baseline.last_time
     for time in horizons:
@@ -116,4 +123,8 @@ def _predictions(
         else:
             at_time = np.array([curve.survival(time) for curve in curves])
             found[name] = pl.Series(at_time[place])
+            for one in causes:
+                incidence = leaf_incidence(model.tree_, one)
+                values = np.array([curve(time) for curve in incidence])[place]
+                found[f"incidence_{one}_{time:.15g}"] = pl.Series(values)
     return found

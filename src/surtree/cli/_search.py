@@ -11,13 +11,13 @@ from threading import Event
 from types import FrameType
 from typing import Any
 
-import numpy as np
 import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 
 from surtree.cli._console import failures
 from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
+from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.scores.sizes import Rule
@@ -105,22 +105,22 @@ def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
 def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
     with _first_interrupt() as interrupted:
         hook = bar.searching(interrupted.is_set, settings.time_limit)
-        model = SurTree(
-            **settings.limits,
+        model = (SurTree if survival.causes is None else CompetingRisksTree)(
+            **_limits(settings, survival),
             time_limit=settings.time_limit,
             n_jobs=settings.n_jobs,
             progress=hook,
         )
         with failures(ValueError, TypeError):
-            model.fit(X, survival.y, survival.weight, survival.entry)
+            model.fit(X, survival.y, survival.weight, survival.entry, survival.id)
     if model.status_ != "interrupted":
         return Found(model)
     return Found(model, stopped=_UNFINISHED.format(model.gap_))
 
 
 def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> SurTreeCV:
-    tuning = SurTreeCV(
-        **settings.limits,
+    tuning = (SurTreeCV if survival.causes is None else CompetingRisksTreeCV)(
+        **_limits(settings, survival),
         time_limit=_share_of_time(settings),
         cv=settings.folds,
         rule=settings.rule,
@@ -128,7 +128,13 @@ def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> 
         progress=bar.tuning(),
     )
     with failures(ValueError, TypeError):
-        return tuning.fit(X, survival.y, survival.weight, survival.entry)
+        return tuning.fit(X, survival.y, survival.weight, survival.entry, survival.id)
+
+
+def _limits(settings: Settings, survival: Survival) -> dict[str, Any]:
+    if survival.causes is None:
+        return settings.limits
+    return settings.limits | {"causes": list(survival.causes) or None}
 
 
 def _share_of_time(settings: Settings) -> float | None:
@@ -143,7 +149,7 @@ def _share_of_time(settings: Settings) -> float | None:
 
 def default_folds(survival: Survival) -> int | None:
     """Return ten folds, fewer where events are few; None, for no tuning, where there is one."""
-    n_events = int(np.count_nonzero(survival.y["event"]))
+    n_events = survival.n_events
     return min(_FOLDS, n_events) if n_events > 1 else None
 
 

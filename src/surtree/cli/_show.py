@@ -44,6 +44,10 @@ def show_model(
         LeafValue | None,
         typer.Option(help="What SQL and Python give for a row; by default its leaf."),
     ] = None,
+    cause: Annotated[
+        int | None,
+        typer.Option(help="Of competing risks, the cause whose risk SQL and Python give."),
+    ] = None,
     splits: Annotated[
         int | None, typer.Option(min=0, help="Show the best tree with at most N splits.")
     ] = None,
@@ -52,6 +56,8 @@ def show_model(
     """Write the tree of a model: drawn, as rules, dot, Mermaid, SQL, Python or JSON."""
     if value is not None and style not in _WITH_VALUE:
         raise typer.BadParameter("--value goes with --format sql and --format python")
+    if cause is not None and value != "risk":
+        raise typer.BadParameter("--cause goes with --value risk")
     with guarded():
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
@@ -62,7 +68,7 @@ def show_model(
                 f"medians of this one are those of {tree.leaf_curve} curves"
             )
         with failures(ValueError):
-            text = _written(tree, style, value or "leaf")
+            text = _written(tree, style, value or "leaf", cause)
         if json and style == "json":
             show(text)
         elif json:
@@ -73,10 +79,10 @@ def show_model(
             show(text.rstrip("\n"))
 
 
-def _written(tree: Tree, style: Style, value: LeafValue) -> str:
+def _written(tree: Tree, style: Style, value: LeafValue, cause: int | None) -> str:
     if style in _PLAIN:
         return _PLAIN[style](tree)
-    return _WITH_VALUE[style](tree, value=value)
+    return _WITH_VALUE[style](tree, value=value, cause=cause)
 
 
 def path(model: options.ModelFile, json: options.Json = False) -> None:

@@ -9,8 +9,10 @@ from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.status import WORDS
+from surtree.tree.causes import cause_events, cause_limits, cause_theta, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_intervals import median_limits
+from surtree.tree.tree import Tree
 
 
 def certificate(model: SurTree) -> str:
@@ -85,13 +87,32 @@ def model_json(model: SurTree) -> dict[str, Any]:
                 "risk_limits": [_finite(limit) for limit in rule.theta_limits],
                 "median": _finite(tree.median(rule.leaf)),
                 "median_limits": [_finite(limit) for limit in median_limits(tree, rule.leaf)],
+                **({} if rule.n_persons is None else {"persons": rule.n_persons}),
                 "rows": rule.n_samples,
                 "events": rule.n_events,
                 "few_events": rule.n_events < FEW_EVENTS,
+                **_causes_json(tree, rule.leaf),
             }
             for rule in tree.rules()
         ],
         "path": path_json(model),
+    }
+
+
+def _causes_json(tree: Tree, leaf: int) -> dict[str, Any]:
+    """Return events and relative risk of each cause in a leaf, with competing risks."""
+    if not has_causes(tree):
+        return {}
+    return {
+        "causes": [
+            {
+                "cause": cause,
+                "events": float(cause_events(tree, cause)[leaf]),
+                "risk": float(cause_theta(tree, cause)[leaf]),
+                "risk_limits": [_finite(limit) for limit in cause_limits(tree, leaf, cause)],
+            }
+            for cause in causes_of(tree).causes
+        ]
     }
 
 
@@ -131,7 +152,10 @@ def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
 
 def data_text(survival: Survival, n_columns: int) -> str:
     """Return how large a table is, as a line."""
-    return f"{len(survival.y)} rows, {survival.y['event'].sum()} events, {n_columns} columns"
+    rows = f"{len(survival.y)} rows"
+    if survival.id is not None:
+        rows = f"{rows} of {len(set(survival.id.tolist()))} persons"
+    return f"{rows}, {survival.n_events} events, {n_columns} columns"
 
 
 def _finite(value: float) -> float | None:

@@ -30,7 +30,7 @@ def read_training(
     data : Path
         The table.
     target : dict
-        The options ``time``, ``event``, ``entry`` and ``weight``.
+        The options ``time``, ``event``, ``entry``, ``weight`` and, maybe, ``id``.
     columns, exclude, types, separator, missing
         The options of these names.
     others : collection of str

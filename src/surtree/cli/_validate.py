@@ -69,6 +69,7 @@ def validate(
     event: options.Event,
     entry: options.Entry = None,
     weight: options.Weight = None,
+    id: options.Id = None,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     types: options.Types = None,
@@ -99,7 +100,7 @@ def validate(
     with guarded():
         X, survival, frame = read_training(
             data,
-            {"time": time, "event": event, "entry": entry, "weight": weight},
+            {"time": time, "event": event, "entry": entry, "weight": weight, "id": id},
             columns=columns,
             exclude=exclude,
             types=types,
@@ -149,6 +150,7 @@ def validated(model: Any, X: pl.DataFrame, survival: Survival, **options: Any) -
             survival.y,
             survival.weight,
             survival.entry,
+            id=survival.id,
             progress=bar.validating(),
             **options,
         )

@@ -174,6 +174,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         sums: RowSums | None = None,
         leave_out: Collection[int] = (),
         clock: Clock | None = None,
+        share: Floats | None = None,
     ) -> BinnedRows:
         """Find the cuts of a table and bin its rows.
 
@@ -189,6 +190,9 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The positions of columns that have no cuts.
         clock : Clock, optional
             Columns that are not read when it is over have no cuts either; the first one has.
+        share : array of float, optional
+            How much of a person each row of positive weight is, where rows are parts of persons:
+            quantiles and shares of rows are then those of persons.
 
         Returns
         -------
@@ -203,9 +207,13 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         counted = weight > 0
         if not counted.all():
             table, weight = table.take(np.flatnonzero(counted)), weight[counted]
+        counts = repeats(weight)
+        if share is not None:
+            counts = share if counts is None else counts * share
+            weight = weight * share
         candidates = []
         self.n_unread_ = 0
-        for index, found in self._candidates(table, weight, sums, leave_out):
+        for index, found in self._candidates(table, weight, counts, sums, leave_out):
             candidates.append(found)
             if clock is not None and clock.is_over:
                 self.n_unread_ = table.n_columns - 1 - index
@@ -216,10 +224,14 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return _join(lines, len(weight))
 
     def _candidates(
-        self, table: Table, weight: Floats, sums: RowSums | None, leave_out: Collection[int]
+        self,
+        table: Table,
+        weight: Floats,
+        counts: Floats | None,
+        sums: RowSums | None,
+        leave_out: Collection[int],
     ) -> Iterator[tuple[int, CandidateCuts]]:
         """Yield each column that has a value, and its candidates."""
-        counts = repeats(weight)
         known = _Quantiles(table, self.n_thresholds, weight) if counts is None else None
         for index in range(table.n_columns):
             if index in leave_out:

@@ -85,7 +85,9 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
             return midpoints
     ends = np.cumsum(counts)
     places = quantile_places(float(ends[-1]), n_thresholds)
-    lower, upper = (distinct[np.searchsorted(ends, places + step, side="right")] for step in (0, 1))
+    # Shares of persons may leave the list shorter than two.
+    at = (np.searchsorted(ends, places + step, side="right") for step in (0, 1))
+    lower, upper = (distinct[np.minimum(place, len(distinct) - 1)] for place in at)
     thresholds = midpoint(lower, upper)
     return thresholds[first_of_each(thresholds)]
 

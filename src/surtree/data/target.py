@@ -13,7 +13,15 @@ from sklearn.utils.validation import column_or_1d
 
 from surtree._types import Floats
 from surtree._words import plural
-from surtree.data.table import Column, read_array, read_series
+from surtree.data.persons import (
+    Persons,
+    find_spells,
+    going_on,
+    person_shares,
+    read_persons,
+    tell_copies_apart,
+)
+from surtree.data.table import Column, Table, read_array, read_series
 
 # Ticks of a time axis outside of these limits would underflow or overflow.
 _LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100
@@ -68,11 +76,18 @@ class Target:
         When it happened, or when the row was last seen; zero or later.
     entry : array of float, optional
         When the row came under observation, before its time; None when all did at zero.
+    person : array of int, optional
+        The person that each row is a part of (start-stop rows); None when each row is its own.
+    spell : array of int, optional
+        Where rows are parts of persons: the same number for rows of a person that follow each
+        other and have the same covariates, which no tree can tell apart.
     """
 
     event: NDArray[np.bool_]
     time: Floats
     entry: Floats | None = None
+    person: Persons | None = None
+    spell: Persons | None = None
 
     @property
     def censored_at_zero(self) -> NDArray[np.bool_]:
@@ -84,13 +99,45 @@ class Target:
         """The positions of the rows, by ascending time."""
         return np.argsort(self.time)
 
+    @cached_property
+    def share(self) -> Floats | None:
+        """The share of its person's time at risk that each row has; None without persons."""
+        return None if self.person is None else person_shares(self.person, self.time, self.entry)
+
+    @property
+    def censored(self) -> NDArray[np.bool_]:
+        """Which rows end without an event, and without another row of the same person."""
+        if self.person is None or self.entry is None:
+            return ~self.event
+        return ~self.event & ~going_on(self.person, self.time, self.entry)
+
     def take(self, rows: NDArray[Any]) -> Target:
-        """Return the rows at these positions, or those that a mask marks."""
+        """Return the rows at these positions, or those that a mask marks.
+
+        Of a position that is given twice, the second row is another person's.
+        """
         entry = None if self.entry is None else self.entry[rows]
-        return Target(self.event[rows], self.time[rows], entry)
+        person, spell = (
+            None if part is None else tell_copies_apart(part, rows)
+            for part in (self.person, self.spell)
+        )
+        return Target(self.event[rows], self.time[rows], entry, person, spell)
+
+    def with_spells(self, table: Table) -> Target:
+        """Return the same with its spells, where rows are parts of persons."""
+        if self.person is None:
+            return self
+        columns = (table.column(place).values for place in range(table.n_columns))
+        return replace(self, spell=find_spells(self.person, self.time, self.entry, columns))
+
+    def total(self, weight: Floats) -> float:
+        """Return the weight of all rows; where they are parts of persons, that of the persons."""
+        return float((weight if self.share is None else weight * self.share).sum())
 
 
-def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
+def read_target(
+    y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
+) -> Target:
     """Read and check a survival target.
 
     Parameters
@@ -103,6 +150,8 @@ def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
         How many rows the table has.
     entry : array-like of shape (n_rows,), optional
         When each row came under observation (left truncation).
+    id : array-like of shape (n_rows,), optional
+        Whose row it is: rows with the same label are of one person.
 
     Examples
     --------
@@ -112,8 +161,25 @@ def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
     >>> read_target(y, n_rows=2).event
     array([ True, False])
     """
-    event, time = _read_event_and_time(y)
-    _require_length("y", len(time), n_rows)
+    target = check_target(*_read_event_and_time(y), n_rows, entry)
+    if id is None:
+        return target
+    return replace(target, person=read_persons(id, target.time, target.entry))
+
+
+def check_target(
+    event: NDArray[np.bool_], time: Floats, n_rows: int, entry: ArrayLike | None = None
+) -> Target:
+    """Return the target of rows, or raise an error that names what cannot be used.
+
+    Parameters
+    ----------
+    event, time : array
+        Whether the event happened, and when.
+    n_rows, entry
+        As in `read_target`.
+    """
+    require_length("y", len(time), n_rows)
     _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers", "drop such rows")
     _refuse("y", time < 0, time, "negative times", "drop such rows")
     extreme = (time > 0) & ((time < _LEAST_TIME) | (time > _GREATEST_TIME))
@@ -125,7 +191,9 @@ def read_target(y: Any, n_rows: int, entry: ArrayLike | None = None) -> Target:
         "count time in another unit",
     )
     target = Target(event, time + 0.0)  # which has no negative zero
-    return target if entry is None else replace(target, entry=_read_entry(entry, target))
+    if entry is not None:
+        target = replace(target, entry=_read_entry(entry, target))
+    return target
 
 
 def require_events(target: Target) -> None:
@@ -192,24 +260,33 @@ def _read_event_and_time(y: Any) -> tuple[NDArray[np.bool_], Floats]:
         raise ValueError(
             f"This estimator requires y to be passed, but the target y is None. {_SHAPES}"
         )
-    columns = _read_columns(y)
+    columns = read_columns(y)
     if len(columns) == 1:
-        time = _read_time(columns[0])
+        time = read_time(columns[0])
         return np.ones(len(time), dtype=bool), time
     if len(columns) != 2:
         raise ValueError(f"y has {len(columns)} columns. {_SHAPES}")
     first, second = columns
     if second.kind == "boolean" and first.kind != "boolean":
         first, second = second, first
-    return _read_event(first), _read_time(second)
+    return _read_event(first), read_time(second)
 
 
-def _read_columns(y: Any) -> list[Column]:
+def read_columns(y: Any, shapes: str = _SHAPES) -> list[Column]:
+    """Return the columns of a target.
+
+    Parameters
+    ----------
+    y : structured array, data frame or array-like
+        The target.
+    shapes : str
+        What a target may be, for errors.
+    """
     if nw.dependencies.is_into_dataframe(y):
         try:
             frame = nw.from_native(y, eager_only=True)
         except nw.exceptions.DuplicateError:
-            raise ValueError(f"The columns of y have the same name. {_SHAPES}") from None
+            raise ValueError(f"The columns of y have the same name. {shapes}") from None
         if frame.shape[1] != 1:
             return [read_series(str(name), frame.get_column(name)) for name in frame.columns]
         y = frame.to_numpy()
@@ -217,7 +294,7 @@ def _read_columns(y: Any) -> list[Column]:
     if array.dtype.names is not None:
         return [read_array(name, array[name]) for name in array.dtype.names]
     if array.ndim == 2 and array.shape[1] != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape}. {_SHAPES}")
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape}. {shapes}")
     return [read_array("y", column_or_1d(array, warn=True))]
 
 
@@ -234,11 +311,20 @@ def _read_event(column: Column) -> NDArray[np.bool_]:
     return np.asarray(column.values == 1)
 
 
-def _read_time(column: Column) -> Floats:
+def read_time(column: Column, shapes: str = _SHAPES) -> Floats:
+    """Return the times that a column holds.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    shapes : str
+        What a target may be, for errors.
+    """
     if column.kind != "numeric":
         held = "booleans" if column.kind == "boolean" else "texts"
         raise ValueError(
-            f"The time column {column.name!r} of y holds {held}, not numbers. {_SHAPES}"
+            f"The time column {column.name!r} of y holds {held}, not numbers. {shapes}"
         )
     return column.values
 
@@ -270,11 +356,12 @@ def _read_numbers(name: str, values: ArrayLike, n_rows: int) -> Floats:
         raise ValueError(f"{name} holds a whole number that is too large for a float") from None
     if numbers.ndim != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {numbers.shape}")
-    _require_length(name, len(numbers), n_rows)
+    require_length(name, len(numbers), n_rows)
     return numbers
 
 
-def _require_length(name: str, length: int, n_rows: int) -> None:
+def require_length(name: str, length: int, n_rows: int) -> None:
+    """Raise an error unless something has as many rows as the table."""
     if length != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{n_rows}, {length}]; "

@@ -1,7 +1,7 @@
-"""Survival tables to learn and to test with: four classics, and draws from a known tree."""
+"""Survival tables to learn and to test with: five classics, and draws from a known tree."""
 
 from surtree.datasets._distributions import Distribution
-from surtree.datasets._load import load_gbsg2, load_lung, load_regimes, load_rossi
+from surtree.datasets._load import load_gbsg2, load_lung, load_melanoma, load_regimes, load_rossi
 from surtree.datasets._synthetic import GroundTruthTree, Leaf, Split, make_survival_tree_data
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Split",
     "load_gbsg2",
     "load_lung",
+    "load_melanoma",
     "load_regimes",
     "load_rossi",
     "make_survival_tree_data",

@@ -74,6 +74,41 @@ def load_lung(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]]
     return _load("lung", backend)
 
 
+def load_melanoma(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]]:
+    """Load malignant melanoma: days until death, of 205 patients 57 of it and 14 of other causes.
+
+    Numbers of Drzewiecki and others (Scandinavian Journal of Plastic and Reconstructive Surgery,
+    1980), as the R package boot distributes them without limits on their use.
+
+    Parameters
+    ----------
+    backend : {"pandas", "polars", "pyarrow"}, optional
+        Library of the data frame; by default the first of these that is installed.
+
+    Returns
+    -------
+    X : data frame, shape (205, 5)
+        ``age`` (years, at the operation), ``sex`` (male, female), ``year`` (of the operation),
+        ``thickness`` (of the tumour, mm), ``ulcer`` (absent, present).
+    y : structured array, shape (205,)
+        With the fields ``cause`` (1 for melanoma, 2 for other causes, 0 for a patient who was
+        alive) and ``time``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.datasets import load_melanoma
+    >>> X, y = load_melanoma()
+    >>> X.shape, np.bincount(y["cause"]).tolist()
+    ((205, 5), [134, 57, 14])
+    """
+    columns = _read("melanoma")
+    y = np.empty(len(columns["time"]), dtype=[("cause", np.int64), ("time", np.float64)])
+    for name in ("cause", "time"):
+        y[name] = np.array(columns.pop(name), dtype=y.dtype[name])
+    return _frame(columns, backend), y
+
+
 def load_regimes(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]]:
     """Load the years that governments lasted, 1946-2008: 1808 spells, 1468 ends observed.
 
@@ -136,19 +171,32 @@ def load_rossi(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]
 def _load(
     name: str, backend: Backend | None, ordered: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[Any, NDArray[np.void]]:
-    text = files("surtree.datasets").joinpath("data", f"{name}.csv").read_text(encoding="utf-8")
-    header, *lines = csv.reader(text.splitlines())
-    columns = dict(zip(header, zip(*lines, strict=True), strict=True))
+    columns = _read(name)
     y = make_target(
         event=np.array(columns.pop("event")) == "1",
         time=np.array(columns.pop("time"), dtype=np.float64),
     )
-    X = make_frame({key: _parse(cells) for key, cells in columns.items()}, backend, ordered)
-    return X, y
+    return _frame(columns, backend, ordered), y
+
+
+def _read(name: str) -> dict[str, tuple[str, ...]]:
+    text = files("surtree.datasets").joinpath("data", f"{name}.csv").read_text(encoding="utf-8")
+    header, *lines = csv.reader(text.splitlines())
+    return dict(zip(header, zip(*lines, strict=True), strict=True))
+
+
+def _frame(
+    columns: Mapping[str, Sequence[str]],
+    backend: Backend | None,
+    ordered: Mapping[str, Sequence[str]] | None = None,
+) -> Any:
+    return make_frame({key: _parse(cells) for key, cells in columns.items()}, backend, ordered)
 
 
 def _parse(cells: Sequence[str]) -> Values:
-    try:
-        return [int(cell) if cell else None for cell in cells]
-    except ValueError:
-        return [cell or None for cell in cells]
+    for kind in (int, float):
+        try:
+            return [kind(cell) if cell else None for cell in cells]
+        except ValueError:
+            continue
+    return [cell or None for cell in cells]

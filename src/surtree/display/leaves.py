@@ -71,6 +71,8 @@ class Leaf:
         When rows were censored; of many at almost the same time, one.
     last_time : float
         The last follow-up of the leaf. Nothing is drawn after it.
+    n_persons : int, optional
+        The persons whose rows they are, where that is known.
     """
 
     node: int
@@ -87,6 +89,7 @@ class Leaf:
     observed: ObservedCurve | None
     censored: Floats
     last_time: float
+    n_persons: int | None = None
 
     @property
     def name(self) -> str:
@@ -164,6 +167,7 @@ def _read_leaf(tree: Tree, leaf: int, kind: LeafCurveKind, level: float, colour:
         observed=observed,
         censored=censored,
         last_time=last_time,
+        n_persons=None if tree.n_persons is None else int(tree.n_persons[leaf]),
     )
 
 

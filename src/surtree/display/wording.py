@@ -118,9 +118,18 @@ def number(value: float, precision: int) -> str:
     return f"{value:.0f}"
 
 
-def counted(rows: int, events: int) -> str:
-    """Return how many rows there are, and how many of them have an event."""
-    return f"{plural(rows, 'row')}, {plural(events, 'event') if events else 'no events'}"
+def counted(rows: int, events: int, persons: int | None = None) -> str:
+    """Return how many rows there are, of how many persons, and how many rows have an event."""
+    said = plural(rows, "row")
+    if persons is not None:
+        said = f"{plural(persons, 'person')}, {said}"
+    return f"{said}, {plural(events, 'event') if events else 'no events'}"
+
+
+def counted_node(tree: Tree, node: int) -> str:
+    """Return how many rows a node has, of how many persons, and how many have an event."""
+    persons = None if tree.n_persons is None else int(tree.n_persons[node])
+    return counted(int(tree.n_samples[node]), int(tree.n_events[node]), persons)
 
 
 def risk_text(leaf: Leaf, precision: int) -> str:

@@ -40,6 +40,7 @@ def export_python(
     value: LeafValue | Mapping[int, Any] = "leaf",
     feature_names: Sequence[str] | None = None,
     leaf_curve: LeafCurveKind | None = None,
+    cause: int | None = None,
     name: str = "predict",
 ) -> str:
     """Return the source of a Python function that needs nothing but Python.
@@ -56,6 +57,8 @@ def export_python(
         What the columns of the training table are called in the rows, if not the same.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
         Which curve the median is read off; by default the one that the model predicts with.
+    cause : int, optional
+        Of a model of competing risks, the cause whose risk is given; by default its main cause.
     name : str, default="predict"
         What the function is called.
 
@@ -73,7 +76,7 @@ def export_python(
     tree = named_tree(model, feature_names)
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"name must be the name of a function; got {name!r}.")
-    values = leaf_values(tree, value, leaf_curve)
+    values = leaf_values(tree, value, leaf_curve, cause)
     comments = leaf_comments(tree, value)
 
     def lines(node: int, indent: str) -> Iterator[str]:
@@ -85,7 +88,7 @@ def export_python(
         yield from lines(int(tree.right[node]), indent + _INDENT)
         yield from lines(int(tree.left[node]), indent)
 
-    head = _HEAD.format(name=name, noun=value_title(tree, value, leaf_curve))
+    head = _HEAD.format(name=name, noun=value_title(tree, value, leaf_curve, cause))
     if any(cut.on_text for cut in tree.cuts):
         head += _TEXT
     return "\n".join((head, *lines(0, _INDENT))) + "\n"

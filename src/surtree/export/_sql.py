@@ -10,6 +10,7 @@ from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.parameters import LeafCurveKind
+from surtree.tree.causes import has_causes
 
 # Up to here a whole number is the same in every numeric type of a database.
 _WHOLE = 2**24
@@ -21,6 +22,7 @@ def export_sql(
     value: LeafValue | Mapping[int, Any] = "leaf",
     feature_names: Sequence[str] | None = None,
     leaf_curve: LeafCurveKind | None = None,
+    cause: int | None = None,
 ) -> str:
     """Return a tree as a CASE expression, for use in a query over a table with its columns.
 
@@ -36,6 +38,8 @@ def export_sql(
         What the columns of the training table are called in the database, if not the same.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
         Which curve the median is read off; by default the one that the model predicts with.
+    cause : int, optional
+        Of a model of competing risks, the cause whose risk is given; by default its main cause.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def export_sql(
     END
     """
     tree = named_tree(model, feature_names)
-    values = leaf_values(tree, value, leaf_curve)
+    values = leaf_values(tree, value, leaf_curve, cause)
     comments = leaf_comments(tree, value)
 
     def written(leaf: int) -> str:
@@ -86,7 +90,8 @@ def export_sql(
             node = int(tree.left[node])
         return "\n".join((*lines, f"{indent}  ELSE {written(node)}", f"{indent}END"))
 
-    title = f"/* {value_title(tree, value, leaf_curve)} */\n" if value == "median" else ""
+    titled = value == "median" or (value == "risk" and has_causes(tree))
+    title = f"/* {value_title(tree, value, leaf_curve, cause)} */\n" if titled else ""
     return title + expression(0, "")
 
 

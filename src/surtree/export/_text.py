@@ -8,6 +8,7 @@ from typing import Any
 from surtree.cuts.cut import Cut
 from surtree.export._tree import named_tree
 from surtree.parameters import require_whole
+from surtree.tree.causes import cause_text, causes_of, has_causes
 from surtree.tree.evidence import events_note, theta_text
 from surtree.tree.printed import median_text
 from surtree.tree.tree import Tree
@@ -93,9 +94,14 @@ def _rule(cut: Cut, *, holds: bool) -> str:
 
 def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:
     style = f".{decimals}f"
-    parts = [
+    causes = causes_of(tree).causes if has_causes(tree) else ()
+    parts = [f"theta {cause}: {cause_text(tree, leaf, cause, style)}" for cause in causes]
+    parts = parts or [
         f"theta: {theta_text(tree, leaf, style)}",
         f"median ({tree.leaf_curve}): {median_text(tree, leaf, style)}",
+    ]
+    parts += [
+        *([] if tree.n_persons is None else [f"persons: {tree.n_persons[leaf]}"]),
         f"rows: {tree.n_samples[leaf]}",
         f"events: {tree.n_events[leaf]}",
     ]

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from surtree._words import plural
 from surtree.cuts.cut import Cut
-from surtree.display.wording import counted
+from surtree.display.wording import counted_node
+from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
 from surtree.tree.printed import median_text
 from surtree.tree.resolve import tree_of
@@ -62,10 +64,20 @@ def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
 def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
     """Return what a picture says in a leaf, line by line."""
     n_events = int(tree.n_events[leaf])
+    if has_causes(tree):
+        return (
+            f"leaf {leaf}",
+            *(
+                f"cause {cause}: theta {cause_text(tree, leaf, cause, '.3g')}, "
+                f"events {cause_events(tree, cause)[leaf]:g}"
+                for cause in causes_of(tree).causes
+            ),
+            plural(int(tree.n_samples[leaf]), "row"),
+        )
     return (
         f"leaf {leaf}",
         f"theta {theta_text(tree, leaf, '.3g')}",
         f"median {median_text(tree, leaf, '.6g')} ({tree.leaf_curve})",
-        counted(int(tree.n_samples[leaf]), n_events),
+        counted_node(tree, leaf),
         *([events_note(n_events)] if 0 < n_events < FEW_EVENTS else []),
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from surtree.parameters import LeafCurveKind
+from surtree.tree.causes import cause_theta, causes_of, has_causes
 from surtree.tree.curves import leaf_curves
 from surtree.tree.evidence import events_note, theta_text
 from surtree.tree.leaf_curve import curve_kind
@@ -21,7 +22,10 @@ Scalar = bool | int | float | str | None
 
 
 def leaf_values(
-    tree: Tree, value: LeafValue | Mapping[int, Any], leaf_curve: LeafCurveKind | None
+    tree: Tree,
+    value: LeafValue | Mapping[int, Any],
+    leaf_curve: LeafCurveKind | None,
+    cause: int | None = None,
 ) -> dict[int, Scalar]:
     """Return the value of each leaf.
 
@@ -34,7 +38,11 @@ def leaf_values(
         (None where survival never falls to one half); or any value for each leaf.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
         Which curve the median is read off; by default the one that the tree predicts with.
+    cause : int, optional
+        Of competing risks, the cause whose relative risk is given; by default the main cause.
     """
+    if cause is not None and value != "risk":
+        raise ValueError('A cause has a risk: it goes with value="risk".')
     leaves = tree.leaves.tolist()
     if isinstance(value, Mapping):
         absent = [leaf for leaf in leaves if leaf not in value]
@@ -48,7 +56,10 @@ def leaf_values(
     if value == "leaf":
         return {leaf: leaf for leaf in leaves}
     if value == "risk":
-        return {leaf: float(tree.theta[leaf]) for leaf in leaves}
+        theta = tree.theta
+        if cause is not None or has_causes(tree):
+            theta = cause_theta(tree, causes_of(tree).main_cause if cause is None else cause)
+        return {leaf: float(theta[leaf]) for leaf in leaves}
     medians = {curve.leaf: curve.median for curve in leaf_curves(tree, leaf_curve)}
     return {leaf: median if math.isfinite(median) else None for leaf, median in medians.items()}
 
@@ -61,7 +72,7 @@ def leaf_comments(tree: Tree, value: LeafValue | Mapping[int, Any]) -> dict[int,
     tree, value
         As in `leaf_values`. The number of a leaf, and a value of the user's, need no comment.
     """
-    if value not in ("risk", "median"):
+    if value not in ("risk", "median") or has_causes(tree):
         return {}
     comments = {leaf: events_note(int(tree.n_events[leaf])) for leaf in tree.leaves.tolist()}
     if value == "risk":
@@ -72,15 +83,20 @@ def leaf_comments(tree: Tree, value: LeafValue | Mapping[int, Any]) -> dict[int,
 
 
 def value_title(
-    tree: Tree, value: LeafValue | Mapping[int, Any], leaf_curve: LeafCurveKind | None
+    tree: Tree,
+    value: LeafValue | Mapping[int, Any],
+    leaf_curve: LeafCurveKind | None,
+    cause: int | None = None,
 ) -> str:
     """Return what the values of leaves are, in words; of a median, which curve it is read off.
 
     Parameters
     ----------
-    tree, value, leaf_curve
+    tree, value, leaf_curve, cause
         As in `leaf_values`.
     """
+    if value == "risk" and has_causes(tree):
+        return f"risk of cause {causes_of(tree).main_cause if cause is None else cause}"
     if isinstance(value, Mapping):
         return "value"
     if value == "median":

@@ -84,6 +84,11 @@ def digest(saved: dict[str, Any]) -> str:
     return sha256(plain.encode("ascii")).hexdigest()
 
 
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of an estimator as JSON can hold them."""
+    return {name: plain_value(value) for name, value in parameters.items()}
+
+
 def plain_value(value: Any) -> Any:
     """Return a parameter as JSON can hold it."""
     if isinstance(value, np.generic):

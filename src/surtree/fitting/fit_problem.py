@@ -91,5 +91,7 @@ def make_problem(
     clock : Clock, optional
         When it is over, no more columns are read.
     """
-    binned = encoder.fit_encode(data.table, data.table_weight, data.sums, leave_out, clock)
+    binned = encoder.fit_encode(
+        data.table, data.table_weight, data.sums, leave_out, clock, data.target.share
+    )
     return FitProblem(data, encoder, binned, encoder.n_unread_)

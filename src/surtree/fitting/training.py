@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._types import Floats
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
-from surtree.survival.baseline import Baseline, nelson_aalen
-from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk, RowSums
+from surtree.survival.baseline import Baseline
+from surtree.survival.objective import RELATIVE_RISK, Objective, RowSums
 
 
 @dataclass(frozen=True)
@@ -53,34 +54,25 @@ def read_training_data(
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     objective: Objective | None = None,
+    id: ArrayLike | None = None,
 ) -> TrainingData:
     """Read and check what `fit` is given.
 
     Parameters
     ----------
     estimator : object
-        Remembers the number and the names of the columns.
-    X, y, sample_weight, entry
+        Remembers the number and the names of the columns; it may know the kind of its target.
+    X, y, sample_weight, entry, id
         As the estimator's ``fit`` takes them.
     objective : Objective, optional
         What a leaf is worth; by default, to the estimator.
     """
     table = read_table(estimator, X, reset=True)
     weight = read_weights(sample_weight, table.n_rows)
-    target = read_target(y, table.n_rows, entry)
+    read: Callable[..., Target] = getattr(estimator, "_read_target", read_target)
+    target = read(y, table.n_rows, entry, id).with_spells(table)
     weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
-    return training_data(table, target, weight, objective or objective_of(estimator))
-
-
-def objective_of(estimator: Any) -> Objective:
-    """Return what a leaf is worth to an estimator: relative risk, with its shrinkage.
-
-    Parameters
-    ----------
-    estimator : object
-        It may have the parameter ``shrinkage``.
-    """
-    return RelativeRisk(float(getattr(estimator, "shrinkage", 0.0)))
+    return training_data(table, target, weight, objective or estimator._objective(target))
 
 
 def leave_out_censored_at_zero(target: Target, weight: Floats, *, stacklevel: int) -> Floats:
@@ -124,7 +116,7 @@ def training_data(
     present = table_weight > 0
     target, weight = target.take(present), table_weight[present]
     require_events(target)
-    baseline = nelson_aalen(target, weight)
+    baseline = objective.baseline(target, weight)
     sums = objective.row_sums(target, weight, baseline)
     objective.require_exact(sums)
     return TrainingData(table, table_weight, target, baseline, sums)

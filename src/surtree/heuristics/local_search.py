@@ -204,7 +204,7 @@ class LocalSearchTree(TreeEstimator):
         losses = []
         for pruning in found:
             leaf = held_out_rows.find_leaves(pruning.topology(topology))
-            losses.append(held_out_rows.sums.loss(tree.theta[pruning.nodes[leaf]]))
+            losses.append(held_out_rows.sums.loss(tree.prediction[..., pruning.nodes[leaf]]))
         # If several are equally good, the smallest, which comes last.
         best = len(losses) - 1 - int(np.argmin(losses[::-1]))
         lower, upper = found[best].alpha, found[min(best + 1, len(found) - 1)].alpha

@@ -111,7 +111,7 @@ def integrated_brier_score(
     curves = read_survival_curves(survival, times, len(test.time))
     known = test.time <= train.time.max()
     test = Target(test.event[known], test.time[known])
-    span = _span(interval, train, test)
+    span = read_span(interval, train, test)
     uncensored = censoring_distribution(train)
     row_weight = np.where(test.event, inverse(np.asarray(uncensored(test.time))), 0.0)
     of_row = curves.of_row[known]
@@ -183,7 +183,16 @@ def _sums(values: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values)])
 
 
-def _span(interval: Span | None, train: Target, test: Target) -> Span:
+def read_span(interval: Span | None, train: Target, test: Target) -> Span:
+    """Return the start and the end of the interval to integrate over.
+
+    Parameters
+    ----------
+    interval : (float, float), optional
+        What the user asked for; by default the 10% and 90% quantiles of the test times.
+    train, test : Target
+        The rows: none may be left to test, and the censoring of training rows may end too early.
+    """
     if len(test.time) == 0:
         raise ValueError("All test rows are later than the last training time: nothing to score.")
     ends = np.quantile(test.time, _QUANTILES) if interval is None else read_times(interval)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from surtree.data.target import Target, read_target, read_weights
 from surtree.metrics._input import read_times
 from surtree.metrics._survival import read_survival_at
 from surtree.survival.confidence import LEVEL, require_level
-from surtree.survival.observed import observed_survival
+from surtree.survival.observed import Observed, observed_survival
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,33 @@ def calibration(
     ([0.2, 0.6], [0.0, 0.5])
     """
     target = y if isinstance(y, Target) else read_target(y, len(y))
+
+    def observed(rows: Target, weights: Floats, time: float) -> Observed:
+        return observed_survival(rows, weights, time, level)
+
+    return calibration_groups(target, survival, horizon, n_groups, sample_weight, level, observed)
+
+
+def calibration_groups(
+    target: Target,
+    survival: Any,
+    horizon: float,
+    n_groups: int,
+    sample_weight: ArrayLike | None,
+    level: float,
+    observe: Callable[[Any, Floats, float], Observed],
+) -> Calibration:
+    """Compare what is predicted with what is observed in groups of rows.
+
+    Parameters
+    ----------
+    target : Target
+        The rows.
+    survival, horizon, n_groups, sample_weight, level
+        As in `calibration`.
+    observe : callable
+        What is observed of some rows, given as their target and weights, at a time.
+    """
     times = read_times(horizon)
     require_level(level)
     if times[0] > target.time.max():
@@ -96,14 +124,12 @@ def calibration(
     group = np.searchsorted(edges, predicted)
     parts = [np.flatnonzero((group == number) & (weight > 0)) for number in np.unique(group)]
     parts = [rows for rows in parts if rows.size]
-    observed = [
-        observed_survival(target.take(rows), weight[rows], times[0], level) for rows in parts
-    ]
-    survival_observed, lower, upper = np.array(observed).T
+    found = [observe(target.take(rows), weight[rows], float(times[0])) for rows in parts]
+    observed, lower, upper = np.array(found).T
     return Calibration(
         horizon=float(times[0]),
         predicted=np.array([np.average(predicted[rows], weights=weight[rows]) for rows in parts]),
-        observed=survival_observed,
+        observed=observed,
         lower=lower,
         upper=upper,
         n_rows=np.array([weight[rows].sum() for rows in parts]),

@@ -144,9 +144,9 @@ def _concordance(
     first_weight: Floats,
     second_weight: Floats,
 ) -> Concordance:
-    time_rank = _ranks(time)
+    time_rank = ranks(time)
     # Events come before censorings of the same time.
-    concordant, tied, comparable = _pair_weights(
+    concordant, tied, comparable = pair_weights(
         2 * time_rank + ~event, risk, first_weight, second_weight
     )
     if comparable == 0:
@@ -165,7 +165,7 @@ def _concordance(
     )
 
 
-def _pair_weights(
+def pair_weights(
     time_rank: Ranks, risk: Floats, first_weight: Floats, second_weight: Floats
 ) -> tuple[float, float, float]:
     """Sum ``first_weight[i] * second_weight[j]`` over the pairs where ``i`` comes before ``j``.
@@ -185,7 +185,7 @@ def _pair_weights(
         Over the pairs where the earlier row has the higher risk, where both risks are equal, and
         over all pairs.
     """
-    risk_rank = _ranks(risk)
+    risk_rank = ranks(risk)
     by_time = np.bincount(time_rank, second_weight)
     # Summed from the last time backwards, so that nothing comes after it, exactly.
     from_time = np.append(np.cumsum(by_time[::-1])[::-1], 0.0)
@@ -233,5 +233,6 @@ def _sums_before(values: Floats) -> Floats:
     return sums
 
 
-def _ranks(values: NDArray[Any]) -> Ranks:
+def ranks(values: NDArray[Any]) -> Ranks:
+    """Return the rank of each value, from 0; equal values have the same."""
     return np.unique(values, return_inverse=True)[1].astype(np.intp, copy=False)

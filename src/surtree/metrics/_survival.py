@@ -61,7 +61,9 @@ def read_survival_at(survival: Any, times: Floats, n_rows: int) -> Floats:
     return _require_probabilities(values)
 
 
-def read_survival_curves(survival: Any, times: ArrayLike | None, n_rows: int) -> Curves:
+def read_survival_curves(
+    survival: Any, times: ArrayLike | None, n_rows: int, before: float = 1.0
+) -> Curves:
     """Read the predicted survival of each row as step functions.
 
     Parameters
@@ -72,12 +74,14 @@ def read_survival_curves(survival: Any, times: ArrayLike | None, n_rows: int) ->
         Times of the columns of an array.
     n_rows : int
         How many rows there must be.
+    before : float
+        The value of all curves before the first of the times.
     """
     functions = _functions(survival)
     if functions is None:
         if times is None:
             raise ValueError("survival is an array: say at which times its columns step.")
-        functions = _step_functions(survival, read_times(times), n_rows)
+        functions = _step_functions(survival, read_times(times), n_rows, before)
     if len(functions) != n_rows:
         raise ValueError(f"survival has {len(functions)} functions for {n_rows} rows.")
     if not all(hasattr(function, "x") for function in functions):
@@ -104,14 +108,14 @@ def _functions(survival: Any) -> list[Curve] | None:
     return functions if functions and callable(functions[0]) else None
 
 
-def _step_functions(survival: Any, times: Floats, n_rows: int) -> list[Curve]:
+def _step_functions(survival: Any, times: Floats, n_rows: int, before: float) -> list[Curve]:
     """Turn rows of an array into functions, equal rows into the same function."""
     shared: dict[bytes, Curve] = {}
     functions = []
     for row in read_survival_at(survival, times, n_rows):
         key = row.tobytes()
         if key not in shared:
-            shared[key] = StepFunction(times, row, before=1.0)
+            shared[key] = StepFunction(times, row, before=before)
         functions.append(shared[key])
     return functions
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
 from surtree.data.table import read_table
-from surtree.data.target import read_target, read_weights, require_events
+from surtree.data.target import read_weights, require_events
 from surtree.estimator import SurTree, check_parameters
 from surtree.fitting.training import leave_out_censored_at_zero
 from surtree.model_selection.event_kfold import EventStratifiedKFold
@@ -41,6 +41,7 @@ from surtree.model_selection.scoring import (
     Scoring,
     find_scorer,
     require_unweighted,
+    require_whole_rows,
 )
 from surtree.parameters import (
     LeafCurveKind,
@@ -164,6 +165,9 @@ class SurTreeCV(TreeEstimator):
     0.639
     """
 
+    # What is fitted on every fold, and in the end on all rows.
+    _tree_type: ClassVar[type[SurTree]] = SurTree
+
     best_estimator_: SurTree
     best_params_: dict[str, float]
     status_: Status
@@ -217,20 +221,22 @@ class SurTreeCV(TreeEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
+        id: ArrayLike | None = None,
     ) -> Self:
         """Score every size on held-out rows, choose one, and fit it on all rows.
 
         Parameters
         ----------
-        X, y, sample_weight, entry
-            As in `SurTree.fit`. Weights count in fits and in scores.
+        X, y, sample_weight, entry, id
+            As in `SurTree.fit`. Weights count in fits and in scores. Rows with the same ``id`` stay
+            together in folds; a splitter of scikit-learn's gets it as ``groups``.
 
         Returns
         -------
         SurTreeCV
             The estimator itself.
         """
-        return self._fit(X, y, sample_weight, entry)
+        return self._fit(X, y, sample_weight, entry, id)
 
     def fit_unmeasured(
         self,
@@ -238,15 +244,16 @@ class SurTreeCV(TreeEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
+        id: ArrayLike | None = None,
     ) -> Self:
         """Do as `fit`, without ``held_out_``: for whoever measures the model in another way.
 
         Parameters
         ----------
-        X, y, sample_weight, entry
+        X, y, sample_weight, entry, id
             As in `fit`.
         """
-        return self._fit(X, y, sample_weight, entry, measured=False)
+        return self._fit(X, y, sample_weight, entry, id, measured=False)
 
     def _fit(
         self,
@@ -254,16 +261,18 @@ class SurTreeCV(TreeEstimator):
         y: Any,
         sample_weight: ArrayLike | None,
         entry: ArrayLike | None,
+        id: ArrayLike | None,
         *,
         measured: bool = True,
     ) -> Self:
         scorer = self._check_parameters()
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table.n_rows)
-        target = read_target(y, table.n_rows, entry)
+        target = self._read_target(y, table.n_rows, entry, id).with_spells(table)
         weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
         require_events(target.take(weight > 0))
         require_unweighted(self.scoring, weight)
+        require_whole_rows(self.scoring, target)
 
         rows = FoldInput(table, target, weight, X, y)
         limits = check_parameters(self._tree())
@@ -276,7 +285,7 @@ class SurTreeCV(TreeEstimator):
                 delattr(self, stale)
         if self.refit:
             best = self._tree().set_params(**self.best_params_)
-            fitted = clone(best).set_params(n_jobs=self.n_jobs).fit(X, y, weight, entry)
+            fitted = clone(best).set_params(n_jobs=self.n_jobs).fit(X, y, weight, entry, id)
             if measured:
                 measures = self._run(rows, positions, partial(measure_fold, best))
                 fitted.held_out_ = self.held_out_ = HeldOutScores(*np.array(measures).T)
@@ -358,19 +367,20 @@ class SurTreeCV(TreeEstimator):
 
         A position that is given more than once is a row that counts more than once.
         """
-        present = rows.weight > 0
+        present, person = rows.weight > 0, rows.target.person
         if is_whole(self.cv):
             counted = np.flatnonzero(present)
+            groups = None if person is None else person[counted]
             try:
                 pairs = list(
-                    EventStratifiedKFold(self.cv).split(counted, rows.target.event[counted])
+                    EventStratifiedKFold(self.cv).split(counted, rows.target.event[counted], groups)
                 )
             except ValueError as error:
                 raise ValueError(f"cv={self.cv}: {error}") from error
             return [(counted[train], counted[test]) for train, test in pairs]
         folds = [
             (_positions(train, present), _positions(test, present))
-            for train, test in check_cv(self.cv).split(rows.X, rows.y)
+            for train, test in check_cv(self.cv).split(rows.X, rows.y, person)
         ]
         if not folds:
             raise ValueError("cv has no folds: give it at least one pair of positions.")
@@ -418,10 +428,10 @@ class SurTreeCV(TreeEstimator):
         self.best_score_ = float(self.sizes_.mean[self.sizes_.chosen])
 
     def _tree(self) -> SurTree:
-        """Return a SurTree with the parameters that both have and mean the same."""
-        shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
+        """Return a tree with the parameters that both have and mean the same."""
+        shared = self._tree_type().get_params().keys() & self.get_params(deep=False).keys()
         own = {"n_jobs", "progress", "shrinkage"}
-        return SurTree(**{name: getattr(self, name) for name in shared - own})
+        return self._tree_type(**{name: getattr(self, name) for name in shared - own})
 
     def _shrinkages(self) -> list[float]:
         """Return the values of shrinkage to choose from, ascending."""

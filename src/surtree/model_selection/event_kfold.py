@@ -11,12 +11,16 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
+from surtree.data.bootstrap import read_groups
 from surtree.data.target import read_target
 from surtree.parameters import require_flag, require_random_state, require_whole
 
 
 class EventStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     """Stratified folds: their numbers of events, and of rows, differ by at most one.
+
+    With ``groups``, such as the persons of start-stop rows, groups stay together, and are dealt out
+    by their numbers of events, those with the most first.
 
     It can be passed wherever scikit-learn takes ``cv``.
 
@@ -81,8 +85,8 @@ class EventStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         y : structured array or data frame of shape (n_samples,)
             A boolean event indicator and a time, or an array of the event indicator alone. A
             plain array of times means that every row has an event.
-        groups : object
-            Not used; scikit-learn passes it.
+        groups : array of shape (n_samples,), optional
+            Rows with the same label stay together.
         """
         return super().split(X, y, groups)  # type: ignore[no-any-return]
 
@@ -90,6 +94,9 @@ class EventStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         self, X: Any = None, y: Any = None, groups: Any = None
     ) -> Iterator[NDArray[np.intp]]:
         event = _read_event(y, _num_samples(X))
+        if groups is not None:
+            yield from self._of_groups(event, read_groups(groups, event.size))
+            return
         self._require_rows(event)
         order = np.arange(event.size)
         if self.shuffle:
@@ -99,21 +106,35 @@ class EventStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         for fold in range(self.n_splits):
             yield np.sort(order[fold :: self.n_splits])
 
-    def _require_rows(self, event: NDArray[np.bool_]) -> None:
+    def _of_groups(
+        self, event: NDArray[np.bool_], group: NDArray[np.intp]
+    ) -> Iterator[NDArray[np.intp]]:
+        n_events = np.bincount(group, weights=event)
+        self._require_rows(n_events > 0, "group")
+        order = np.arange(n_events.size)
+        if self.shuffle:
+            check_random_state(self.random_state).shuffle(order)
+        order = order[np.argsort(-n_events[order], kind="stable")]
+        for fold in range(self.n_splits):
+            yield np.flatnonzero(np.isin(group, order[fold :: self.n_splits]))
+
+    def _require_rows(self, event: NDArray[np.bool_], noun: str = "row") -> None:
         if event.size < self.n_splits:
+            what = "samples: n_samples" if noun == "row" else "groups: n_groups"
             raise ValueError(
                 f"Cannot have number of splits n_splits={self.n_splits} greater than the number "
-                f"of samples: n_samples={event.size}."
+                f"of {what}={event.size}."
             )
         n_events = int(event.sum())
+        verb = "has" if n_events == 1 else "have"
         if n_events < self.n_splits:
             remedy = (
                 f"choose fewer folds, {n_events} at most"
                 if n_events > 1
-                else "cross-validation takes at least two rows with events"
+                else f"cross-validation takes at least two {noun}s with events"
             )
             raise ValueError(
-                f"{n_events} of {event.size} rows {'has' if n_events == 1 else 'have'} an event, "
+                f"{n_events} of {event.size} {noun}s {verb} an event, "
                 f"so {self.n_splits} folds cannot have one each: {remedy}."
             )
 

@@ -20,7 +20,7 @@ from surtree.data.target import Target
 from surtree.estimator import SurTree, adopt_size, check_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SizePath, find_path
-from surtree.fitting.training import objective_of, training_data
+from surtree.fitting.training import training_data
 from surtree.model_selection.scoring import (
     SCORERS,
     Candidate,
@@ -143,7 +143,7 @@ def score_fold(
     statuses: list[Status] = []
     for place, shrinkage in enumerate(shrinkages):
         own = clone(template).set_params(shrinkage=shrinkage)
-        shrunk = problem.with_objective(objective_of(own))
+        shrunk = problem.with_objective(own._objective(fold.target))
         for depth, positions in _by_search(sizes).items():
             start = perf_counter()
             path = _search(own, shrunk, depth, max(sizes[position][1] for position in positions))
@@ -153,7 +153,7 @@ def score_fold(
                 start = perf_counter()
                 candidate = _candidate(own, sizes[position], shrunk, path)
                 score = scorer(candidate, held_out)
-                loss = candidate.tree.unpenalised_loss / float(fold.weight.sum())
+                loss = candidate.tree.unpenalised_loss / fold.target.total(fold.weight)
                 values[place, position] = score, loss, fit_seconds, perf_counter() - start
     scores, training_loss, fit_time, score_time = np.moveaxis(values, -1, 0)
     return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))
@@ -195,7 +195,7 @@ def _score_or_nan(name: str, candidate: Candidate, held_out: HeldOut) -> float:
 
 def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:
     """Return the problem that the training rows pose, and what the held-out rows add to leaves."""
-    data = training_data(fold.table, fold.target, fold.weight, objective_of(template))
+    data = training_data(fold.table, fold.target, fold.weight, template._objective(fold.target))
     held_out = fold.held_out
     sums = data.sums.objective.row_sums(held_out.target, held_out.weight, data.baseline)
     return make_problem(encoder_of(template), data), replace(held_out, sums=sums)

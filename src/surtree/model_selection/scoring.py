@@ -12,15 +12,20 @@ from sklearn.metrics import get_scorer
 
 from surtree._types import Floats
 from surtree.cuts.cut import Cut
+from surtree.data.causes import CauseTarget
 from surtree.data.table import Table
 from surtree.data.target import Target
 from surtree.estimator import SurTree
 from surtree.metrics import (
+    concordance_index_cause,
     concordance_index_censored,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
+    normalized_integrated_incidence_brier_score,
 )
 from surtree.survival.objective import RowSums
+from surtree.tree.cause_curves import leaf_incidence
+from surtree.tree.causes import cause_theta, causes_of
 from surtree.tree.curves import leaf_curves
 from surtree.tree.rows import goes_right, route_rows
 from surtree.tree.tree import Tree
@@ -92,17 +97,34 @@ Scorer = Callable[[Candidate, HeldOut], float]
 
 def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
     assert held_out.sums is not None
-    loss = held_out.sums.loss(held_out.risk(candidate.tree))
-    return -loss / float(held_out.weight.sum())
+    tree = candidate.tree
+    loss = held_out.sums.loss(tree.prediction[..., held_out.leaves(tree)])
+    return -loss / held_out.target.total(held_out.weight)
 
 
 def _concordance(candidate: Candidate, held_out: HeldOut) -> float:
+    if isinstance(held_out.target, CauseTarget):
+        return _cause_concordance(candidate, held_out)
     event, time = held_out.target.event, held_out.target.time
     risk = held_out.risk(candidate.tree)
     return concordance_index_censored(event, time, risk, sample_weight=held_out.weight).cindex
 
 
+def _cause_concordance(
+    candidate: Candidate, held_out: HeldOut, train: Target | None = None
+) -> float:
+    """Return the concordance of the main cause, weighed against the censoring of training rows."""
+    tree, target = candidate.tree, held_out.target
+    cause = causes_of(tree).main_cause
+    risk = cause_theta(tree, cause)[held_out.leaves(tree)]
+    weight = held_out.weight if train is None else None
+    tau = None if train is None else float(train.time.max())
+    return concordance_index_cause(train, target, risk, cause, tau=tau, sample_weight=weight).cindex
+
+
 def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
+    if isinstance(held_out.target, CauseTarget):
+        return _cause_concordance(candidate, held_out, held_out.training_target)
     train = held_out.training_target
     # Later than this the training rows say nothing about censoring.
     tau = float(train.time.max())
@@ -114,6 +136,16 @@ def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
 def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
     model = candidate.model()
     tree = model.tree_
+    if isinstance(held_out.target, CauseTarget):
+        cause = causes_of(tree).main_cause
+        incidence = np.empty(tree.n_leaves, dtype=object)
+        incidence[:] = leaf_incidence(tree, cause)
+        return normalized_integrated_incidence_brier_score(
+            held_out.training_target,
+            held_out.target,
+            incidence[np.searchsorted(tree.leaves, held_out.leaves(tree))],
+            cause,
+        )
     curves = np.empty(tree.n_leaves, dtype=object)
     curves[:] = [curve.survival for curve in leaf_curves(tree, model.leaf_curve)]
     survival = curves[np.searchsorted(tree.leaves, held_out.leaves(tree))]
@@ -138,6 +170,7 @@ SCORERS: dict[str, Scorer] = {
 }
 # The metrics behind these have no weighted form.
 _UNWEIGHTED = ("concordance_ipcw", "integrated_brier")
+_OF_WHOLE_ROWS = ("concordance", *_UNWEIGHTED)
 
 
 def find_scorer(scoring: Scoring) -> Scorer:
@@ -169,4 +202,13 @@ def require_unweighted(scoring: Scoring, weight: Floats) -> None:
         raise ValueError(
             f"scoring={scoring!r} has no weighted form: choose 'loss' or 'concordance', or leave "
             "sample_weight out."
+        )
+
+
+def require_whole_rows(scoring: Scoring, target: Target) -> None:
+    """Refuse to rank the parts of persons, whose times do not say how long anybody lived."""
+    if target.person is not None and target.entry is not None and scoring in _OF_WHOLE_ROWS:
+        raise ValueError(
+            f"scoring={scoring!r} compares rows that each are a person: with id and entry, choose "
+            "'loss'."
         )

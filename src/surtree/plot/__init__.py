@@ -2,6 +2,7 @@
 
 from surtree.plot._audit import plot_audit
 from surtree.plot._curves import plot_curves
+from surtree.plot._incidence import plot_incidence
 from surtree.plot._path import plot_path
 from surtree.plot._tree import plot_tree
 from surtree.plot._validation import plot_calibration, plot_decision_curve, plot_stability
@@ -11,6 +12,7 @@ __all__ = [
     "plot_calibration",
     "plot_curves",
     "plot_decision_curve",
+    "plot_incidence",
     "plot_path",
     "plot_stability",
     "plot_tree",

@@ -193,7 +193,7 @@ def _lay_out(
     texts = leaf_texts(tree)
     rules = tuple(
         wrap(
-            f"{counted(leaf.n_samples, leaf.n_events)}: {texts[leaf.node]}",
+            f"{counted(leaf.n_samples, leaf.n_events, leaf.n_persons)}: {texts[leaf.node]}",
             rule_width / SMALL,
             ruler,
         )

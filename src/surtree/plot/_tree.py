@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surtree._types import Floats
+from surtree.display.arms import arms_caption, read_arm_leaves
 from surtree.display.leaves import Leaf, caption, read_leaves, time_label
-from surtree.display.wording import counted, median_text, risk_text, rule_texts, wrap
+from surtree.display.wording import counted_node, median_text, risk_text, rule_texts, wrap
 from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
+from surtree.tree.arms import arm_cells, arm_headings, arms_of
 from surtree.tree.evidence import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
@@ -96,14 +99,18 @@ def plot_tree(
         time_unit = time_unit_of(model)
     leaves = read_leaves(tree, kind, level, mapped_colours(tree.theta[tree.leaves], cmap))
     table = _table(leaves, time_unit, precision)
+    said = f"{caption(tree, kind, level)} Grey: all rows."
+    if tree.arms is not None:
+        table, said = _arm_table(tree, leaves, level), arms_caption(tree, kind, level)
     ruler = Ruler()
-    layouts = [
-        _lay_out(tree, table, width, f"{caption(tree, kind, level)} Grey: all rows.", ruler)
-        for width in _RULE_WIDTHS
-    ]
+    layouts = [_lay_out(tree, table, width, said, ruler) for width in _RULE_WIDTHS]
     page = open_page(layouts, ax, fontsize)
     _draw_edges(tree, page)
-    _draw_panels(tree, leaves, page, time_unit)
+    if tree.arms is None:
+        curves: list[tuple[Leaf, ...]] = [(leaf,) for leaf in leaves]
+    else:
+        curves = [read_arm_leaves(tree, leaf.node, kind, level) for leaf in leaves]
+    _draw_panels(tree, curves, page, time_unit)
     _draw_table(page)
     page.text(0, 0, page.layout.caption, size=SMALL, va="bottom", alpha=FAINT)
     return page.ax
@@ -187,6 +194,11 @@ def _table(
     notes = [events_note(leaf.n_events) for leaf in leaves]
     return (
         ("leaf", *(str(leaf.node) for leaf in leaves)),
+        *(
+            []
+            if leaves[0].n_persons is None
+            else [("persons", *(str(leaf.n_persons) for leaf in leaves))]
+        ),
         ("rows", *(str(leaf.n_samples) for leaf in leaves)),
         ("events", *(str(leaf.n_events) for leaf in leaves)),
         ("relative\nrisk", *(risk_text(leaf, precision) for leaf in leaves)),
@@ -195,13 +207,28 @@ def _table(
     )
 
 
+def _arm_table(tree: Tree, leaves: tuple[Leaf, ...], level: float) -> tuple[tuple[str, ...], ...]:
+    """Return the rows, the events and the hazard ratios of the arms, a column for each."""
+    arms = arms_of(tree)
+    headings = [heading.replace(" ", "\n", 1) for heading in arm_headings(arms, level)]
+    cells = [arm_cells(tree, leaf.node, level) for leaf in leaves]
+    rows = (", ".join(map(str, arms.n_samples[leaf.node].tolist())) for leaf in leaves)
+    return (
+        ("leaf", *(str(leaf.node) for leaf in leaves)),
+        (headings[0].replace("events", "rows"), *rows),
+        *(
+            (heading, *column)
+            for heading, column in zip(headings, zip(*cells, strict=True), strict=True)
+        ),
+    )
+
+
 def _lay_out(
     tree: Tree, table: tuple[tuple[str, ...], ...], rule_width: float, caption: str, ruler: Ruler
 ) -> _TreeLayout:
     rules = tuple(wrap(text, rule_width, ruler) for text in rule_texts(tree))
     notes = tuple(
-        "" if leaf else counted(rows, events)
-        for leaf, rows, events in zip(tree.is_leaf, tree.n_samples, tree.n_events, strict=True)
+        "" if leaf else counted_node(tree, node) for node, leaf in enumerate(tree.is_leaf)
     )
     levels = np.zeros(tree.depth + 2)
     for rule, note, path in zip(rules, notes, tree.paths(), strict=True):
@@ -253,7 +280,10 @@ def _draw_edges(tree: Tree, page: Page[_TreeLayout]) -> None:
 
 
 def _draw_panels(
-    tree: Tree, leaves: tuple[Leaf, ...], page: Page[_TreeLayout], time_unit: str | None
+    tree: Tree,
+    curves: Sequence[tuple[Leaf, ...]],
+    page: Page[_TreeLayout],
+    time_unit: str | None,
 ) -> None:
     from matplotlib import rcParams
 
@@ -264,23 +294,32 @@ def _draw_panels(
     height = layout.row_height(page.height) - _ROW_GAP
     everyone = np.concatenate(([1.0], tree.baseline.survival(1.0)))
     style: dict[str, Any] = {"color": rcParams["text.color"], "alpha": 0.35}
-    for leaf, middle in zip(leaves, layout.leaf_middles(page.height), strict=True):
+    for drawn, middle in zip(curves, layout.leaf_middles(page.height), strict=True):
         panel = add_panel(page, (left, middle - height / 2, width, height), times[-1])
         panel.set_yticks([0.0, 0.5, 1.0])
-        panel.tick_params(labelbottom=leaf is leaves[-1])
+        panel.tick_params(labelbottom=drawn is curves[-1])
         panel.axhline(0.5, linewidth=0.06 * page.fontsize, **style)
-        panel.plot(
-            [0.0, *times],
-            everyone,
-            drawstyle="steps-post",
-            linewidth=0.1 * page.fontsize,
-            **style,
-        )
-        draw_leaf(page, panel, leaf, times[-1])
+        if tree.arms is None:
+            panel.plot(
+                [0.0, *times],
+                everyone,
+                drawstyle="steps-post",
+                linewidth=0.1 * page.fontsize,
+                **style,
+            )
+        for leaf in drawn:
+            draw_leaf(page, panel, leaf, times[-1], 0.25 if tree.arms is None else 0.15)
     middle = left + width / 2
-    below = layout.footer - _TIME_AXIS
+    below, above = layout.footer - _TIME_AXIS, page.height - layout.header + _PAD
     page.text(middle, below + 0.4, time_label(time_unit), ha="center", va="bottom")
-    page.text(middle, page.height - layout.header + _PAD, "survival", ha="center", va="bottom")
+    if tree.arms is None:
+        page.text(middle, above, "survival", ha="center", va="bottom")
+        return
+    # What each colour is: the labels of the arms, one after the other.
+    place = left
+    for leaf, label in zip(curves[0], tree.arms.labels, strict=True):
+        page.text(place, above, str(label), ha="left", va="bottom", color=leaf.colour)
+        place += Ruler()(f"{label}") + 2 * _PAD
 
 
 def _draw_table(page: Page[_TreeLayout]) -> None:

@@ -68,6 +68,15 @@ class Chart:
             pen_down = True
         self._parts.append(f'<path class="{escape(kind)}" d="{path}"/>')
 
+    def area(
+        self, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str
+    ) -> None:
+        """Fill the area between two lines with a colour."""
+        there = "L".join(self._at(*point) for point in zip(x, high, strict=True))
+        back = "L".join(self._at(*point) for point in zip(x[::-1], low[::-1], strict=True))
+        style = f"fill:{escape(colour)};stroke:none;opacity:.85"
+        self._parts.append(f'<path style="{style}" d="M{there}L{back}Z"/>')
+
     def point(self, x: float, y: float, low: float, high: float) -> None:
         """Draw a point, and its limits where they are known."""
         if isfinite(low) and isfinite(high):

@@ -11,6 +11,7 @@ from surtree.cuts.categories import MOST_FOR_SUBSETS
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder
 from surtree.display.labels import Labels
+from surtree.effects import EffectCorrection, HeterogeneityTest
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.questions.columns import ColumnCosts
@@ -135,6 +136,8 @@ class Findings:
         What columns are called on the page.
     time_unit : str, optional
         What time is counted in.
+    heterogeneity, correction : HeterogeneityTest, EffectCorrection, optional
+        Of a tree of treatment effects: whether they differ, and what is left of them.
     """
 
     tree: Tree
@@ -149,6 +152,8 @@ class Findings:
     labels: Labels = field(default_factory=Labels)
     column_costs: ColumnCosts | None = None
     time_unit: str | None = None
+    heterogeneity: HeterogeneityTest | None = None
+    correction: EffectCorrection | None = None
 
     @property
     def predicts_otherwise(self) -> bool:
@@ -227,6 +232,8 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
         held_out=model.held_out_,
         validation=model.validation_,
         parameters=_parameters(model),
+        heterogeneity=getattr(model, "heterogeneity_", None),
+        correction=getattr(model, "correction_", None),
     )
 
 
@@ -289,7 +296,8 @@ def _limits(model: SurTree) -> tuple[str, ...]:
     if model.max_splits is not None:
         limits.append(f"at most {model.max_splits} splits")
     if model.min_samples_leaf > 1:
-        limits.append(f"at least {model.min_samples_leaf} rows in a leaf")
+        noun = "rows" if model.tree_.n_persons is None else "persons"
+        limits.append(f"at least {model.min_samples_leaf} {noun} in a leaf")
     if model.min_events_leaf > 0:
         limits.append(f"at least {model.min_events_leaf} events in a leaf")
     if model.ccp_alpha > 0:

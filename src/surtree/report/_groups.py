@@ -40,7 +40,9 @@ def groups_html(
     rules = leaf_texts(findings.tree, findings.labels)
     interval = level_text(level)
     headings = (
-        *("leaf", "who", "rows", "events"),
+        *("leaf", "who"),
+        *([] if findings.tree.n_persons is None else ["persons"]),
+        *("rows", "events"),
         f"relative risk ({interval})",
         f"median ({interval})",
     )
@@ -65,6 +67,7 @@ def groups_html(
 def _figures(leaf: Leaf) -> tuple[str, ...]:
     few = " (few)" if leaf.few_events and not leaf.no_events else ""
     return (
+        *([] if leaf.n_persons is None else [str(leaf.n_persons)]),
         str(leaf.n_samples),
         f"{leaf.n_events}{few}",
         _with_limits(risk_text(leaf), risk_limits_text(leaf)),

@@ -21,7 +21,9 @@ from surtree.display.labels import read_labels
 from surtree.display.leaves import read_everyone, read_leaves, time_label
 from surtree.files.writing import write_text
 from surtree.questions.columns import ColumnCosts
+from surtree.report._causes import causes_html
 from surtree.report._data import Shown, embedded_json, page_data
+from surtree.report._effects import effects_html, verdict_html
 from surtree.report._findings import Findings, read_findings
 from surtree.report._groups import groups_html
 from surtree.report._provenance import provenance_html
@@ -165,10 +167,12 @@ def page_html(
         lead=lead(tree),
         explanation="".join(
             f'<p class="note">{escape(text)}</p>' for text in explanation(findings, level)
-        ),
+        )
+        + effects_html(findings, level),
         chosen_here=escape(chosen_here(tree)),
-        validation=validation_html(findings),
+        validation=validation_html(findings) if tree.arms is None else verdict_html(findings),
         resampled=curves_html(findings) + stability_html(findings),
+        causes=causes_html(findings, leaves, times, level),
         groups=groups_html(findings, leaves, survival, level),
         provenance=provenance_html(findings, leaves, today or date.today()),
         form=form_html(fields),

@@ -16,6 +16,7 @@ from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable, tree_html
 from surtree.scores.sizes import SizeScores
 from surtree.status import WORDS
+from surtree.survival.treatment import ArmContrasts
 from surtree.tree.evidence import FEW_EVENTS, advice
 from surtree.tree.tree import Tree
 
@@ -31,6 +32,11 @@ def summary_html(findings: Findings, everyone: Leaf) -> str:
     rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
     unit = "" if findings.time_unit is None else f" {findings.time_unit}"
     figures = [
+        *(
+            []
+            if tree.n_persons is None
+            else [("persons", f"{tree.n_persons[0]}", "some with several rows")]
+        ),
         ("rows", f"{rows}", ""),
         ("events", f"{events}", _censoring(rows, events)),
         ("median survival", median_text(everyone.median, 3) + _if_reached(everyone, unit), ""),
@@ -95,8 +101,19 @@ def certificate_html(findings: Findings) -> str:
         f"<strong>{escape(said.answer)} {escape(said.heading)}</strong> {escape(said.text)}</p>"
         f'<dl class="figures">{listed}</dl>'
         '<p class="note">This is about the rows that the tree was fitted on, not about new ones. '
+        f"{_loss_text(findings.tree)}</p>"
+    )
+
+
+def _loss_text(tree: Tree) -> str:
+    if isinstance(tree.objective, ArmContrasts):
+        return (
+            "The loss is what a hazard for each arm of each leaf adds to the log-likelihood, with "
+            "its sign turned, from an arbitrary zero: only differences between trees count."
+        )
+    return (
         "The loss is their negative log-likelihood, summed, relative to a model with a hazard of "
-        "its own for every row: smaller is better.</p>"
+        "its own for every row: smaller is better."
     )
 
 
@@ -306,6 +323,12 @@ def lead(tree: Tree) -> str:
     """Return the introduction of a page as HTML; instructions are hidden in print."""
     if tree.n_leaves == 1:
         return "This tree asks nothing: all rows are one group, with one survival curve."
+    if tree.arms is not None:
+        return (
+            f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, in which "
+            "the treatment does different things, as far as these rows say. The figures beside the "
+            "tree are of all arms together; those of each arm follow."
+        )
     return (
         f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, each with a "
         'survival curve of its own. <span class="screen pointer">Point at a group, or choose one '

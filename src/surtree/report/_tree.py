@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
+from surtree._words import plural
 from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf
-from surtree.display.wording import counted, median_text, pieces, rule_texts
+from surtree.display.wording import counted_node, median_text, pieces, rule_texts
 from surtree.report._figures import (
     median_in_words,
     median_limits_text,
@@ -108,7 +109,7 @@ class _Drawing:
         )
 
     def _split(self, node: int) -> str:
-        rows = counted(int(self._tree.n_samples[node]), int(self._tree.n_events[node]))
+        rows = counted_node(self._tree, node)
         return f'<span class="surtree-counts">{rows}</span>'
 
     def _leaf(self, leaf: Leaf) -> str:
@@ -119,7 +120,7 @@ class _Drawing:
             f'<i class="surtree-dot" style="--risk:{escape(leaf.colour)}"></i>'
             f"{escape(risk_text(leaf))}{_small(risk_limits_text(leaf))}",
             median_text(leaf.median, 3) + _small(median_limits_text(leaf)),
-            str(leaf.n_samples),
+            _rows(leaf),
             str(leaf.n_events) + _small(few, "surtree-few"),
         )
         return "".join(
@@ -128,7 +129,7 @@ class _Drawing:
         )
 
     def _label(self, node: int, leaf: Leaf | None) -> str:
-        rows = counted(int(self._tree.n_samples[node]), int(self._tree.n_events[node]))
+        rows = counted_node(self._tree, node)
         said = f"{self._whole_rules[node]}: {rows}"
         if leaf is None:
             return said
@@ -143,3 +144,9 @@ def _small(text: str, kind: str = "") -> str:
         return ""
     marked = f' class="{kind}"' if kind else ""
     return f"<small{marked}>{escape(text)}</small>"
+
+
+def _rows(leaf: Leaf) -> str:
+    if leaf.n_persons is None:
+        return str(leaf.n_samples)
+    return f"{leaf.n_samples}{_small(plural(leaf.n_persons, 'person'))}"

@@ -93,7 +93,7 @@ class Problem:
             **vars(binned),
             objective=sums.objective.kernel,
             parameters=np.array(sums.objective.parameters, dtype=np.float64),
-            sums=np.ascontiguousarray(sums.values),
+            sums=np.ascontiguousarray(sums.objective.core_values(sums.values)),
             counts=np.stack(list(sums.counts.values())),
             round_down=sums.is_uneven,
         )

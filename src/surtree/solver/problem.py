@@ -55,7 +55,7 @@ _MOST_ROWS = 2**31 - 1
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a tree may be, and how small its leaves (counted in rows)."""
+    """How large a tree may be, and how small its leaves (counted in rows, or in persons)."""
 
     max_depth: int
     max_splits: int | None = None
@@ -70,7 +70,9 @@ class Limits:
     @property
     def least(self) -> dict[str, float]:
         """The least value in a leaf of each count of `RowSums`, by its name."""
-        return {"samples": self.min_samples_leaf, "events": self.min_events_leaf}
+        # No leaf is empty, so one is no limit; a part of a person is less than one sample.
+        least_samples = self.min_samples_leaf if self.min_samples_leaf > 1 else 0
+        return {"samples": least_samples, "events": self.min_events_leaf}
 
 
 @dataclass(frozen=True)

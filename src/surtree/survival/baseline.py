@@ -11,6 +11,9 @@ from surtree._types import ArrayValue, Floats
 from surtree.data.target import Target
 from surtree.survival.intervals import weight_over
 
+# Of the floor of a row: too little to change a sum, and enough to divide by.
+_NEXT_TO_NONE = 2.0**-40
+
 
 @dataclass(frozen=True, eq=False)
 class Baseline(ArrayValue):
@@ -58,7 +61,13 @@ class Baseline(ArrayValue):
         exposure = np.concatenate(([0.0], self.cumulative_hazard))[self.steps(target)]
         if target.entry is not None:
             exposure = exposure - self.at(target.entry)
-        return np.maximum(exposure, self.floor)
+        if target.person is None or target.share is None:
+            return np.maximum(exposure, self.floor)
+        # The floor is that of a person; parts of one have their share of it. A part without any
+        # hazard, of a person who has some, has next to none: the sum stays that of the person.
+        total = np.bincount(target.person, weights=exposure)[target.person]
+        least = self.floor * target.share
+        return np.where(total > 0, np.maximum(exposure, _NEXT_TO_NONE * self.floor), least)
 
     def survival(self, theta: float) -> Floats:
         """Return the survival at each of the times, for rows whose hazard is ``theta``-fold."""
@@ -88,12 +97,13 @@ def nelson_aalen(target: Target, weight: Floats) -> Baseline:
     Returns
     -------
     Baseline
-        Its floor is one over the total weight plus one, the hazard of a row that left before the
-        first event, or the smallest step of the estimate where that is less.
+        Its floor is one over the total weight (of persons, where rows are parts of them) plus one,
+        the hazard of a row that left before the first event, or the smallest step of the estimate
+        where that is less.
     """
     table = risk_table(target, weight)
     steps = table.deaths / table.at_risk
-    floor = min(1.0 / (float(weight.sum()) + 1.0), float(steps.min()))
+    floor = min(1.0 / (target.total(weight) + 1.0), float(steps.min()))
     return Baseline(table.times, np.cumsum(steps), floor, float(target.time.max()))
 
 

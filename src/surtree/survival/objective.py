@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._types import Floats
 from surtree.data.target import Target
 from surtree.parameters import require_shrinkage
-from surtree.survival.baseline import Baseline
+from surtree.survival.baseline import Baseline, nelson_aalen
 
 # Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
 EVEN_WEIGHTS = 1e5
@@ -36,6 +36,8 @@ class Objective(ABC):
     leaf for each row, which no tree exceeds, so no loss is negative.
     """
 
+    # The name in files.
+    name: ClassVar[str]
     # The name of the struct in C++.
     kernel: ClassVar[str]
     # What each sum is called, in the order of the struct. Kernels need an even number of sums.
@@ -47,6 +49,27 @@ class Objective(ABC):
     def parameters(self) -> tuple[float, ...]:
         """What the struct in C++ is made with, in the units of the sums."""
         return ()
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """What the objective is made with, for files."""
+        return self.parameters
+
+    @classmethod
+    def from_settings(cls, *settings: float) -> Objective:
+        """Return the objective that has these settings; a TypeError says that none has."""
+        return cls(*settings)
+
+    def baseline(self, target: Target, weight: Floats) -> Baseline:
+        """Return the hazard that rows share: by default the Nelson-Aalen estimate of all rows."""
+        return nelson_aalen(target, weight)
+
+    def core_values(self, values: Floats) -> Floats:
+        """Return what the core adds up, of shape (n_sums of the struct, n_rows).
+
+        By default these are the sums that a tree keeps.
+        """
+        return values
 
     @abstractmethod
     def row_values(
@@ -60,7 +83,23 @@ class Objective(ABC):
 
     @abstractmethod
     def predict(self, sums: ArrayLike) -> Floats:
-        """Return what leaves with sums of shape (n_sums, ...) predict."""
+        """Return what leaves with sums of shape (n_sums, ...) predict.
+
+        It may have a first axis of its own: several numbers for each leaf.
+        """
+
+    def totals(self, sums: ArrayLike) -> tuple[Floats, Floats] | None:
+        """Return the events and the hazard of leaves; None where the objective has no such sums."""
+        named = dict(zip(self.sum_names, _floats(sums), strict=True))
+        return (named["events"], named["hazard"]) if {"events", "hazard"} <= named.keys() else None
+
+    def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:
+        """Return the cumulative hazard of one leaf, in proportion to the baseline."""
+        return np.asarray(float(self.theta(sums)) * baseline.cumulative_hazard)
+
+    def theta(self, sums: ArrayLike) -> Floats:
+        """Return one number for each leaf: its hazard relative to the baseline, as a rule."""
+        return self.predict(sums)
 
     @abstractmethod
     def variable_loss(self, values: Floats, prediction: Floats) -> Floats:
@@ -71,7 +110,7 @@ class Objective(ABC):
 
         By default it is what a leaf of each group predicts.
         """
-        return self.predict(sums)
+        return self.theta(sums)
 
     def penalty(self, sums: ArrayLike) -> Floats:
         """Return what leaves lose to a prior, beside the loss of their rows; none by default."""
@@ -109,12 +148,20 @@ class Objective(ABC):
             The hazard that all rows share; it may come from other rows.
         """
         values, constants = self.row_values(target, weight, baseline)
-        return RowSums(self, values, row_counts(target, weight), weight, constants)
+        return RowSums(self, values, self.row_counts(target, weight), weight, constants)
+
+    def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
+        """Return, by name, what each row adds to the counts that limit leaves."""
+        return row_counts(target, weight)
 
 
 def row_counts(target: Target, weight: Floats) -> dict[str, Floats]:
-    """Return, by name, what each row adds to the counts that limit leaves (`Limits.least`)."""
-    return {"samples": np.ones(weight.size), "events": target.event.astype(np.float64)}
+    """Return, by name, what each row adds to the counts that limit leaves (`Limits.least`).
+
+    Where rows are parts of persons, samples are persons.
+    """
+    samples = np.ones(weight.size) if target.share is None else target.share
+    return {"samples": samples, "events": target.event.astype(np.float64)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +221,7 @@ class RowSums:
         kinds = [
             *self.values,
             self.constants,
-            self.counts["samples"],
+            np.ones(self.weight.size),
             self.counts["events"],
             self.weight,
         ]
@@ -235,7 +282,7 @@ class RelativeRisk(Objective):
 
     shrinkage: float = 0.0
 
-    kernel = "relative_risk"
+    name = kernel = "relative_risk"
     sum_names = ("events", "hazard")
 
     def __post_init__(self) -> None:
@@ -252,7 +299,8 @@ class RelativeRisk(Objective):
         """Return the weighted events and hazards of rows, and their parts of the constant."""
         hazard = baseline.row_hazard(target)
         events = np.where(target.event, weight, 0.0)
-        return np.stack([events, weight * hazard]), -(events * np.log(hazard))
+        values = np.stack([events, weight * hazard])
+        return values, saturated_gain(target, values, hazard)
 
     def gain(self, sums: ArrayLike) -> Floats:
         """Return ``E log(E / H)``, zero without an event; with the prior added to both."""
@@ -288,19 +336,7 @@ class RelativeRisk(Objective):
 
     def require_exact(self, sums: RowSums) -> None:
         """Refuse a prior, or rows, beside which the events of all rows are lost in rounding."""
-        events, hazard = sums.total
-        if sums.is_uneven and hazard > MOST_HAZARD * events:
-            raise ValueError(
-                f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: all "
-                f"events together weigh {events:.3g}, and are lost in rounding beside heavy rows "
-                "that left before the first event. Bring the weights closer together."
-            )
-        if self.shrinkage > MOST_PRIOR * sums.scale:
-            raise ValueError(
-                f"shrinkage={self.shrinkage:g} is more than {MOST_PRIOR:,.0f} times the weight of "
-                f"all events, {sums.scale:.3g}: it counts events of weight one. Choose less of it, "
-                "or larger weights."
-            )
+        require_visible_events(sums, float(sums.total[1]))
 
     def scale(self, sums: ArrayLike) -> Floats:
         """Return the events."""
@@ -324,8 +360,53 @@ class RelativeRisk(Objective):
 
 RELATIVE_RISK = RelativeRisk()
 
-# Objectives that a file can name.
-OBJECTIVES: tuple[type[Objective], ...] = (RelativeRisk,)
+
+def require_visible_events(sums: RowSums, hazard: float) -> None:
+    """Refuse rows, or a prior, beside which the events of all rows are lost in rounding.
+
+    Parameters
+    ----------
+    sums : RowSums
+        The rows; their scale is the weight of all events.
+    hazard : float
+        The hazard of all rows.
+    """
+    events, shrinkage = sums.scale, sums.objective.shrinkage
+    if sums.is_uneven and hazard > MOST_HAZARD * events:
+        raise ValueError(
+            f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: all "
+            f"events together weigh {events:.3g}, and are lost in rounding beside heavy rows "
+            "that left before the first event. Bring the weights closer together."
+        )
+    if shrinkage > MOST_PRIOR * events:
+        raise ValueError(
+            f"shrinkage={shrinkage:g} is more than {MOST_PRIOR:,.0f} times the weight of "
+            f"all events, {events:.3g}: it counts events of weight one. Choose less of it, "
+            "or larger weights."
+        )
+
+
+def saturated_gain(target: Target, values: Floats, hazard: Floats) -> Floats:
+    """Return what rows gain in a leaf of their own, which no tree exceeds.
+
+    Where rows are parts of persons, a leaf of their own have those that no tree can tell apart.
+
+    Parameters
+    ----------
+    target : Target
+        The rows.
+    values : array of float of shape (2, n_rows)
+        Their weighted events and hazards.
+    hazard : array of float of shape (n_rows,)
+        The hazard of each row, without its weight.
+    """
+    events = values[0]
+    if target.spell is None:
+        return np.asarray(-(events * np.log(hazard)))
+    place = np.unique(target.spell, return_inverse=True)[1]
+    total, expected = (np.bincount(place, weights=line) for line in values)
+    gain = np.log(np.where(total > 0, total / expected, 1.0))
+    return np.asarray(events * gain[place])
 
 
 def _floats(values: ArrayLike) -> list[Floats]:

@@ -1,9 +1,23 @@
 """The tree: frozen arrays with rules and curves, how it is built from rows, and its files."""
 
+from surtree.tree.arms import Arms, LeafEffect
 from surtree.tree.at_risk import AtRiskCounts
+from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.size import Size
 from surtree.tree.tree import Rule, Tree
 
-__all__ = ["AtRiskCounts", "LeafCurve", "Rule", "Size", "Tree", "confidence_band", "leaf_curves"]
+__all__ = [
+    "Arms",
+    "AtRiskCounts",
+    "LeafCurve",
+    "LeafEffect",
+    "Rule",
+    "Size",
+    "Tree",
+    "confidence_band",
+    "leaf_curves",
+    "leaf_incidence",
+    "leaf_incidence_band",
+]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import ArrayValue, Floats
+from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.intervals import weight_over
@@ -53,6 +54,8 @@ class AtRiskCounts(ArrayValue):
     last_time : float
         The last follow-up of the leaf, with an event or without; infinity where it is not known,
         as in files of version 1.
+    by_cause : array of shape (n_causes, n_steps)
+        With competing risks, the weight of the events of each cause; else it is empty.
     """
 
     step: NDArray[Any]
@@ -61,6 +64,7 @@ class AtRiskCounts(ArrayValue):
     round_at_risk: NDArray[Any]
     censored: Floats = field(default_factory=lambda: np.empty(0))
     last_time: float = np.inf
+    by_cause: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def of_all_times(self) -> bool:
@@ -93,10 +97,15 @@ def leaf_at_risk(
     times = round_times(float(baseline.times[-1]))
     leaves = np.flatnonzero(left < 0)
     leaf = np.searchsorted(leaves, leaf_of_row)
+    at_events: Iterable[tuple[NDArray[Any], ...]]
     if target.entry is None:
         at_events = _at_events(leaf, leaves.size, target, weight, baseline)
     else:
         at_events = _at_events_with_entry(leaf, leaves.size, target, weight, baseline)
+    by_cause: Iterable[dict[str, NDArray[Any]]] = [{}] * leaves.size
+    if isinstance(target, CauseTarget):
+        at_events = list(at_events)
+        by_cause = _by_cause(leaf, [step for step, _, _ in at_events], target, weight, baseline)
     return at_risk_counts(
         {
             "step": step,
@@ -105,12 +114,14 @@ def leaf_at_risk(
             "round_at_risk": line,
             "censored": censored,
             "last_time": last_time,
+            **causes,
         }
-        for (step, at_risk, deaths), line, censored, last_time in zip(
+        for (step, at_risk, deaths), line, censored, last_time, causes in zip(
             at_events,
             _at_round_times(leaf, leaves.size, target, weight, times),
             _censored(leaf, leaves.size, target),
             _last_times(leaf, leaves.size, target).tolist(),
+            by_cause,
             strict=True,
         )
     )
@@ -166,11 +177,28 @@ def _at_events_with_entry(
         yield step, np.maximum(at_risk, deaths)[step], deaths[step]
 
 
+def _by_cause(
+    leaf: NDArray[np.intp],
+    steps: list[NDArray[Any]],
+    target: CauseTarget,
+    weight: Floats,
+    baseline: Baseline,
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the weight of the events of each cause at the steps of each leaf."""
+    time, cause = baseline.steps(target) - 1, np.searchsorted(target.causes, target.cause)
+    for place, step in enumerate(steps):
+        rows = target.event & (leaf == place)
+        cell = cause[rows] * step.size + np.searchsorted(step, time[rows])
+        size = len(target.causes), step.size
+        deaths = total_by(cell, weight[rows], size[0] * size[1])
+        yield {"by_cause": deaths.reshape(size)}
+
+
 def _censored(leaf: NDArray[np.intp], n_leaves: int, target: Target) -> list[Floats]:
     """Return when rows of each leaf were censored, at most once in each place of the time axis."""
     # From the last row to the first, so that of several in a place the earliest stays.
     rows = target.order[::-1]
-    rows = rows[~target.event[rows]]
+    rows = rows[target.censored[rows]]
     scale = CENSORED_PLACES / float(target.time.max())
     # The last time of all is in the last place.
     place = np.minimum((target.time[rows] * scale).astype(np.intp), CENSORED_PLACES - 1)
@@ -228,7 +256,7 @@ def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, .
     leaves : iterable of mappings
         The fields of the counts of each leaf.
     """
-    found = list(leaves)
+    found = [dict(leaf) for leaf in leaves]
     if not found:
         return ()
     counts = {}
@@ -236,8 +264,11 @@ def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, .
         parts = [np.asarray(leaf[name]) for leaf in found]
         borders = [0, *accumulate(part.size for part in parts)]
         counts[name] = _parts(_smallest(np.concatenate(parts)), borders)
+    for leaf in found:
+        if "by_cause" in leaf:
+            leaf["by_cause"] = _smallest(leaf["by_cause"])
     return tuple(
-        AtRiskCounts(**dict(leaf) | {name: parts[place] for name, parts in counts.items()})
+        AtRiskCounts(**leaf | {name: parts[place] for name, parts in counts.items()})
         for place, leaf in enumerate(found)
     )
 

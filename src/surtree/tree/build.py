@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.cuts.cut import Cut
+from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
 from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, TreeTopology
 from surtree.survival.baseline import Baseline
 from surtree.survival.objective import Objective
+from surtree.tree.arms import count_arms
 from surtree.tree.at_risk import leaf_at_risk
 from surtree.tree.tree import Tree
 
@@ -157,4 +159,22 @@ def with_at_risk(
     leaf_of_row = problem.find_leaves(topology)
     weight = problem.sums.weight
     risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
-    return replace(tree, risk=risk, leaf_curve=leaf_curve)
+    n_persons = None if target.person is None else _count_persons(tree, leaf_of_row, target.person)
+    arms = None
+    if isinstance(target, ArmTarget) and target.labels:
+        arms = count_arms(tree, leaf_of_row, target, weight, tree.baseline, target.labels)
+    return replace(tree, risk=risk, leaf_curve=leaf_curve, n_persons=n_persons, arms=arms)
+
+
+def _count_persons(
+    tree: Tree, leaf_of_row: NDArray[np.int32], person: NDArray[np.intp]
+) -> NDArray[np.int32]:
+    """Return how many persons have a row in each node; one may be on both sides of a split."""
+    found: dict[int, NDArray[np.intp]] = {}
+    # In preorder, children come after their parents.
+    for node in reversed(range(tree.n_nodes)):
+        if tree.is_leaf[node]:
+            found[node] = np.unique(person[leaf_of_row == node])
+        else:
+            found[node] = np.union1d(found[int(tree.left[node])], found[int(tree.right[node])])
+    return np.array([found[node].size for node in range(tree.n_nodes)], dtype=np.int32)

@@ -63,9 +63,8 @@ def curve_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> LeafCu
     kind = curve_kind(tree, kind)
     times = tree.baseline.times
     if kind == "baseline":
-        theta = float(tree.theta[leaf])
-        survival = tree.baseline.survival(theta)
-        cumulative_hazard = theta * tree.baseline.cumulative_hazard
+        cumulative_hazard = tree.objective.cumulative_hazard(tree.sums[leaf], tree.baseline)
+        survival = np.exp(-cumulative_hazard)
     else:
         counts = event_counts(tree, leaf, kind)
         survival, cumulative_hazard = counts.survival, np.cumsum(counts.hazard)

@@ -45,10 +45,26 @@ def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, fl
     >>> [round(limit, 2) for limit in theta_limits(model.tree_, 1)]
     [0.08, 2.28]
     """
-    if not {"events", "hazard"} <= set(tree.objective.sum_names):
+    totals = tree.objective.totals(tree.sums[node])
+    if totals is None:
         return np.nan, np.nan
+    events, expected = map(float, totals)
+    return ratio_limits(tree, events, expected, level)
+
+
+def ratio_limits(tree: Tree, events: float, expected: float, level: float) -> tuple[float, float]:
+    """Return the confidence limits of a hazard ratio, exact ones where rows have no weights.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree: it knows of weights and of shrinkage.
+    events, expected : float
+        The weight of the events, and how much was expected at a ratio of one.
+    level : float
+        The probability that the interval covers the truth.
+    """
     limits = confidence.profile_limits if tree.weighted else confidence.poisson_limits
-    events, expected = float(tree.events[node]), float(tree.hazard[node])
     return limits(events, expected, level, tree.objective.shrinkage)
 
 

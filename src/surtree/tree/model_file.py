@@ -94,12 +94,11 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
     for size in estimator.path_:
         if not any(size.tree is tree for tree in trees):
             trees.append(size.tree)
-    parameters = estimator.get_params() | {"progress": None}
     names = getattr(estimator, "feature_names_in_", None)
     return {
         "format": FORMAT,
         "version": VERSION,
-        "parameters": {name: plain_value(value) for name, value in parameters.items()},
+        "parameters": estimator._plain_parameters(),
         "columns": None if names is None else names.tolist(),
         "n_columns": estimator.n_features_in_,
         "time_unit": estimator.time_unit_,

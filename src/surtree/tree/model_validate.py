@@ -41,6 +41,9 @@ def plain_parameters(value: Any, where: str) -> None:
         elif name == "thresholds" and isinstance(item, dict):
             for column, values in item.items():
                 list_of(_finite)(values, f"{where}.{name}.{column}")
+        elif name == "causes" and isinstance(item, list):
+            one = list_of(_finite) if item and isinstance(item[0], list) else _finite
+            list_of(one)(item, f"{where}.{name}")
         elif item is not None and not isinstance(item, bool):
             Number("a plain value")(item, f"{where}.{name}")
 
@@ -87,7 +90,10 @@ MODEL_FORMATS = {
     1: record(_FIELDS | {"trees": list_of(record(_TREE))}, also=_ALSO),
     2: record(
         _FIELDS
-        | {"objective": anything, "trees": list_of(record(_TREE | {"leaf_curve": anything}))},
+        | {
+            "objective": anything,
+            "trees": list_of(record(_TREE | {"leaf_curve": anything}, also={"arms": anything})),
+        },
         also=_ALSO | _SCORES,
     ),
 }

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from surtree.files.schema import Number, list_of, record, shown, text
-from surtree.survival.objective import OBJECTIVES, RELATIVE_RISK, Objective
+from surtree.survival.objective import RELATIVE_RISK, Objective
+from surtree.survival.objectives import OBJECTIVES
 
 OBJECTIVE_FORMAT = record({"name": text, "parameters": list_of(Number("a finite number"))})
 
 
 def save_objective(objective: Objective) -> dict[str, Any]:
     """Return an objective as plain values that JSON can hold."""
-    return {"name": objective.kernel, "parameters": list(objective.parameters)}
+    return {"name": objective.name, "parameters": list(objective.settings)}
 
 
 def read_objective(saved: dict[str, Any]) -> Objective:
@@ -27,14 +28,14 @@ def read_objective(saved: dict[str, Any]) -> Objective:
         return RELATIVE_RISK
     OBJECTIVE_FORMAT(saved["objective"], "objective")
     name, parameters = saved["objective"]["name"], saved["objective"]["parameters"]
-    known = {kind.kernel: kind for kind in OBJECTIVES}
+    known = {kind.name: kind for kind in OBJECTIVES}
     if name not in known:
         raise ValueError(
             f"its tree was fitted for the objective {shown(name)}, and this surtree knows "
             f"{', '.join(map(repr, known))} only: install the surtree that wrote it, or a newer one"
         )
     try:
-        return known[name](*parameters)
+        return known[name].from_settings(*parameters)
     except TypeError:
         raise ValueError(
             f"{len(parameters)} parameters are not those of the objective {name!r}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surtree.tree.arms import arm_cells, arm_headings
+from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
 from surtree.tree.evidence import advice, events_note, theta_text
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ def tree_text(tree: Tree) -> str:
     tree : Tree
         A fitted tree.
     """
-    headings = ("n", "events", "theta", f"median ({tree.leaf_curve})")
+    headings = _headings(tree)
     lines: list[_Line] = [("", headings, ""), *_draw(tree, 0, "all rows", "", "")]
     label_width = max(len(label) for label, _, _ in lines)
     columns = zip(*(cells for _, cells, _ in lines if cells), strict=True)
@@ -64,9 +67,30 @@ def _draw(tree: Tree, node: int, label: str, before: str, below: str) -> Iterato
         yield from _draw(tree, int(child), condition, below + tip, below + line)
 
 
+def _headings(tree: Tree) -> tuple[str, ...]:
+    counts = ("n",) if tree.n_persons is None else ("persons", "rows")
+    if tree.arms is not None:
+        return (*counts, *arm_headings(tree.arms))
+    if has_causes(tree):
+        causes = causes_of(tree).causes
+        named = (f"{name} {cause}" for cause in causes for name in ("events", "theta"))
+        return (*counts, *named)
+    return (*counts, "events", "theta", f"median ({tree.leaf_curve})")
+
+
 def _cells(tree: Tree, leaf: int) -> tuple[str, ...]:
+    counts = [] if tree.n_persons is None else [str(tree.n_persons[leaf])]
+    counts.append(str(tree.n_samples[leaf]))
+    if tree.arms is not None:
+        return (*counts, *arm_cells(tree, leaf))
+    if has_causes(tree):
+        figures = (
+            (f"{cause_events(tree, cause)[leaf]:g}", cause_text(tree, leaf, cause, ".3g"))
+            for cause in causes_of(tree).causes
+        )
+        return (*counts, *chain.from_iterable(figures))
     return (
-        str(tree.n_samples[leaf]),
+        *counts,
         str(tree.n_events[leaf]),
         theta_text(tree, leaf, ".3g"),
         median_text(tree, leaf, ".6g"),

@@ -15,10 +15,12 @@ from surtree._types import ArrayValue, Floats
 from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
-from surtree.files.schema import format_and_version, is_known, shown
+from surtree.files.schema import format_and_version, is_known, read_each, shown
 from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
+from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.objective import Objective, total_by
+from surtree.tree.arms import Arms, save_arms
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
 from surtree.tree.evidence import events_note
 from surtree.tree.leaf_curve import curve_of
@@ -53,6 +55,8 @@ class Rule:
         The training rows of the leaf, and those of them with an event.
     theta_limits : tuple of two floats
         The 95% confidence limits of theta.
+    n_persons : int, optional
+        The persons whose rows they are, where that is known.
     """
 
     leaf: int
@@ -61,10 +65,13 @@ class Rule:
     n_samples: int
     n_events: int
     theta_limits: tuple[float, float] = (np.nan, np.nan)
+    n_persons: int | None = None
 
     def __str__(self) -> str:
         where = " and ".join(self.conditions) or "all rows"
         rows = plural(self.n_samples, "row")
+        if self.n_persons is not None:
+            rows = f"{rows} of {plural(self.n_persons, 'person')}"
         if self.n_events == 0:
             return f"{where}: theta at most {self.theta_limits[1]:.3g} (no events in {rows})"
         counted = f"{plural(self.n_events, 'event')} in {rows}"
@@ -104,6 +111,11 @@ class Tree(ArrayValue):
         Which curve the survival of a leaf is read off, wherever it is stated (`leaf_curves`):
         the ``leaf_curve`` of the estimator when it was fitted. A tree without at-risk counts has
         none but "baseline".
+    n_persons : array of int, optional
+        The persons who have rows in the node, where `fit` was told whose rows they are; a person
+        may be on both sides of a split. Trees of other sizes on a path do not keep them.
+    arms : Arms, optional
+        The arms of a trial, in the chosen tree of an `EffectTree`.
     """
 
     column: Integers
@@ -120,23 +132,32 @@ class Tree(ArrayValue):
     baseline: Baseline
     risk: tuple[AtRiskCounts, ...] = ()
     leaf_curve: LeafCurveKind = "baseline"
+    n_persons: Integers | None = None
+    arms: Arms | None = None
 
     @cached_property
     def theta(self) -> Floats:
         """What each node predicts: as a rule, its hazard relative to the baseline."""
-        theta = self.objective.predict(self.sums.T)
+        theta = self.objective.theta(self.sums.T)
         theta.setflags(write=False)
         return theta
+
+    @cached_property
+    def prediction(self) -> Floats:
+        """What the objective predicts for each node, the last axis: theta, or more than that."""
+        prediction = self.objective.predict(self.sums.T)
+        prediction.setflags(write=False)
+        return prediction
 
     @property
     def events(self) -> Floats:
         """The weight of the events of each node."""
-        return self._sum("events")
+        return self._totals()[0]
 
     @property
     def hazard(self) -> Floats:
         """The weighted hazard of the rows of each node: how many events the baseline expects."""
-        return self._sum("hazard")
+        return self._totals()[1]
 
     @property
     def weighted(self) -> bool:
@@ -148,7 +169,10 @@ class Tree(ArrayValue):
         """The share of all rows that is at risk at each time of the baseline."""
         times = self.baseline.times
         at_risk = sum((counts.at_events(times.size).at_risk for counts in self.risk), 0.0 * times)
-        share = at_risk / float(self.weight[0])
+        total = float(self.weight[0])
+        if self.n_persons is not None:  # of whom one part at most is at risk
+            total *= float(self.n_persons[0] / self.n_samples[0])
+        share = at_risk / total
         share.setflags(write=False)
         return share
 
@@ -286,6 +310,7 @@ class Tree(ArrayValue):
                 n_samples=int(self.n_samples[leaf]),
                 n_events=int(self.n_events[leaf]),
                 theta_limits=theta_limits(self, int(leaf)),
+                n_persons=None if self.n_persons is None else int(self.n_persons[leaf]),
             )
             for leaf in self.leaves
         )
@@ -322,20 +347,12 @@ class Tree(ArrayValue):
                 **{name: getattr(self, name).tolist() for name in _INTEGER_FIELDS + _FLOAT_FIELDS},
                 "sums": dict(zip(self.objective.sum_names, self.sums.T.tolist(), strict=True)),
                 "theta": self.theta.tolist(),
+                **({} if self.n_persons is None else {"n_persons": self.n_persons.tolist()}),
             },
             **save_cuts(self.cuts),
             "baseline": save_baseline(self.baseline),
-            "risk": [
-                {
-                    "step": counts.step.tolist(),
-                    "at_risk": counts.at_risk.tolist(),
-                    "deaths": counts.deaths.tolist(),
-                    "round_at_risk": counts.round_at_risk.tolist(),
-                    "censored": counts.censored.tolist(),
-                    "last_time": _saved_time(counts.last_time),
-                }
-                for counts in self.risk
-            ],
+            "risk": [_save_counts(counts) for counts in self.risk],
+            **save_arms(self.arms, _save_counts),
         }
 
     @classmethod
@@ -377,6 +394,10 @@ class Tree(ArrayValue):
             baseline=baseline or read_baseline(saved.get("baseline")),
             risk=at_risk_counts(map(_read_counts, saved["risk"])),
             leaf_curve=saved.get("leaf_curve", leaf_curve if saved["risk"] else "baseline"),
+            n_persons=np.array(nodes["n_persons"], dtype=np.int32)
+            if "n_persons" in nodes
+            else None,
+            arms=_read_arms(saved["arms"]) if "arms" in saved else None,
         )
         theta = np.array(nodes["theta"], dtype=np.float64)
         if version == 1 and theta.shape == tree.n_events.shape:
@@ -402,8 +423,11 @@ class Tree(ArrayValue):
         cut = self.worded_cuts[node]
         return cut.rule if child == self.right[node] else cut.negated_rule
 
-    def _sum(self, name: str) -> Floats:
-        return self.sums[:, self.objective.sum_names.index(name)]
+    def _totals(self) -> tuple[Floats, Floats]:
+        totals = self.objective.totals(self.sums.T)
+        if totals is None:
+            raise ValueError(f"The objective {self.objective.name!r} has no events and no hazard.")
+        return totals
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
@@ -422,6 +446,11 @@ def save_baseline(baseline: Baseline) -> dict[str, Any]:
         "cumulative_hazard": baseline.cumulative_hazard.tolist(),
         "floor": baseline.floor,
         "last_time": _saved_time(baseline.last_time),
+        **(
+            {"of_cause": [save_baseline(one) for one in baseline.of_cause]}
+            if isinstance(baseline, CauseBaseline)
+            else {}
+        ),
     }
 
 
@@ -437,7 +466,32 @@ def read_baseline(saved: Any) -> Baseline:
     times, hazard = (
         np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
     )
-    return Baseline(times, hazard, float(saved["floor"]), _read_time(saved.get("last_time")))
+    fields = times, hazard, float(saved["floor"]), _read_time(saved.get("last_time"))
+    if "of_cause" in saved:
+        causes = read_each(read_baseline, saved["of_cause"], "of_cause")
+        return CauseBaseline(*fields, of_cause=causes)
+    return Baseline(*fields)
+
+
+def _save_counts(counts: AtRiskCounts) -> dict[str, Any]:
+    return {
+        "step": counts.step.tolist(),
+        "at_risk": counts.at_risk.tolist(),
+        "deaths": counts.deaths.tolist(),
+        "round_at_risk": counts.round_at_risk.tolist(),
+        "censored": counts.censored.tolist(),
+        "last_time": _saved_time(counts.last_time),
+        **({"by_cause": counts.by_cause.tolist()} if len(counts.by_cause) else {}),
+    }
+
+
+def _read_arms(saved: dict[str, Any]) -> Arms:
+    n_samples, n_events = (
+        np.array(saved[name], dtype=np.int32).reshape(len(saved[name]), -1)
+        for name in ("n_samples", "n_events")
+    )
+    risk = tuple(at_risk_counts(map(_read_counts, leaf)) for leaf in saved["risk"])
+    return Arms(tuple(saved["labels"]), n_samples, n_events, risk)
 
 
 def _read_counts(leaf: dict[str, Any]) -> dict[str, Any]:

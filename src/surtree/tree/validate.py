@@ -20,9 +20,11 @@ from surtree.files.schema import (
     record,
 )
 from surtree.parameters import LEAF_CURVES
+from surtree.survival.competing_risks import CauseBaseline, CauseHazards
 from surtree.survival.objective import Objective
 from surtree.survival.time_axis import round_times
-from surtree.tree.at_risk import CENSORED_PLACES
+from surtree.survival.treatment import ArmHazards
+from surtree.tree.at_risk import CENSORED_PLACES, AtRiskCounts
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -48,7 +50,7 @@ _positive = Number("a number above zero", POSITIVE)
 
 BASELINE_FORMAT = record(
     {"times": list_of(_time), "cumulative_hazard": list_of(_positive), "floor": _positive},
-    also={"last_time": optional(_time)},  # in version 2
+    also={"last_time": optional(_time), "of_cause": list_of(anything)},  # in version 2
 )
 
 # In version 1, only the event times of a leaf have counts.
@@ -74,6 +76,30 @@ _NODES = {
 }
 
 
+def _rectangle(value: Any, where: str) -> None:
+    """Check a list of equally long lists of counts."""
+    list_of(list_of(_count))(value, where)
+    if len({len(line) for line in value}) > 1:
+        raise ValueError(f"{where} has lines of different lengths")
+
+
+def _labels(value: Any, where: str) -> None:
+    """Check labels of arms: texts, numbers or booleans, all different."""
+    plain = isinstance(value, list) and all(isinstance(x, str | int | float) for x in value)
+    if not plain or len(set(map(repr, value))) < len(value):
+        raise ValueError(f"{where} is not a list of different labels")
+
+
+_arms_format = record(
+    {
+        "labels": _labels,
+        "n_samples": _rectangle,
+        "n_events": _rectangle,
+        "risk": list_of(list_of(record(_RISK))),
+    }
+)
+
+
 def _tree_format(
     nodes: dict[str, Check], fields: dict[str, Check], risk: dict[str, Check]
 ) -> Check:
@@ -82,11 +108,11 @@ def _tree_format(
             "format": one_of("surtree.tree"),
             "version": anything,
             **fields,
-            "nodes": record(_NODES | nodes),
+            "nodes": record(_NODES | nodes, also={"n_persons": list_of(_count)}),
             "cuts": list_of(anything),
-            "risk": list_of(record(risk)),
+            "risk": list_of(record(risk, also={"by_cause": list_of(list_of(_weight))})),
         },
-        also={"baseline": anything, "known": known_categories},
+        also={"baseline": anything, "known": known_categories, "arms": _arms_format},
     )
 
 
@@ -136,11 +162,14 @@ def validate_tree(tree: Tree, theta: Floats) -> None:
         (_is_tree, "its nodes do not form a tree"),
         (_asks_what_is_there, "its questions are not all there"),
         (_adds_up, "the rows of its nodes do not add up"),
+        (_has_possible_persons, "its persons are not those of its rows"),
         (_has_curve, "its baseline is not a curve"),
+        (_has_causes, "its causes are not those of its objective"),
         (_has_possible_sums, "no rows have the sums of its nodes"),
         (_predicts, "a leaf's hazard is out of all proportion"),
         (_counts_at_risk, "its at-risk counts are not those of its leaves"),
         (_follows_up, "its last times are not those of its rows"),
+        (_has_possible_arms, "its arms are not those of its rows"),
         (_has_leaf_curves, "its leaves have no curves of the kind that it says"),
     ):
         if not holds(tree):
@@ -198,6 +227,21 @@ def _adds_up(tree: Tree) -> bool:
     )
 
 
+def _has_possible_persons(tree: Tree) -> bool:
+    """Tell whether nodes can have so many persons: one may be on both sides of a split."""
+    if tree.n_persons is None:
+        return True
+    if tree.n_persons.shape != tree.n_samples.shape:
+        return False
+    inner, n_persons = np.flatnonzero(~tree.is_leaf), tree.n_persons.astype(np.int64)
+    left, right = n_persons[tree.left[inner]], n_persons[tree.right[inner]]
+    return (
+        bool(((n_persons > 0) & (n_persons <= tree.n_samples)).all())
+        and bool((n_persons[inner] <= left + right).all())
+        and bool((n_persons[inner] >= np.maximum(left, right)).all())
+    )
+
+
 def _has_possible_sums(tree: Tree) -> bool:
     return tree.objective.are_possible(tree.sums.T, tree.weight, tree.n_events)
 
@@ -219,15 +263,51 @@ def _has_curve(tree: Tree) -> bool:
     )
 
 
+def _has_causes(tree: Tree) -> bool:
+    if not isinstance(tree.objective, CauseHazards):
+        return not isinstance(tree.baseline, CauseBaseline)
+    return (
+        isinstance(tree.baseline, CauseBaseline)
+        and len(tree.baseline.of_cause) == tree.objective.n_channels
+        and all(
+            one.times.shape == one.cumulative_hazard.shape
+            and bool(np.isin(one.times, tree.baseline.times).all())
+            and bool((np.diff(one.times) > 0).all())
+            and bool((np.diff(one.cumulative_hazard) >= 0).all())
+            for one in tree.baseline.of_cause
+        )
+        and _close(_steps_of_causes(tree.baseline), tree.baseline.hazard)
+        and all(
+            counts.by_cause.shape == (tree.objective.n_channels, counts.step.size)
+            and _close(counts.by_cause.sum(axis=0, dtype=np.float64), counts.deaths)
+            for counts in tree.risk
+        )
+    )
+
+
+def _steps_of_causes(baseline: CauseBaseline) -> Floats:
+    places = range(len(baseline.of_cause))
+    return np.asarray(sum(baseline.steps_of_cause(place) for place in places))
+
+
 def _predicts(tree: Tree) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(tree.theta * tree.baseline.cumulative_hazard[-1]).all())
+        return bool(np.isfinite(tree.prediction * tree.baseline.cumulative_hazard[-1]).all())
 
 
 def _counts_at_risk(tree: Tree) -> bool:
+    return len(tree.risk) in (0, tree.n_leaves) and all(
+        _is_possible(counts, tree, int(leaf))
+        and _close(counts.deaths.sum(dtype=np.float64), tree.events[leaf])
+        for counts, leaf in zip(tree.risk, tree.leaves, strict=False)
+    )
+
+
+def _is_possible(counts: AtRiskCounts, tree: Tree, leaf: int) -> bool:
+    """Tell whether rows of a leaf can have such at-risk counts."""
     n_times = tree.baseline.times.size
     n_round = round_times(float(tree.baseline.times[-1])).size
-    return len(tree.risk) in (0, tree.n_leaves) and all(
+    return (
         counts.step.shape == counts.at_risk.shape == counts.deaths.shape
         and counts.round_at_risk.shape == (n_round,)
         and bool((counts.step < n_times).all())
@@ -235,8 +315,42 @@ def _counts_at_risk(tree: Tree) -> bool:
         and all(map(_is_weight_or_none, (counts.at_risk, counts.deaths)))
         and bool((counts.deaths <= counts.at_risk).all())
         and bool((counts.at_risk <= (1 + _ROUNDING) * tree.weight[leaf]).all())
-        and _close(counts.deaths.sum(dtype=np.float64), tree.events[leaf])
-        for counts, leaf in zip(tree.risk, tree.leaves, strict=False)
+    )
+
+
+def _has_possible_arms(tree: Tree) -> bool:
+    """Tell whether arms add up to the nodes, and their curves to those of the leaves."""
+    arms = tree.arms
+    if arms is None:
+        return True
+    shape = (tree.n_nodes, len(arms.labels))
+    if (
+        not isinstance(tree.objective, ArmHazards)
+        or tree.objective.n_channels != len(arms.labels)
+        or not arms.n_samples.shape == arms.n_events.shape == shape
+        or [len(leaf) for leaf in arms.risk] != [len(arms.labels)] * tree.n_leaves
+    ):
+        return False
+    events = tree.sums[:, 0::2]
+    inner = np.flatnonzero(~tree.is_leaf)
+    left, right = tree.left[inner], tree.right[inner]
+    return (
+        all(
+            np.array_equal(counts[inner], counts[left] + counts[right])
+            for counts in (arms.n_samples, arms.n_events)
+        )
+        and np.array_equal(arms.n_samples.sum(axis=1), tree.n_samples)
+        and np.array_equal(arms.n_events.sum(axis=1), tree.n_events)
+        and bool((arms.n_events <= arms.n_samples).all())
+        and np.array_equal(arms.n_events > 0, events > 0)
+        and all(
+            _is_possible(counts, tree, int(leaf))
+            and _close(counts.deaths.sum(dtype=np.float64), events[leaf, arm])
+            and bool((np.diff(counts.censored) > 0).all())
+            and counts.last_time <= tree.baseline.last_time
+            for own, leaf in zip(arms.risk, tree.leaves, strict=True)
+            for arm, counts in enumerate(own)
+        )
     )
 
 

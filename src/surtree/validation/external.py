@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._types import Floats
 from surtree._words import plural
 from surtree.base import TreeEstimator
+from surtree.competing_risks.prediction import refuse_causes
 from surtree.cuts.unseen import UnseenCategoryWarning
 from surtree.data.table import read_table
 from surtree.data.target import Target
@@ -177,6 +178,7 @@ def evaluate(
     >>> result.n_rows, [leaf.n_rows for leaf in result.leaves]
     (286, [107, 66, 43, 70])
     """
+    refuse_causes(model, "validation")
     require_level(level)
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)

@@ -76,6 +76,7 @@ def validate(
     method: Method = "632+",
     n_folds: int = 10,
     groups: ArrayLike | None = None,
+    id: ArrayLike | None = None,
     horizons: ArrayLike | None = None,
     level: float = LEVEL,
     random_state: int = 0,
@@ -108,7 +109,11 @@ def validate(
     n_folds : int, default=10
         The number of folds in each repetition, for ``method="folds"``.
     groups : array of shape (n_samples,), optional
-        Rows with the same label, such as those of a patient or of a centre, stay together.
+        Rows with the same label, such as those of a centre, stay together; by default, those with
+        the same ``id``.
+    id : array of shape (n_samples,), optional
+        Whose row it is, as in `SurTree.fit`. Predictions are judged row by row, each by its own
+        covariates: measures that rank persons are not numbers.
     horizons : array of float, optional
         Times for calibration; by default the median time of the events.
     level : float, default=0.95
@@ -153,13 +158,13 @@ def validate(
     require_level(level)
     if method not in _REPEAT:
         raise ValueError(f"method must be one of {tuple(_REPEAT)}; got {method!r}.")
-    rows = read_rows(model, X, y, sample_weight, entry, horizons)
+    rows = read_rows(model, X, y, sample_weight, entry, horizons, id)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
     is_tree = isinstance(fitted, TreeEstimator)
     task = _Task(
         model,
         rows,
-        read_groups(groups, len(y), rows.counted),
+        read_groups(id if groups is None else groups, len(y), rows.counted),
         _shown(rows.n, int(n_bootstraps), random_state),
         predicted.of_row if is_tree else None,
         predicted.curves.size,

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
 from surtree._types import Floats
+from surtree.competing_risks.prediction import refuse_causes
 from surtree.data.take import take
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.metrics._input import read_times
@@ -80,12 +81,14 @@ def read_rows(
     sample_weight: ArrayLike | None,
     entry: ArrayLike | None,
     horizons: ArrayLike | None,
+    id: ArrayLike | None = None,
 ) -> Rows:
     """Read what a user passed to a validation of a model that is to be fitted."""
-    for name, given in (("sample_weight", sample_weight), ("entry", entry)):
+    refuse_causes(model, "validation")
+    for name, given in (("sample_weight", sample_weight), ("entry", entry), ("id", id)):
         if given is not None and not has_fit_parameter(model, name):
             raise ValueError(f"{type(model).__name__} takes no {name}: leave it out.")
-    return read_target_rows(X, y, sample_weight, entry, horizons)
+    return read_target_rows(X, y, sample_weight, entry, horizons, id)
 
 
 def read_target_rows(
@@ -94,11 +97,12 @@ def read_target_rows(
     sample_weight: ArrayLike | None,
     entry: ArrayLike | None,
     horizons: ArrayLike | None,
+    id: ArrayLike | None = None,
 ) -> Rows:
     """Read rows and their target; those of weight zero do not count."""
     check_consistent_length(X, y)
     n_rows = len(y)
-    target = read_target(y, n_rows, entry)
+    target = read_target(y, n_rows, entry, id)
     weight = None if sample_weight is None else read_weights(sample_weight, n_rows)
     counted = np.arange(n_rows)
     if weight is not None and not weight.all():
@@ -127,8 +131,12 @@ def fit_on(model: Any, rows: Rows, sample: Positions) -> tuple[Any, Predictions]
             weight = count * rows.weight[chosen]
         elif (count > 1).any():
             weight = count.astype(np.float64)
-    entry = rows.target.entry
-    given = {"sample_weight": weight, "entry": None if entry is None else entry[chosen]}
+    entry, person = rows.target.entry, rows.target.person
+    given = {
+        "sample_weight": weight,
+        "entry": None if entry is None else entry[chosen],
+        "id": None if person is None else person[chosen],
+    }
     extra = {name: values for name, values in given.items() if values is not None}
     fitted = clone(model)
     # Whoever tunes also measures what it chose, which is not needed here.

@@ -1,0 +1,127 @@
+"""The target of a trial: the arm of each row beside its survival."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree.data.target import Target
+
+# A tree can tell so many hazards apart.
+MOST_ARMS = 4
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ArmTarget(Target):
+    """The survival of each row, and its arm.
+
+    Parameters
+    ----------
+    event, time, entry, person, spell
+        As in `Target`.
+    arm : array of int
+        The number of the arm, from 0.
+    labels : tuple
+        What the arms are called, if they have names.
+    """
+
+    arm: NDArray[np.intp]
+    labels: tuple[Label, ...] = ()
+
+    @classmethod
+    def of(cls, target: Target, arm: NDArray[np.intp], labels: tuple[Label, ...] = ()) -> ArmTarget:
+        """Return a target with the arm of each row."""
+        own = (target.event, target.time, target.entry, target.person, target.spell)
+        return cls(*own, arm=arm, labels=labels)
+
+    def take(self, rows: NDArray[Any]) -> ArmTarget:
+        """Return the rows at these positions, or those that a mask marks."""
+        return ArmTarget.of(super().take(rows), self.arm[rows], self.labels)
+
+
+def read_arms(
+    treatment: ArrayLike, n_rows: int, reference: Label | None = None
+) -> tuple[NDArray[np.intp], tuple[Label, ...]]:
+    """Return the number of each row's arm, and the labels of the arms, the reference first.
+
+    Parameters
+    ----------
+    treatment : array-like of shape (n_rows,)
+        The arm of each row, by any labels: texts, numbers or booleans; two to four of them.
+    n_rows : int
+        How many rows the table has.
+    reference : str, number or bool, optional
+        The label of the arm that others are compared with; by default the first in order, such as
+        0 or False.
+
+    Examples
+    --------
+    >>> from surtree.data.arms import read_arms
+    >>> arm, labels = read_arms(["drug", "placebo", "drug"], 3, reference="placebo")
+    >>> arm.tolist(), labels
+    ([1, 0, 1], ('placebo', 'drug'))
+    """
+    if nw.dependencies.is_into_series(treatment):
+        treatment = nw.from_native(treatment, series_only=True).to_list()
+    given = np.asarray(treatment)
+    if given.ndim != 1 or given.size != n_rows:
+        raise ValueError(
+            f"treatment must have the arm of each of {n_rows} rows, as one list; got the shape "
+            f"{given.shape}."
+        )
+    absent = [label is None or label != label for label in given.tolist()]
+    if any(absent):
+        raise ValueError(
+            f"treatment has no arm in {sum(absent)} of {n_rows} rows (the first is row "
+            f"{absent.index(True)}, counted from 0): drop them"
+        )
+    try:
+        found, number = np.unique(given, return_inverse=True)
+    except TypeError:
+        raise ValueError("treatment holds labels of several types: make them one type") from None
+    labels: list[Label] = found.tolist()
+    if not 2 <= len(labels) <= MOST_ARMS:
+        shown = ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
+        raise ValueError(
+            f"treatment has {len(labels)} arms ({shown}): effects are told apart between two to "
+            f"{MOST_ARMS} arms"
+        )
+    order = list(range(len(labels)))
+    if reference is not None:
+        if reference not in labels:
+            raise ValueError(f"reference={reference!r} is none of the arms: {labels}")
+        first = labels.index(reference)
+        order = [first, *(place for place in order if place != first)]
+    return np.argsort(order)[number].astype(np.intp), tuple(labels[place] for place in order)
+
+
+def number_arms(treatment: Any, n_rows: int, labels: tuple[Label, ...]) -> NDArray[np.intp]:
+    """Return the number of each row's arm among known labels; one label stands for all rows.
+
+    Parameters
+    ----------
+    treatment : label, or array-like of shape (n_rows,)
+        The arm of all rows, or of each.
+    n_rows : int
+        How many rows there are.
+    labels : tuple
+        The arms that there are.
+    """
+    if nw.dependencies.is_into_series(treatment):
+        treatment = nw.from_native(treatment, series_only=True).to_list()
+    given = np.asarray(treatment)
+    if given.ndim == 0:
+        given = np.full(n_rows, given)
+    if given.shape != (n_rows,):
+        raise ValueError(f"treatment must have one arm, or the arm of each of {n_rows} rows.")
+    place = {label: number for number, label in enumerate(labels)}
+    unknown = [label for label in given.tolist() if label not in place]
+    if unknown:
+        raise ValueError(f"treatment holds {unknown[0]!r}, which is none of {list(labels)}.")
+    return np.array([place[label] for label in given.tolist()], dtype=np.intp)

@@ -1,0 +1,116 @@
+"""The target of competing risks: which cause ended the time of each row, if any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree.data.persons import read_persons
+from surtree.data.table import Column
+from surtree.data.target import Target, check_target, read_columns, read_time, require_length
+
+_SHAPES = (
+    "y is a structured array, a data frame or a pair of arrays with a cause (whole numbers, 0 "
+    "where the row is censored) and a time"
+)
+# So that a cause is exact as a number of a file.
+_GREATEST_CAUSE = 10**9
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CauseTarget(Target):
+    """The time of each row, and the cause of its event.
+
+    Parameters
+    ----------
+    event, time, entry
+        As in `Target`; an event is one of any cause.
+    cause : array of int
+        The cause of the event, from 1; zero where the row is censored.
+    causes : tuple of int
+        All causes that there are, ascending; none of these rows may have some of them.
+    """
+
+    cause: NDArray[np.intp]
+    causes: tuple[int, ...]
+
+    def take(self, rows: NDArray[Any]) -> CauseTarget:
+        """Return the rows at these positions, or those that a mask marks."""
+        taken = super().take(rows)
+        own = (taken.event, taken.time, taken.entry, taken.person, taken.spell)
+        return CauseTarget(*own, cause=self.cause[rows], causes=self.causes)
+
+    def of_cause(self, cause: int) -> Target:
+        """Return the survival until an event of one cause: other events count as censored."""
+        return Target(self.cause == cause, self.time, self.entry, self.person, self.spell)
+
+
+def read_cause_target(
+    y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
+) -> CauseTarget:
+    """Read and check a target of competing risks.
+
+    Parameters
+    ----------
+    y : structured array, data frame or pair of arrays
+        Two fields or columns of any names: the cause of each row, a whole number that is 0 where
+        the row is censored, and then its time.
+    n_rows : int
+        How many rows the table has.
+    entry : array-like of shape (n_rows,), optional
+        When each row came under observation (left truncation).
+    id : array-like of shape (n_rows,), optional
+        Whose row it is: rows with the same label are of one person.
+
+    Examples
+    --------
+    >>> from surtree.data.causes import read_cause_target
+    >>> target = read_cause_target(([2, 0, 1], [3.5, 7.0, 1.0]), n_rows=3)
+    >>> target.causes, target.event.tolist()
+    ((1, 2), [True, False, True])
+    """
+    if isinstance(y, CauseTarget):
+        return y
+    first, second = _two_columns(y)
+    cause = _read_cause(first)
+    require_length("the cause in y", len(cause), n_rows)
+    target = check_target(cause > 0, read_time(second, _SHAPES), n_rows, entry)
+    causes = tuple(np.unique(cause[cause > 0]).tolist())
+    person = None if id is None else read_persons(id, target.time, target.entry)
+    own = (target.event, target.time, target.entry, person)
+    return CauseTarget(*own, cause=cause, causes=causes)
+
+
+def _two_columns(y: Any) -> list[Column]:
+    if y is None:
+        raise ValueError(
+            f"This estimator requires y to be passed, but the target y is None. {_SHAPES}"
+        )
+    if isinstance(y, tuple) and len(y) == 2:
+        return [column for part in y for column in read_columns(part, _SHAPES)]
+    columns = read_columns(y, _SHAPES)
+    if len(columns) != 2:
+        raise ValueError(f"y has {len(columns)} columns, not two. {_SHAPES}")
+    return columns
+
+
+def _read_cause(column: Column) -> NDArray[np.intp]:
+    numbers = column.values
+    if column.kind == "categorical":
+        raise ValueError(
+            f"The cause column {column.name!r} of y holds texts, not whole numbers. {_SHAPES}"
+        )
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers)))
+        wrong |= numbers > _GREATEST_CAUSE
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise ValueError(
+            f"The cause column {column.name!r} of y holds {numbers[first]:g} in row {first}, "
+            f"counted from 0, which is not a whole number from 0 on. The cause comes before the "
+            f"time: {_SHAPES}"
+        )
+    return numbers.astype(np.intp)

@@ -1,0 +1,18 @@
+"""Treatment effects: `EffectTree`, and what is honest to say about it."""
+
+from surtree.effects.correction import CorrectedEffect, EffectCorrection, correct_effects
+from surtree.effects.estimator import EffectTree
+from surtree.effects.heterogeneity import HeterogeneityTest, heterogeneity_test
+from surtree.effects.randomisation import ArmPrediction, NotRandomisedWarning, predict_arms
+
+__all__ = [
+    "ArmPrediction",
+    "CorrectedEffect",
+    "EffectCorrection",
+    "EffectTree",
+    "HeterogeneityTest",
+    "NotRandomisedWarning",
+    "correct_effects",
+    "heterogeneity_test",
+    "predict_arms",
+]

@@ -1,0 +1,254 @@
+"""What is left of the effects of leaves in rows that were not searched: the winner's curse.
+
+A tree chooses the leaves in which arms differed most, partly by chance, so the effects that it
+reports lie too far apart. Each bootstrap sample has a tree of its own, and rows that are not in it.
+In these rows, the effect of a leaf is ``overall + slope * (effect of the leaf - overall)`` on the
+logarithmic scale, with one slope for all leaves of all samples, by a Poisson model. A slope of one
+means that effects were right, zero that their differences were chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from surtree.cuts.encoder import encoder_of
+from surtree.data.arms import Label
+from surtree.data.bootstrap import draw_counts, spawn_generators
+from surtree.effects.estimator import EffectTree, arm_limits, read_trial
+from surtree.effects.limits import ArmLimits
+from surtree.estimator import choose_size
+from surtree.fitting.fit_problem import FitProblem, make_problem
+from surtree.fitting.size_path import find_path
+from surtree.fitting.training import training_data
+from surtree.parameters import read_time_limit, require_random_state, require_whole
+from surtree.solver.search import SearchSettings
+from surtree.tree.arms import hazard_ratios
+
+_MOST_STEPS = 50
+
+
+@dataclass(frozen=True)
+class CorrectedEffect:
+    """The effect of an arm in a leaf, as it was found and as it is to be expected in other rows.
+
+    Parameters
+    ----------
+    leaf : int
+        The number of the leaf's node.
+    arm : str, number or bool
+        The label of the arm.
+    ratio, corrected : float
+        The hazard ratio of the tree, and that to expect.
+    """
+
+    leaf: int
+    arm: Label
+    ratio: float
+    corrected: float
+
+
+@dataclass(frozen=True)
+class EffectCorrection:
+    """What is left of the effects of leaves in rows that were not searched.
+
+    Parameters
+    ----------
+    slope : float
+        The share of the differences between leaves that is left: one, all; zero or less, nothing.
+        Not a number where no sample has a tree with a split.
+    overall : tuple of float
+        The hazard ratio of each arm over the reference in all rows.
+    leaves : tuple of CorrectedEffect
+        The effect of each leaf and arm. Slopes below zero count as zero, above one as one.
+    n_samples : int
+        The number of bootstrap samples.
+    """
+
+    slope: float
+    overall: tuple[float, ...]
+    leaves: tuple[CorrectedEffect, ...]
+    n_samples: int
+
+    def __str__(self) -> str:
+        share = f"{min(max(self.slope, 0.0), 1.0):.0%}" if np.isfinite(self.slope) else "nothing"
+        lines = [
+            f"Of the differences between leaves {share} is left in rows that were not searched.",
+            *(
+                f"leaf {one.leaf}: {one.arm}, hazard ratio {one.ratio:.3g}, "
+                f"to expect {one.corrected:.3g}"
+                for one in self.leaves
+            ),
+        ]
+        return "\n".join(lines)
+
+
+def correct_effects(
+    model: EffectTree,
+    X: Any,
+    y: Any,
+    treatment: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    id: ArrayLike | None = None,
+    *,
+    n_bootstraps: int = 100,
+    random_state: int = 0,
+) -> EffectCorrection:
+    """Say what to expect of the effects of a tree in rows that were not searched.
+
+    Parameters
+    ----------
+    model : EffectTree
+        A way to build trees; whether it is fitted does not matter.
+    X, y, treatment, sample_weight, entry, id
+        As in `EffectTree.fit`. With an ``id``, samples are drawn from persons.
+    n_bootstraps : int, default=100
+        The number of bootstrap samples, on each of which the tree is found again.
+    random_state : int, default=0
+        Where the samples come from.
+
+    Examples
+    --------
+    >>> from surtree import EffectTree, correct_effects
+    >>> from surtree.datasets import load_rossi
+    >>> X, y = load_rossi()
+    >>> aid = X.pop("financial_aid")
+    >>> print(correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=50))
+    Of the differences between leaves 0% is left in rows that were not searched.
+    leaf 1: yes, hazard ratio 0.858, to expect 0.692
+    leaf 2: yes, hazard ratio 0.494, to expect 0.692
+    """
+    require_whole("n_bootstraps", n_bootstraps, 1)
+    require_random_state(random_state)
+    template = clone(model).set_params(progress=None)
+    data, labels = read_trial(template, X, y, treatment, sample_weight, entry, id, stacklevel=4)
+    problem = make_problem(encoder_of(template), data)
+    limits = arm_limits(template, len(labels))
+    path = find_path(problem, _settings(template, limits))
+    tree = choose_size(template, path).tree
+    group = data.target.person
+    if group is None:
+        group = np.arange(data.sums.weight.size)
+    group = np.unique(group, return_inverse=True)[1]
+    found = [
+        each
+        for random in spawn_generators(random_state, int(n_bootstraps))
+        for each in _outside(template, problem, limits, draw_counts(random, group))
+    ]
+    slope = _slope(found, len(labels)) if found else float("nan")
+    logs = np.log(hazard_ratios(tree))
+    kept = min(max(slope, 0.0), 1.0) if np.isfinite(slope) else 0.0
+    return EffectCorrection(
+        slope,
+        tuple(np.exp(logs[:, 0]).tolist()),
+        tuple(
+            CorrectedEffect(
+                leaf,
+                labels[arm],
+                float(np.exp(logs[arm - 1, leaf])),
+                float(np.exp(logs[arm - 1, 0] + kept * (logs[arm - 1, leaf] - logs[arm - 1, 0]))),
+            )
+            for leaf in tree.leaves.tolist()
+            for arm in range(1, len(labels))
+        ),
+        int(n_bootstraps),
+    )
+
+
+@dataclass(frozen=True)
+class _Outside:
+    """An arm of a leaf of a sample's tree, in rows that the sample does not have.
+
+    Parameters
+    ----------
+    arm : int
+        The number of the arm.
+    deviation : float
+        By how much its effect in the sample is above that of all rows of the sample.
+    events, others : float
+        The events of the arm and of the reference, outside of the sample.
+    offset : float
+        The logarithm of the ratio of their hazards.
+    """
+
+    arm: int
+    deviation: float
+    events: float
+    others: float
+    offset: float
+
+
+def _settings(template: EffectTree, limits: ArmLimits) -> SearchSettings:
+    time_limit = read_time_limit(template.time_limit)
+    return SearchSettings(limits, time_limit, template.n_jobs, template.memory_limit)
+
+
+def _outside(
+    template: EffectTree, problem: FitProblem, limits: ArmLimits, counts: NDArray[np.intp]
+) -> Iterator[_Outside]:
+    """Yield the arms of the leaves of a sample's tree, as they are in the other rows."""
+    data = problem.data
+    drawn = counts > 0
+    present = np.flatnonzero(data.present)
+    weight = np.zeros(data.table.n_rows)
+    weight[present] = counts * data.sums.weight
+    n_arms = data.sums.values.shape[0] // 2
+    events = data.sums.values[0::2]
+    if not (events[:, drawn].sum(axis=1) > 0).all():
+        return
+    sample = training_data(
+        data.table.take(present), data.target, weight[present], data.sums.objective
+    )
+    binned = replace(problem.binned, bins=np.ascontiguousarray(problem.binned.bins[:, drawn]))
+    path = find_path(FitProblem(sample, problem.encoder, binned), _settings(template, limits))
+    best = choose_size(template, path)
+    tree = best.tree
+    if tree.n_splits == 0:
+        return
+    logs = np.log(hazard_ratios(tree))
+    leaf = problem.core.find_leaves(path.topologies[best.splits])[~drawn]
+    sums = np.stack(
+        [np.bincount(leaf, line[~drawn], minlength=tree.n_nodes) for line in data.sums.values]
+    )
+    for node in tree.leaves.tolist():
+        for arm in range(1, n_arms):
+            own, reference = sums[2 * arm : 2 * arm + 2, node], sums[:2, node]
+            if own[1] > 0 and reference[1] > 0 and own[0] + reference[0] > 0:
+                yield _Outside(
+                    arm,
+                    float(logs[arm - 1, node] - logs[arm - 1, 0]),
+                    float(own[0]),
+                    float(reference[0]),
+                    float(np.log(own[1] / reference[1])),
+                )
+
+
+def _slope(found: list[_Outside], n_arms: int) -> float:
+    """Return the slope of effects outside of samples on those inside, by Newton's method.
+
+    Given the events of an arm and of the reference together, those of the arm are binomial: it is a
+    logistic regression with an intercept for each arm.
+    """
+    arm = np.array([each.arm for each in found])
+    design = np.column_stack(
+        [*(arm == place for place in range(1, n_arms)), [each.deviation for each in found]]
+    ).astype(np.float64)
+    events = np.array([each.events for each in found])
+    total = events + np.array([each.others for each in found])
+    offset = np.array([each.offset for each in found])
+    beta = np.zeros(design.shape[1])
+    for _ in range(_MOST_STEPS):
+        share = 1.0 / (1.0 + np.exp(-(offset + design @ beta)))
+        gradient = design.T @ (events - total * share)
+        curvature = (design * (total * share * (1.0 - share))[:, None]).T @ design
+        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+        beta = beta + np.clip(step, -2.0, 2.0)
+        if np.abs(step).max() < 1e-10:
+            break
+    return float(beta[-1])

@@ -1,0 +1,169 @@
+"""Cumulative incidence: the Aalen-Johansen estimate, its variance and its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from surtree._types import Floats
+from surtree.data.causes import CauseTarget
+from surtree.survival.baseline import risk_table
+from surtree.survival.confidence import LEVEL, require_level
+from surtree.survival.kaplan_meier import EventCounts
+
+# Exponents beyond this give limits of zero and one, and would overflow.
+_GREATEST_EXPONENT = 700.0
+
+
+@dataclass(frozen=True, eq=False)
+class CauseCounts:
+    """What is at risk and what each cause ends, at each of some event times.
+
+    Parameters
+    ----------
+    at_risk : array of float of shape (n_times,)
+        The weight at risk at each time.
+    deaths : array of float of shape (n_causes, n_times)
+        The weight of the events of each cause.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.survival.aalen_johansen import CauseCounts
+    >>> counts = CauseCounts(np.array([4.0, 3.0, 1.0]), np.array([[1.0, 0, 0], [0, 1, 1]]))
+    >>> counts.incidence.tolist()
+    [[0.25, 0.25, 0.25], [0.0, 0.25, 0.75]]
+    """
+
+    at_risk: Floats
+    deaths: Floats
+
+    @property
+    def all_causes(self) -> EventCounts:
+        """The events of any cause."""
+        return EventCounts(self.at_risk, self.deaths.sum(axis=0))
+
+    @property
+    def shares(self) -> Floats:
+        """The share of those at risk that each cause ends at each time."""
+        shares = np.zeros_like(self.deaths)
+        np.divide(self.deaths, self.at_risk, out=shares, where=self.at_risk > 0)
+        return shares
+
+    @property
+    def incidence(self) -> Floats:
+        """The cumulative incidence of each cause after each time, of the shape of ``deaths``.
+
+        An event of a cause needs that no event of any cause was before.
+        """
+        return np.asarray(np.cumsum(self._before * self.shares, axis=1))
+
+    @property
+    def variance(self) -> Floats:
+        """The variance of the cumulative incidences, by the delta method.
+
+        At each time the events of all causes follow a multinomial distribution. It is the variance
+        of R's ``survfit``, and with one cause that of Greenwood.
+        """
+        before, own, incidence = self._before, self.shares, self.incidence
+        together = self.all_causes.hazard
+        per_row = np.zeros_like(self.at_risk)
+        np.divide(1.0, self.at_risk, out=per_row, where=self.at_risk > 0)
+        # Where nobody is left, no incidence changes any more.
+        odds = np.zeros_like(together)
+        np.divide(together, 1.0 - together, out=odds, where=together < 1)
+        squared, linear = per_row * odds, -2.0 * per_row * before * own
+        constant = per_row * before**2 * own * (1.0 - own)
+        # The sum over the times u up to t of squared x^2 + linear x + constant, with x the
+        # incidence from u to t, by the powers of the incidence at t.
+        variance = (
+            np.cumsum(np.broadcast_to(squared, own.shape), axis=1) * incidence**2
+            + np.cumsum(linear - 2.0 * squared * incidence, axis=1) * incidence
+            + np.cumsum(constant - linear * incidence + squared * incidence**2, axis=1)
+        )
+        return np.maximum(variance, 0.0)
+
+    @property
+    def _before(self) -> Floats:
+        """The share without an event just before each time."""
+        return np.concatenate(([1.0], self.all_causes.survival[:-1]))
+
+    def shrunk(self, prior: float, share: Floats, hazards: Floats) -> CauseCounts:
+        """Add rows that have events at the rates of all rows, as many as a prior is worth.
+
+        Parameters
+        ----------
+        prior : float
+            How many rows are added at the start; zero changes nothing.
+        share : array of float of shape (n_times,)
+            The share of all rows that is at risk at each time.
+        hazards : array of float of shape (n_causes, n_times)
+            The share of those at risk, of all rows, that each cause ends at each time.
+        """
+        added = prior * share
+        return CauseCounts(self.at_risk + added, self.deaths + added * hazards)
+
+
+def incidence_band(
+    incidence: Floats, variance: Floats, level: float = LEVEL
+) -> tuple[Floats, Floats]:
+    """Return the pointwise limits of a cumulative incidence, as R's ``conf.type = "log-log"``.
+
+    They are not numbers (nan) where the incidence is zero or one.
+
+    Parameters
+    ----------
+    incidence, variance : array of float
+        The incidence at each time, and its variance.
+    level : float
+        The probability that the band covers the truth at one time.
+    """
+    require_level(level)
+    inside = (incidence > 0) & (incidence < 1)
+    share = incidence[inside]
+    reach = ndtri((1 + level) / 2) * np.sqrt(variance[inside]) / (-share * np.log(share))
+    stretch = np.exp(np.minimum(reach, _GREATEST_EXPONENT))
+    lower, upper = np.full_like(incidence, np.nan), np.full_like(incidence, np.nan)
+    lower[inside] = share**stretch
+    upper[inside] = share ** (1.0 / stretch)
+    return lower, upper
+
+
+def proportional_incidence(steps: Floats) -> Floats:
+    """Return the cumulative incidence of each cause, given the steps of the hazard of each.
+
+    The share without an event is ``exp(-H)`` of the hazard ``H`` of all causes, and what is lost
+    at a time is divided among the causes by their steps there. So they add up to one, however
+    large the steps are.
+
+    Parameters
+    ----------
+    steps : array of float of shape (n_causes, n_times)
+        The step of the cumulative hazard of each cause at each time.
+    """
+    together = steps.sum(axis=0)
+    survival = np.exp(-np.cumsum(together))
+    lost = -np.diff(survival, prepend=1.0)
+    shares = np.zeros_like(steps)
+    np.divide(steps, together, out=shares, where=together > 0)
+    return np.asarray(np.cumsum(lost * shares, axis=1))
+
+
+def count_causes(target: CauseTarget, weight: Floats) -> tuple[Floats, CauseCounts]:
+    """Return the distinct event times of some rows, and what is at risk and has an event there.
+
+    Parameters
+    ----------
+    target : CauseTarget
+        The rows.
+    weight : array of float
+        The weight of each row.
+    """
+    table = risk_table(target, weight)
+    deaths = np.zeros((len(target.causes), table.times.size))
+    rows = target.event
+    places = np.searchsorted(target.causes, target.cause[rows])
+    np.add.at(deaths, (places, np.searchsorted(table.times, target.time[rows])), weight[rows])
+    return table.times, CauseCounts(table.at_risk, deaths)

@@ -1,0 +1,150 @@
+"""Competing risks: a relative risk of each cause in a leaf, and the baselines of the causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree._types import Floats
+from surtree.data.causes import CauseTarget
+from surtree.data.target import Target
+from surtree.survival.baseline import Baseline, nelson_aalen
+from surtree.survival.channels import Channels
+from surtree.survival.objective import row_counts, saturated_gain
+
+
+@dataclass(frozen=True, eq=False)
+class CauseBaseline(Baseline):
+    """The Nelson-Aalen estimate for all causes together, and that of each cause.
+
+    Parameters
+    ----------
+    times, cumulative_hazard, floor, last_time
+        Of an event of any cause, as in `Baseline`.
+    of_cause : tuple of Baseline
+        Of each cause; one that no row has has no times.
+    """
+
+    of_cause: tuple[Baseline, ...] = ()
+
+    def steps_of_cause(self, place: int) -> Floats:
+        """Return the step of the hazard of a cause at each of the times of all causes.
+
+        Parameters
+        ----------
+        place : int
+            The position of the cause.
+        """
+        one = self.of_cause[place]
+        steps = np.zeros(self.times.size)
+        steps[np.searchsorted(self.times, one.times)] = one.hazard
+        return steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class CauseHazards(Channels):
+    """A hazard for each cause: that of a leaf is proportional to the baseline of the cause.
+
+    Parameters
+    ----------
+    shrinkage : float
+        How many events the prior of each cause is worth.
+    weights : tuple of float
+        How much each cause counts; one of weight zero is predicted, but the tree does not try to.
+    causes : tuple of int
+        The causes, ascending.
+    """
+
+    causes: tuple[int, ...]
+
+    name = "cause_hazards"
+
+    @property
+    def sum_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Events and hazard of each cause."""
+        return tuple(f"{name}_{cause}" for cause in self.causes for name in ("events", "hazard"))
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """The shrinkage, then each cause and its weight."""
+        return (self.shrinkage, *np.column_stack([self.causes, self.weights]).ravel().tolist())
+
+    @classmethod
+    def from_settings(cls, *settings: float) -> CauseHazards:
+        """Return the objective that has these settings."""
+        shrinkage, *others = settings
+        causes = tuple(int(cause) for cause in others[0::2])
+        if len(others) % 2 or list(others[0::2]) != sorted(set(causes)):
+            raise TypeError("a weight for each cause")
+        return cls(shrinkage=shrinkage, weights=tuple(others[1::2]), causes=causes)
+
+    @property
+    def main_cause(self) -> int:
+        """The cause that counts most, and of equal ones the first."""
+        return self.causes[int(np.argmax(self.weights))]
+
+    def place(self, cause: int) -> int:
+        """Return the position of a cause, or raise an error that names those that there are."""
+        if cause not in self.causes:
+            raise ValueError(
+                f"There is no cause {cause!r}: the causes are {', '.join(map(str, self.causes))}"
+            )
+        return self.causes.index(cause)
+
+    def baseline(self, target: Target, weight: Floats) -> CauseBaseline:
+        """Return the Nelson-Aalen estimates of all causes together and of each cause."""
+        together = nelson_aalen(target, weight)
+        causes = (_baseline_of(target, weight, event) for event in self._events(target))
+        return CauseBaseline(**vars(together), of_cause=tuple(causes))
+
+    def row_values(
+        self, target: Target, weight: Floats, baseline: Baseline
+    ) -> tuple[Floats, Floats]:
+        """Return the weighted events and hazards of each cause, and the parts of the constant."""
+        assert isinstance(baseline, CauseBaseline)
+        lines, constants = [], np.zeros(weight.size)
+        channels = zip(self._events(target), baseline.of_cause, self.weights, strict=True)
+        for event, own, counts in channels:
+            hazard = own.row_hazard(target)
+            events = np.where(event, weight, 0.0)
+            lines += [events, weight * hazard]
+            alone = saturated_gain(target, np.stack(lines[-2:]), hazard)
+            constants = constants + counts * alone
+        return np.stack(lines), constants
+
+    def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
+        """Return rows, events of any cause, and events of the causes that count."""
+        events = self._events(target)
+        counted = np.any([events[j] for j in self.counted], axis=0)
+        return row_counts(target, weight) | {"counted_events": counted.astype(np.float64)}
+
+    def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:
+        """Return the cumulative hazard of all causes in a leaf, each in its own proportion."""
+        assert isinstance(baseline, CauseBaseline)
+        return np.asarray(np.cumsum(self.hazard_steps(self.predict(sums), baseline).sum(axis=0)))
+
+    def hazard_steps(self, prediction: Floats, baseline: CauseBaseline) -> Floats:
+        """Return the steps of the hazard of each cause in a leaf, of shape (n_causes, n_times).
+
+        Parameters
+        ----------
+        prediction : array of float of shape (n_causes,)
+            The relative risk of each cause.
+        baseline : CauseBaseline
+            The baseline of each cause.
+        """
+        steps = [baseline.steps_of_cause(place) for place in range(self.n_channels)]
+        return np.stack([theta * own for theta, own in zip(prediction, steps, strict=True)])
+
+    def _events(self, target: Target) -> list[NDArray[np.bool_]]:
+        assert isinstance(target, CauseTarget)
+        return [target.cause == cause for cause in self.causes]
+
+
+def _baseline_of(target: Target, weight: Floats, event: NDArray[np.bool_]) -> Baseline:
+    if event.any():
+        return nelson_aalen(replace(target, event=event), weight)
+    floor = 1.0 / (target.total(weight) + 1.0)
+    return Baseline(np.empty(0), np.empty(0), floor, float(target.time.max()))

@@ -1,0 +1,395 @@
+"""EffectTree: optimal trees of treatment effects, and what may be said about them."""
+
+import gzip
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+sys.path.append(str(Path(__file__).parent / "r"))
+from effect_cases import EFFECTS
+
+from surtree import (
+    EffectTree,
+    NotRandomisedWarning,
+    SurTree,
+    correct_effects,
+    heterogeneity_test,
+    leaf_curves,
+)
+from surtree.cuts.encoder import encoder_of
+from surtree.datasets import load_rossi
+from surtree.datasets._frame import make_target
+from surtree.effects.estimator import read_trial
+from surtree.effects.heterogeneity import common_effect
+from surtree.effects.limits import ArmLimits
+from surtree.fitting.fit_problem import make_problem
+from surtree.plot import plot_tree
+from surtree.report import write_report
+from surtree.tree.arms import arm_curve, leaf_effects
+
+REFERENCE = json.loads(
+    gzip.decompress((Path(__file__).parent / "r" / "effects.json.gz").read_bytes())
+)["effects"]
+
+
+def trial(seed, n=200, n_arms=2, effect=0.0, missing=True):
+    """Draw a trial with prognosis, and with an effect where column a is above zero."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "a": np.round(rng.normal(size=n), 1),
+            "b": rng.integers(0, 3, n).astype(float),
+            "c": rng.choice(["u", "v", "w"], n),
+        }
+    )
+    arm = rng.permutation(np.arange(n) % n_arms)
+    rate = np.exp(0.6 * (X["b"] == 1) + effect * arm * (X["a"] > 0))
+    if missing:
+        X.loc[rng.random(n) < 0.1, "b"] = np.nan
+    time = np.ceil(rng.exponential(20 / rate))
+    event = rng.random(n) < 0.7
+    return X, make_target(event, time), arm
+
+
+def brute_force(model, X, y, arm, weight, entry):
+    """Return the best loss of at most one split, cut by cut, from the row sums in NumPy."""
+    data, labels = read_trial(model, X, y, arm, weight, entry, None, stacklevel=2)
+    encoder = encoder_of(model)
+    make_problem(encoder, data)
+    answers = encoder.transform(X)[np.asarray(data.present)]
+    objective, values = data.sums.objective, data.sums.values
+    target, n_arms = data.target, len(labels)
+    best = float(objective.gain(values.sum(axis=1)))
+    for right in answers.T.astype(bool):
+        sides = right, ~right
+        least = min(
+            (target.event & (target.arm == place) & side).sum()
+            for side in sides
+            for place in range(n_arms)
+        )
+        if least >= model.min_events_arm and all(side.any() for side in sides):
+            gain = sum(float(objective.gain(values[:, side].sum(axis=1))) for side in sides)
+            best = max(best, gain)
+    return data.sums.constant - best
+
+
+@pytest.mark.parametrize("objective", ["effect", "both"])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_split_is_that_of_brute_force(seed, objective):
+    rng = np.random.default_rng(seed)
+    n_arms = 2 + seed % 3
+    X, y, arm = trial(seed, 90, n_arms)
+    weight = rng.choice([0.5, 1.0, 2.0], len(y)) if seed % 2 else None
+    entry = np.floor(y["time"] * rng.random(len(y)) * 0.9) if seed % 3 == 0 else None
+    model = EffectTree(
+        1, objective=objective, min_events_arm=seed % 4, shrinkage=float(2 * (seed % 2))
+    )
+    model.fit(X, y, arm, weight, entry)
+    expected = brute_force(model, X, y, arm, weight, entry)
+    assert model.loss_ == pytest.approx(expected, rel=1e-9)
+    assert (model.gap_, model.status_) == (0.0, "optimal")
+    assert (model.tree_.arms.n_events[model.tree_.leaves] >= model.min_events_arm).all()
+    without_penalty = model.loss(X, y, arm, weight, entry)
+    empty = model.tree_.sums[model.tree_.leaves, 0::2] == 0
+    if not empty.any():
+        assert without_penalty == pytest.approx(model.unpenalised_loss_, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_effects_are_those_of_a_poisson_model_in_r(name):
+    rows, treatment = EFFECTS[name]()
+    expected, model = REFERENCE[name], rows.model
+    effects = {str(effect.leaf): effect for effect in model.effects_}
+    for leaf, log_ratio, error in zip(
+        expected["leaf"], expected["effect"], expected["error"], strict=True
+    ):
+        assert np.log(effects[leaf].ratio) == pytest.approx(log_ratio, abs=1e-8)
+        if "weights" in name:
+            low, high = np.log(effects[leaf].limits)
+            assert (high - low) / (2 * 1.959963984540054) == pytest.approx(error, rel=1e-6)
+    if "both" in name:  # half the deviance: relative to a model with a hazard for every row
+        assert model.loss_ == pytest.approx(expected["deviance"][0] / 2, rel=1e-9)
+    # One effect for all leaves.
+    tree = model.tree_
+    entry = rows.entry if "entry" in name else None
+    target = read_trial(model, rows.X, rows.y, treatment, rows.weight, entry, None, stacklevel=2)[
+        0
+    ].target
+    hazard = rows.weight * tree.baseline.row_hazard(target)
+    common = common_effect(rows.weight * target.event, hazard, target.arm, model.apply(rows.X), 2)
+    assert np.log(common[1]) == pytest.approx(expected["common"][0], abs=1e-7)
+    # And the curves of arms.
+    for leaf in tree.leaves:
+        for arm in (0, 1):
+            curve = arm_curve(tree, leaf, arm, "kaplan-meier").survival
+            found = expected["curves"][f"{leaf}.{arm}"]
+            np.testing.assert_allclose(curve(found["time"]), found["survival"], atol=1e-12)
+
+
+def test_exact_limits_are_where_the_tails_are():
+    X, y, arm = trial(0)
+    model = EffectTree(1).fit(X, y, arm)
+    tree = model.tree_
+    for effect in model.leaf_effects(0.9):
+        sums = tree.sums[effect.leaf]
+        n = effect.n_events[0] + effect.n_events[1]
+        low, high = (limit * sums[3] / (limit * sums[3] + sums[1]) for limit in effect.limits)
+        assert binom.sf(effect.n_events[0] - 1, n, low) == pytest.approx(0.05, abs=1e-9)
+        assert binom.cdf(effect.n_events[0], n, high) == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["effect", "both"])
+def test_shrinkage_draws_effects_together(objective):
+    X, y, arm = trial(3, effect=-1.0)
+    plain, shrunk = (
+        EffectTree(1, 1, objective=objective, shrinkage=prior, thresholds={"a": [0.0]}).fit(
+            X[["a"]], y, arm
+        )
+        for prior in (0.0, 20.0)
+    )
+    spread = [np.ptp(np.log([one.ratio for one in model.effects_])) for model in (plain, shrunk)]
+    assert spread[1] < spread[0]
+    for effect in shrunk.effects_:
+        assert effect.limits[0] < effect.ratio < effect.limits[1]
+    # Quantiles of the ratio of two gamma distributions, by simulation.
+    effect, tree = shrunk.effects_[0], shrunk.tree_
+    events, hazard = (
+        shrunk.tree_.objective._with_prior(tree.sums[1])
+        if (objective == "effect")
+        else (tree.sums[1][0::2] + 20, tree.sums[1][1::2] + 20)
+    )
+    draws = np.random.default_rng(0).gamma(events, 1 / hazard, (200_000, 2))
+    found = np.quantile(draws[:, 1] / draws[:, 0], [0.025, 0.975])
+    np.testing.assert_allclose(effect.limits, found, rtol=0.02)
+
+
+def test_predictions_are_those_of_leaf_and_arm():
+    X, y, arm = trial(1, n_arms=3)
+    names = np.array(["drug", "placebo", "surgery"])[arm]
+    model = EffectTree(1, reference="placebo", leaf_curve="baseline").fit(X, y, names)
+    assert model.arms_ == ("placebo", "drug", "surgery")
+    effects = {(effect.leaf, effect.arm): effect for effect in model.effects_}
+    ratios, leaves = model.predict_effect(X), model.apply(X)
+    assert ratios.shape == (len(X), 2)
+    assert ratios[0, 1] == effects[leaves[0], "surgery"].ratio
+    np.testing.assert_array_equal(model.predict(X), np.log(ratios))
+    risk = model.predict_risk(X, "drug") / model.predict_risk(X, "placebo")
+    np.testing.assert_allclose(risk, ratios[:, 0])
+    each = model.predict_risk(X, names)
+    assert each[0] == model.predict_risk(X.head(1), names[0])[0]
+    (curve,) = model.predict_survival_function(X.head(1), "drug")
+    (hazard,) = model.predict_cumulative_hazard_function(X.head(1), "drug")
+    assert curve(10.0) == pytest.approx(np.exp(-hazard(10.0)))
+    array = model.predict_survival_function(X, names, return_array=True)
+    assert array.shape == (len(X), model.unique_times_.size)
+    np.testing.assert_array_equal(array[0], model.predict_survival_function(X, names)[0].y)
+    assert model.predict_median(X.head(1), "drug")[0] == pytest.approx(
+        curve.x[np.argmax(curve.y <= 0.5)]
+    )
+    with pytest.raises(ValueError, match="'sugar', which is none of"):
+        model.predict_risk(X, "sugar")
+
+
+def test_the_curve_of_an_arm_is_that_of_its_rows():
+    X, y, arm = trial(2)
+    model = EffectTree(1).fit(X, y, arm)
+    leaf = int(model.tree_.leaves[0])
+    own = (model.apply(X) == leaf) & (arm == 1)
+    alone = SurTree(0).fit(X[own], y[own])
+    (expected,) = leaf_curves(alone, "kaplan-meier")
+    times = np.linspace(0, y["time"][own].max(), 30)
+    (curve,) = model.predict_survival_function(X[own].head(1), 1)
+    np.testing.assert_allclose(curve(times), expected.survival(times), atol=1e-12)
+    assert model.tree_.arms.risk[0][1].last_time == y["time"][own].max()
+
+
+def test_dividing_rows_of_persons_changes_nothing():
+    X, y, arm = trial(4)
+    half = y["time"] / 2
+    pieces = pd.concat([X, X], ignore_index=True)
+    start = np.concatenate([0 * half, half])
+    time, event = np.concatenate([half, y["time"]]), np.concatenate([0 * y["event"], y["event"]])
+    for objective in ("effect", "both"):
+        model = EffectTree(2, objective=objective)
+        whole = model.fit(X, y, arm)
+        tree, effects = whole.tree_, whole.effects_
+        person = np.tile(np.arange(len(y)), 2)
+        divided = make_target(event.astype(bool), time)
+        model.fit(pieces, divided, np.tile(arm, 2), entry=start, id=person)
+        assert model.tree_.cuts == tree.cuts
+        assert model.tree_.total_loss == pytest.approx(tree.total_loss, rel=1e-9)
+        for one, other in zip(model.effects_, effects, strict=True):
+            assert one.ratio == pytest.approx(other.ratio)
+
+
+def test_a_model_is_saved_with_its_arms(tmp_path):
+    X, y, arm = trial(5)
+    model = EffectTree(2, objective="both").fit(X, y, arm == 1)
+    model.save(tmp_path / "model.json")
+    again = EffectTree.load(tmp_path / "model.json")
+    assert again.tree_ == model.tree_
+    assert again.arms_ == (False, True)
+    assert again.effects_ == model.effects_
+    assert again.get_params() == model.get_params()
+    text = (tmp_path / "model.json").read_text()
+    saved = json.loads(text)
+    for damage, fault in (
+        (lambda arms: arms["n_events"][0].reverse(), "arms are not those of its rows"),
+        (lambda arms: arms["labels"].append("more"), "arms are not those of its rows"),
+        (lambda arms: arms.update(labels=["a", "a"]), "different labels"),
+        (lambda arms: arms["n_samples"][0].append(1), "lines of different lengths"),
+        (lambda arms: arms["risk"].pop(), "arms are not those of its rows"),
+    ):
+        damaged = json.loads(text)
+        damage(damaged["trees"][0]["arms"])
+        (tmp_path / "damaged.json").write_text(json.dumps(damaged))
+        with pytest.raises(ValueError, match=fault):
+            EffectTree.load(tmp_path / "damaged.json")
+    saved["parameters"]["objective"] = "effect"
+    (tmp_path / "damaged.json").write_text(json.dumps(saved))
+    with pytest.raises(ValueError, match="other parameters"):
+        EffectTree.load(tmp_path / "damaged.json")
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"treatment": np.zeros(60)}, "1 arms"),
+        ({"treatment": np.arange(60) % 5}, "two to 4 arms"),
+        ({"treatment": np.arange(59) % 2}, "the arm of each of 60 rows"),
+        ({"treatment": np.where(np.arange(60) < 3, np.nan, 1.0)}, "no arm in 3 of 60 rows"),
+        ({"reference": "sugar"}, "none of the arms"),
+        ({"objective": "all"}, "objective must be one of"),
+        ({"min_events_arm": -1}, "min_events_arm must be a whole number"),
+        ({"sample_weight": trial(6, 60)[2].astype(float)}, "1 of 2 arms have no row"),
+    ],
+)
+def test_bad_input_is_refused(given, fault):
+    X, y, arm = trial(6, 60)
+    own = {"objective", "min_events_arm", "reference"}
+    model = EffectTree(1, **{name: given[name] for name in given.keys() & own})
+    rest = {name: given[name] for name in given.keys() - own}
+    with pytest.raises(ValueError, match=fault):
+        model.fit(X, y, **{"treatment": arm} | rest)
+
+
+def test_four_limits_are_the_most():
+    assert ArmLimits(1, min_events_leaf=3, min_events_arm=2, n_arms=4).min_events_leaf == 0
+    with pytest.raises(ValueError, match="4 are possible at once"):
+        ArmLimits(1, min_samples_leaf=30, min_events_arm=2, n_arms=4)
+
+
+def test_arms_that_were_not_drawn_by_lot_are_noticed():
+    X, y, _ = trial(7)
+    rng = np.random.default_rng(7)
+    chosen = (rng.random(len(y)) < np.where(X["a"] > 0, 0.85, 0.15)).astype(int)
+    with pytest.warns(NotRandomisedWarning, match="'a > 0.*' tells them apart"):
+        EffectTree(1).fit(X, y, chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in range(40):
+            EffectTree(1).fit(*trial(seed))
+
+
+def test_heterogeneity_is_found_where_it_is():
+    found = heterogeneity_test(EffectTree(1), *trial(8, 400, effect=-1.5), n_permutations=99)
+    assert found.p_value == 0.01
+    assert "Evidence that the effect differs" in str(found)
+    none = heterogeneity_test(EffectTree(1), *trial(8, 400), n_permutations=99)
+    assert none.p_value > 0.05
+    assert "No evidence that the effect differs" in str(none)
+    assert "for everybody" in str(none)
+    # The same seed gives the same exchanges.
+    again = heterogeneity_test(EffectTree(1), *trial(8, 400), n_permutations=99)
+    assert again == none
+
+
+def test_one_effect_for_everybody_is_no_heterogeneity():
+    """Prognosis and a strong effect for all: p-values are spread as they must be, roughly."""
+    p_values = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame(rng.normal(size=(150, 3)), columns=list("abc"))
+        arm = rng.permutation(np.arange(150) % 2)
+        time = rng.exponential(1 / np.exp(0.8 * X["a"] - 1.0 * arm))
+        end = rng.uniform(0, 3, 150)
+        y = make_target(time <= end, np.minimum(time, end))
+        p_values.append(heterogeneity_test(EffectTree(1), X, y, arm, n_permutations=39).p_value)
+    assert np.mean(np.array(p_values) <= 0.1) <= 0.25
+    assert 0.3 <= np.mean(p_values) <= 0.7
+
+
+def test_persons_are_exchanged_whole():
+    X, y, arm = trial(9, 120)
+    twice = pd.concat([X, X], ignore_index=True)
+    start = np.concatenate([np.zeros(120), y["time"] / 2])
+    time = np.concatenate([y["time"] / 2, y["time"]])
+    event = np.concatenate([np.zeros(120, bool), y["event"]])
+    given = np.tile(arm, 2), None, start, np.tile(np.arange(120), 2)
+    divided = heterogeneity_test(
+        EffectTree(1), twice, make_target(event, time), *given, n_permutations=19
+    )
+    whole = heterogeneity_test(EffectTree(1), X, y, arm, n_permutations=19)
+    assert divided.statistic == pytest.approx(whole.statistic, rel=1e-6)
+    np.testing.assert_allclose(divided.permuted, whole.permuted, rtol=1e-6, atol=1e-9)
+
+
+def test_chance_is_corrected_away_and_effects_are_kept():
+    chance = correct_effects(EffectTree(2), *trial(10, 400), n_bootstraps=20)
+    assert chance.slope < 0.5
+    real = correct_effects(EffectTree(1), *trial(10, 800, effect=-2.0), n_bootstraps=20)
+    assert 0.6 < real.slope < 1.4
+    for found in (chance, real):
+        for one in found.leaves:
+            overall = np.log(found.overall[0])
+            assert abs(np.log(one.corrected) - overall) <= abs(np.log(one.ratio) - overall) + 1e-12
+    assert "is left in rows that were not searched" in str(real)
+
+
+def test_without_splits_there_is_nothing_to_correct():
+    found = correct_effects(EffectTree(0), *trial(11), n_bootstraps=3)
+    assert np.isnan(found.slope)
+    assert found.leaves[0].corrected == pytest.approx(found.overall[0])
+
+
+def test_a_tree_of_effects_on_real_rows(tmp_path):
+    X, y = load_rossi()
+    aid = X.pop("financial_aid")
+    model = EffectTree(max_depth=2).fit(X, y, aid)
+    assert model.score(X, y, aid) > 0
+    with pytest.raises(ValueError, match="only the chosen tree does"):
+        leaf_effects(model.path_[0].tree)
+    model.save(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="it is of treatment effects"):
+        SurTree.load(tmp_path / "model.json")
+
+
+def test_pictures_and_pages_have_a_curve_for_each_arm(tmp_path):
+    X, y, arm = trial(12, n_arms=3)
+    model = EffectTree(1).fit(X, y, arm)
+    ax = plot_tree(model)
+    texts = {text.get_text() for text in ax.texts}
+    assert {"0", "1", "2", "2\nover 0"} <= texts
+    # A line at one half, and a thick line, a thin one and ticks for each arm.
+    assert [len(panel.lines) for panel in ax.child_axes] == [10, 10]
+    plt.close(ax.figure)
+    write_report(model, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert page.count('aria-label="Survival of each arm over time"') == 2
+    assert "Not tested: nothing is known about whether effects differ." in page
+    assert "from an arbitrary zero" in page
+    model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_permutations=9)
+    model.correction_ = correct_effects(model, X, y, arm, n_bootstraps=3)
+    write_report(model, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "differs between rows (p = " in page
+    assert "is left in rows that were not searched" in page
+    for effect in model.effects_:
+        assert f"{effect.arm} over 0: {effect.ratio:.3g}" in page
