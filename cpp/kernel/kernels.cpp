@@ -103,6 +103,7 @@ constexpr Kernels table = {
     Objective::is_convex,
     Objective::is_monotone,
     lanes,
+    padded_counts<Objective>,
     Objective::scale,
     Objective::saturated_exactly,
     {run<Objective, DepthOne>, run<Objective, DepthTwo>, run_depth_three<Objective>},

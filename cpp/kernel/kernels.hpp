@@ -49,12 +49,10 @@ struct FoundStumps {
 struct LeafSpec {
     const double* parameters;
     const double* least;
-    int n_counts;  // one of the values of `padded_counts`
+    int n_counts;  // one that the kernels are compiled for, see `Kernels::padded_counts`
 };
 
-// Kernels are compiled for 0, 2 and 4 counts: n is padded to one of these.
 constexpr int max_counts = 4;
-constexpr int padded_counts(int n) { return n == 0 ? 0 : n <= 2 ? 2 : max_counts; }
 
 struct KernelInput {
     const KernelAxis* axes;  // in ascending order of cuts, at least one each
@@ -111,7 +109,8 @@ struct Kernels {
     // Copied from the objective (see objective/objectives.hpp).
     int n_sums, n_channels, n_parameters, exposure;
     bool is_convex, is_monotone;
-    int lanes;  // doubles in a vector
+    int lanes;                    // doubles in a vector
+    int (*padded_counts)(int n);  // the number of counts, at least n, that kernels are compiled for
     double (*scale)(const double* totals);
     double (*saturated_exactly)(const double* channel);
 

@@ -44,12 +44,21 @@ struct Leaf {
     }
 };
 
-// Calls back with the leaf type of a number of counts, which is one of `padded_counts`.
+// Kernels are compiled for 0, 2 and 4 counts; those of objectives of many sums, which take long to compile,
+// for 0 and 4.
+template <class Objective>
+constexpr int padded_counts(int n) {
+    if (n == 0) return 0;
+    return n <= 2 && Objective::n_sums == 2 ? 2 : max_counts;
+}
+
+// Calls back with the leaf type of a number of counts.
 template <class Objective, class Visit>
 auto with_leaf(int n_counts, const Visit& visit) {
     if (n_counts == 0) return visit.template operator()<Leaf<Objective, 0>>();
-    if (n_counts == 2) return visit.template operator()<Leaf<Objective, 2>>();
-    return visit.template operator()<Leaf<Objective, 4>>();
+    if constexpr (padded_counts<Objective>(2) == 2)
+        if (n_counts == 2) return visit.template operator()<Leaf<Objective, 2>>();
+    return visit.template operator()<Leaf<Objective, max_counts>>();
 }
 
 }  // namespace surtree::SURTREE_ISA

@@ -10,7 +10,7 @@ LeafValue::LeafValue(const Problem& problem, const Limits& limits, double grid)
         counted_.push_back(c);
         least_.push_back(limits.least[c]);
     }
-    least_.resize(at(padded_counts(static_cast<int>(least_.size()))), 0.0);
+    least_.resize(at(kernels_->padded_counts(static_cast<int>(least_.size()))), 0.0);
 }
 
 double LeafValue::gain(const double* sums) const {
