@@ -18,18 +18,37 @@ Recursion::Recursion(const Problem& problem, const Limits& limits, const Control
       workers_(workers),
       rows_(merge_rows(problem, limits, use_.merge)),
       budget_(split_budgets(limits, rows_.all.n)),
-      columns_(problem, TableSolver::deepest(problem, std::min(depth(), use_.kernel_depth))),
-      tables_(columns_, rows_, TableSolver::deepest(problem, std::min(depth(), use_.kernel_depth)),
-              workers.stop_flag()),
+      columns_(problem, kernel_depth(problem, control)),
+      tables_(columns_, rows_, kernel_depth(problem, control), workers.stop_flag()),
       root_sides_(columns_, rows_.all),
-      memory_left_(control.memory_limit),
+      memory_left_(control.memory_limit - std::min(control.memory_limit, bytes_of_threads(problem, control))),
       cache_(budget_.size()),
       root_profiles_(at(columns_.n_sides())) {
     if (!use_.share || tables_.depth() < sweep_depth) return;
-    if (depth() > sweep_depth) plan_stumps(control.memory_limit);
+    if (depth() > sweep_depth) plan_stumps(memory_left_);
     if (use_.memo && depth() >= side_cache_depth &&
-        SideCache::bytes_of_all(columns_.n_sides()) < static_cast<double>(control.memory_limit))
+        SideCache::bytes_of_all(columns_.n_sides()) < static_cast<double>(memory_left_))
         side_cache_.emplace(columns_, memory_left_);
+}
+
+int Recursion::kernel_depth(const Problem& problem, const Control& control) const {
+    // Half of the memory for the kernels: of one thread for the root, of all threads for its sides. A little
+    // they may always have.
+    constexpr std::size_t least = std::size_t{1} << 26;
+    const std::size_t n_kernels = depth() > sweep_depth ? at(std::max(1, control.n_threads)) : 1;
+    return TableSolver::deepest(problem, std::min(depth(), use_.kernel_depth),
+                                std::max(least, control.memory_limit / 2 / n_kernels));
+}
+
+// What kernels, and tables of a sweep, may take of the memory.
+std::size_t Recursion::bytes_of_threads(const Problem& problem, const Control& control) const {
+    if (tables_.depth() < sweep_depth) return 0;
+    if (depth() == sweep_depth) return TableSolver::bytes_of_depth_three(problem);
+    std::size_t tables =
+        tables_.tables_size() * at(*std::max_element(problem.n_bins.begin(), problem.n_bins.end()) + 2);
+    if (tables > max_running_tables) tables = 0;
+    return at(std::max(1, control.n_threads)) *
+           (TableSolver::bytes_of_depth_three(problem) + tables * sizeof(double));
 }
 
 // A table of stumps may take half of the memory.

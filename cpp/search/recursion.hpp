@@ -75,6 +75,8 @@ class Recursion {
                const std::vector<int>& unsolved, Worker& worker, std::vector<Profile>& out);
     bool solve_with_stumps(const RowSet& rows, const Column& column, int side, const SideCounts& sides,
                            Worker& worker, Profile& out);
+    int kernel_depth(const Problem& problem, const Control& control) const;
+    std::size_t bytes_of_threads(const Problem& problem, const Control& control) const;
     void plan_stumps(std::size_t memory_limit);
     bool worth_sweeping(const RowSet& rows, const Column& column, const SideCounts& sides,
                         const std::vector<int>& unsolved) const;

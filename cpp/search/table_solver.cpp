@@ -4,13 +4,25 @@
 
 namespace surtree {
 
-int TableSolver::deepest(const Problem& problem, int depth) {
+// More tables than this are made one at a time; no more are ever kept, in doubles.
+constexpr std::size_t most_kept = std::size_t{1} << 24;
+
+std::size_t TableSolver::bytes_of_depth_three(const Problem& problem) {
+    // Per pair of sides: the leaf, the stump, and twice the stump of a lane. Per pair of bins: the sums.
+    const std::size_t sides = 2 * problem.cuts.size();
+    std::size_t bins = 0;
+    for (const int n : problem.n_bins) bins += at(n);
+    const std::size_t width = at(problem.objective->n_sums) + max_counts;
+    return (2 * sides * sides + bins * bins / 2 * width) * sizeof(double);
+}
+
+int TableSolver::deepest(const Problem& problem, int depth, std::size_t memory) {
     std::vector<std::size_t> bins(problem.n_bins.begin(), problem.n_bins.end());
     std::sort(bins.rbegin(), bins.rend());
     bins.resize(std::max<std::size_t>(bins.size(), 3), 1);
-    constexpr std::size_t most_cells = std::size_t{1} << 18, most_cuts = 1000;
+    constexpr std::size_t most_cells = std::size_t{1} << 18;
     if (depth >= 3 && bins[0] <= 64 && bins[0] * bins[1] * bins[2] <= most_cells &&
-        problem.cuts.size() <= most_cuts)
+        bytes_of_depth_three(problem) <= memory)
         return 3;
     return depth >= 2 && bins[0] <= max_kernel_bins ? 2 : std::min(depth, 1);
 }
@@ -33,14 +45,18 @@ TableSolver::TableSolver(const Columns& columns, const Rows& rows, int depth, co
     const std::size_t n = order_.size();
     const auto bins = [&](std::size_t a) { return at(table_bins_[a]); };
     std::size_t size = 0;
-    triples_.assign(n * n * n, 0);
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = i + 1; j < n; ++j)
-            for (std::size_t k = j + 1; k < n; ++k) {
-                triples_[(i * n + j) * n + k] = size;
-                size += bins(i) * bins(j) * bins(k) * at(width_);
-                ++n_tables_;
-            }
+    for (const bool is_kept : {false, true}) {
+        if (is_kept && size > most_kept) break;
+        if (is_kept) triples_.assign(n * n * n, 0);
+        size = n_tables_ = 0;
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = i + 1; j < n; ++j)
+                for (std::size_t k = j + 1; k < n; ++k) {
+                    if (is_kept) triples_[(i * n + j) * n + k] = size;
+                    size += bins(i) * bins(j) * bins(k) * at(width_);
+                    ++n_tables_;
+                }
+    }
     layout_ = {static_cast<int>(n), table_bins_.data(), triples_.data(), size};
 }
 

@@ -26,8 +26,10 @@ KernelAxis kernel_axis(const ColumnRegions& regions, const std::uint16_t* bins);
 
 class TableSolver {
  public:
-    // The greatest depth, up to `depth`, whose tables are not too large.
-    static int deepest(const Problem& problem, int depth);
+    // The greatest depth, up to `depth`, whose tables are not too large: those of depth three, and what is
+    // kept of all pairs of columns, take no more than so many bytes.
+    static int deepest(const Problem& problem, int depth, std::size_t memory);
+    static std::size_t bytes_of_depth_three(const Problem& problem);
 
     TableSolver(const Columns& columns, const Rows& rows, int depth, const bool* stop);
 
