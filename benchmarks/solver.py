@@ -2,7 +2,7 @@
 
 python -m benchmarks.solver scalability   # the paper's synthetic tables, f=1 and f=2
 python -m benchmarks.solver survset       # the paper's real tables
-python -m benchmarks.solver wide          # tables of 20 to 100 columns
+python -m benchmarks.solver wide          # tables of 20 to 5,000 columns
 python -m benchmarks.solver growth        # our time against rows, cuts, depth, threads, and input
 
 The tables and the peers are those of the experiments: pip install ".[experiments]".
@@ -169,16 +169,23 @@ def real(options) -> list[dict]:
     return rows
 
 
-# Columns and depth, and whether pystreed can be waited for.
-WIDE = ((50, 3, True), (100, 3, False), (20, 4, True), (30, 4, False))
+# Rows, columns and depth, and whether pystreed can be waited for.
+WIDE = (
+    (2000, 50, 3, True),
+    (2000, 100, 3, False),
+    (2000, 200, 3, False),
+    (2000, 20, 4, True),
+    (2000, 30, 4, False),
+    (300, 5000, 2, False),
+)
 
 
 def wide(options) -> list[dict]:
     rows = []
-    for n_columns, depth, with_peer in WIDE:
+    for n_rows, n_columns, depth, with_peer in WIDE:
         if options.depth and depth not in options.depth:
             continue
-        table = wide_table(2000, n_columns)
+        table = wide_table(n_rows, n_columns)
         if with_peer:
             row = compare(table, depth, options.repeat, greedy=False)
         else:
