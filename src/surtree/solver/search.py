@@ -36,8 +36,9 @@ FEW_CELLS, SHORT = 500_000, 0.05
 # With more thresholds in a column, the search starts from the optimum over some of them: up to this
 # number, the kernels are fast.
 FEW_THRESHOLDS = 63
-# The number of quantiles for that, and the share of the time limit.
-FIRST_THRESHOLDS, FIRST_SHARE = 10, 0.3
+# The number of quantiles for that, and the shares of the time limit for it and for local search
+# over all cuts after it.
+FIRST_THRESHOLDS, FIRST_SHARE, IMPROVE_SHARE = 10, 0.3, 0.1
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,12 @@ def _among_few(
     if left is None or watch.stopped:
         return known
     return improve(
-        problem, how.limits, known, clock=Clock(left / 4), watch=watch, n_jobs=how.n_jobs
+        problem,
+        how.limits,
+        known,
+        clock=Clock(left * IMPROVE_SHARE),
+        watch=watch,
+        n_jobs=how.n_jobs,
     )
 
 
