@@ -68,7 +68,7 @@ Solution bisect(const Regrouped& regrouped, const Limits& limits, const Control&
     std::vector<double> known = control.known_gains;
     Solution found;
     if (limits.max_depth > 2 && (is_timed(control) || control.wants_progress))
-        for (const double tolerance : {0.4, 0.2, 0.1, 0.05, 0.025}) {
+        for (const double tolerance : {0.4, 0.27, 0.18, 0.12, 0.08, 0.05, 0.03}) {
             found = bisect_once(search, tolerance, regrouped.cut_of, limits, known, std::move(found));
             if (found.status != Status::optimal) break;
             known.resize(found.gains.size(), -std::numeric_limits<double>::infinity());
