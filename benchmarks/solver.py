@@ -3,6 +3,7 @@
 python -m benchmarks.solver scalability   # the paper's synthetic tables, f=1 and f=2
 python -m benchmarks.solver survset       # the paper's real tables
 python -m benchmarks.solver wide          # tables of 20 to 5,000 columns
+python -m benchmarks.solver anytime       # loss and bound against time
 python -m benchmarks.solver growth        # our time against rows, cuts, depth, threads, and input
 
 The tables and the peers are those of the experiments: pip install ".[experiments]".
@@ -274,21 +275,33 @@ def growth(options) -> list[dict]:
     return rows
 
 
+def early_ends(_) -> list[dict]:
+    from benchmarks.anytime import anytime
+
+    return anytime()
+
+
+RUNS = {
+    "scalability": scalability,
+    "survset": real,
+    "wide": wide,
+    "growth": growth,
+    "anytime": early_ends,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("which", choices=("scalability", "survset", "wide", "growth"))
+    parser.add_argument("which", choices=tuple(RUNS))
     parser.add_argument("--repeat", type=int, default=3, help="fits of each, at least")
     parser.add_argument("--tables", type=int, default=5, help="synthetic tables of each kind")
     parser.add_argument("--depth", type=int, nargs="*", help="only these depths")
     parser.add_argument("--only", nargs="*", help="only these SurvSet tables")
     options = parser.parse_args()
     print(f"kernels: {_core.kernels()}, one thread unless said otherwise")
-    run = {"scalability": scalability, "survset": real, "wide": wide, "growth": growth}[
-        options.which
-    ]
-    rows = run(options)
+    rows = RUNS[options.which](options)
     show(rows)
-    if options.which not in ("wide", "growth"):
+    if options.which in ("scalability", "survset"):
         mean_ratio(rows)
     save(options.which, rows)
 

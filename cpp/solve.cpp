@@ -1,5 +1,6 @@
 // Picks the engine for a problem, and collects its solution.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "columns/regroup.hpp"
@@ -15,11 +16,11 @@ void leave_grid(const Rows& rows, Solution& solution) {
     for (double& bound : solution.gain_bounds) bound = (bound + rows.slack) * rows.grid;
 }
 
-template <class Search>
-Solution run(Search& search, const Limits& limits) {
+template <class Search, class... Options>
+Solution run(Search& search, const Limits& limits, Options... options) {
     Solution solution;
-    solution.status = search.run();
-    const bool is_optimal = solution.status == Status::optimal;
+    solution.status = search.run(options...);
+    const bool is_optimal = solution.status == Status::optimal && ((options == 0) && ...);
     solution.gains = search.gains();
     solution.gain_bounds = is_optimal ? solution.gains : search.gain_bounds();
     solution.proven_depth = is_optimal ? limits.max_depth : search.proven_depth();
@@ -33,12 +34,51 @@ Solution run(Search& search, const Limits& limits) {
 // tables that takes longer than the time limit allows.
 std::vector<bool> drop_known(const std::vector<double>& known, double grid, Solution& solution) {
     std::vector<bool> is_wanted(solution.gains.size(), true);
-    if (solution.status == Status::optimal || known.empty()) return is_wanted;
+    if (known.empty()) return is_wanted;
     for (std::size_t k = 1; k < is_wanted.size(); ++k) {
         is_wanted[k] = solution.gains[k] > known[std::min(k, known.size() - 1)] / grid;
         if (!is_wanted[k]) solution.gains[k] = solution.gains[0];
     }
     return is_wanted;
+}
+
+// One run of the bisection; its trees, or those before where they are no worse.
+Solution bisect_once(Bisection& search, double tolerance, const std::vector<int>& cut_of,
+                     const Limits& limits, const std::vector<double>& known, Solution before) {
+    Solution found = run(search, limits, tolerance);
+    found.n_cuts = search.n_cuts();
+    found.n_evaluated = search.n_evaluated();
+    const bool is_proven = found.status == Status::optimal && tolerance == 0;
+    std::vector<bool> is_wanted(found.gains.size(), true);
+    if (!is_proven) is_wanted = drop_known(known, search.rows().grid, found);
+    found.trees = build_trees(search, is_proven ? Status::optimal : Status::interrupted, cut_of, is_wanted);
+    for (std::size_t k = 0; !is_proven && k < before.gains.size(); ++k) {
+        if (is_wanted[k]) continue;
+        found.gains[k] = before.gains[k];
+        found.trees[k] = std::move(before.trees[k]);
+    }
+    return found;
+}
+
+// A search that may be ended early first proves what takes little: that no tree is better by more than a
+// share of the loss, and then by less and less.
+Solution bisect(const Regrouped& regrouped, const Limits& limits, const Control& control) {
+    Bisection search(regrouped.problem, limits, control);
+    const double grid = search.rows().grid;
+    std::vector<double> known = control.known_gains;
+    Solution found;
+    if (limits.max_depth > 2 && (is_timed(control) || control.wants_progress))
+        for (const double tolerance : {0.4, 0.27, 0.18, 0.12, 0.08, 0.05, 0.03}) {
+            found = bisect_once(search, tolerance, regrouped.cut_of, limits, known, std::move(found));
+            if (found.status != Status::optimal) break;
+            known.resize(found.gains.size(), -std::numeric_limits<double>::infinity());
+            for (std::size_t k = 0; k < known.size(); ++k)
+                known[k] = std::max(known[k], found.gains[k] * grid);
+        }
+    if (found.status == Status::optimal)
+        found = bisect_once(search, 0, regrouped.cut_of, limits, known, std::move(found));
+    leave_grid(search.rows(), found);
+    return found;
 }
 
 }  // namespace
@@ -49,20 +89,13 @@ Solution solve(const Problem& problem, const Limits& limits, const Control& cont
     if (control.switches.regroup) regrouped = regroup(problem);
     const bool bisects = problem.objective->is_monotone && limits.max_depth > 1 && limits.max_splits > 1 &&
                          problem.n_rows > 2 && longest_chain(regrouped.problem) > control.switches.bisect;
-    if (bisects) {
-        Bisection search(regrouped.problem, limits, control);
-        Solution solution = run(search, limits);
-        solution.n_cuts = search.n_cuts();
-        solution.n_evaluated = search.n_evaluated();
-        const std::vector<bool> is_wanted = drop_known(control.known_gains, search.rows().grid, solution);
-        solution.trees = build_trees(search, solution.status, regrouped.cut_of, is_wanted);
-        leave_grid(search.rows(), solution);
-        return solution;
-    }
+    if (bisects) return bisect(regrouped, limits, control);
     SweepSearch search(regrouped.problem, limits, control);
     Solution solution = run(search, limits);
     const Profile gains = solution.gains;
-    const std::vector<bool> is_wanted = drop_known(control.known_gains, search.rows().grid, solution);
+    std::vector<bool> is_wanted(gains.size(), true);
+    if (solution.status != Status::optimal)
+        is_wanted = drop_known(control.known_gains, search.rows().grid, solution);
     solution.trees = build_trees(search, gains, regrouped.cut_of, is_wanted);
     leave_grid(search.rows(), solution);
     return solution;

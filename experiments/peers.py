@@ -36,7 +36,8 @@ def fit_pystreed(
 
     splits = 2**depth - 1 if splits is None else splits
     # Its own limit is one of time that passes, and what it then returns is not marked.
-    model = Fixed(max_depth=depth, max_num_nodes=splits, time_limit=_NO_LIMIT, **options)
+    limits = {"time_limit": _NO_LIMIT} | options
+    model = Fixed(max_depth=depth, max_num_nodes=splits, **limits)
     root = model.fit(np.asarray(binary, dtype=int), y).get_tree()
     return lambda rows: _fall(root, np.asarray(rows), _streed_split)
 

@@ -1,9 +1,17 @@
 #include "search/bisection.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace surtree {
+namespace {
+
+// The tolerance of the sides of a cut, as a share of that of its rows: what is left is for intervals of cuts.
+constexpr double tolerance_of_side = 0.6;
+
+}  // namespace
+
 Bisection::Bisection(const Problem& problem, const Limits& limits, const Control& control)
     : problem_(problem),
       control_(control),
@@ -18,13 +26,16 @@ Bisection::Bisection(const Problem& problem, const Limits& limits, const Control
     Worker worker = make_worker();
     // Gains of known trees were summed elsewhere, in another order. A little less is certain, and lets the
     // search find these trees again.
-    Profile known;
     for (const double gain : control.known_gains)
-        known.push_back(gain / rows_.grid - 1e-9 * (rows_.scale + std::abs(gain / rows_.grid)));
+        known_.push_back(gain / rows_.grid - 1e-9 * (rows_.scale + std::abs(gain / rows_.grid)));
+    start_root(worker);
+}
+
+void Bisection::start_root(Worker& worker) {
     Outcome whole = start(all_, depth_, worker);
     // The root may be a leaf whatever the limits.
     for (double& gain : whole.best) gain = std::max(gain, whole.bound[0]);
-    root_.emplace(frontier(all_, depth_, std::move(whole), known));
+    root_.emplace(frontier(all_, depth_, std::move(whole), known_));
 }
 
 Bisection::Worker Bisection::make_worker() const {
@@ -35,11 +46,26 @@ Bisection::Worker Bisection::make_worker() const {
 }
 
 Frontier Bisection::frontier(const OrderedRows& rows, int depth, Outcome start, const Profile& known) const {
-    return Frontier(rows, chained_, rows_, std::move(start), known, depth > 0 ? budget_[at(depth - 1)] : 0);
+    return Frontier(rows, chained_, rows_, std::move(start), known, depth > 0 ? budget_[at(depth - 1)] : 0,
+                    tolerance_ * std::pow(tolerance_of_side, depth_ - depth));
 }
 
-Status Bisection::run() {
+Status Bisection::run(double tolerance) {
     if (depth_ < 2) return Status::optimal;
+    if (tolerance_ != tolerance) {
+        // What was solved with a larger tolerance is of no use.
+        for (Cache<Outcome>& cache : cache_) cache.clear();
+        memory_left_ = control_.memory_limit;
+        Worker worker = make_worker();
+        const std::lock_guard lock(mutex_);
+        known_.resize(root_->outcome().best.size(), infeasible);
+        for (std::size_t k = 0; k < known_.size(); ++k)
+            known_[k] = std::max(known_[k], root_->outcome().best[k] - rows_.tie);
+        bound_ = bound();
+        tolerance_ = tolerance;
+        n_cuts_ = n_evaluated_ = 0;
+        start_root(worker);
+    }
     const Status status =
         workers_.run(std::max(1, control_.n_threads), [this] { work(); }, [this] { return progress(); });
     count(*root_);
@@ -217,15 +243,21 @@ Profile Bisection::gains() const {
     return root_->outcome().best;
 }
 
+Profile Bisection::bound() const {
+    Profile out = root_->bound();
+    for (std::size_t k = 0; k < bound_.size(); ++k) out[k] = std::min(out[k], bound_[k]);
+    return out;
+}
+
 Profile Bisection::gain_bounds() const {
     const std::lock_guard lock(mutex_);
-    return root_->bound();
+    return bound();
 }
 
 Progress Bisection::progress() const {
     const std::lock_guard lock(mutex_);
-    return {1 - root_->open_share(), root_->outcome().best.back() * rows_.grid,
-            root_->bound().back() * rows_.grid};
+    const double done = tolerance_ > 0 ? 0 : 1 - root_->open_share();
+    return {done, root_->outcome().best.back() * rows_.grid, bound().back() * rows_.grid};
 }
 
 }  // namespace surtree

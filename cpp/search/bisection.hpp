@@ -31,12 +31,14 @@ class Bisection {
 
     Bisection(const Problem& problem, const Limits& limits, const Control& control);
 
-    // Runs until every size is proven, or until a limit.
-    Status run();
+    // Runs until every size is proven, or until a limit: with a tolerance, up to that share of its loss. The
+    // next run starts from what this one has found.
+    Status run(double tolerance = 0);
 
     Profile gains() const;
     Profile gain_bounds() const;
     const Outcome& outcome() const { return root_->outcome(); }
+    double tolerance() const { return tolerance_; }
     int proven_depth() const { return std::min(depth_, 1); }  // of a search that did not end
 
     // The result for a set of rows, from the cache or by search; false if stopped.
@@ -64,6 +66,7 @@ class Bisection {
     std::uint64_t n_evaluated() const { return n_evaluated_; }
 
  private:
+    void start_root(Worker& worker);
     void work();
     bool solve(const OrderedRows& rows, int depth, Worker& worker, Outcome& out);
     void solve_stumps(const OrderedRows& rows, const Partition& partition, Worker& worker,
@@ -72,6 +75,7 @@ class Bisection {
     void scan_short(const OrderedRows& rows, int place, const Partition& partition, const ScanInput& in,
                     Worker& worker) const;
     void count(const Frontier& frontier);
+    Profile bound() const;
     Progress progress() const;
 
     const Problem& problem_;
@@ -81,6 +85,9 @@ class Bisection {
     const OrderedRows all_;
     std::vector<int> budget_;
     int depth_ = 0;
+    double tolerance_ = 0;
+    Profile known_;
+    Profile bound_;  // of earlier runs
     Workers workers_;
     std::optional<Frontier> root_;
     mutable std::mutex mutex_;

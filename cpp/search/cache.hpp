@@ -44,6 +44,11 @@ class Cache {
         shard.solved.insert(rows, value);
     }
 
+    // To be called while no other thread is at work.
+    void clear() {
+        for (Shard& shard : shards_) shard.solved = {};
+    }
+
     // From now on nothing is stored, and threads need no lock to find things. To be called while no other
     // thread is at work.
     void freeze() { frozen_ = true; }

@@ -6,13 +6,14 @@
 namespace surtree {
 
 Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all, Outcome start,
-                   const Profile& known, int child_budget)
+                   const Profile& known, int child_budget, double tolerance)
     : chained_(chained),
       leaf_(all.leaf),
       n_sums_(at(all.leaf.width())),
       width_(at(child_budget) + 1),
       outcome_(std::move(start)),
       known_(known),
+      tolerance_(tolerance),
       chains_(at(chained.n_chains)) {
     known_.resize(outcome_.best.size(), infeasible);
     // Entry 0 stands for both ends of a chain: no rows gain nothing.
@@ -93,8 +94,11 @@ double Frontier::bound_between(int chain, int low, int high, std::size_t splits)
 double Frontier::promise(const Place& interval) const {
     bounds(interval, scratch_);
     double most = -std::numeric_limits<double>::infinity();
-    for (std::size_t k = 2; k < scratch_.size(); ++k)
-        most = std::max(most, scratch_[k] - std::max(outcome_.best[k], known_[k]));
+    const double saturated = chains_[at(interval.column)].boundaries.back().saturated;
+    for (std::size_t k = 2; k < scratch_.size(); ++k) {
+        const double gain = std::max(outcome_.best[k], known_[k]);
+        most = std::max(most, scratch_[k] - gain - tolerance_ * (saturated - gain));
+    }
     return most;
 }
 
@@ -109,7 +113,7 @@ void Frontier::push(int chain, int low, int high) {
 
 void Frontier::drop(const Place& interval) {
     n_open_ -= interval.high - interval.low - 1;
-    if (!leaf_.is_limited()) return;  // without limits, the incumbent is the bound
+    if (!leaf_.is_limited() && tolerance_ == 0) return;  // the incumbent is the bound
     bounds(interval, scratch_);
     for (std::size_t k = 2; k < scratch_.size(); ++k)
         outcome_.bound[k] = std::max(outcome_.bound[k], scratch_[k]);

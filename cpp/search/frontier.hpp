@@ -10,6 +10,12 @@
 // for every way to share the splits. If that upper bound does not exceed the incumbent of any number of
 // splits, all cuts in between are pruned. Limits on leaves break the argument for limited gains. It holds for
 // gains without limits, which are at least as large, so bounds always ignore the limits.
+//
+// With a tolerance t, an interval is dropped as soon as the loss of its cuts, the saturated gain less their
+// gain, is at least (1 - t) times that of the incumbent, for every size; its upper bound is kept. If the
+// bounds of both sides of a cut are within t of their best loss, so is their sum, since losses of sides add
+// up. So a search whose subproblems have no larger tolerance than itself ends with bounds within t of its
+// best loss, and most cuts of a subproblem need not be looked at: a few coarse intervals are enough.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +49,7 @@ class Frontier {
 
     // `start` is exact for zero splits and one split. `known` are gains of trees that exist already.
     Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all, Outcome start,
-             const Profile& known, int child_budget);
+             const Profile& known, int child_budget, double tolerance);
 
     // Takes the next place; false if none is open. The caller evaluates it and calls `add` or `skip`.
     bool next(Place& out);
@@ -106,6 +112,7 @@ class Frontier {
     std::size_t width_;         // length of a side's profile
     Outcome outcome_;
     Profile known_;
+    double tolerance_;
     std::vector<Chain> chains_;
     std::vector<double> kept_;  // bounds of solved boundaries: below, then above
     std::vector<Interval> heap_;

@@ -105,7 +105,7 @@ class SweepTrees {
 
 std::vector<Tree> build_trees(SweepSearch& search, const Profile& gains, const std::vector<int>& cut_of,
                               const std::vector<bool>& is_wanted) {
-    return build_trees(SweepTrees(search, gains, cut_of), static_cast<int>(gains.size()) - 1, is_wanted);
+    return build_trees(SweepTrees(search, gains, cut_of), gains, is_wanted);
 }
 
 }  // namespace surtree

@@ -52,15 +52,18 @@ int add_tree(Engine& engine, const typename Engine::Node& node, int k, Tree& out
     return here;
 }
 
-// For at most 0, 1, ..., n_splits splits; those that are not wanted are single leaves.
+// For at most 0, 1, ... splits, trees of these gains; those that are not wanted are single leaves.
 template <class Engine>
-std::vector<Tree> build_trees(Engine engine, int n_splits, const std::vector<bool>& is_wanted) {
-    std::vector<Tree> trees(at(n_splits + 1));
-    for (int k = 0; k <= n_splits; ++k) {
-        if (is_wanted[at(k)])
-            add_tree(engine, engine.root(k), k, trees[at(k)]);
+std::vector<Tree> build_trees(Engine engine, const Profile& gains, const std::vector<bool>& is_wanted) {
+    std::vector<Tree> trees(gains.size());
+    for (std::size_t k = 0; k < gains.size(); ++k) {
+        // Where one more split gains nothing, the tree is the same.
+        if (k > 0 && is_wanted[k] && is_wanted[k - 1] && gains[k] - engine.tie() <= gains[k - 1])
+            trees[k] = trees[k - 1];
+        else if (is_wanted[k])
+            add_tree(engine, engine.root(static_cast<int>(k)), static_cast<int>(k), trees[k]);
         else
-            trees[at(k)].add_leaf();
+            trees[k].add_leaf();
     }
     return trees;
 }

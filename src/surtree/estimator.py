@@ -238,8 +238,8 @@ class SurTree(TreeEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
-        init: Any = None,
         id: ArrayLike | None = None,
+        init: Any = None,
     ) -> Self:
         """Find the optimal tree.
 
@@ -254,16 +254,16 @@ class SurTree(TreeEstimator):
             How often each row counts. A row of weight zero counts as absent.
         entry : array of shape (n_samples,), optional
             When each row came under observation, before its time: left truncation.
-        init : fitted model or Tree, optional
-            A tree to start from, such as last week's model: each of its questions becomes the one
-            of the same column that divides these rows most alike, and the result is at least as
-            good as the tree of these. It matters where a limit ends the search, and makes a search
-            over every threshold faster; a proven optimum is the same without it.
         id : array of shape (n_samples,), optional
             Whose row it is, where persons have several rows: start-stop rows with entry times, for
             covariates that change and events that recur. Leaves count persons then, and so does
             ``min_samples_leaf``: a person whose rows are in several leaves counts in each of them
             by the share of the time at risk. A row that is cut in two changes nothing.
+        init : fitted model or Tree, optional
+            A tree to start from, such as last week's model: each of its questions becomes the one
+            of the same column that divides these rows most alike, and the result is at least as
+            good as the tree of these. It matters where a limit ends the search, and makes a search
+            over every threshold faster; a proven optimum is the same without it.
 
         Returns
         -------

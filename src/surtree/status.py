@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
+
+from sklearn.exceptions import ConvergenceWarning
 
 Status = Literal["optimal", "time_limit", "interrupted", "edited"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -63,3 +66,22 @@ def first_unproven(statuses: Iterable[Status]) -> Status:
         How several searches ended.
     """
     return next((status for status in statuses if status != "optimal"), "optimal")
+
+
+def warn_of_limit(status: Status, *, stacklevel: int) -> None:
+    """Warn once if a time limit ended one of several searches.
+
+    Parameters
+    ----------
+    status : Status
+        How they ended, as `first_unproven` says.
+    stacklevel : int
+        Whose line the warning names, counted from the caller.
+    """
+    if status == "time_limit":
+        warnings.warn(
+            "The time limit ended at least one of the searches: its tree is the best so far. Allow "
+            "more time, or fewer splits.",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )

@@ -37,7 +37,7 @@ from surtree.parameters import (
     require_random_state,
     require_whole,
 )
-from surtree.status import Status, first_unproven
+from surtree.status import Status, first_unproven, warn_of_limit
 from surtree.survival.baseline import Baseline, nelson_aalen
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
@@ -223,6 +223,7 @@ class SurTreeBag(SurvivalEstimator):
         self.oob_risk_ = np.full(table.n_rows, np.nan)
         self.oob_risk_[present] = _out_of_bag(found, present.size)
         self._score_out_of_bag(rows, self.oob_risk_[present])
+        warn_of_limit(self.status_, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> Floats:

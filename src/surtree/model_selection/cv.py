@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from time import perf_counter
@@ -11,7 +12,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -56,7 +57,7 @@ from surtree.parameters import (
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, is_as_good
 from surtree.scores.validation import Validation
-from surtree.status import Status, first_unproven
+from surtree.status import Status, first_unproven, warn_of_limit
 
 Result = TypeVar("Result")
 
@@ -285,13 +286,18 @@ class SurTreeCV(TreeEstimator):
                 delattr(self, stale)
         if self.refit:
             best = self._tree().set_params(**self.best_params_)
-            fitted = clone(best).set_params(n_jobs=self.n_jobs).fit(X, y, weight, entry, id)
+            with warnings.catch_warnings():
+                # There is one warning for all searches.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                fitted = clone(best).set_params(n_jobs=self.n_jobs)
+                fitted = fitted.fit(X, y, weight, entry, id=id)
             if measured:
                 measures = self._run(rows, positions, partial(measure_fold, best))
                 fitted.held_out_ = self.held_out_ = HeldOutScores(*np.array(measures).T)
             fitted.sizes_ = self.sizes_
             self.best_estimator_, self.tree_ = fitted, fitted.tree_
             self.status_ = first_unproven([self.status_, fitted.status_])
+        warn_of_limit(self.status_, stacklevel=3)
         return self
 
     @property

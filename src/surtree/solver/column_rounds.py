@@ -23,6 +23,8 @@ _FIRST_SECONDS, _PATIENCE = 0.02, 3
 _OVERRUN = 8.0
 # Columns are ranked by their best cut of so many cells of the table at most.
 _MOST_CELLS = 2_000_000
+# Columns of more bins are bisected, which takes longer.
+_MOST_BINS = 64
 # Nodes with fewer rows say nothing about columns.
 _FEWEST_ROWS = 10
 
@@ -40,13 +42,18 @@ class ColumnRounds:
         The rows and their cuts, so few in each column that kernels solve them.
     limits : Limits
         How large a tree may be.
+    rounding : float
+        A tree is better if it gains more than this.
     n_jobs : int, optional
         Threads.
     """
 
-    def __init__(self, problem: Problem, limits: Limits, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, problem: Problem, limits: Limits, rounding: float = 0.0, n_jobs: int | None = None
+    ) -> None:
         self._problem = problem
         self._limits = limits
+        self._rounding = rounding
         self._n_jobs = n_jobs
         self._random = np.random.default_rng(0)
         self._seconds = _FIRST_SECONDS
@@ -57,8 +64,11 @@ class ColumnRounds:
 
     @property
     def is_useful(self) -> bool:
-        """Whether a round has fewer columns than there are."""
-        return 1 < self._n_columns() < len(self._problem.binned.bins)
+        """Whether a round has fewer columns than there are, and kernels solve them."""
+        binned = self._problem.binned
+        if not binned.bins.size or binned.n_bins.max() > _MOST_BINS:
+            return False
+        return 1 < self._n_columns() < len(binned.bins)
 
     def run(self, known: Solution, clock: Clock, watch: Watch) -> Solution | None:
         """Return the optimum over some columns, or None if it is no better than what is known.
@@ -82,7 +92,7 @@ class ColumnRounds:
             progress=watch.part(),
         )
         self._n_rounds += 1
-        if found.gains[-1] > known.gains[-1]:
+        if found.gains[-1] > known.gains[-1] + self._rounding:
             self._idle = 0
             return _original(found, some)
         if found.status != "optimal":

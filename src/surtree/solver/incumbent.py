@@ -93,7 +93,9 @@ def improve(
     n_jobs : int, optional
         Threads.
     """
-    columns = ColumnRounds(problem, limits, n_jobs)
+    # The same tree again is no better one.
+    rounding = 1e-9 * (problem.sums.scale + abs(float(known.gains[-1])))
+    columns = ColumnRounds(problem, limits, rounding, n_jobs)
     ways: dict[Callable[[Solution, int], Solution | None], float] = {}
     if columns.is_useful:
         ways[lambda known, _: columns.run(known, clock, watch)] = 0.0
@@ -108,7 +110,7 @@ def improve(
             n_jobs=n_jobs,
             progress=watch.part(),
         )
-        if not found.worth.size or found.worth.max() <= known.gains[-1]:
+        if not found.worth.size or found.worth.max() <= known.gains[-1] + rounding:
             return None
         return with_subtrees(problem, found.topology)
 

@@ -26,8 +26,9 @@ from surtree.survival.objective import RowSums
 # A search of more seconds than this, or than this share of its time limit, starts from a tree by
 # local search: that is what an early end has at least.
 LONG, LONG_SHARE = 1.0, 0.1
-# The share of the time limit for local search where the search may end in time, and where not.
-SHARE_IF_IN_TIME, SHARE_IF_NOT = 0.3, 0.5
+# The share of the time limit for local search where the search may end in time, where hardly, and
+# where not: it takes several times as long by estimate.
+SHARE_IF_IN_TIME, SHARE_IF_HARDLY, SHARE_IF_NOT, SEVERAL = 0.3, 0.5, 0.7, 3.0
 # Without a time limit, as many seconds at most: somebody watches and may end the search.
 MOST_WATCHED = 10.0
 # Up to this number of cells of the table the first descent, and up to this number of seconds the
@@ -36,8 +37,9 @@ FEW_CELLS, SHORT = 500_000, 0.05
 # With more thresholds in a column, the search starts from the optimum over some of them: up to this
 # number, the kernels are fast.
 FEW_THRESHOLDS = 63
-# The number of quantiles for that, and the share of the time limit.
-FIRST_THRESHOLDS, FIRST_SHARE = 10, 0.3
+# The number of quantiles for that, and the shares of the time limit for it and for local search
+# over all cuts after it.
+FIRST_THRESHOLDS, FIRST_SHARE, IMPROVE_SHARE = 10, 0.3, 0.1
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,12 @@ def _among_few(
     if left is None or watch.stopped:
         return known
     return improve(
-        problem, how.limits, known, clock=Clock(left / 4), watch=watch, n_jobs=how.n_jobs
+        problem,
+        how.limits,
+        known,
+        clock=Clock(left * IMPROVE_SHARE),
+        watch=watch,
+        n_jobs=how.n_jobs,
     )
 
 
@@ -148,7 +155,8 @@ def _first_look(
     else:
         if how.limits.max_depth <= 3 and seconds < LONG_SHARE * left:
             return known
-        budget = min(SHARE_IF_IN_TIME * left, seconds) if seconds < left else SHARE_IF_NOT * left
+        share = SHARE_IF_HARDLY if seconds < SEVERAL * left else SHARE_IF_NOT
+        budget = min(SHARE_IF_IN_TIME * left, seconds) if seconds < left else share * left
     is_short = left is None or problem.binned.bins.size <= FEW_CELLS
     first = first_tree(
         problem,

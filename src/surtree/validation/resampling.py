@@ -18,6 +18,7 @@ from surtree.metrics import Calibration, DecisionCurve, calibration, decision_cu
 from surtree.model_selection.folds import FoldProgress
 from surtree.parameters import require_hook, require_jobs, require_random_state, require_whole
 from surtree.scores.validation import Measure, Method, Repetitions, Validation
+from surtree.status import warn_of_limit
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.validation.corrections import corrected_values, mean_of_known, quantile_of_known
 from surtree.validation.models import FittedTree, Predictions, reduced
@@ -160,6 +161,7 @@ def validate(
         raise ValueError(f"method must be one of {tuple(_REPEAT)}; got {method!r}.")
     rows = read_rows(model, X, y, sample_weight, entry, horizons, id)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
+    warn_of_limit(getattr(fitted, "status_", "optimal"), stacklevel=2)
     is_tree = isinstance(fitted, TreeEstimator)
     task = _Task(
         model,
