@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ from surtree.survival.baseline import nelson_aalen
 N_TRIALS = 200
 ROWS = 500
 _SHAPE = 1.5
+# So many trials are given to R at once.
+_BLOCK = 20
 _R = Path(__file__).with_name("effects.R")
 
 
@@ -105,11 +108,15 @@ def draw(
     return X, y, arm, effect
 
 
+def _draw_case(
+    name: str, n: int, number: int
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
+    return draw(SCENARIOS[name], n, [number, list(SCENARIOS).index(name)])
+
+
 def measure(case: EffectCase) -> Measures:
     """Test for heterogeneity, look for the subgroup, and compare effects with the truth."""
-    scenario = SCENARIOS[case.scenario]
-    place = list(SCENARIOS).index(case.scenario)
-    X, y, arm, effect = draw(scenario, case.rows, [case.number, place])
+    X, y, arm, effect = _draw_case(case.scenario, case.rows, case.number)
     result: Measures = {"status": str(Status.DONE), "events": int(y["event"].sum())}
     inside = (X["a"] > 0.5).to_numpy()
     for depth in (1, 2):
@@ -131,7 +138,7 @@ def measure(case: EffectCase) -> Measures:
     result["excess_corrected"] = float(sign * (np.log(strongest.corrected) - truth))
     result["slope"] = found.slope
     if case.mob:
-        result |= _mob(X, y, arm, inside)
+        result |= _mob(case)
     return result
 
 
@@ -141,22 +148,37 @@ def _agreement(side: np.ndarray, inside: np.ndarray) -> float:
     return max(share, 1 - share)
 
 
-def _mob(X: pd.DataFrame, y: np.ndarray, arm: np.ndarray, inside: np.ndarray) -> Measures:
+def _mob(case: EffectCase) -> Measures:
     """Ask R's partykit for a tree of the effect, of one split at most."""
-    target = read_target(y, len(y))
-    hazard = nelson_aalen(target, np.ones(len(y))).row_hazard(target)
-    frame = X.assign(event=y["event"].astype(int), hazard=hazard, arm=arm)
+    first = case.number - case.number % _BLOCK
+    return _mob_of_block(case.scenario, case.rows, first)[case.number - first]
+
+
+@cache
+def _mob_of_block(name: str, n_rows: int, first: int) -> list[Measures]:
+    """Ask about some trials at once: R takes longer to start than to answer."""
+    trials = [_draw_case(name, n_rows, number) for number in range(first, first + _BLOCK)]
     with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "trial.csv"
-        frame.to_csv(path, index=False, float_format="%.17g")
+        paths = [Path(scratch) / f"{place}.csv" for place in range(len(trials))]
+        for path, (X, y, arm, _) in zip(paths, trials, strict=True):
+            target = read_target(y, len(y))
+            hazard = nelson_aalen(target, np.ones(len(y))).row_hazard(target)
+            frame = X.assign(event=y["event"].astype(int), hazard=hazard, arm=arm)
+            frame.to_csv(path, index=False, float_format="%.17g")
         said = subprocess.run(
-            ["Rscript", _R, path], check=True, capture_output=True, text=True
+            ["Rscript", _R, *paths], check=True, capture_output=True, text=True
         ).stdout.splitlines()
-    leaf = np.array([int(node) for node in said[1].split()])
-    return {
-        "mob_column": said[0].strip(),
-        "mob_agreement": _agreement(leaf == leaf.max(), inside),
-    }
+    found: list[Measures] = []
+    for (X, *_), column, nodes in zip(trials, said[0::2], said[1::2], strict=True):
+        leaf = np.array([int(node) for node in nodes.split()])
+        inside = (X["a"] > 0.5).to_numpy()
+        found.append(
+            {
+                "mob_column": column.strip(),
+                "mob_agreement": _agreement(leaf == leaf.max(), inside),
+            }
+        )
+    return found
 
 
 def page(rows: pd.DataFrame, folder: Path) -> list[str]:

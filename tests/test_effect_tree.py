@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -29,6 +30,7 @@ from surtree.datasets._frame import make_target
 from surtree.effects.estimator import read_trial
 from surtree.effects.heterogeneity import common_effect
 from surtree.effects.limits import ArmLimits
+from surtree.export import export_python, export_sql
 from surtree.fitting.fit_problem import make_problem
 from surtree.plot import plot_tree
 from surtree.report import write_report
@@ -393,3 +395,28 @@ def test_pictures_and_pages_have_a_curve_for_each_arm(tmp_path):
     assert "is left in rows that were not searched" in page
     for effect in model.effects_:
         assert f"{effect.arm} over 0: {effect.ratio:.3g}" in page
+
+
+def test_exports_give_the_effect(tmp_path):
+    X, y, arm = trial(13)
+    model = EffectTree(2).fit(X, y, arm)
+    names = {}
+    exec(export_python(model, value="effect"), names)
+    rows = X.astype(object).where(X.notna(), None).to_dict("records")
+    assert [names["predict"](row) for row in rows] == model.predict_effect(X).tolist()
+    assert export_sql(model, value="effect").startswith("/* hazard ratio of 1 over 0 */")
+    three = EffectTree(1).fit(*trial(13, n_arms=3))
+    with pytest.raises(ValueError, match="for two arms"):
+        export_sql(three, value="effect")
+    with pytest.raises(ValueError, match="keeps nothing of arms"):
+        export_sql(SurTree(1).fit(X, y), value="effect")
+
+
+def test_the_page_says_what_happens(capsys):
+    page = (Path(__file__).parents[1] / "docs" / "treatment-effects.md").read_text()
+    blocks = re.findall(r"```(python)?\n(.*?)```", page, re.DOTALL)
+    names = {}
+    for (kind, code), (_, said) in zip(blocks[:6:2], blocks[1:6:2], strict=True):
+        assert kind == "python"
+        exec(code, names)
+        assert capsys.readouterr().out == said
