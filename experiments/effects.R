@@ -4,7 +4,8 @@ suppressMessages(library(partykit))
 
 for (path in commandArgs(trailingOnly = TRUE)) {
   data <- read.csv(path, stringsAsFactors = TRUE)
-  data$arm <- factor(data$arm)
+  # Centred, so that the score of the arm is not that of the prognosis.
+  data$arm <- data$arm - 0.5
   tree <- suppressWarnings(glmtree(
     event ~ arm + offset(log(hazard)) | a + b + c + d + e + f,
     data = data, family = poisson, parm = 2, maxdepth = 2, minsize = 30, alpha = 0.05
