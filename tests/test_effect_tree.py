@@ -20,9 +20,13 @@ from surtree import (
     EffectTree,
     NotRandomisedWarning,
     SurTree,
+    audit_tree,
+    column_costs,
     correct_effects,
+    evaluate,
     heterogeneity_test,
     leaf_curves,
+    validate,
 )
 from surtree.cuts.encoder import encoder_of
 from surtree.datasets import load_rossi
@@ -422,3 +426,11 @@ def test_the_page_says_what_happens(capsys):
         assert kind == "python"
         exec(code, names)
         assert capsys.readouterr().out == said
+
+
+@pytest.mark.parametrize("ask", [validate, audit_tree, evaluate, column_costs])
+def test_what_knows_of_one_hazard_says_so(ask):
+    X, y, arm = trial(14)
+    model = EffectTree(1).fit(X, y, arm)
+    with pytest.raises(ValueError, match="of treatment effects yet"):
+        ask(model, X, y)
