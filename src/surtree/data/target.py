@@ -84,6 +84,10 @@ class Target:
         """The positions of the rows, by ascending time."""
         return np.argsort(self.time)
 
+    def narrowed(self, present: NDArray[np.bool_]) -> Target:
+        """Return the same rows, with what all of them share learnt from those that count."""
+        return self
+
     def take(self, rows: NDArray[Any]) -> Target:
         """Return the rows at these positions, or those that a mask marks."""
         entry = None if self.entry is None else self.entry[rows]

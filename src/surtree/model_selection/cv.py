@@ -266,6 +266,7 @@ class SurTreeCV(TreeEstimator):
         target = self._read_target(y, table.n_rows, entry)
         weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
         require_events(target.take(weight > 0))
+        target = target.narrowed(weight > 0)
         require_unweighted(self.scoring, weight)
 
         rows = FoldInput(table, target, weight, X, y)
