@@ -434,3 +434,30 @@ def test_what_knows_of_one_hazard_says_so(ask):
     model = EffectTree(1).fit(X, y, arm)
     with pytest.raises(ValueError, match="of treatment effects yet"):
         ask(model, X, y)
+
+
+def test_more_than_two_arms_are_tested_and_corrected():
+    X, y, arm = trial(15, 300, n_arms=3)
+    found = heterogeneity_test(EffectTree(1), X, y, arm, n_permutations=19)
+    assert len(found.overall) == 2
+    assert 0 < found.p_value <= 1
+    corrected = correct_effects(EffectTree(1), X, y, arm, n_bootstraps=5)
+    assert len(corrected.overall) == 2
+    assert [one.arm for one in corrected.leaves] == [1, 2, 1, 2]
+
+
+def test_weights_and_entry_times_are_tested_and_corrected():
+    X, y, arm = trial(16)
+    rng = np.random.default_rng(16)
+    entry = np.floor(y["time"] * rng.random(len(y)) * 0.5)
+    twice = np.repeat(np.arange(len(y)), 2)
+    given = {"n_permutations": 9}
+    weighted = heterogeneity_test(EffectTree(1), X, y, arm, np.full(len(y), 2.0), entry, **given)
+    copied = heterogeneity_test(
+        EffectTree(1), X.iloc[twice], y[twice], arm[twice], None, entry[twice], **given
+    )
+    # Limits on leaves count rows, whatever their weight, so strata may differ a little.
+    assert weighted.statistic == pytest.approx(copied.statistic, rel=0.05)
+    weight = rng.choice([0.0, 1.0, 1.5], len(y))
+    found = correct_effects(EffectTree(1), X, y, arm, weight, entry, n_bootstraps=5)
+    assert np.isfinite(found.slope)
