@@ -285,4 +285,4 @@ def _share(hits: np.ndarray) -> str:
 
 def _mean(values: pd.Series) -> str:
     numbers = values.astype(float)
-    return f"{numbers.mean():+.2f} ({numbers.std() / np.sqrt(len(numbers)):.2f})"
+    return f"{numbers.mean():+.2f} ({numbers.std(ddof=0) / np.sqrt(len(numbers)):.2f})"
