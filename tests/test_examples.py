@@ -47,3 +47,13 @@ def test_machines(run, tmp_path):
     assert tree.n_splits == 3
     assert names["plan"]["risk"].tolist() == [tree.theta[tree.leaves].max()] * 5
     assert (tmp_path / "machines-curves.png").stat().st_size > 0
+
+
+def test_trial(run, tmp_path, capsys):
+    names = run("trial.py")
+    assert not names["model"].heterogeneity_.is_evidence
+    assert {path.name for path in tmp_path.glob("trial-*")} == {
+        "trial-report.html",
+        "trial-tree.png",
+    }
+    assert "No evidence that the effect differs" in capsys.readouterr().out

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold
 
 from surtree import (
+    CompetingRisksTree,
     EventStratifiedKFold,
     SurTree,
     SurTreeBag,
@@ -322,3 +323,25 @@ def test_the_page_says_what_happens(capsys):
         assert kind == "python"
         exec(code, names)
         assert capsys.readouterr().out == said
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dividing_rows_changes_no_tree_of_competing_risks(seed):
+    X, event, time, entry = random_table(seed)
+    cause = np.where(event, np.random.default_rng(seed).integers(1, 3, len(time)), 0)
+    pieces, died, stop, start, person, of_row = divide(X, event, time, entry, seed, cause)
+    model = CompetingRisksTree(2, min_samples_leaf=3, shrinkage=float(seed % 2))
+    whole = model.fit(X, (cause, time), entry=entry)
+    tree, loss = whole.tree_, whole.loss_
+    model.fit(pieces, (np.where(died, of_row, 0), stop), entry=start, id=person)
+    assert model.tree_.cuts == tree.cuts
+    assert model.loss_ == pytest.approx(loss, rel=1e-9)
+    np.testing.assert_allclose(model.tree_.sums, tree.sums, **CLOSE)
+    assert np.array_equal(model.tree_.n_persons, tree.n_samples)
+    incidence = model.predict_cumulative_incidence(X, 1, return_array=True)
+    expected = CompetingRisksTree(2, min_samples_leaf=3, shrinkage=float(seed % 2)).fit(
+        X, (cause, time), entry=entry
+    )
+    np.testing.assert_allclose(
+        incidence, expected.predict_cumulative_incidence(X, 1, return_array=True), **CLOSE
+    )

@@ -277,8 +277,8 @@ std::unique_ptr<bool[]> TableSolver::skipped_tables(const std::vector<bool>& swe
     return out;
 }
 
-// The bins of an axis that hold rows. Every row has some exposure in every channel, but for rows too light
-// for the grid: of those, channels may be left out, and rows without any exposure count for limits.
+// The bins of an axis that hold rows. Every row has some exposure in its first channel, but for rows too
+// light for the grid: they may have sums of other channels only, or nothing but counts.
 std::uint64_t TableSolver::occupied(const double* tables, std::size_t axis) const {
     // The table of the first two axes and this one, as outer x n_bins x inner cells.
     const std::size_t last = std::max<std::size_t>(axis, 2), n_bins = at(table_bins_[axis]);
@@ -288,16 +288,15 @@ std::uint64_t TableSolver::occupied(const double* tables, std::size_t axis) cons
         if (a > axis) inner *= at(table_bins_[a]);
     }
     std::uint64_t mask = 0;
-    const int exposure = leaf_.kernels().exposure, n_sums = leaf_.kernels().n_sums;
-    const int channel = n_sums / leaf_.kernels().n_channels, last_sum = has_light_rows_ ? n_sums : channel;
-    const int first_count = has_light_rows_ ? n_sums : width_;
+    const int exposure = leaf_.kernels().exposure;
+    const int first_other = has_light_rows_ ? 0 : width_;
     const double* cell = tables + triples_[order_.size() + last];
     for (std::size_t o = 0; o < outer; ++o)
         for (std::size_t b = 0; b < n_bins; ++b) {
             bool any = false;
             for (std::size_t k = 0; k < inner; ++k, cell += width_) {
-                for (int c = exposure; c < last_sum; c += channel) any |= cell[c] > 0;
-                for (int c = first_count; c < width_; ++c) any |= cell[c] > 0;
+                any |= cell[exposure] > 0;
+                for (int c = first_other; c < width_; ++c) any |= cell[c] > 0;
             }
             mask |= static_cast<std::uint64_t>(any) << b;
         }
@@ -307,14 +306,12 @@ std::uint64_t TableSolver::occupied(const double* tables, std::size_t axis) cons
 std::uint64_t TableSolver::occupied(const RowSet& rows, int column) const {
     std::uint64_t mask = 0;
     const std::uint16_t* bins = rows.column(column);
-    const int exposure = leaf_.kernels().exposure, n_sums = leaf_.kernels().n_sums;
-    const int channel = n_sums / leaf_.kernels().n_channels, last_sum = has_light_rows_ ? n_sums : channel;
-    const int first_count = has_light_rows_ ? n_sums : width_;
+    const int exposure = leaf_.kernels().exposure;
+    const int first_other = has_light_rows_ ? 0 : width_;
     const double* sums = rows.sums.data();
     for (int r = 0; r < rows.n; ++r, sums += width_) {
-        bool any = false;
-        for (int c = exposure; c < last_sum; c += channel) any |= sums[c] > 0;
-        for (int c = first_count; c < width_; ++c) any |= sums[c] > 0;
+        bool any = sums[exposure] > 0;
+        for (int c = first_other; c < width_; ++c) any |= sums[c] > 0;
         mask |= static_cast<std::uint64_t>(any) << bins[r];
     }
     return mask;

@@ -1,5 +1,7 @@
 """All families. Of each: what it draws is in its docstring, how it may be refused is here."""
 
+from fuzz.families.arms import arms, persons
+from fuzz.families.causes import causes
 from fuzz.families.endings import early_end, interrupts, unfinished
 from fuzz.families.files import model_files
 from fuzz.families.heuristics import heuristics
@@ -24,4 +26,7 @@ FAMILIES = (
     Family(folds),
     Family(zero_times, refusals=("Every event is at time zero",)),
     Family(heuristics),
+    Family(causes),
+    Family(arms, refusals=("weight",)),
+    Family(persons, refusals=("weight",)),
 )

@@ -10,7 +10,7 @@ import pytest
 from target import TARGET, UNTUNED
 
 from surtree import SurTree, SurTreeCV
-from surtree.datasets import load_lung
+from surtree.datasets import load_lung, load_rossi
 
 
 @pytest.fixture(scope="module")
@@ -520,3 +520,25 @@ def test_rows_of_persons(surtree, files):
     frame["start"] = 0
     frame.to_csv(files / "visits.csv", index=False)
     assert "column 'who': " in surtree("fit", files / "visits.csv", *given, code=1).stderr
+
+
+def test_the_effect_of_a_treatment(surtree, files):
+    X, y = load_rossi()
+    X.assign(week=y["time"], arrest=y["event"]).to_csv(files / "rossi.csv", index=False)
+    given = ("--time", "week", "--event", "arrest", "--treatment", "financial_aid")
+    model, report = files / "e.json", files / "e.html"
+    asked = (*given, "--max-depth", 1, "--reference", "yes", "--model", model, "--report", report)
+    result = surtree("fit", files / "rossi.csv", *asked)
+    assert "no over yes" in result.stdout
+    assert "No evidence that the effect differs between rows" in result.stdout
+    assert "is left in rows that were not searched" in result.stdout
+    assert "No evidence that the effect differs" in report.read_text()
+    found = json.loads(surtree("fit", files / "rossi.csv", *asked, "--json").stdout)
+    assert found["arms"] == ["yes", "no"]
+    assert found["leaves"][0]["effects"][0]["hazard_ratio"] == pytest.approx(1 / 0.858, rel=1e-3)
+    table = surtree("predict", model, files / "rossi.csv", "--survival", 26).stdout.splitlines()
+    assert {"risk_yes", "effect_no", "survival_26_no"} <= set(table[0].split(","))
+    shown = surtree("show", model, "--format", "sql", "--value", "effect").stdout
+    assert "hazard ratio of no over yes" in shown
+    result = surtree("fit", files / "rossi.csv", *given, "--folds", 3, code=2)
+    assert "--treatment goes without" in result.stderr

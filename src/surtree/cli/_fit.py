@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from surtree.cli import _options as options
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
+from surtree.cli._effects import fit_effects
 from surtree.cli._files import require_outputs
 from surtree.cli._models import save_report, write_model
 from surtree.cli._page import Page, read_page
@@ -80,6 +81,8 @@ def fit(
     time: options.Time,
     event: options.FitEvent = None,
     cause: options.Cause = None,
+    treatment: options.Treatment = None,
+    reference: options.Reference = None,
     entry: options.Entry = None,
     weight: options.Weight = None,
     id: options.Id = None,
@@ -113,12 +116,19 @@ def fit(
 ) -> None:
     """Find the best survival tree of a table.
 
-    Its size and shrinkage are chosen by cross-validation, unless --no-tune is given.
+    Its size and shrinkage are chosen by cross-validation, unless --no-tune is given. With
+    --treatment it is a tree of treatment effects, which is not tuned.
 
     Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
     """
     if (event is None) == (cause is None):
         raise typer.BadParameter("give one of --event and --cause")
+    tuned = folds is not None or rule is not None or validate is not None
+    if treatment is not None and (tuned or cause is not None):
+        raise typer.BadParameter("--treatment goes without --cause, --folds, --rule and --validate")
+    if reference is not None and treatment is None:
+        raise typer.BadParameter("--reference is an arm of --treatment")
+    tune = tune and treatment is None
     if cause is not None and validate is not None:
         raise typer.BadParameter("--validate knows of one event only: leave it out with --cause")
     if not tune and (folds is not None or rule is not None):
@@ -130,7 +140,7 @@ def fit(
     with guarded():
         require_outputs({"--model": model, "--report": report}, data=data, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
-        X, survival, _ = read_training(
+        X, survival, frame = read_training(
             data,
             {
                 "time": time,
@@ -145,6 +155,7 @@ def fit(
             types=types,
             separator=separator,
             missing=missing,
+            others=() if treatment is None else (treatment,),
         )
         limits: dict[str, Any] = {
             "max_depth": max_depth,
@@ -159,6 +170,16 @@ def fit(
             limits["leaf_curve"] = leaf_curve
         if shrinkage is not None:
             limits["shrinkage"] = shrinkage.values if tune else shrinkage.values[0]
+        if treatment is not None:
+            limits |= {"time_limit": time_limit, "n_jobs": jobs, "reference": reference}
+            effects, text, content = fit_effects(X, survival, frame[treatment], limits)
+            written = _write(Found(effects), Outputs(model, report, page, json))
+            if json:
+                show_json(content | written)
+            else:
+                files = "\n".join(f"{name:7} {path}" for name, path in written.items())
+                show("\n\n".join(filter(None, [text, files])))
+            return
         settings = Settings(
             limits,
             time_limit,

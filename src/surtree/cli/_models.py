@@ -12,6 +12,7 @@ from surtree.cli._console import failures, say
 from surtree.cli._files import read_frame, require_file
 from surtree.cli._page import Page
 from surtree.competing_risks import CompetingRisksTree
+from surtree.effects import EffectTree
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.report import write_report
@@ -32,9 +33,12 @@ def read_model(path: Path) -> SurTree:
 def _model_type(path: Path) -> type[SurTree]:
     """Return what a file holds; whatever is wrong with it, `load` says."""
     try:
-        has_causes = "causes" in json.loads(path.read_bytes())["parameters"]
+        parameters = json.loads(path.read_bytes())["parameters"]
+        has_causes, has_arms = "causes" in parameters, "min_events_arm" in parameters
     except (ValueError, TypeError, LookupError, RecursionError):
         return SurTree
+    if has_arms:
+        return EffectTree
     return CompetingRisksTree if has_causes else SurTree
 
 

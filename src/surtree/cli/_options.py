@@ -150,6 +150,21 @@ Cause = Annotated[
         "as in status=1.",
     ),
 ]
+Treatment = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The arm of a trial: find the tree of treatment effects, test whether they differ at "
+        "all, and say what is left of them in other rows.",
+    ),
+]
+Reference = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARM",
+        help="The arm of --treatment that others are compared with; by default the first in order.",
+    ),
+]
 Entry = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="When a row came under observation (left truncation)."),

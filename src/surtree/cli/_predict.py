@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import polars as pl
 import typer
+from numpy.typing import NDArray
 from polars import selectors
 
 from surtree.cli import _options as options
@@ -17,9 +18,11 @@ from surtree.cli._console import UserError, failures, guarded, say, show_json, w
 from surtree.cli._files import require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.estimator import SurTree
+from surtree.tree.arms import arm_curve, arms_of, hazard_ratios
 from surtree.tree.cause_curves import leaf_incidence
 from surtree.tree.causes import cause_theta, causes_of, has_causes
 from surtree.tree.curves import leaf_curves
+from surtree.tree.tree import Tree
 
 
 class Quantity(StrEnum):
@@ -64,7 +67,8 @@ def predict(
 
     A median that is not reached is infinite (inf), and null in JSON. Survival after the last
     follow-up of the training rows is empty, and null in JSON. A model of competing risks has a
-    risk of each cause, and beside survival the cumulative incidence of each.
+    risk of each cause, and beside survival the cumulative incidence of each. A model of treatment
+    effects also has the risk, the median and the survival of each arm, and hazard ratios.
     """
     with guarded():
         require_outputs({"--output": output}, model=model, data=data)
@@ -110,6 +114,9 @@ def _predictions(
     if causes and columns.pop("risk", None) is not None:
         leaves = model.tree_.leaves
         columns |= {f"risk_{one}": cause_theta(model.tree_, one)[leaves][place] for one in causes}
+    arms = () if model.tree_.arms is None else model.tree_.arms.labels
+    if arms:
+        columns |= _arm_columns(model.tree_, place, [quantity.value for quantity in quantities])
     found = {name: pl.Series(values) for name, values in columns.items()}
     last_time = model.tree_.baseline.last_time
     for time in horizons:
@@ -123,8 +130,31 @@ def _predictions(
         else:
             at_time = np.array([curve.survival(time) for curve in curves])
             found[name] = pl.Series(at_time[place])
+            for number, label in enumerate(arms):
+                at_time = np.array(
+                    [
+                        arm_curve(model.tree_, leaf, number).survival(time)
+                        for leaf in model.tree_.leaves.tolist()
+                    ]
+                )
+                found[f"{name}_{label}"] = pl.Series(at_time[place])
             for one in causes:
                 incidence = leaf_incidence(model.tree_, one)
                 values = np.array([curve(time) for curve in incidence])[place]
                 found[f"incidence_{one}_{time:.15g}"] = pl.Series(values)
     return found
+
+
+def _arm_columns(
+    tree: Tree, place: NDArray[np.intp], quantities: list[str]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the risk and median of each arm, and its hazard ratio over the reference."""
+    labels, leaves = arms_of(tree).labels, tree.leaves
+    columns: dict[str, NDArray[np.float64]] = {}
+    for arm, label in enumerate(labels):
+        medians = [arm_curve(tree, leaf, arm).median for leaf in leaves.tolist()]
+        of_arm = {"risk": tree.prediction[arm, leaves], "median": np.array(medians)}
+        columns |= {f"{name}_{label}": of_arm[name][place] for name in quantities if name in of_arm}
+    for label, ratios in zip(labels[1:], hazard_ratios(tree), strict=True):
+        columns[f"effect_{label}"] = ratios[leaves][place]
+    return columns

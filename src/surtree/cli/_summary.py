@@ -9,6 +9,7 @@ from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.status import WORDS
+from surtree.tree.arms import effects_of_leaf
 from surtree.tree.causes import cause_events, cause_limits, cause_theta, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_intervals import median_limits
@@ -90,6 +91,7 @@ def model_json(model: SurTree) -> dict[str, Any]:
                 **({} if rule.n_persons is None else {"persons": rule.n_persons}),
                 "rows": rule.n_samples,
                 "events": rule.n_events,
+                **_effects_json(tree, rule.leaf),
                 "few_events": rule.n_events < FEW_EVENTS,
                 **_causes_json(tree, rule.leaf),
             }
@@ -161,3 +163,22 @@ def data_text(survival: Survival, n_columns: int) -> str:
 def _finite(value: float) -> float | None:
     """Return a number that JSON can hold: None for infinity, and for what is not a number."""
     return value if math.isfinite(value) else None
+
+
+def _effects_json(tree: Tree, leaf: int) -> dict[str, Any]:
+    """Return the hazard ratios of a leaf, where the tree has arms."""
+    if tree.arms is None:
+        return {}
+    return {
+        "effects": [
+            {
+                "arm": effect.arm,
+                "reference": effect.reference,
+                "hazard_ratio": _finite(effect.ratio),
+                "limits": [_finite(limit) for limit in effect.limits],
+                "rows": list(effect.n_samples),
+                "events": list(effect.n_events),
+            }
+            for effect in effects_of_leaf(tree, leaf)
+        ]
+    }

@@ -13,6 +13,7 @@ from surtree.base import TreeEstimator
 from surtree.competing_risks.choice import CauseChoice, cause_weights
 from surtree.data.causes import CauseTarget, read_cause_target
 from surtree.data.target import Target, require_events
+from surtree.effects import EffectTree
 from surtree.metrics import Concordance, concordance_index_cause
 from surtree.survival.competing_risks import CauseHazards
 from surtree.tree.cause_curves import leaf_incidence
@@ -21,7 +22,7 @@ from surtree.tree.rows import find_leaves
 
 
 def refuse_causes(model: Any, what: str) -> None:
-    """Raise an error for a model of competing risks, where there is nothing for several causes.
+    """Raise an error for a model of several hazards, where there is nothing for more than one.
 
     Parameters
     ----------
@@ -32,6 +33,11 @@ def refuse_causes(model: Any, what: str) -> None:
     """
     if isinstance(model, CauseEstimator):
         raise ValueError(f"There is no {what} of competing risks yet: it knows of one event only.")
+    if isinstance(model, EffectTree):
+        raise ValueError(
+            f"There is no {what} of treatment effects yet: heterogeneity_test and correct_effects "
+            "say what they are worth."
+        )
 
 
 class CauseEstimator(TreeEstimator):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,10 @@ class CauseTarget(Target):
         own = (taken.event, taken.time, taken.entry, taken.person, taken.spell)
         return CauseTarget(*own, cause=self.cause[rows], causes=self.causes)
 
-    def of_cause(self, cause: int) -> Target:
-        """Return the survival until an event of one cause: other events count as censored."""
-        return Target(self.cause == cause, self.time, self.entry, self.person, self.spell)
+    def narrowed(self, present: NDArray[np.bool_]) -> CauseTarget:
+        """Return the same rows, with the causes of those that count and no others."""
+        causes = np.unique(self.cause[present & self.event]).tolist()
+        return replace(self, causes=tuple(causes))
 
 
 def read_cause_target(

@@ -111,6 +111,10 @@ class Target:
             return ~self.event
         return ~self.event & ~going_on(self.person, self.time, self.entry)
 
+    def narrowed(self, present: NDArray[np.bool_]) -> Target:
+        """Return the same rows, with what all of them share learnt from those that count."""
+        return self
+
     def take(self, rows: NDArray[Any]) -> Target:
         """Return the rows at these positions, or those that a mask marks.
 

@@ -5,6 +5,10 @@ reports lie too far apart. Each bootstrap sample has a tree of its own, and rows
 In these rows, the effect of a leaf is ``overall + slope * (effect of the leaf - overall)`` on the
 logarithmic scale, with one slope for all leaves of all samples, by a Poisson model. A slope of one
 means that effects were right, zero that their differences were chance.
+
+Trees of samples are worse than the tree of all rows, so that slope is too small. As in `validate`,
+it is weighed against the slope in the rows of the fit, which is one, by the rule .632+ (Efron and
+Tibshirani): the less is left outside of samples, the less the rows of the fit count.
 """
 
 from __future__ import annotations
@@ -60,23 +64,26 @@ class EffectCorrection:
     Parameters
     ----------
     slope : float
-        The share of the differences between leaves that is left: one, all; zero or less, nothing.
+        The share of the differences between leaves that is left, from zero, nothing, to one, all.
         Not a number where no sample has a tree with a split.
+    outside : float
+        The slope in the rows outside of samples, before it is weighed; it may be below zero.
     overall : tuple of float
         The hazard ratio of each arm over the reference in all rows.
     leaves : tuple of CorrectedEffect
-        The effect of each leaf and arm. Slopes below zero count as zero, above one as one.
+        The effect of each leaf and arm.
     n_samples : int
         The number of bootstrap samples.
     """
 
     slope: float
+    outside: float
     overall: tuple[float, ...]
     leaves: tuple[CorrectedEffect, ...]
     n_samples: int
 
     def __str__(self) -> str:
-        share = f"{min(max(self.slope, 0.0), 1.0):.0%}" if np.isfinite(self.slope) else "nothing"
+        share = f"{self.slope:.0%}" if np.isfinite(self.slope) else "nothing"
         lines = [
             f"Of the differences between leaves {share} is left in rows that were not searched.",
             *(
@@ -141,11 +148,13 @@ def correct_effects(
         for random in spawn_generators(random_state, int(n_bootstraps))
         for each in _outside(template, problem, limits, draw_counts(random, group))
     ]
-    slope = _slope(found, len(labels)) if found else float("nan")
+    outside = _slope(found, len(labels)) if found else float("nan")
+    slope = _weighed(outside)
     logs = np.log(hazard_ratios(tree))
-    kept = min(max(slope, 0.0), 1.0) if np.isfinite(slope) else 0.0
+    kept = slope if np.isfinite(slope) else 0.0
     return EffectCorrection(
         slope,
+        outside,
         tuple(np.exp(logs[:, 0]).tolist()),
         tuple(
             CorrectedEffect(
@@ -227,6 +236,13 @@ def _outside(
                     float(reference[0]),
                     float(np.log(own[1] / reference[1])),
                 )
+
+
+def _weighed(outside: float) -> float:
+    """Return the slope by the rule .632+, from that in rows outside of samples."""
+    left = min(max(outside, 0.0), 1.0) if np.isfinite(outside) else outside
+    weight = 0.632 / (1 - 0.368 * (1 - left))
+    return (1 - weight) + weight * left
 
 
 def _slope(found: list[_Outside], n_arms: int) -> float:

@@ -49,10 +49,11 @@ def export_python(
     ----------
     model : fitted estimator or Tree
         A model of this package, or its ``tree_``.
-    value : {"leaf", "risk", "median"} or mapping, default="leaf"
+    value : {"leaf", "risk", "median", "effect"} or mapping, default="leaf"
         What the function returns: the number of the leaf, as `SurTree.apply` does; the hazard
         relative to the baseline, as `SurTree.predict`; the median survival, None where it is not
-        reached; or, from a mapping of leaves, a number or a text of your own.
+        reached; of a model of effects, the hazard ratio of its two arms; or, from a mapping of
+        leaves, a number or a text of your own.
     feature_names : sequence of str, optional
         What the columns of the training table are called in the rows, if not the same.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional

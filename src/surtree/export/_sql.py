@@ -30,10 +30,11 @@ def export_sql(
     ----------
     model : fitted estimator or Tree
         A model of this package, or its ``tree_``.
-    value : {"leaf", "risk", "median"} or mapping, default="leaf"
+    value : {"leaf", "risk", "median", "effect"} or mapping, default="leaf"
         What the expression gives: the number of the leaf, as `SurTree.apply` does; the hazard
         relative to the baseline, as `SurTree.predict`; the median survival, NULL where it is not
-        reached; or, from a mapping of leaves, a number or a text of your own.
+        reached; of a model of effects, the hazard ratio of its two arms; or, from a mapping of
+        leaves, a number or a text of your own.
     feature_names : sequence of str, optional
         What the columns of the training table are called in the database, if not the same.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
@@ -90,7 +91,7 @@ def export_sql(
             node = int(tree.left[node])
         return "\n".join((*lines, f"{indent}  ELSE {written(node)}", f"{indent}END"))
 
-    titled = value == "median" or (value == "risk" and has_causes(tree))
+    titled = value in ("median", "effect") or (value == "risk" and has_causes(tree))
     title = f"/* {value_title(tree, value, leaf_curve, cause)} */\n" if titled else ""
     return title + expression(0, "")
 

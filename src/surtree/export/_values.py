@@ -9,13 +9,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from surtree.parameters import LeafCurveKind
+from surtree.tree.arms import arms_of, leaf_effects
 from surtree.tree.causes import cause_theta, causes_of, has_causes
 from surtree.tree.curves import leaf_curves
 from surtree.tree.evidence import events_note, theta_text
 from surtree.tree.leaf_curve import curve_kind
 from surtree.tree.tree import Tree
 
-LeafValue = Literal["leaf", "risk", "median"]
+LeafValue = Literal["leaf", "risk", "median", "effect"]
 LEAF_VALUES: tuple[LeafValue, ...] = get_args(LeafValue)
 
 Scalar = bool | int | float | str | None
@@ -33,9 +34,10 @@ def leaf_values(
     ----------
     tree : Tree
         A fitted tree.
-    value : {"leaf", "risk", "median"} or mapping
-        The number of the leaf's node, its hazard relative to the baseline, or its median survival
-        (None where survival never falls to one half); or any value for each leaf.
+    value : {"leaf", "risk", "median", "effect"} or mapping
+        The number of the leaf's node, its hazard relative to the baseline, its median survival
+        (None where survival never falls to one half), or the hazard ratio of two arms; or any value
+        for each leaf.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
         Which curve the median is read off; by default the one that the tree predicts with.
     cause : int, optional
@@ -55,6 +57,8 @@ def leaf_values(
         )
     if value == "leaf":
         return {leaf: leaf for leaf in leaves}
+    if value == "effect":
+        return _effects(tree)
     if value == "risk":
         theta = tree.theta
         if cause is not None or has_causes(tree):
@@ -62,6 +66,18 @@ def leaf_values(
         return {leaf: float(theta[leaf]) for leaf in leaves}
     medians = {curve.leaf: curve.median for curve in leaf_curves(tree, leaf_curve)}
     return {leaf: median if math.isfinite(median) else None for leaf, median in medians.items()}
+
+
+def _effects(tree: Tree) -> dict[int, Scalar]:
+    effects = leaf_effects(tree)
+    if len(effects) > tree.n_leaves:
+        raise ValueError(
+            'value="effect" is for two arms: of more, give a mapping of leaves to hazard ratios, '
+            "such as those of effects_."
+        )
+    return {
+        effect.leaf: effect.ratio if math.isfinite(effect.ratio) else None for effect in effects
+    }
 
 
 def leaf_comments(tree: Tree, value: LeafValue | Mapping[int, Any]) -> dict[int, str]:
@@ -72,7 +88,7 @@ def leaf_comments(tree: Tree, value: LeafValue | Mapping[int, Any]) -> dict[int,
     tree, value
         As in `leaf_values`. The number of a leaf, and a value of the user's, need no comment.
     """
-    if value not in ("risk", "median") or has_causes(tree):
+    if value not in ("risk", "median", "effect") or has_causes(tree):
         return {}
     comments = {leaf: events_note(int(tree.n_events[leaf])) for leaf in tree.leaves.tolist()}
     if value == "risk":
@@ -99,6 +115,9 @@ def value_title(
         return f"risk of cause {causes_of(tree).main_cause if cause is None else cause}"
     if isinstance(value, Mapping):
         return "value"
+    if value == "effect":
+        arms = arms_of(tree).labels
+        return f"hazard ratio of {arms[1]} over {arms[0]}"
     if value == "median":
         return f"median survival ({curve_kind(tree, leaf_curve)} curve)"
     return value

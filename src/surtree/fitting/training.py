@@ -72,6 +72,7 @@ def read_training_data(
     read: Callable[..., Target] = getattr(estimator, "_read_target", read_target)
     target = read(y, table.n_rows, entry, id).with_spells(table)
     weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
+    target = target.narrowed(weight > 0)
     return training_data(table, target, weight, objective or estimator._objective(target))
 
 

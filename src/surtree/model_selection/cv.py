@@ -272,6 +272,7 @@ class SurTreeCV(TreeEstimator):
         target = self._read_target(y, table.n_rows, entry, id).with_spells(table)
         weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
         require_events(target.take(weight > 0))
+        target = target.narrowed(weight > 0)
         require_unweighted(self.scoring, weight)
         require_whole_rows(self.scoring, target)
 

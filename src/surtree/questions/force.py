@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from surtree._types import Floats
 from surtree._words import plural
+from surtree.competing_risks.prediction import refuse_causes
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
 from surtree.estimator import SurTree, check_parameters
@@ -173,6 +174,7 @@ def parameters_of(estimator: Any) -> SurTree:
         estimator = fitted(estimator)
     if not isinstance(estimator, SurTree):
         raise TypeError(f"estimator must be a SurTree or a fitted SurTreeCV; got {estimator!r}")
+    refuse_causes(estimator, "question")
     return SurTree(**estimator.get_params())
 
 
