@@ -47,3 +47,17 @@ def test_machines(run, tmp_path):
     assert tree.n_splits == 3
     assert names["plan"]["risk"].tolist() == [tree.theta[tree.leaves].max()] * 5
     assert (tmp_path / "machines-curves.png").stat().st_size > 0
+
+
+def test_causes(run, tmp_path, capsys):
+    names = run("causes.py")
+    model = names["model"]
+    assert (model.status_, model.gap_) == ("optimal", 0.0)
+    assert {path.name for path in tmp_path.glob("causes-*")} == {
+        "causes-incidence.png",
+        "causes-model.json",
+        "causes-report.html",
+    }
+    said = capsys.readouterr().out
+    assert "melanoma ['37%', '18%']" in said
+    assert "other causes ['26%', '7%']" in said
