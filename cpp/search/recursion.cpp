@@ -44,8 +44,9 @@ int Recursion::kernel_depth(const Problem& problem, const Control& control) cons
 std::size_t Recursion::bytes_of_threads(const Problem& problem, const Control& control) const {
     if (tables_.depth() < sweep_depth) return 0;
     if (depth() == sweep_depth) return TableSolver::bytes_of_depth_three(problem);
-    std::size_t tables =
-        tables_.tables_size() * at(*std::max_element(problem.n_bins.begin(), problem.n_bins.end()) + 2);
+    int most_bins = 0;
+    for (const int n : problem.n_bins) most_bins = std::max(most_bins, n);
+    std::size_t tables = tables_.tables_size() * at(most_bins + 2);
     if (tables > max_running_tables) tables = 0;
     return at(std::max(1, control.n_threads)) *
            (TableSolver::bytes_of_depth_three(problem) + tables * sizeof(double));
