@@ -40,8 +40,8 @@ template <class Visit>
 void for_each_objective(const Visit& visit) {
     visit(Type<RelativeRisk>{});
     visit(Type<TwoChannels>{});
-    visit(Type<TwoContrasts>{});
 #ifndef SURTREE_FEW_OBJECTIVES
+    visit(Type<TwoContrasts>{});
     visit(Type<FourChannels>{});
     visit(Type<FourContrasts>{});
 #endif

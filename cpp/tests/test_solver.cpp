@@ -91,6 +91,29 @@ TEST(sharing_changes_nothing) {
         }
 }
 
+// Two channels, of which one is not used, are as one, to the last bit.
+TEST(an_unused_channel_changes_nothing) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        const Example example(seed, {.n_columns = 4 + static_cast<int>(seed % 3), .most_rows = 60});
+        const std::size_t n = example.problem.n_rows;
+        Problem problem = example.problem;
+        problem.objective = find_kernels("two_channels");
+        problem.parameters = {example.problem.parameters[0], 0.0};
+        std::vector<double> sums(4 * n, 0.0);
+        std::copy(example.sums.begin(), example.sums.end(), sums.begin());
+        problem.sums = sums.data();
+        Limits limits = example.limits;
+        limits.max_depth = 2 + static_cast<int>(seed % 3);
+        for (const Control& control : {Control{}, bisecting()}) {
+            const Solution one = solve(example.problem, limits, control);
+            const Solution two = solve(problem, limits, control);
+            CHECK(one.gains == two.gains, "seed %u", seed);
+            for (std::size_t k = 0; k < one.trees.size(); ++k)
+                CHECK(one.trees[k].cut == two.trees[k].cut, "seed %u", seed);
+        }
+    }
+}
+
 // Weights over many orders of magnitude: hazards are rounded down, so that no tree is worth more than
 // claimed.
 TEST(rounding_down_hides_no_better_tree) {
