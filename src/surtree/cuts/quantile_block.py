@@ -72,7 +72,8 @@ def quantile_columns(
     >>> first.thresholds, first.bins, second
     (array([2.5, 6.5]), array([0, 0, 1, 1, 2, 2], dtype=uint16), None)
     """
-    if values.shape[1] < 2:
+    # With as many thresholds as rows, every midpoint is one.
+    if values.shape[1] < 2 or n_thresholds >= values.shape[1]:
         return [None] * len(values)
     with np.errstate(invalid="ignore"):
         found = _order_statistics(values, n_thresholds)
