@@ -52,6 +52,7 @@ class Bisection {
     Outcome start(const OrderedRows& rows, int depth, Worker& worker) const;
     Worker make_worker() const;
     void go_on() { workers_.go_on(); }
+    double seconds() const { return workers_.seconds(); }
 
     const Problem& problem() const { return problem_; }
     const ChainedProblem& chained() const { return chained_; }
@@ -66,6 +67,7 @@ class Bisection {
     std::uint64_t n_evaluated() const { return n_evaluated_; }
 
  private:
+    double a_little_less(double gain) const;
     void start_root(Worker& worker);
     void work();
     bool solve(const OrderedRows& rows, int depth, Worker& worker, Outcome& out);

@@ -76,6 +76,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     heavier_side_ : array of bool
         Whether each cut holds for more than half of the weight. It decides for a missing value or
         an unseen category in a column that had no missing values in training.
+    n_unread_ : int
+        How many columns at the end were not read because time was over, and have no cuts.
     n_features_in_ : int
         How many columns the table has.
     feature_names_in_ : array of str
