@@ -57,3 +57,17 @@ def test_trial(run, tmp_path, capsys):
         "trial-tree.png",
     }
     assert "No evidence that the effect differs" in capsys.readouterr().out
+
+
+def test_causes(run, tmp_path, capsys):
+    names = run("causes.py")
+    model = names["model"]
+    assert (model.status_, model.gap_) == ("optimal", 0.0)
+    assert {path.name for path in tmp_path.glob("causes-*")} == {
+        "causes-incidence.png",
+        "causes-model.json",
+        "causes-report.html",
+    }
+    said = capsys.readouterr().out
+    assert "melanoma ['37%', '18%']" in said
+    assert "other causes ['26%', '7%']" in said

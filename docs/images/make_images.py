@@ -11,6 +11,10 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import sync_playwright
 
+from surtree import CompetingRisksTree
+from surtree.datasets import load_melanoma
+from surtree.plot import plot_incidence
+
 IMAGES = Path(__file__).parent
 DEMO = IMAGES.parents[1] / "examples" / "demo.py"
 
@@ -36,6 +40,13 @@ def main() -> None:
                 page.wait_for_timeout(500)
                 page.screenshot(path=IMAGES / f"report-{scheme}.png")
             browser.close()
+    _draw_incidence()
+
+
+def _draw_incidence() -> None:
+    model = CompetingRisksTree(max_depth=2, min_events_leaf=5).fit(*load_melanoma())
+    ax = plot_incidence(model, names={1: "melanoma", 2: "other causes"}, time_unit="days")
+    ax.figure.savefig(IMAGES / "incidence.png", dpi=90)
 
 
 if __name__ == "__main__":

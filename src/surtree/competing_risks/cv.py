@@ -63,9 +63,9 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
     >>> from surtree import CompetingRisksTreeCV
     >>> from surtree.datasets import load_melanoma
     >>> X, y = load_melanoma()
-    >>> search = CompetingRisksTreeCV(max_depth=2, shrinkage=3.0, cv=5).fit(X, y)
-    >>> search.best_params_["max_depth"]
-    2
+    >>> search = CompetingRisksTreeCV(max_depth=2).fit(X, y)
+    >>> search.best_params_["max_splits"]
+    3
     """
 
     _tree_type: ClassVar[type[SurTree]] = CompetingRisksTree

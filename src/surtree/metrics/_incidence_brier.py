@@ -92,7 +92,7 @@ def integrated_incidence_brier_score(
     >>> y = [1, 2, 1, 0], [1.0, 2.0, 3.0, 4.0]
     >>> curves = [[0.25, 0.25, 0.5]] * 4
     >>> round(integrated_incidence_brier_score(y, y, curves, 1, times=[1.0, 2.0, 3.0]), 4)
-    0.2075
+    0.2057
     """
     train, test = read_causes(y_train, cause, "y_train"), read_causes(y_test, cause, "y_test")
     curves = read_survival_curves(incidence, times, test.time.size, before=0.0)
@@ -135,7 +135,7 @@ def normalized_integrated_incidence_brier_score(
     >>> y = [1, 2, 1, 2], [1.0, 2.0, 3.0, 4.0]
     >>> curves = [[0.5, 0.5, 1.0], [0.0, 0.0, 0.0]] * 2
     >>> round(normalized_integrated_incidence_brier_score(y, y, curves, 1, [1.0, 2.0, 3.0]), 3)
-    0.598
+    0.57
     """
     score = integrated_incidence_brier_score(
         y_train, y_test, incidence, cause, times, interval=interval

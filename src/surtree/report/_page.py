@@ -44,6 +44,7 @@ from surtree.report._sections import (
 from surtree.report._survival_table import survival_table
 from surtree.report._tree import tree_html
 from surtree.report._validation import validation_html
+from surtree.tree.causes import has_causes
 from surtree.tree.resolve import time_unit_of
 
 # About the number of times for which survival is stated.
@@ -173,6 +174,7 @@ def page_html(
         validation=validation_html(findings) if tree.arms is None else verdict_html(findings),
         resampled=curves_html(findings) + stability_html(findings),
         causes=causes_html(findings, leaves, times, level),
+        no_causes="" if has_causes(tree) else "hidden",
         groups=groups_html(findings, leaves, survival, level),
         provenance=provenance_html(findings, leaves, today or date.today()),
         form=form_html(fields),

@@ -11,6 +11,7 @@ from surtree._words import plural
 from surtree.report._findings import Findings
 from surtree.report._resampled import performance_html
 from surtree.scores.held_out import HeldOutScores
+from surtree.tree.causes import has_causes
 
 PLUS_MINUS = "\u00b1"
 
@@ -154,6 +155,8 @@ def _remedy(findings: Findings) -> tuple[str, str]:
     certificate = findings.certificate
     if certificate is None:
         return "This page was made from a tree alone, without its scores.", ""
+    if has_causes(findings.tree):
+        return "Choose its size on held-out rows, by CompetingRisksTreeCV or surtree fit.", ""
     if certificate.status is None:
         return (
             "Score it on rows that it has not seen, with scikit-learn:",
