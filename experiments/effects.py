@@ -121,12 +121,25 @@ def _draw_case(
     return draw(SCENARIOS[name], n, [number, list(SCENARIOS).index(name)])
 
 
+# All rows have the same columns; those of the other method are empty.
+_EMPTY: Measures = dict.fromkeys(
+    (
+        *("status", "events", "p_depth_1", "p_depth_2", "effect_column", "effect_agreement"),
+        *("both_column", "both_agreement", "excess_found", "excess_corrected", "slope"),
+        *("mob_column", "mob_agreement"),
+    )
+)
+
+
 def measure(case: EffectCase) -> Measures:
     """Test for heterogeneity, look for the subgroup, and compare effects with the truth."""
-    if case.method == "mob":
-        return {"status": str(Status.DONE)} | _mob(case)
+    found = _mob(case) if case.method == "mob" else _tree(case)
+    return _EMPTY | {"status": str(Status.DONE)} | found
+
+
+def _tree(case: EffectCase) -> Measures:
     X, y, arm, effect = _draw_case(case.scenario, case.rows, case.number)
-    result: Measures = {"status": str(Status.DONE), "events": int(y["event"].sum())}
+    result: Measures = {"events": int(y["event"].sum())}
     inside = (X["a"] > 0.5).to_numpy()
     for depth in (1, 2):
         test = heterogeneity_test(EffectTree(depth), X, y, arm, n_permutations=case.n_permutations)
@@ -219,6 +232,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
                 "rejected, one split": _share(rejected[1]),
                 "rejected, depth two": _share(rejected[2]),
                 "mob splits": "" if mob is None else _share(mob.to_numpy() != ""),
+                "of trials": "" if mob is None else str(len(mob)),
             }
         )
         sizes.append(
@@ -273,7 +287,9 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "",
         "The leaf whose effect is furthest from that of all rows: by how much its logarithmic "
         "hazard ratio is further out than the true effect of its rows, as found and as "
-        "`correct_effects` expects it. The mean and its standard error.",
+        "`correct_effects` expects it. The mean and its standard error. Where rows of a leaf "
+        "differ in risk, its hazard ratio is nearer to one than that of any of its rows (hazard "
+        "ratios do not average), so that strong prognosis makes all differences smaller.",
         "",
         *table(pd.DataFrame(sizes)),
     ]

@@ -359,3 +359,23 @@ def test_time_limits_leave_a_tree_and_a_bound():
     assert model.status_ == "time_limit"
     assert model.lower_bound_ <= model.loss_
     assert replace(model.tree_).total_loss == pytest.approx(model.loss_)
+
+
+def test_without_a_cause_the_main_one_is_meant():
+    model = CompetingRisksTree(max_depth=1, causes={1: 0.5, 2: 1.0}).fit(X, Y)
+    assert model.main_cause_ == 2
+    assert model.predict(X).tolist() == model.predict(X, 2).tolist()
+    assert model.score(X, Y) == model.score(X, Y, cause=2) != model.score(X, Y, cause=1)
+
+
+def test_rows_of_weight_zero_have_no_causes():
+    weight = (Y["cause"] != 2).astype(float)
+    model = CompetingRisksTree(max_depth=2).fit(X, Y, weight)
+    rows = weight > 0
+    other = CompetingRisksTree(max_depth=2).fit(X[rows], Y[rows])
+    assert model.causes_ == other.causes_ == (1,)
+    assert model.loss_ == other.loss_
+    search = CompetingRisksTreeCV(max_depth=1, cv=3, shrinkage=1.0).fit(X, Y, weight)
+    assert search.causes_ == (1,)
+    with pytest.raises(ValueError, match="No row has an event of cause 2"):
+        CompetingRisksTree(causes=2).fit(X, Y, weight)

@@ -34,7 +34,13 @@ from surtree.datasets._frame import make_target
 from surtree.effects.estimator import read_trial
 from surtree.effects.heterogeneity import common_effect
 from surtree.effects.limits import ArmLimits
-from surtree.export import export_python, export_sql
+from surtree.export import (
+    export_dot,
+    export_mermaid,
+    export_python,
+    export_sql,
+    export_text,
+)
 from surtree.fitting.fit_problem import make_problem
 from surtree.plot import plot_tree
 from surtree.report import write_report
@@ -413,6 +419,9 @@ def test_exports_give_the_effect(tmp_path):
     rows = X.astype(object).where(X.notna(), None).to_dict("records")
     assert [names["predict"](row) for row in rows] == model.predict_effect(X).tolist()
     assert export_sql(model, value="effect").startswith("/* hazard ratio of 1 over 0 */")
+    effect = model.effects_[0]
+    for export in (export_text, export_dot, export_mermaid):
+        assert f"1 over 0: {effect.ratio:.2f}"[:-1] in export(model)
     three = EffectTree(1).fit(*trial(13, n_arms=3))
     with pytest.raises(ValueError, match="for two arms"):
         export_sql(three, value="effect")

@@ -532,7 +532,7 @@ def test_the_effect_of_a_treatment(surtree, files):
     assert "no over yes" in result.stdout
     assert "No evidence that the effect differs between rows" in result.stdout
     assert "is left in rows that were not searched" in result.stdout
-    assert "No evidence that the effect differs" in report.read_text()
+    assert "No evidence that the effect differs" in Path(report).read_text()
     found = json.loads(surtree("fit", files / "rossi.csv", *asked, "--json").stdout)
     assert found["arms"] == ["yes", "no"]
     assert found["leaves"][0]["effects"][0]["hazard_ratio"] == pytest.approx(1 / 0.858, rel=1e-3)

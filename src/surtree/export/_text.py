@@ -8,6 +8,7 @@ from typing import Any
 from surtree.cuts.cut import Cut
 from surtree.export._tree import named_tree
 from surtree.parameters import require_whole
+from surtree.tree.arms import effect_texts
 from surtree.tree.causes import cause_text, causes_of, has_causes
 from surtree.tree.evidence import events_note, theta_text
 from surtree.tree.printed import median_text
@@ -96,6 +97,7 @@ def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:
     style = f".{decimals}f"
     causes = causes_of(tree).causes if has_causes(tree) else ()
     parts = [f"theta {cause}: {cause_text(tree, leaf, cause, style)}" for cause in causes]
+    parts += effect_texts(tree, leaf, style)
     parts = parts or [
         f"theta: {theta_text(tree, leaf, style)}",
         f"median ({tree.leaf_curve}): {median_text(tree, leaf, style)}",

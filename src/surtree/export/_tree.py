@@ -9,6 +9,7 @@ from typing import Any
 from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.display.wording import counted_node
+from surtree.tree.arms import effect_texts
 from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
 from surtree.tree.printed import median_text
@@ -74,6 +75,8 @@ def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
             ),
             plural(int(tree.n_samples[leaf]), "row"),
         )
+    if tree.arms is not None:
+        return (f"leaf {leaf}", *effect_texts(tree, leaf), counted_node(tree, leaf))
     return (
         f"leaf {leaf}",
         f"theta {theta_text(tree, leaf, '.3g')}",

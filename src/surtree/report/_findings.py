@@ -164,7 +164,7 @@ class Findings:
     def truncated(self) -> bool:
         """Whether some rows came under observation after time zero."""
         at_start = sum(float(counts.round_at_risk[0]) for counts in self.tree.risk)
-        return bool(self.tree.risk) and at_start < (1 - 1e-9) * float(self.tree.weight[0])
+        return bool(self.tree.risk) and at_start < (1 - 1e-9) * self.tree.weight_of_persons
 
 
 def read_findings(model: Any) -> Findings:

@@ -38,7 +38,7 @@ def summary_html(findings: Findings, everyone: Leaf) -> str:
             else [("persons", f"{tree.n_persons[0]}", "some with several rows")]
         ),
         ("rows", f"{rows}", ""),
-        ("events", f"{events}", _censoring(rows, events)),
+        ("events", f"{events}", "" if tree.n_persons is not None else _censoring(rows, events)),
         ("median survival", median_text(everyone.median, 3) + _if_reached(everyone, unit), ""),
         ("last event", number(float(tree.baseline.times[-1]), 4) + unit, ""),
     ]

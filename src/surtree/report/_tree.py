@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from html import escape
 
-from surtree._words import plural
 from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf
 from surtree.display.wording import counted_node, median_text, pieces, rule_texts
@@ -149,4 +148,4 @@ def _small(text: str, kind: str = "") -> str:
 def _rows(leaf: Leaf) -> str:
     if leaf.n_persons is None:
         return str(leaf.n_samples)
-    return f"{leaf.n_samples}{_small(plural(leaf.n_persons, 'person'))}"
+    return f"{leaf.n_samples}{_small(f'of {leaf.n_persons}')}"

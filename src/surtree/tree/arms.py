@@ -232,6 +232,25 @@ def arm_cells(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[str, ...]:
     )
 
 
+def effect_texts(tree: Tree, leaf: int, style: str = ".3g") -> list[str]:
+    """Return the hazard ratios of a leaf in words; none where the tree has no arms.
+
+    Parameters
+    ----------
+    tree, leaf
+        As in `effects_of_leaf`.
+    style : str
+        How to format a ratio.
+    """
+    if tree.arms is None:
+        return []
+    return [
+        f"{effect.arm} over {effect.reference}: "
+        f"{format(effect.ratio, style) if np.isfinite(effect.ratio) else 'unknown'}"
+        for effect in effects_of_leaf(tree, leaf)
+    ]
+
+
 def ratio_text(ratio: float) -> str:
     """Return a hazard ratio as text."""
     return f"{ratio:.3g}" if np.isfinite(ratio) else "unknown"

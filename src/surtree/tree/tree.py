@@ -164,15 +164,18 @@ class Tree(ArrayValue):
         """Whether rows have weights other than one."""
         return not np.array_equal(self.weight, self.n_samples)
 
+    @property
+    def weight_of_persons(self) -> float:
+        """The weight of all rows; of persons in several rows, who are at risk in one of them."""
+        total = float(self.weight[0])
+        return total if self.n_persons is None else total * self.n_persons[0] / self.n_samples[0]
+
     @cached_property
     def share_at_risk(self) -> Floats:
         """The share of all rows that is at risk at each time of the baseline."""
         times = self.baseline.times
         at_risk = sum((counts.at_events(times.size).at_risk for counts in self.risk), 0.0 * times)
-        total = float(self.weight[0])
-        if self.n_persons is not None:  # of whom one part at most is at risk
-            total *= float(self.n_persons[0] / self.n_samples[0])
-        share = at_risk / total
+        share = at_risk / self.weight_of_persons
         share.setflags(write=False)
         return share
 
