@@ -54,9 +54,9 @@ Frontier Bisection::frontier(const OrderedRows& rows, int depth, Outcome start, 
 Status Bisection::run(double tolerance) {
     if (depth_ < 2) return Status::optimal;
     if (tolerance_ != tolerance) {
-        // What was solved with a larger tolerance is of no use.
+        // What was solved with a larger tolerance is of no use. Its memory counts as spent: the allocator may
+        // keep what other threads have freed.
         for (Cache<Outcome>& cache : cache_) cache.clear();
-        memory_left_ = control_.memory_limit;
         Worker worker = make_worker();
         const std::lock_guard lock(mutex_);
         known_.resize(root_->outcome().best.size(), infeasible);
