@@ -330,7 +330,8 @@ class SurTree(TreeEstimator):
         for name, value in attributes.items():
             setattr(model, name, value)
         if not model._is_objective(model.tree_.objective):
-            raise damaged(Path(path), ValueError("its tree was fitted with other parameters"))
+            fault = "its tree was fitted with another shrinkage or objective"
+            raise damaged(Path(path), ValueError(fault))
         return model
 
     def _plain_parameters(self) -> dict[str, Any]:

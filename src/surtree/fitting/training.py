@@ -14,7 +14,7 @@ from surtree._types import Floats
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.survival.baseline import Baseline
-from surtree.survival.objective import RELATIVE_RISK, Objective, RowSums
+from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk, RowSums
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,23 @@ def read_training_data(
     target = read(y, table.n_rows, entry, id).with_spells(table)
     weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
     target = target.narrowed(weight > 0)
-    return training_data(table, target, weight, objective or estimator._objective(target))
+    return training_data(table, target, weight, objective or objective_of(estimator, target))
+
+
+def objective_of(estimator: Any, target: Target) -> Objective:
+    """Return what a leaf is worth to an estimator.
+
+    Parameters
+    ----------
+    estimator : object
+        If it does not say, it is relative risk, with the parameter ``shrinkage`` if there is one.
+    target : Target
+        The rows, of which an objective may need to know the causes.
+    """
+    if hasattr(estimator, "_objective"):
+        objective: Objective = estimator._objective(target)
+        return objective
+    return RelativeRisk(float(getattr(estimator, "shrinkage", 0.0)))
 
 
 def leave_out_censored_at_zero(target: Target, weight: Floats, *, stacklevel: int) -> Floats:
