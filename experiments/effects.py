@@ -220,7 +220,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         if own.empty:
             continue
         peer = peers[peers["scenario"] == name]
-        mob = peer["mob_column"].fillna("").astype(str) if len(peer) else None
+        mob = peer["mob_column"].fillna("").astype(str) if len(peer) >= _BLOCK else None
         rejected = {
             depth: (own[f"p_depth_{depth}"].astype(float) <= 0.05).to_numpy() for depth in (1, 2)
         }

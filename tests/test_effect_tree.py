@@ -268,7 +268,7 @@ def test_a_model_is_saved_with_its_arms(tmp_path):
             EffectTree.load(tmp_path / "damaged.json")
     saved["parameters"]["objective"] = "effect"
     (tmp_path / "damaged.json").write_text(json.dumps(saved))
-    with pytest.raises(ValueError, match="other parameters"):
+    with pytest.raises(ValueError, match="another shrinkage or objective"):
         EffectTree.load(tmp_path / "damaged.json")
 
 

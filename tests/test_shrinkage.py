@@ -156,5 +156,5 @@ def test_files_keep_the_shrinkage(tmp_path):
     text = (tmp_path / "model.json").read_text(encoding="utf-8")
     edited = text.replace('"shrinkage": 3.0', '"shrinkage": 1.0')
     (tmp_path / "model.json").write_text(edited, encoding="utf-8")
-    with pytest.raises(ValueError, match="its tree was fitted with other parameters"):
+    with pytest.raises(ValueError, match="its tree was fitted with another shrinkage"):
         SurTree.load(tmp_path / "model.json")
