@@ -142,6 +142,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
         id: ArrayLike | None = None,
+        init: Any = None,
     ) -> Self:
         """Find the optimal tree.
 
@@ -158,6 +159,8 @@ class CompetingRisksTree(CauseEstimator, SurTree):
             When each row came under observation, before its time: left truncation.
         id : array of shape (n_samples,), optional
             Whose row it is, where persons have several, as in `SurTree.fit`.
+        init : fitted model or Tree, optional
+            A tree to start from, as in `SurTree.fit`.
 
         Returns
         -------
@@ -165,7 +168,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
             The estimator itself.
         """
         require_causes(self.causes)
-        return super().fit(X, y, sample_weight, entry, id)
+        return super().fit(X, y, sample_weight, entry, id, init)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, as JSON and without code.
