@@ -260,11 +260,11 @@ def test_a_search_that_is_stopped_at_its_start_has_the_tree_of_local_search(tabl
     options = {"max_depth": 3, "n_thresholds": None, "min_support": 0.0}
     early = SurTree(**options, time_limit=600.0, progress=stop).fit(X, y)
     assert early.status_ == "interrupted"
-    # Nothing is searched over all cuts yet, so nothing is proven.
-    assert {now.fraction for now in shown} == {0.0}
+    # Next to nothing is searched over all cuts yet.
+    assert max(now.fraction for now in shown) < 0.1
     assert early.loss_ == pytest.approx(shown[-1].loss)
     assert early.loss_ < ten.loss_ - 1
-    assert (early.lower_bound_, early.gap_) == (0, 1)
+    assert 0 <= early.lower_bound_ < early.loss_ and early.gap_ > 0
 
 
 @st.composite

@@ -54,7 +54,7 @@ def test_the_certificate_of_an_optimal_tree(table, tmp_path):
 
 
 def test_a_search_that_was_ended_says_so_with_its_gap(table, tmp_path):
-    model = SurTree(max_depth=4, progress=lambda _: True).fit(*table)
+    model = SurTree(max_depth=5, n_thresholds=30, progress=lambda _: True).fit(*table)
     assert model.status_ == "interrupted"
     assert model.gap_ > 0
     said = text_of(model, tmp_path)
