@@ -264,7 +264,8 @@ def test_a_search_that_is_stopped_at_its_start_has_the_tree_of_local_search(tabl
     assert max(now.fraction for now in shown) < 0.1
     assert early.loss_ == pytest.approx(shown[-1].loss)
     assert early.loss_ < ten.loss_ - 1
-    assert 0 <= early.lower_bound_ < early.loss_ and early.gap_ > 0
+    assert 0 <= early.lower_bound_ < early.loss_
+    assert early.gap_ > 0
 
 
 @st.composite
