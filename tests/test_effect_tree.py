@@ -243,6 +243,16 @@ def test_dividing_rows_of_persons_changes_nothing():
             assert one.ratio == pytest.approx(other.ratio)
 
 
+def test_a_file_has_the_counts_of_arms_where_weights_of_one_leaf_are_whole(tmp_path):
+    X = np.arange(12.0)[:, None]
+    y = np.array([(True, 1.0 + k % 5) for k in range(12)], dtype=[("event", bool), ("time", float)])
+    weight = np.where(X[:, 0] < 6, 1.5, 1.0)
+    model = EffectTree(max_depth=1, min_support=0.0, min_events_arm=1, n_thresholds=None)
+    model.fit(X, y, np.arange(12) % 2, weight)
+    model.save(tmp_path / "model.json")
+    assert EffectTree.load(tmp_path / "model.json").tree_ == model.tree_
+
+
 def test_a_model_is_saved_with_its_arms(tmp_path):
     X, y, arm = trial(5)
     model = EffectTree(2, objective="both").fit(X, y, arm == 1)

@@ -45,7 +45,7 @@ double StumpFiller::seconds_to_sweep(const Columns& columns, int n_rows, bool is
 }
 
 StumpFiller::StumpFiller(StumpStore& store, const Columns& columns, const Rows& rows, const bool* stop)
-    : store_(store), columns_(columns), rows_(rows), stop_(stop) {
+    : store_(store), rows_(rows), stop_(stop) {
     const int n = static_cast<int>(store.order().size());
     for (const int c : store.order()) regions_.push_back(columns[c].regions(3));
     for (int a = 0; a < n; ++a)

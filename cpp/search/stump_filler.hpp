@@ -28,7 +28,6 @@ class StumpFiller {
     void raise(double* to, std::size_t size, const double* from);
 
     StumpStore& store_;
-    const Columns& columns_;
     const Rows& rows_;
     const bool* stop_;
     std::vector<std::unique_ptr<ColumnRegions>> regions_;  // of three levels, by place in the store's order

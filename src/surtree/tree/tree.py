@@ -493,7 +493,10 @@ def _read_arms(saved: dict[str, Any]) -> Arms:
         np.array(saved[name], dtype=np.int32).reshape(len(saved[name]), -1)
         for name in ("n_samples", "n_events")
     )
-    risk = tuple(at_risk_counts(map(_read_counts, leaf)) for leaf in saved["risk"])
+    # All at once, as when they are counted: their type is the smallest that holds them all.
+    counts = at_risk_counts(_read_counts(arm) for leaf in saved["risk"] for arm in leaf)
+    n_arms = len(saved["labels"])
+    risk = tuple(counts[first : first + n_arms] for first in range(0, len(counts), n_arms))
     return Arms(tuple(saved["labels"]), n_samples, n_events, risk)
 
 
