@@ -495,7 +495,7 @@ def _read_arms(saved: dict[str, Any]) -> Arms:
     )
     # All at once, as when they are counted: their type is the smallest that holds them all.
     counts = at_risk_counts(_read_counts(arm) for leaf in saved["risk"] for arm in leaf)
-    n_arms = len(saved["labels"])
+    n_arms = max(len(saved["labels"]), 1)
     risk = tuple(counts[first : first + n_arms] for first in range(0, len(counts), n_arms))
     return Arms(tuple(saved["labels"]), n_samples, n_events, risk)
 
