@@ -1,7 +1,6 @@
 // The Python bindings, and nothing else.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -53,7 +52,7 @@ struct BoundProblem {
                  const Ints& cut_column, const Ints& cut_first, const Ints& cut_last,
                  const Input<bool, 1>& cut_missing, const Input<std::uint64_t, 1>& cut_gaps,
                  const std::string& objective, const Input<double, 1>& parameters, Input<double, 2> sums_,
-                 Input<double, 2> counts_, bool round_down)
+                 Input<double, 2> counts_, double grid, bool round_down)
         : bins(std::move(bins_)), sums(std::move(sums_)), counts(std::move(counts_)) {
         problem.n_columns = bins.shape(0);
         problem.n_rows = bins.shape(1);
@@ -71,6 +70,7 @@ struct BoundProblem {
             throw nb::value_error("wrong number of parameters");
         problem.sums = sums.data();
         problem.counts = counts.data();
+        problem.grid = grid;
         problem.round_down = round_down;
     }
 
@@ -160,19 +160,19 @@ Output<std::int32_t> find_tree_leaves(const BoundProblem& bound, const Ints& cut
 }
 
 template <class Bin>
-auto sum_column(const Input<Bin, 1>& bins, std::size_t n_bins, std::optional<Input<double, 1>> weight) {
-    BinTotals totals = sum_bins(bins.data(), bins.shape(0), n_bins, weight ? weight->data() : nullptr);
+auto sum_column(const Input<Bin, 1>& bins, std::size_t n_bins, const Input<double, 2>& weight) {
+    BinTotals totals = sum_bins(bins.data(), bins.shape(0), n_bins, weight.data(), weight.shape(0));
     return std::tuple(output(std::move(totals.n)), output(std::move(totals.hash_low)),
                       output(std::move(totals.hash_high)), output(std::move(totals.weight)));
 }
 
 // The same for several columns, one after the other, each with room for the same number of bins.
 auto sum_columns(const Input<std::uint16_t, 2>& bins, std::size_t n_bins,
-                 std::optional<Input<double, 1>> weight) {
+                 const Input<double, 2>& weight) {
     BinTotals all;
     for (std::size_t column = 0; column < bins.shape(0); ++column) {
         const BinTotals one = sum_bins(bins.data() + column * bins.shape(1), bins.shape(1), n_bins,
-                                       weight ? weight->data() : nullptr);
+                                       weight.data(), weight.shape(0));
         all.n.insert(all.n.end(), one.n.begin(), one.n.end());
         all.hash_low.insert(all.hash_low.end(), one.hash_low.begin(), one.hash_low.end());
         all.hash_high.insert(all.hash_high.end(), one.hash_high.begin(), one.hash_high.end());
@@ -233,10 +233,10 @@ NB_MODULE(_core, m) {
     nb::class_<BoundProblem>(m, "Problem", "Rows, the cuts allowed on them, and what a leaf is worth.")
         .def(nb::init<Input<std::uint16_t, 2>, const Ints&, const Ints&, const Ints&, const Ints&,
                       const Ints&, const Input<bool, 1>&, const Input<std::uint64_t, 1>&, const std::string&,
-                      const Input<double, 1>&, Input<double, 2>, Input<double, 2>, bool>(),
+                      const Input<double, 1>&, Input<double, 2>, Input<double, 2>, double, bool>(),
              "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
              "cut_missing"_a, "cut_gaps"_a, "objective"_a, "parameters"_a, "sums"_a, "counts"_a,
-             "round_down"_a)
+             "grid"_a, "round_down"_a)
         .def("solve", &solve_problem, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
              "memory_limit"_a, "progress"_a.none(), "known_gains"_a, "switches"_a,
              "The optimal tree of every number of splits.")
@@ -247,10 +247,10 @@ NB_MODULE(_core, m) {
              "The sums of values over each node of some trees, one kind after the other.")
         .def("find_leaves", &find_tree_leaves, "cut"_a, "left"_a, "right"_a, "The leaf of each row.");
 
-    m.def("sum_bins", &sum_column<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a.none(),
-          "Rows in each bin, the two halves of the hash of these rows, and their weight.");
-    m.def("sum_bins", &sum_column<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a.none());
-    m.def("sum_bins_of_columns", &sum_columns, "bins"_a, "n_bins"_a, "weight"_a.none(),
+    m.def("sum_bins", &sum_column<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a,
+          "Rows in each bin, the two halves of the hash of these rows, and the parts of their weight.");
+    m.def("sum_bins", &sum_column<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a);
+    m.def("sum_bins_of_columns", &sum_columns, "bins"_a, "n_bins"_a, "weight"_a,
           "The same for several columns, one after the other.");
     m.def(
         "kernels", [] { return find_kernels("relative_risk")->instruction_set; },

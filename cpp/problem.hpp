@@ -48,7 +48,9 @@ struct Problem {
     std::vector<double> parameters;       // of the objective
     const double* sums = nullptr;         // n_sums of the objective x n_rows
     const double* counts = nullptr;       // counts that `Limits::least` limits x n_rows
-    bool round_down = false;  // round exposures down to the grid (see rows.hpp), not to the nearest
+    double grid = 1;          // the unit that sums are rounded to (see rows.hpp): a power of two, of which
+                              // the total of each sum is less than 2^51
+    bool round_down = false;  // round exposures down to the grid, not to the nearest
 
     std::vector<std::vector<int>> cuts_by_column() const {
         std::vector<std::vector<int>> out(n_columns);
@@ -134,7 +136,7 @@ struct Solution {
 Solution solve(const Problem& problem, const Limits& limits, const Control& control);
 
 // Sums values (n_values x n_rows) over the rows of each node (n_values x nodes of all trees, tree by tree),
-// in plain double precision.
+// in plain double precision: exact where values are whole numbers of a unit.
 void sum_nodes(const Problem& problem, const std::vector<Tree>& trees, const double* values,
                std::size_t n_values, double* sums);
 

@@ -17,6 +17,7 @@ ROOMS = (
     "_types",
     "_words",
     "_tables",
+    "exact",
     "parameters",
     "status",
     "files",

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from problems import Case, expected_losses, relative_risk_rows
 from surtree import SurTree
 from surtree.data.target import Target
+from surtree.exact import Terms
 from surtree.solver.problem import Limits
 from surtree.solver.reference import solve as solve_slowly
 from surtree.survival.baseline import risk_table
@@ -140,4 +141,5 @@ def test_the_weight_at_risk_is_that_of_the_intervals_that_cover_a_time(data):
     first, last = intervals.T
     weight = weight[: first.size]
     expected = [weight[(first <= place) & (place < last)].sum() for place in range(n)]
-    np.testing.assert_allclose(weight_over(first, last, weight, n), expected, rtol=1e-12)
+    found = weight_over(first, last, Terms.of(weight), n)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -43,20 +43,22 @@ int classify(const Problem& problem, bool merge, std::vector<int>& class_of) {
     return n_classes;
 }
 
-// The smallest power of two such that the total of every sum is exact in double precision.
-double finest_grid(const Problem& problem) {
-    double most = 0;
-    for (int c = 0; c < problem.objective->n_sums; ++c) {
-        const double* sums = problem.sums + at(c) * problem.n_rows;
-        double total = 0;
-        for (std::size_t r = 0; r < problem.n_rows; ++r) total += std::abs(sums[r]);
-        most = std::max(most, total);
+// A sum of numbers that are not negative, each rounded up to a whole number of 2^-20: exact, so that it does
+// not depend on their order.
+class SumRoundedUp {
+ public:
+    void add(double value) {
+        const double whole = std::floor(value * 0x1p-30);
+        high_ += static_cast<std::uint64_t>(whole);
+        low_ += static_cast<std::uint64_t>(std::ceil((value - whole * 0x1p30) * 0x1p20));
+        high_ += low_ >> 50;
+        low_ &= (std::uint64_t{1} << 50) - 1;
     }
-    // Two spare bits: each row has at least one unit of exposure after rounding.
-    int exponent = 0;
-    std::frexp(most > 0 ? most : 1.0, &exponent);
-    return std::ldexp(1.0, exponent - 51);
-}
+    double total() const { return static_cast<double>(high_) * 0x1p30 + static_cast<double>(low_) * 0x1p-20; }
+
+ private:
+    std::uint64_t high_ = 0, low_ = 0;  // units of 2^30 and of 2^-20
+};
 
 // Adds a channel of a row, in units of the grid, and returns its slack. If exposures are rounded down, a
 // channel of less than one unit is left out: no leaf gains more by it than the row would gain as a leaf of
@@ -108,7 +110,7 @@ RowSetHash hash_of_row(std::size_t row) { return {mix(2 * row), mix(2 * row + 1)
 Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
     std::vector<int> class_of;
     const int n = classify(problem, merge, class_of);
-    const double grid = finest_grid(problem);
+    const double grid = problem.grid;
     Rows rows{{}, LeafValue(problem, limits, grid), grid};
     const std::size_t n_sums = at(problem.objective->n_sums), width = at(rows.leaf.width());
     RowSet& all = rows.all;
@@ -123,12 +125,14 @@ Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
         std::uint16_t* to = all.bins.data() + c * at(n);
         for (std::size_t r = 0; r < problem.n_rows; ++r) to[class_of[r]] = from[r];
     }
+    SumRoundedUp slack;
     for (std::size_t r = 0; r < problem.n_rows; ++r) {
         double* to = all.sums.data() + at(class_of[r]) * width;
-        rows.slack += add_row(problem, r, grid, to);
+        slack.add(add_row(problem, r, grid, to));
         for (std::size_t c = 0; c < rows.leaf.counted().size(); ++c)
             to[n_sums + c] += problem.counts[rows.leaf.counted()[c] * problem.n_rows + r];
     }
+    rows.slack = slack.total();
     const std::vector<double> totals = sum_rows(all);
     rows.scale = problem.objective->scale(totals.data());
     rows.tie = tie_tolerance * rows.scale;

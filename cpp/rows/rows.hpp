@@ -24,8 +24,8 @@ struct RowSetHash {
 
 RowSetHash hash_of_row(std::size_t row);
 
-// What is in each bin of a column: rows, the hash of their set, and their weight (empty where they have
-// none).
+// What is in each bin of a column: rows, the hash of their set, and the parts of their weight (n_parts x
+// n_bins), which are whole numbers of some units, so that their sums are exact.
 struct BinTotals {
     std::vector<std::int64_t> n;
     std::vector<std::uint64_t> hash_low, hash_high;
@@ -33,16 +33,17 @@ struct BinTotals {
 };
 
 template <class Bin>
-BinTotals sum_bins(const Bin* bins, std::size_t n_rows, std::size_t n_bins, const double* weight) {
+BinTotals sum_bins(const Bin* bins, std::size_t n_rows, std::size_t n_bins, const double* weight,
+                   std::size_t n_parts) {
     BinTotals out{std::vector<std::int64_t>(n_bins), std::vector<std::uint64_t>(n_bins),
-                  std::vector<std::uint64_t>(n_bins), std::vector<double>(weight ? n_bins : 0)};
+                  std::vector<std::uint64_t>(n_bins), std::vector<double>(n_parts * n_bins)};
     for (std::size_t row = 0; row < n_rows; ++row) {
         const auto bin = static_cast<std::size_t>(bins[row]);
         const RowSetHash hash = hash_of_row(row);
         ++out.n[bin];
         out.hash_low[bin] += hash.low;
         out.hash_high[bin] += hash.high;
-        if (weight) out.weight[bin] += weight[row];
+        for (std::size_t p = 0; p < n_parts; ++p) out.weight[p * n_bins + bin] += weight[p * n_rows + row];
     }
     return out;
 }

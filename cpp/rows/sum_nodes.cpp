@@ -1,5 +1,6 @@
 // Sums and leaves of finished trees.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -66,24 +67,38 @@ void visit_leaves(const Problem& problem, const std::vector<Tree>& trees, const 
     visit_leaves(problem, trees, roots, rows, visit);
 }
 
+// Sums of leaves. The compiler knows how many kinds of values are added at once: some may be unused.
+template <std::size_t Width>
+void sum_leaves(const Problem& problem, const std::vector<Tree>& trees, const std::vector<std::size_t>& first,
+                const double* values, std::size_t n_values, double* sums) {
+    std::vector<std::array<double, Width>> by_row(problem.n_rows);
+    for (std::size_t v = 0; v < n_values; ++v)
+        for (std::size_t r = 0; r < problem.n_rows; ++r) by_row[r][v] = values[v * problem.n_rows + r];
+    visit_leaves(problem, trees, [&](const std::vector<Place>& leaves, const RowList& rows) {
+        std::array<double, Width> total{};
+        for (const std::int32_t row : rows)
+            for (std::size_t v = 0; v < Width; ++v) total[v] += by_row[at(row)][v];
+        for (const auto& [tree, node] : leaves)
+            for (std::size_t v = 0; v < n_values; ++v)
+                sums[v * first.back() + first[tree] + at(node)] = total[v];
+    });
+}
+
 }  // namespace
 
 void sum_nodes(const Problem& problem, const std::vector<Tree>& trees, const double* values,
                std::size_t n_values, double* sums) {
     std::vector<std::size_t> first{0};  // node of each tree, and how many there are
     for (const Tree& tree : trees) first.push_back(first.back() + tree.cut.size());
-    std::vector<double> by_row(n_values * problem.n_rows), total(n_values);
-    for (std::size_t v = 0; v < n_values; ++v)
-        for (std::size_t r = 0; r < problem.n_rows; ++r)
-            by_row[r * n_values + v] = values[v * problem.n_rows + r];
-    visit_leaves(problem, trees, [&](const std::vector<Place>& leaves, const RowList& rows) {
-        std::fill(total.begin(), total.end(), 0.0);
-        for (const std::int32_t row : rows)
-            for (std::size_t v = 0; v < n_values; ++v) total[v] += by_row[at(row) * n_values + v];
-        for (const auto& [tree, node] : leaves)
-            for (std::size_t v = 0; v < n_values; ++v)
-                sums[v * first.back() + first[tree] + at(node)] = total[v];
-    });
+    constexpr std::size_t most = 16;  // at once
+    for (std::size_t done = 0; done < n_values; done += most) {
+        const std::size_t n = std::min(n_values - done, most);
+        const auto sum = n <= 4   ? sum_leaves<4>
+                         : n <= 6 ? sum_leaves<6>
+                         : n <= 8 ? sum_leaves<8>
+                                  : sum_leaves<most>;
+        sum(problem, trees, first, values + done * problem.n_rows, n, sums + done * first.back());
+    }
     for (std::size_t v = 0; v < n_values; ++v)
         for (std::size_t t = 0; t < trees.size(); ++t) {
             const Tree& tree = trees[t];

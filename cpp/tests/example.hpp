@@ -66,6 +66,7 @@ struct Example {
         problem.objective = find_kernels("relative_risk");
         problem.parameters = {below(3) == 0 ? 0.3 * (1 + below(10)) : 0.0};
         problem.sums = sums.data();
+        set_grid();
         counts.assign(problem.n_rows, 1.0);
         counts.insert(counts.end(), has_event.begin(), has_event.end());
         problem.counts = counts.data();
@@ -81,6 +82,17 @@ struct Example {
         min_events = events;
         limits = {depth, splits, {samples > 1 ? samples : 0.0, static_cast<double>(events)}};
     }
+
+    // The finest one. To be called where sums were changed.
+    void set_grid() {
+        double most = 0;
+        for (auto first = sums.begin(); first != sums.end(); first += n_rows())
+            most = std::max(most, std::accumulate(first, first + n_rows(), 0.0));
+        int exponent = 0;
+        std::frexp(most, &exponent);
+        problem.grid = std::ldexp(1.0, exponent - 51);
+    }
+    std::ptrdiff_t n_rows() const { return static_cast<std::ptrdiff_t>(problem.n_rows); }
 
     double& events(std::size_t row) { return sums[row]; }
     double& hazard(std::size_t row) { return sums[problem.n_rows + row]; }

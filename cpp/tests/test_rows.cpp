@@ -57,6 +57,7 @@ TEST(rounding_down_lowers_hazards_and_counts_what_is_lost) {
         problem.round_down = true;
         example.hazard(0) = 1e18;  // a unit of the grid is more than the other hazards
         example.events(1) = 1000;
+        example.set_grid();
         const Rows rows = merge_rows(problem, {3, 7}, false);
         double slack = 0;
         for (std::size_t r = 0; r < problem.n_rows; ++r) {

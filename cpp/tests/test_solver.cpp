@@ -137,6 +137,7 @@ TEST(rounding_down_hides_no_better_tree) {
         // A prior far beyond all events would hide them: the caller refuses it.
         example.problem.parameters[0] *= events;
         example.problem.round_down = true;
+        example.set_grid();
         example.limits.max_depth = std::min(example.limits.max_depth, 3);
         example.limits.max_splits = std::min(example.limits.max_splits, 4);
         for (const Control& control : {Control{}, bisecting()}) {

@@ -23,6 +23,7 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.quantile_block import QuantileColumn, neighbours
 from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 from surtree.data.table import Column
+from surtree.exact import Terms
 from surtree.solver.core import sum_bins
 
 Places = NDArray[np.intp]
@@ -89,12 +90,12 @@ class CandidateCuts:
     given: bool = False
     held: CutSupport | None = None
 
-    def support(self, weight: Floats | None = None) -> CutSupport:
+    def support(self, weight: Terms | None = None) -> CutSupport:
         """Return the rows for which each cut holds: their number, hash and weight.
 
         Parameters
         ----------
-        weight : array of float of shape (n_rows,), optional
+        weight : Terms, optional
             The weight of each row, one if None.
         """
         if self.held is not None:
@@ -284,7 +285,7 @@ def _category_cuts(
 ) -> CandidateCuts:
     present_rows = ~column.missing if column.has_missing else slice(None)
     codes, weight = column.values[present_rows], weight[present_rows]
-    frequency = np.bincount(codes, weight, minlength=len(column.categories))
+    frequency = Terms.of(weight).total_by(codes, len(column.categories))
     present = np.flatnonzero(frequency)
     own = present
     if len(present) > max_categories:
@@ -403,10 +404,11 @@ def filter_cuts(
         Whether each cut holds for more than half of the weight.
     """
     # If all weights are one, the number of rows is their weight.
-    weighed = None if (weight == 1).all() else weight
+    weighed = None if (weight == 1).all() else Terms.of(weight)
+    total = weight.size if weighed is None else weighed.total
     found = [candidates.support(weighed) for candidates in columns]
     n_rows = np.concatenate([held.n_rows for held in found])
-    held, total = np.concatenate([held.weight for held in found]), weight.sum()
+    held = np.concatenate([held.weight for held in found])
     kept = (n_rows > 0) & (n_rows < len(weight))
     if min_support > 0:
         given = np.repeat([one.given for one in columns], [one.first.size for one in columns])

@@ -21,6 +21,7 @@ from surtree.cuts.quantile_block import QuantileColumn, quantile_columns
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights, require_events
+from surtree.exact import Terms
 from surtree.parameters import require_share, require_whole
 from surtree.solver.clock import Clock
 from surtree.solver.problem import BinnedRows
@@ -341,7 +342,7 @@ class _Quantiles:
     def __init__(self, table: Table, n_thresholds: int | None, weight: Floats) -> None:
         self._table = table
         self._n_thresholds = n_thresholds
-        self._weight = None if (weight == 1).all() else weight
+        self._weight = None if (weight == 1).all() else Terms.of(weight)
         self._at_once = max(1, _CELLS_AT_ONCE // max(table.n_rows, 1))
         self._first = 0
         self._values: Floats = np.empty((0, 0))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.cuts.thresholds import midpoint
+from surtree.exact import Terms
 from surtree.solver.core import sum_bins
 from surtree.solver.restriction import quantile_places
 
@@ -44,7 +45,7 @@ class QuantileColumn:
 
 
 def quantile_columns(
-    values: Floats, n_thresholds: int, weight: Floats | None
+    values: Floats, n_thresholds: int, weight: Terms | None
 ) -> list[QuantileColumn | None]:
     """Find the quantile cuts of several columns.
 
@@ -54,7 +55,7 @@ def quantile_columns(
         The columns, a line each.
     n_thresholds : int
         The most thresholds of a column.
-    weight : array of float of shape (n_rows,), optional
+    weight : Terms, optional
         The weight of each row, one if None. It does not move thresholds.
 
     Returns
@@ -154,7 +155,7 @@ def _bins(values: Floats, thresholds: Floats) -> NDArray[np.uint16]:
 
 
 def _columns(
-    bins: NDArray[np.uint16], thresholds: Floats, n_thresholds: int, weight: Floats | None
+    bins: NDArray[np.uint16], thresholds: Floats, n_thresholds: int, weight: Terms | None
 ) -> list[QuantileColumn]:
     n_columns, n_bins = len(bins), n_thresholds + 1
     n, low, high, weighed = (

@@ -22,6 +22,7 @@ from surtree.data.persons import (
     tell_copies_apart,
 )
 from surtree.data.table import Column, Table, read_array, read_series
+from surtree.exact import Terms
 
 # Ticks of a time axis outside of these limits would underflow or overflow.
 _LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100
@@ -136,7 +137,7 @@ class Target:
 
     def total(self, weight: Floats) -> float:
         """Return the weight of all rows; where they are parts of persons, that of the persons."""
-        return float((weight if self.share is None else weight * self.share).sum())
+        return Terms.of(weight if self.share is None else weight * self.share).total
 
 
 def read_target(

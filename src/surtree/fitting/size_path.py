@@ -124,6 +124,5 @@ def _rounding(tree: Tree, sums: RowSums) -> float:
     It matters where the gain is steep: in leaves with a tiny hazard and an event.
     """
     leaves = tree.leaves
-    grid = 2.0**-50 * float(np.abs(sums.values).sum(axis=1).max())
     slope = tree.objective.slope(tree.sums[leaves].T)
-    return float((slope * tree.n_samples[leaves]).sum()) * grid
+    return float((slope * tree.n_samples[leaves]).sum()) * sums.unit

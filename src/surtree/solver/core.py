@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surtree import _core
 from surtree._types import Floats
+from surtree.exact import Terms
 from surtree.solver.problem import (
     BinnedRows,
     Forest,
@@ -38,7 +39,7 @@ def default_memory_limit() -> int:
 
 
 def sum_bins(
-    bins: NDArray[Any], n_bins: int, weight: Floats | None
+    bins: NDArray[Any], n_bins: int, weight: Terms | None
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], Floats]:
     """Return, for each bin of a column, the number, the hash and the weight of its rows.
 
@@ -48,7 +49,7 @@ def sum_bins(
         The bin of each row, in one column or in several.
     n_bins : int
         The number of bins of a column.
-    weight : array of float of shape (n_rows,), optional
+    weight : Terms, optional
         The weight of each row. Without it no weights are returned.
 
     Returns
@@ -57,9 +58,12 @@ def sum_bins(
         One column after the other. The hash of a set of rows is the sum of 128-bit random numbers,
         one for each row: their low and high halves.
     """
-    if bins.ndim == 2:
-        return _core.sum_bins_of_columns(bins, n_bins, weight)
-    return _core.sum_bins(bins, n_bins, weight)
+    add = _core.sum_bins_of_columns if bins.ndim == 2 else _core.sum_bins
+    if weight is None:
+        return add(bins, n_bins, np.empty((0, 0)))
+    n_rows, low, high, parts = add(bins, n_bins, np.ascontiguousarray(weight.parts))
+    by_part = parts.reshape(-1, len(weight.parts), n_bins).swapaxes(0, 1)
+    return n_rows, low, high, weight.grid.join(by_part).ravel()
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -95,6 +99,7 @@ class Problem:
             parameters=np.array(sums.objective.parameters, dtype=np.float64),
             sums=np.ascontiguousarray(sums.objective.core_values(sums.values)),
             counts=np.stack(list(sums.counts.values())),
+            grid=sums.unit,
             round_down=sums.is_uneven,
         )
 

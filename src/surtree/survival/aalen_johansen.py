@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from surtree._types import Floats
 from surtree.data.causes import CauseTarget
+from surtree.exact import Terms
 from surtree.survival.baseline import risk_table
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.kaplan_meier import EventCounts
@@ -162,8 +163,9 @@ def count_causes(target: CauseTarget, weight: Floats) -> tuple[Floats, CauseCoun
         The weight of each row.
     """
     table = risk_table(target, weight)
-    deaths = np.zeros((len(target.causes), table.times.size))
     rows = target.event
-    places = np.searchsorted(target.causes, target.cause[rows])
-    np.add.at(deaths, (places, np.searchsorted(table.times, target.time[rows])), weight[rows])
-    return table.times, CauseCounts(table.at_risk, deaths)
+    size = len(target.causes), table.times.size
+    place = np.searchsorted(target.causes, target.cause[rows]) * size[1]
+    place += np.searchsorted(table.times, target.time[rows])
+    deaths = Terms.of(weight[rows]).total_by(place, size[0] * size[1])
+    return table.times, CauseCounts(table.at_risk, deaths.reshape(size))

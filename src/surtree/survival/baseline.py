@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import ArrayValue, Floats
 from surtree.data.target import Target
+from surtree.exact import Terms
 from surtree.survival.intervals import weight_over
 
 # Of the floor of a row: too little to change a sum, and enough to divide by.
@@ -101,9 +102,11 @@ def nelson_aalen(target: Target, weight: Floats) -> Baseline:
         the hazard of a row that left before the first event, or the smallest step of the estimate
         where that is less.
     """
-    table = risk_table(target, weight)
+    terms = Terms.of(weight)
+    table = _risk_table(target, terms)
     steps = table.deaths / table.at_risk
-    floor = min(1.0 / (target.total(weight) + 1.0), float(steps.min()))
+    total = terms.total if target.share is None else target.total(weight)
+    floor = min(1.0 / (total + 1.0), float(steps.min()))
     return Baseline(table.times, np.cumsum(steps), floor, float(target.time.max()))
 
 
@@ -112,23 +115,27 @@ def risk_table(target: Target, weight: Floats) -> RiskTable:
 
     A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
     """
-    ascending, weights = target.time[target.order], weight[target.order]
+    return _risk_table(target, Terms.of(weight))
+
+
+def _risk_table(target: Target, weight: Terms) -> RiskTable:
+    ascending, weights = target.time[target.order], weight.take(target.order)
     with_event = np.flatnonzero(target.event[target.order])
     event_times = ascending[with_event]
     starts = np.flatnonzero(np.diff(event_times, prepend=-np.inf))
-    times, deaths = event_times[starts], np.add.reduceat(weights[with_event], starts)
+    times = event_times[starts]
+    deaths = weight.grid.join(np.add.reduceat(weights.take(with_event).parts, starts, axis=1))
     if target.entry is None:
         at_risk = _weight_from(ascending, weights, times)
     else:
         first, last = (np.searchsorted(times, t, side="right") for t in (target.entry, target.time))
         at_risk = weight_over(first, last, weight, times.size)
-    # Summation order may round the count below the rows that are at risk for certain.
-    return RiskTable(times, np.maximum(at_risk, deaths), deaths)
+    return RiskTable(times, at_risk, deaths)
 
 
-def _weight_from(ascending: Floats, weights: Floats, times: Floats) -> Floats:
+def _weight_from(ascending: Floats, weights: Terms, times: Floats) -> Floats:
     """Return the weight of the rows whose value, here ascending, is at least each of the times."""
-    # Summed from the last row backwards, so that small risk sets at the end stay accurate.
-    from_here_on = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
-    weight_from: Floats = from_here_on[np.searchsorted(ascending, times, side="left")]
-    return weight_from
+    from_here_on = np.cumsum(weights.parts[:, ::-1], axis=1)[:, ::-1]
+    # No time is after the last row.
+    first = np.searchsorted(ascending, times, side="left")
+    return weights.grid.join(from_here_on[:, first])

@@ -12,7 +12,7 @@ from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline, nelson_aalen
 from surtree.survival.channels import Channels
-from surtree.survival.objective import row_counts, saturated_gain
+from surtree.survival.objective import hazard_bound, row_counts, saturated_gain
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +113,15 @@ class CauseHazards(Channels):
             alone = saturated_gain(target, np.stack(lines[-2:]), hazard)
             constants = constants + counts * alone
         return np.stack(lines), constants
+
+    def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
+        """Return the events of each cause, and what its hazard does not exceed."""
+        assert isinstance(baseline, CauseBaseline)
+        bounds = [
+            (events, hazard_bound(float(events), weight, own))
+            for events, own in zip(total[0::2], baseline.of_cause, strict=True)
+        ]
+        return np.ravel(bounds)
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return rows, events of any cause, and events of the causes that count."""

@@ -6,6 +6,7 @@ A new objective is a class here (or in a file of its own, named in `OBJECTIVES`)
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.data.target import Target
+from surtree.exact import Grid, Terms
 from surtree.parameters import require_shrinkage
 from surtree.survival.baseline import Baseline, nelson_aalen
 
@@ -27,6 +29,8 @@ MOST_PRIOR = 1e5
 # The same for the hazard of all rows, where weights are uneven. Without weights it is hardly above
 # the events; it is where the heaviest rows left before the first event.
 MOST_HAZARD = 1e3
+# More than the rounding of sums over the baseline's steps and the rows.
+_ROUNDING = 2.0**-20
 
 
 class Objective(ABC):
@@ -148,7 +152,28 @@ class Objective(ABC):
             The hazard that all rows share; it may come from other rows.
         """
         values, constants = self.row_values(target, weight, baseline)
-        return RowSums(self, values, self.row_counts(target, weight), weight, constants)
+        return RowSums(self, values, self.row_counts(target, weight), weight, constants, baseline)
+
+    def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
+        """Return what the sums over all rows do not exceed, known before they are added up.
+
+        None where nothing is known; then the unit of the core is that of the sums themselves.
+
+        Parameters
+        ----------
+        total : array of float of shape (n_sums,)
+            The sums over all rows; of these, only the events are used.
+        weight : float
+            The weight of all rows; of persons, where rows are parts of them.
+        baseline : Baseline
+            That of the same rows.
+        """
+        return None
+
+    def unit(self, total: Floats, weight: float, baseline: Baseline) -> float | None:
+        """Return the unit of the sums of the core, as far as `total_bounds` tells."""
+        bounds = self.total_bounds(total, weight, baseline)
+        return None if bounds is None else unit_of(float(self.core_values(bounds[:, None]).max()))
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return, by name, what each row adds to the counts that limit leaves."""
@@ -180,6 +205,8 @@ class RowSums:
         The weight of each row, above zero.
     constants : array of float of shape (n_rows,)
         The part of the loss of each row that no tree changes.
+    baseline : Baseline, optional
+        The hazard that all rows share, if these are all rows that it was estimated from.
     """
 
     objective: Objective
@@ -187,18 +214,45 @@ class RowSums:
     counts: Mapping[str, Floats]
     weight: Floats
     constants: Floats
+    baseline: Baseline | None = None
+
+    @cached_property
+    def terms(self) -> tuple[Terms, ...]:
+        """The values, a line each, as terms of exact sums."""
+        return tuple(map(Terms.of, self.values))
 
     @cached_property
     def total(self) -> Floats:
         """The sums over all rows."""
-        total: Floats = self.values.sum(axis=1)
-        return total
+        return np.array([terms.total for terms in self.terms])
 
     @cached_property
     def constant(self) -> float:
         """The part of the loss that no tree changes: no tree gains more."""
-        # Not a dot product: that may start the threads of a linear algebra library.
-        return float(self.constants.sum())
+        return self._constant_terms.total
+
+    @cached_property
+    def unit(self) -> float:
+        """The unit of the sums of the core: the total of each is less than 2**53 of it."""
+        if self.baseline is not None:
+            samples = self.counts["samples"]
+            weight = self.weight_terms if (samples == 1).all() else Terms.of(samples * self.weight)
+            unit = self.objective.unit(self.total, weight.total, self.baseline)
+            # Rows that have the baseline of others may have more hazard.
+            total = self.objective.core_values(self.total[:, None])
+            if unit is not None and float(total.max()) < unit * 2.0**51:
+                return unit
+        lines = np.abs(self.objective.core_values(self.values))
+        return unit_of(max(Terms.of(line).total for line in lines))
+
+    @cached_property
+    def weight_terms(self) -> Terms:
+        """The weights, as terms of exact sums."""
+        return Terms.of(self.weight)
+
+    @cached_property
+    def _constant_terms(self) -> Terms:
+        return Terms.of(self.constants)
 
     @cached_property
     def scale(self) -> float:
@@ -211,21 +265,32 @@ class RowSums:
         return self.objective.is_uneven(self.weight)
 
     @cached_property
-    def node_values(self) -> tuple[Floats, list[int]]:
-        """What a tree adds up over the rows of each node, a line for each kind of sum.
+    def node_values(self) -> NodeValues:
+        """What a tree adds up over the rows of each node.
 
         The kinds are the sums of the objective, the constant, rows, rows with events, and weight.
-        Equal lines (without weights there are some) are kept once: the second value is the line of
-        each kind.
         """
+        counts = np.stack([np.ones(self.weight.size), self.counts["events"]])
         kinds = [
-            *self.values,
-            self.constants,
-            np.ones(self.weight.size),
-            self.counts["events"],
-            self.weight,
+            *self.terms,
+            self._constant_terms,
+            *(Terms(Grid(), count[None]) for count in counts),
+            self.weight_terms,
         ]
-        return distinct_lines(kinds)
+        lines: list[Floats] = []
+        whole: list[int] = []  # lines
+        places = []
+        for terms in kinds:
+            first = len(lines)
+            if not terms.grid.units:
+                # Equal lines (without weights there are some) are added up once.
+                equal = (k for k in whole if np.array_equal(lines[k], terms.parts[0]))
+                first = next(equal, first)
+                whole.append(first)
+            if first == len(lines):
+                lines += list(terms.parts)
+            places.append((terms.grid, slice(first, first + len(terms.parts))))
+        return NodeValues(np.stack(lines), tuple(places))
 
     def take(self, rows: NDArray[Any]) -> RowSums:
         """Return the sums of some rows, given by their positions or by a mask."""
@@ -239,8 +304,7 @@ class RowSums:
 
     def loss(self, prediction: Floats) -> float:
         """Return the loss of all rows, given what a tree predicts for each of them."""
-        cost = self.objective.variable_loss(self.values, prediction)
-        return self.constant + float(cost.sum())
+        return self.constant + Terms.of(self.objective.variable_loss(self.values, prediction)).total
 
     def risk_of_groups(self, group: NDArray[np.intp], n_groups: int) -> Floats:
         """Return the risk of groups of rows.
@@ -253,14 +317,46 @@ class RowSums:
             The number of groups, each with some row.
         """
         rows = group >= 0
-        sums = [total_by(group[rows], values[rows], n_groups) for values in self.values]
+        sums = [terms.take(rows).total_by(group[rows], n_groups) for terms in self.terms]
         return self.objective.risk(np.stack(sums))
 
     def partition_loss(self, label: NDArray[np.intp]) -> float:
         """Return the loss of all rows, given the number of the leaf of each of them."""
         n_leaves = int(label.max()) + 1
-        sums = np.stack([total_by(label, values, n_leaves) for values in self.values])
+        sums = np.stack([terms.total_by(label, n_leaves) for terms in self.terms])
         return self.constant - float(self.objective.gain(sums).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class NodeValues:
+    """What is added up over the rows of each node.
+
+    Parameters
+    ----------
+    lines : array of float of shape (n_lines, n_rows)
+        Parts of values: their sums are exact, in any order.
+    kinds : tuple of (Grid, slice)
+        For each kind of sum, its grid and its lines.
+    """
+
+    lines: Floats
+    kinds: tuple[tuple[Grid, slice], ...]
+
+    def join(self, sums: Floats) -> list[Floats]:
+        """Return the sums of each kind, from the sums of the lines, (n_lines, n_nodes)."""
+        return [grid.join(sums[lines]) for grid, lines in self.kinds]
+
+
+def unit_of(most: float) -> float:
+    """Return the unit of the core for sums whose totals are at most so much.
+
+    Parameters
+    ----------
+    most : float
+        Not negative.
+    """
+    # Less than 2**51 units: two spare bits, as each row has at least one unit of exposure.
+    return math.ldexp(1.0, math.frexp(most if most > 0 else 1.0)[1] - 51)
 
 
 @dataclass(frozen=True)
@@ -301,6 +397,10 @@ class RelativeRisk(Objective):
         events = np.where(target.event, weight, 0.0)
         values = np.stack([events, weight * hazard])
         return values, saturated_gain(target, values, hazard)
+
+    def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
+        """Return the events, and what the hazard of rows with this baseline does not exceed."""
+        return np.array([total[0], hazard_bound(float(total[0]), weight, baseline)])
 
     def gain(self, sums: ArrayLike) -> Floats:
         """Return ``E log(E / H)``, zero without an event; with the prior added to both."""
@@ -361,6 +461,23 @@ class RelativeRisk(Objective):
 RELATIVE_RISK = RelativeRisk()
 
 
+def hazard_bound(events: float, weight: float, baseline: Baseline) -> float:
+    """Return what the weighted hazard of all rows does not exceed, at most twice as much as it is.
+
+    At each event time the baseline adds deaths over weight at risk to the hazard of the weight at
+    risk: all rows together have as much hazard as events, and the floor where they left before the
+    first event. Rows that did not have at least the floor each, as it is the smallest step.
+
+    Parameters
+    ----------
+    events, weight : float
+        The weight of all events and of all rows.
+    baseline : Baseline
+        That of the same rows.
+    """
+    return (events + baseline.floor * weight) * (1.0 + _ROUNDING)
+
+
 def require_visible_events(sums: RowSums, hazard: float) -> None:
     """Refuse rows, or a prior, beside which the events of all rows are lost in rounding.
 
@@ -403,8 +520,8 @@ def saturated_gain(target: Target, values: Floats, hazard: Floats) -> Floats:
     events = values[0]
     if target.spell is None:
         return np.asarray(-(events * np.log(hazard)))
-    place = np.unique(target.spell, return_inverse=True)[1]
-    total, expected = (np.bincount(place, weights=line) for line in values)
+    names, place = np.unique(target.spell, return_inverse=True)
+    total, expected = (Terms.of(line).total_by(place, names.size) for line in values)
     gain = np.log(np.where(total > 0, total / expected, 1.0))
     return np.asarray(events * gain[place])
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from surtree._types import Floats
 from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
+from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
 from surtree.survival.objective import RowSums, row_counts, saturated_gain
@@ -121,7 +122,7 @@ class ArmContrasts(ArmHazards):
         # The gain of one hazard for all arms is not below -E log(H / e), with all the hazard that
         # there is and the lightest event e.
         lightest = float(weight[target.event].min(initial=weight.max()))
-        most = max(float(np.log(hazard.sum() / lightest)), 0.0)
+        most = max(float(np.log(Terms.of(hazard.ravel()).total / lightest)), 0.0)
         return values, constants + most * events.sum(axis=0)
 
     def gain(self, sums: ArrayLike) -> Floats:

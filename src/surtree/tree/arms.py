@@ -11,6 +11,7 @@ from scipy.special import betaincinv, fdtri, ndtri
 
 from surtree._types import ArrayValue, Floats
 from surtree.data.arms import ArmTarget, Label
+from surtree.exact import Terms
 from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL, log_log_band, require_level
@@ -89,7 +90,7 @@ def count_arms(
     tree: Tree,
     leaf_of_row: NDArray[np.int32],
     target: ArmTarget,
-    weight: Floats,
+    weight: Terms,
     baseline: Baseline,
     labels: tuple[Label, ...],
 ) -> Arms:

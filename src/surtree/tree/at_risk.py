@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from surtree._types import ArrayValue, Floats
 from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
+from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.intervals import weight_over
 from surtree.survival.kaplan_meier import EventCounts
-from surtree.survival.objective import total_by
 from surtree.survival.time_axis import round_times
 
 Integers = NDArray[np.int32]
@@ -90,7 +90,7 @@ def leaf_at_risk(
     leaf_of_row: Integers,
     left: Integers,
     target: Target,
-    weight: Floats,
+    weight: Terms,
     baseline: Baseline,
 ) -> tuple[AtRiskCounts, ...]:
     """Count, for each leaf, the rows at risk and the events over time."""
@@ -128,7 +128,7 @@ def leaf_at_risk(
 
 
 def _at_events(
-    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, baseline: Baseline
+    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Terms, baseline: Baseline
 ) -> Iterator[tuple[NDArray[Any], ...]]:
     """Yield the steps of each leaf, and what is at risk and dies there."""
     n_times = baseline.times.size
@@ -140,23 +140,24 @@ def _at_events(
         cell = (leaf[own] - first) * size[1] + passed[own]
         n_cells, died = size[0] * size[1], target.event[own]
         # Weight is at risk up to the event time that it passes last, and changes at the next.
-        leaving = total_by(cell, weight[own], n_cells).reshape(size)
-        at_risk = _from_each_on(leaving)[:, 1:]
-        deaths = total_by(cell[died], weight[own][died], n_cells).reshape(size)[:, 1:]
-        for line, dying, gone in zip(at_risk, deaths, leaving[:, :-1], strict=True):
-            changed = gone > 0
+        weights = weight.take(own)
+        leaving = weights.parts_by(cell, n_cells).reshape(-1, *size)
+        at_risk = weight.grid.join(_from_each_on(leaving)[:, :, 1:])
+        deaths = weights.take(died).total_by(cell[died], n_cells).reshape(size)[:, 1:]
+        for place, (line, dying) in enumerate(zip(at_risk, deaths, strict=True)):
+            changed = np.logical_or(leaving[:, place, :-1].any(axis=0), dying > 0)
             changed[0] = True
-            step = np.flatnonzero(changed | (dying > 0))
+            step = np.flatnonzero(changed)
             yield step, line[step], dying[step]
 
 
-def _from_each_on(values: Floats) -> Floats:
-    """Return the sum from each place of a line to its end; nothing is subtracted."""
-    return np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+def _from_each_on(parts: Floats) -> Floats:
+    """Return the sum from each place of a line, the last axis, to its end."""
+    return np.cumsum(parts[..., ::-1], axis=-1)[..., ::-1]
 
 
 def _at_events_with_entry(
-    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, baseline: Baseline
+    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Terms, baseline: Baseline
 ) -> Iterator[tuple[NDArray[Any], ...]]:
     """Yield the same, where rows enter after time zero."""
     assert target.entry is not None
@@ -166,22 +167,21 @@ def _at_events_with_entry(
     last = baseline.steps(target)
     order = np.argsort(leaf, kind="stable")
     for rows in np.split(order, np.searchsorted(leaf[order], np.arange(1, n_leaves))):
-        at_risk = weight_over(first[rows], last[rows], weight[rows], n_times)
+        at_risk = weight_over(first[rows], last[rows], weight.take(rows), n_times)
         died = rows[target.event[rows]]
-        deaths = total_by(last[died] - 1, weight[died], n_times)
-        # Where rows come and go, by their number: sums of fractions may round at other places.
+        deaths = weight.take(died).total_by(last[died] - 1, n_times)
+        # Where rows come and go, by their number: their weights may cancel.
         moved = np.bincount(first[rows], minlength=n_times + 1)[:n_times] > 0
         moved |= np.bincount(last[rows], minlength=n_times + 1)[:n_times] > 0
         step = np.flatnonzero(moved | (deaths > 0))
-        # Summation order may round the count below the rows that are at risk for certain.
-        yield step, np.maximum(at_risk, deaths)[step], deaths[step]
+        yield step, at_risk[step], deaths[step]
 
 
 def _by_cause(
     leaf: NDArray[np.intp],
     steps: list[NDArray[Any]],
     target: CauseTarget,
-    weight: Floats,
+    weight: Terms,
     baseline: Baseline,
 ) -> Iterator[dict[str, NDArray[Any]]]:
     """Yield the weight of the events of each cause at the steps of each leaf."""
@@ -190,7 +190,7 @@ def _by_cause(
         rows = target.event & (leaf == place)
         cell = cause[rows] * step.size + np.searchsorted(step, time[rows])
         size = len(target.causes), step.size
-        deaths = total_by(cell, weight[rows], size[0] * size[1])
+        deaths = weight.take(rows).total_by(cell, size[0] * size[1])
         yield {"by_cause": deaths.reshape(size)}
 
 
@@ -215,7 +215,7 @@ def _last_times(leaf: NDArray[np.intp], n_leaves: int, target: Target) -> Floats
 
 
 def _at_round_times(
-    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Floats, times: Floats
+    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Terms, times: Floats
 ) -> Floats:
     """Return the weight at risk at each of some times, a line for each leaf.
 
@@ -225,27 +225,26 @@ def _at_round_times(
         The position among the leaves of the leaf of each row.
     n_leaves : int
         How many there are.
-    target, weight : Target, array of float
+    target, weight : Target, Terms
         The rows.
     times : array of float
         Ascending, the first is zero.
     """
 
     def from_each_on(place: NDArray[np.intp]) -> Floats:
-        """Return the weight of the rows whose place is each one or later."""
-        sums = total_by(leaf * times.size + place, weight, n_leaves * times.size)
-        return _from_each_on(sums.reshape(n_leaves, -1))
+        """Return, in parts, the weight of the rows whose place is each one or later."""
+        sums = weight.parts_by(leaf * times.size + place, n_leaves * times.size)
+        return _from_each_on(sums.reshape(-1, n_leaves, times.size))
 
     # A row is at risk until the last of these times that it reaches ...
     at_risk = from_each_on(np.searchsorted(times, target.time, side="right") - 1)
     if target.entry is None:
-        return at_risk
+        return weight.grid.join(at_risk)
     # ... and not before it enters; rows with entry zero are at risk from the start.
     waiting = from_each_on(np.searchsorted(times, target.entry, side="right") - 1)
-    waiting[:, 0] = total_by(leaf, weight * (target.entry > 0), n_leaves)
-    difference = at_risk - waiting
-    # Where no row is left, rounding of fractional weights may leave a small number.
-    return np.where(difference > 1e-12 * at_risk[:, :1], difference, 0.0)
+    late = target.entry > 0
+    waiting[:, :, 0] = weight.take(late).parts_by(leaf[late], n_leaves)
+    return weight.grid.join(at_risk - waiting)
 
 
 def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, ...]:

@@ -66,8 +66,10 @@ def lazy_trees(
     # The nodes of all trees, one after the other, are computed at once.
     joined = Forest.of(topologies)
     objective = problem.sums.objective
-    lines, line_of_kind = problem.sums.node_values
-    *sums, constant, n_samples, n_events, weight = problem.sum_nodes(joined, lines)[line_of_kind]
+    values = problem.sums.node_values
+    *sums, constant, n_samples, n_events, weight = values.join(
+        problem.sum_nodes(joined, values.lines)
+    )
     nodes: dict[str, Any] = {
         "left": joined.left,
         "right": joined.right,
@@ -157,7 +159,7 @@ def with_at_risk(
         The kind of curve that its leaves predict with.
     """
     leaf_of_row = problem.find_leaves(topology)
-    weight = problem.sums.weight
+    weight = problem.sums.weight_terms
     risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
     n_persons = None if target.person is None else _count_persons(tree, leaf_of_row, target.person)
     arms = None
