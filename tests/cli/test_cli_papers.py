@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 
+import onnxruntime
 import pytest
 
 from surtree import CompetingRisksTree, EffectTree, SurTree, SurTreeCV, validate
@@ -144,3 +145,18 @@ def test_methods_are_written(surtree, models):
 )
 def test_options_without_effect_are_refused(surtree, models, options):
     surtree("show", models / "leaf.json", *options, code=2)
+
+
+def test_onnx_is_a_file(surtree, models, tmp_path):
+    file = tmp_path / "model.onnx"
+    arguments = ("show", models / "tuned.json", "--format", "onnx")
+    surtree(*arguments, "-o", file)
+    session = onnxruntime.InferenceSession(file.read_bytes())
+    assert [one.name for one in session.get_outputs()] == ["risk"]
+    surtree(*arguments, "-o", file, "--value", "survival", "--horizons", "365,730")
+    session = onnxruntime.InferenceSession(file.read_bytes())
+    assert [(one.name, one.shape[1]) for one in session.get_outputs()] == [("survival", 2)]
+    surtree(*arguments, code=2)
+    surtree("show", models / "tuned.json", "--format", "sql", "--value", "survival", code=2)
+    result = surtree(*arguments, "-o", file, "--value", "survival", code=1)
+    assert "times are missing" in result.stderr

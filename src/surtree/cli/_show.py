@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -21,17 +21,29 @@ from surtree.export import (
     export_leaves,
     export_mermaid,
     export_methods,
+    export_onnx,
     export_python,
     export_sql,
     export_text,
 )
 from surtree.export._leaves import TableFormat
+from surtree.export._onnx import OnnxValue
 from surtree.export._values import LeafValue
-from surtree.files.writing import write_text
+from surtree.files.writing import write_bytes, write_text
 from surtree.tree.tree import Tree
 
 Style = Literal[
-    "tree", "text", "dot", "mermaid", "sql", "python", "json", "csv", "markdown", "methods"
+    "tree",
+    "text",
+    "dot",
+    "mermaid",
+    "sql",
+    "python",
+    "onnx",
+    "json",
+    "csv",
+    "markdown",
+    "methods",
 ]
 
 _PLAIN: dict[str, Callable[[Tree], str]] = {
@@ -44,6 +56,7 @@ _PLAIN: dict[str, Callable[[Tree], str]] = {
 _WITH_VALUE = {"sql": export_sql, "python": export_python}
 _TABLES: tuple[TableFormat, ...] = ("csv", "markdown")
 _FOR_PAPERS = (*_TABLES, "methods")
+_AT_TIMES = ("survival", "incidence")
 
 
 def show_model(
@@ -57,12 +70,15 @@ def show_model(
         ),
     ] = "tree",
     value: Annotated[
-        LeafValue | None,
-        typer.Option(help="What SQL and Python give for a row; by default its leaf."),
+        OnnxValue | None,
+        typer.Option(
+            help="What SQL, Python and ONNX give for a row: by default its leaf, with ONNX its "
+            "risk. Survival and incidence, at --horizons, are for ONNX."
+        ),
     ] = None,
     cause: Annotated[
         int | None,
-        typer.Option(help="Of competing risks, the cause whose risk SQL and Python give."),
+        typer.Option(help="Of competing risks, the cause whose risk or incidence is given."),
     ] = None,
     horizons: options.TableHorizons = None,
     time_unit: options.FigureTimeUnit = None,
@@ -79,12 +95,19 @@ def show_model(
     json: options.Json = False,
 ) -> None:
     """Write the tree of a model: drawn, as rules, code or JSON, or as table and text of a paper."""
-    if value is not None and style not in _WITH_VALUE:
-        raise typer.BadParameter("--value goes with --format sql and --format python")
-    if cause is not None and value != "risk":
-        raise typer.BadParameter("--cause goes with --value risk")
-    if horizons is not None and style not in _TABLES:
-        raise typer.BadParameter("--horizons goes with --format csv and --format markdown")
+    if value is not None and style not in (*_WITH_VALUE, "onnx"):
+        raise typer.BadParameter("--value goes with --format sql, python and onnx")
+    if value in _AT_TIMES and style != "onnx":
+        raise typer.BadParameter(f"--value {value} goes with --format onnx")
+    if cause is not None and value not in ("risk", "incidence"):
+        raise typer.BadParameter("--cause goes with --value risk, and with --value incidence")
+    if horizons is not None and style not in _TABLES and value not in _AT_TIMES:
+        raise typer.BadParameter(
+            "--horizons goes with --format csv and markdown, and with --value survival and "
+            "--value incidence"
+        )
+    if style == "onnx" and output is None:
+        raise typer.BadParameter("--format onnx is for a file: say which, as in -o model.onnx")
     if (time_unit is not None or labels is not None) and style not in _FOR_PAPERS:
         raise typer.BadParameter(
             "--time-unit and --labels go with --format csv, --format markdown and --format methods"
@@ -103,10 +126,14 @@ def show_model(
             )
         page = read_page("", time_unit, horizons, labels)
         with failures(ValueError):
+            if style == "onnx":
+                assert output is not None
+                _write_onnx(tree, output, value or "risk", page.horizons, cause)
+                return
             if style in _FOR_PAPERS:
                 text = _for_paper(fitted, tree, style, page)
             else:
-                text = _written(tree, style, value or "leaf", cause)
+                text = _written(tree, style, cast(LeafValue, value or "leaf"), cause)
         if style == "tree" and tree is fitted.tree_ and not json:
             text = f"{text}\n\n{certificate(fitted)}"
         if output is not None:
@@ -122,6 +149,15 @@ def _written(tree: Tree, style: Style, value: LeafValue, cause: int | None) -> s
     if style in _PLAIN:
         return _PLAIN[style](tree)
     return _WITH_VALUE[style](tree, value=value, cause=cause)
+
+
+def _write_onnx(
+    tree: Tree, output: Path, value: OnnxValue, times: tuple[float, ...] | None, cause: int | None
+) -> None:
+    with failures(ImportError):
+        content = export_onnx(tree, value=value, times=times, cause=cause).SerializeToString()
+    with failures(OSError, about=f"cannot write {output}: "):
+        write_bytes(output, content)
 
 
 def _for_paper(model: SurTree, tree: Tree, style: Style, page: Page) -> str:

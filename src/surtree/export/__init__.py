@@ -5,6 +5,7 @@ from surtree.export._json import export_json
 from surtree.export._leaves import export_leaves
 from surtree.export._mermaid import export_mermaid
 from surtree.export._methods import export_methods
+from surtree.export._onnx import export_onnx
 from surtree.export._python import export_python
 from surtree.export._sql import export_sql
 from surtree.export._text import export_text
@@ -15,6 +16,7 @@ __all__ = [
     "export_leaves",
     "export_mermaid",
     "export_methods",
+    "export_onnx",
     "export_python",
     "export_sql",
     "export_text",
