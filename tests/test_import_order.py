@@ -14,6 +14,7 @@ ROOT = Path(surtree.__file__).parent
 # From the bottom up, as in docs/architecture.md.
 ROOMS = (
     "_core",
+    "_late",
     "_types",
     "_words",
     "_tables",
@@ -41,9 +42,9 @@ ROOMS = (
     "questions",
     "datasets",
     "display",
+    "report",
     "export",
     "plot",
-    "report",
     "__init__",
     "cli",
     "__main__",

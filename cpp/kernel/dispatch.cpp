@@ -3,6 +3,9 @@
 #include <cstring>
 
 #include "kernel/kernels.hpp"
+#ifdef SURTREE_X86
+#include "kernel/processor.hpp"
+#endif
 
 namespace surtree {
 
@@ -19,19 +22,25 @@ namespace avx512 {
 FindKernels find_kernels;
 }
 #endif
+#ifdef SURTREE_PLAIN_KERNELS
+namespace plain {
+FindKernels find_kernels;
+}
+#endif
 
 namespace {
 
 // SURTREE_KERNELS names an instruction set, for tests and comparisons; the best one is the default.
 FindKernels* pick() {
+    [[maybe_unused]] const char* wanted = std::getenv("SURTREE_KERNELS");
+#ifdef SURTREE_PLAIN_KERNELS
+    if (wanted && std::strcmp(wanted, "plain") == 0) return plain::find_kernels;
+#endif
 #ifdef SURTREE_X86
-    const char* wanted = std::getenv("SURTREE_KERNELS");
     const auto allowed = [&](const char* name) { return !wanted || std::strcmp(wanted, name) == 0; };
-    if (allowed("avx512") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return avx512::find_kernels;
-    if (allowed("avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return avx2::find_kernels;
+    const Processor processor;
+    if (allowed("avx512") && processor.avx512) return avx512::find_kernels;
+    if (allowed("avx2") && processor.avx2) return avx2::find_kernels;
 #endif
     return portable::find_kernels;
 }

@@ -3,6 +3,14 @@
 #include "objective/objectives.hpp"
 
 namespace surtree::SURTREE_ISA {
+namespace {
+
+bool is_same(const char* a, const char* b) {
+    for (; *a && *a == *b; ++a) ++b;
+    return *a == *b;
+}
+
+}  // namespace
 
 // Of kernels.cpp, which is compiled once for each objective.
 template <class Objective>
@@ -11,7 +19,7 @@ const Kernels* kernels_of();
 const Kernels* find_kernels(const char* objective) {
     const Kernels* found = nullptr;
     for_each_objective([&]<class Objective>(Type<Objective>) {
-        if (__builtin_strcmp(objective, Objective::name) == 0) found = kernels_of<Objective>();
+        if (is_same(objective, Objective::name)) found = kernels_of<Objective>();
     });
     return found;
 }

@@ -16,40 +16,40 @@ inline void transpose(Vector (&v)[lanes]) {
 #if SURTREE_LANES == 8
     Vector w[8];
     for (int p = 0; p < 8; p += 2) {
-        w[p] = __builtin_shufflevector(v[p], v[p + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        w[p + 1] = __builtin_shufflevector(v[p], v[p + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        w[p] = SURTREE_SHUFFLE(v[p], v[p + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        w[p + 1] = SURTREE_SHUFFLE(v[p], v[p + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
     for (int p = 0; p < 8; p += 4)
         for (int q = p; q < p + 2; ++q) {
-            v[q] = __builtin_shufflevector(w[q], w[q + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-            v[q + 2] = __builtin_shufflevector(w[q], w[q + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+            v[q] = SURTREE_SHUFFLE(w[q], w[q + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            v[q + 2] = SURTREE_SHUFFLE(w[q], w[q + 2], 2, 3, 10, 11, 6, 7, 14, 15);
         }
     for (int p = 0; p < 4; ++p) {
-        w[p] = __builtin_shufflevector(v[p], v[p + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        w[p + 4] = __builtin_shufflevector(v[p], v[p + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        w[p] = SURTREE_SHUFFLE(v[p], v[p + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        w[p + 4] = SURTREE_SHUFFLE(v[p], v[p + 4], 4, 5, 6, 7, 12, 13, 14, 15);
     }
     for (int p = 0; p < 8; ++p) v[p] = w[p];
 #elif SURTREE_LANES == 4
     Vector w[4];
     for (int p = 0; p < 4; p += 2) {
-        w[p] = __builtin_shufflevector(v[p], v[p + 1], 0, 4, 2, 6);
-        w[p + 1] = __builtin_shufflevector(v[p], v[p + 1], 1, 5, 3, 7);
+        w[p] = SURTREE_SHUFFLE(v[p], v[p + 1], 0, 4, 2, 6);
+        w[p + 1] = SURTREE_SHUFFLE(v[p], v[p + 1], 1, 5, 3, 7);
     }
     for (int p = 0; p < 2; ++p) {
-        v[p] = __builtin_shufflevector(w[p], w[p + 2], 0, 1, 4, 5);
-        v[p + 2] = __builtin_shufflevector(w[p], w[p + 2], 2, 3, 6, 7);
+        v[p] = SURTREE_SHUFFLE(w[p], w[p + 2], 0, 1, 4, 5);
+        v[p + 2] = SURTREE_SHUFFLE(w[p], w[p + 2], 2, 3, 6, 7);
     }
 #else
     const Vector first = v[0];
-    v[0] = __builtin_shufflevector(first, v[1], 0, 2);
-    v[1] = __builtin_shufflevector(first, v[1], 1, 3);
+    v[0] = SURTREE_SHUFFLE(first, v[1], 0, 2);
+    v[1] = SURTREE_SHUFFLE(first, v[1], 1, 3);
 #endif
 }
 
 // Adds rows to a table with the bins of one more column. Not inline: it wants all registers for itself.
 template <int Width>
-__attribute__((noinline)) void add_lane(int n_rows, const unsigned* cell_of, const std::uint16_t* bins,
-                                        const double* sums, double* table) {
+SURTREE_NOINLINE void add_lane(int n_rows, const unsigned* cell_of, const std::uint16_t* bins,
+                               const double* sums, double* table) {
     for (int r = 0; r < n_rows; ++r, sums += Width)
         add_cell<Width>(table + area(static_cast<int>(cell_of[r]) + bins[r], Width), sums);
 }

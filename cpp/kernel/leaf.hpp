@@ -31,7 +31,7 @@ struct Leaf {
     // The value where all counts are large enough, else `infeasible`.
     Vector limited(const Vector (&sums)[width], Vector value) const {
         for (int c = 0; c < n_counts; ++c)
-            value = sums[n_sums + c] >= least[c] ? value : broadcast(infeasible);
+            value = SURTREE_SELECT(sums[n_sums + c] >= least[c], value, broadcast(infeasible));
         return value;
     }
 

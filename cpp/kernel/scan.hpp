@@ -8,24 +8,18 @@
 namespace surtree::SURTREE_ISA {
 namespace {
 
-typedef double Pair __attribute__((vector_size(16)));
-typedef double UnalignedPair __attribute__((vector_size(16), aligned(8), may_alias));
-
-inline Pair load_pair(const double* from) { return *reinterpret_cast<const UnalignedPair*>(from); }
-inline void store_pair(double* to, Pair value) { *reinterpret_cast<UnalignedPair*>(to) = value; }
-
 // Deinterleaves x0 y0 x1 y1 ... into two vectors.
 inline void load_pairs(const double* from, Vector& x, Vector& y) {
     const Vector low = load(from), high = load(from + lanes);
 #if SURTREE_LANES == 8
-    x = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
-    y = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+    x = SURTREE_SHUFFLE(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+    y = SURTREE_SHUFFLE(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
 #elif SURTREE_LANES == 4
-    x = __builtin_shufflevector(low, high, 0, 2, 4, 6);
-    y = __builtin_shufflevector(low, high, 1, 3, 5, 7);
+    x = SURTREE_SHUFFLE(low, high, 0, 2, 4, 6);
+    y = SURTREE_SHUFFLE(low, high, 1, 3, 5, 7);
 #else
-    x = __builtin_shufflevector(low, high, 0, 2);
-    y = __builtin_shufflevector(low, high, 1, 3);
+    x = SURTREE_SHUFFLE(low, high, 0, 2);
+    y = SURTREE_SHUFFLE(low, high, 1, 3);
 #endif
 }
 
@@ -40,7 +34,7 @@ struct Scan {
     void run() const {
         // The row before the first is written and never read.
         double* begin[2] = {in.workspace + Width,
-                            in.workspace + Width + static_cast<long>(in.n + max_lanes + 2) * Width};
+                            in.workspace + Width + static_cast<std::ptrdiff_t>(in.n + max_lanes + 2) * Width};
         int n_cuts[2];
         find_sums(begin, n_cuts);
         for (int side = 0; side < 2; ++side) evaluate(side, begin[side], n_cuts[side]);
@@ -51,17 +45,17 @@ struct Scan {
     // the gain is convex, so it is largest at an end.
     void find_sums(double* const (&begin)[2], int (&n_cuts)[2]) const {
         Pair sums[Width / 2][2] = {};
-        long place[2] = {-1, -1};
+        std::ptrdiff_t place[2] = {-1, -1};
         unsigned previous[2] = {~0u, ~0u};
         for (int k = 0; k < in.n; ++k) {
             const unsigned side = in.side[in.row[k]], code = in.code[k];
             const unsigned before = side ? previous[1] : previous[0];
-            const long is_new = (code ^ before) > 1 && ((code | before) & 1);
+            const std::ptrdiff_t is_new = (code ^ before) > 1 && ((code | before) & 1);
             const Pair mask = {static_cast<double>(side), static_cast<double>(side)};
             for (int p = 0; p < Width / 2; ++p) {
                 store_pair(begin[0] + place[0] * Width + 2 * p, sums[p][0]);
                 store_pair(begin[1] + place[1] * Width + 2 * p, sums[p][1]);
-                const Pair row = load_pair(in.sums + static_cast<long>(k) * Width + 2 * p);
+                const Pair row = load_pair(in.sums + static_cast<std::ptrdiff_t>(k) * Width + 2 * p);
                 const Pair upper = row * mask;
                 sums[p][1] += upper;
                 sums[p][0] += row - upper;
@@ -75,7 +69,7 @@ struct Scan {
             n_cuts[side] = static_cast<int>(place[side] < 0 ? 0 : place[side]);
             // Pads the last vector with an empty part.
             for (int k = 0; k < lanes * Width; ++k)
-                begin[side][static_cast<long>(n_cuts[side]) * Width + k] = 0;
+                begin[side][static_cast<std::ptrdiff_t>(n_cuts[side]) * Width + k] = 0;
         }
     }
 
@@ -108,7 +102,7 @@ struct Scan {
         Vector of[Width];
 
         Sums(const double* sums, int first, int step) {
-            const double* from = sums + static_cast<long>(first) * Width;
+            const double* from = sums + static_cast<std::ptrdiff_t>(first) * Width;
             if constexpr (Width == 2) {
                 if (step == 1) {
                     load_pairs(from, of[0], of[1]);
@@ -116,7 +110,8 @@ struct Scan {
                 }
             }
             for (int l = 0; l < lanes; ++l)
-                for (int c = 0; c < Width; ++c) of[c][l] = from[static_cast<long>(l * step) * Width + c];
+                for (int c = 0; c < Width; ++c)
+                    of[c][l] = from[static_cast<std::ptrdiff_t>(l * step) * Width + c];
         }
     };
 

@@ -72,7 +72,7 @@ void split_columns(const double* gains, int n, const KernelAxis& by, double* to)
     }
 }
 
-bool stopped(const KernelInput& in) { return __atomic_load_n(in.stop, __ATOMIC_RELAXED); }
+bool stopped(const KernelInput& in) { return is_raised(in.stop); }
 
 int all_sides(const KernelInput& in) {
     int n = 0;
@@ -105,8 +105,7 @@ void limited_gains(const Leaf& leaf, const SumArrays<Leaf::width>& sums, double*
 template <int Width>
 void add_cell(double* to, const double* from) {
     if constexpr ((Width & (Width - 1)) == 0) {
-        typedef double Sums __attribute__((vector_size(Width * 8), aligned(8), may_alias));
-        *reinterpret_cast<Sums*>(to) += *reinterpret_cast<const Sums*>(from);
+        add_to<Width>(to, from);
     } else {
         for (int c = 0; c < Width; c += 2) add_cell<2>(to + c, from + c);
     }

@@ -39,7 +39,7 @@ struct Contrast : Channels<NumberOfChannels> {
         }
         total -= RelativeRisk::gain(all_events, all_hazard);
         // Without events nothing is known of a difference. Rounding may leave a little less than zero.
-        return events > 0 ? larger(total, Vector{}) : Vector{};
+        return SURTREE_SELECT(events > 0, larger(total, Vector{}), Vector{});
     }
 };
 

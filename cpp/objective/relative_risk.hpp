@@ -33,7 +33,7 @@ struct RelativeRisk {
     static double scale(const double* totals) { return totals[0]; }
 
     static double saturated_exactly(const double* row) {
-        return row[0] > row[1] ? row[0] * __builtin_log(row[0] / row[1]) : 0;
+        return row[0] > row[1] ? row[0] * logarithm(row[0] / row[1]) : 0;
     }
 
     // E and H are zero or from one to 2^53, and H > 0 wherever E > 0. With k the rounded difference of
@@ -45,22 +45,21 @@ struct RelativeRisk {
         constexpr long long exponent_one = 1LL << 52;
         const Vector one = broadcast(1.0);
         const Vector e = larger(events, one);
-        const Bits e_bits = reinterpret_cast<Bits>(e);
-        const Bits h_bits = reinterpret_cast<Bits>(larger(hazard, one));
+        const Bits e_bits = bits_as<Bits>(e);
+        const Bits h_bits = bits_as<Bits>(larger(hazard, one));
 #if SURTREE_LANES == 8
         const Bits k_bits = (e_bits - h_bits + exponent_one / 2) >> 52;
         const Vector k = __builtin_convertvector(k_bits, Vector);
 #else
         // Without instructions to shift and to convert negative numbers: 2^52 + k as a double has k in its
         // last bits.
-        typedef unsigned long long Unsigned __attribute__((vector_size(lanes * 8)));
         constexpr long long bias = 1024;
-        const Unsigned k_biased =
-            reinterpret_cast<Unsigned>(e_bits - h_bits + (bias * exponent_one + exponent_one / 2)) >> 52;
-        const Vector k = reinterpret_cast<Vector>(k_biased | 0x4330000000000000ULL) - (0x1p52 + 1024.0);
-        const Bits k_bits = reinterpret_cast<Bits>(k_biased) - bias;
+        const UnsignedBits k_biased =
+            bits_as<UnsignedBits>(e_bits - h_bits + (bias * exponent_one + exponent_one / 2)) >> 52;
+        const Vector k = bits_as<Vector>(k_biased | 0x4330000000000000ULL) - (0x1p52 + 1024.0);
+        const Bits k_bits = bits_as<Bits>(k_biased) - bias;
 #endif
-        const Vector h = reinterpret_cast<Vector>(h_bits + (k_bits << 52));
+        const Vector h = bits_as<Vector>(h_bits + (k_bits << 52));
         const Vector s = quotient(e - h, e + h);
         const Vector z = s * s;
         Vector series = broadcast(0x1.3b2d78facd61ep-3);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "portable.hpp"
+
 namespace surtree {
 
 // Keys have `hash()`, and are never removed. The key that equals Key{} marks an empty place: it has no value.
@@ -42,7 +44,7 @@ class FlatMap {
     }
 
     void prefetch(const Key& key) const {
-        if (!entries_.empty()) __builtin_prefetch(&entries_[key.hash() & (entries_.size() - 1)]);
+        if (!entries_.empty()) prefetch_memory(&entries_[key.hash() & (entries_.size() - 1)]);
     }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "portable.hpp"
+
 namespace surtree {
 
 // More tables than this are made one at a time; no more are ever kept, in doubles.
@@ -163,7 +165,7 @@ bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SidePro
         constexpr int chunk = 1 << 16;  // a stop is polled between chunks
         for (int first = 0; first < rows.n; first += chunk) {
             add_rows(rows, first, std::min(first + chunk, rows.n), scratch.tables.data(), scratch);
-            if (__atomic_load_n(stop_, __ATOMIC_RELAXED)) return false;
+            if (is_raised(stop_)) return false;
         }
         return solve_tables(scratch.tables.data(), scratch, out);
     }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 
+#include "portable.hpp"
 #include "problem.hpp"
 
 namespace surtree {
@@ -29,7 +30,7 @@ class Workers {
     // says.
     bool may_begin_task();
 
-    bool stopped() const { return __atomic_load_n(&stop_, __ATOMIC_RELAXED); }
+    bool stopped() const { return is_raised(&stop_); }
     const bool* stop_flag() const { return &stop_; }
     void go_on() { stop_ = false; }  // after a stop, to build trees
 
@@ -38,7 +39,7 @@ class Workers {
  private:
     using Clock = std::chrono::steady_clock;
 
-    void stop() { __atomic_store_n(&stop_, true, __ATOMIC_RELAXED); }
+    void stop() { raise_flag(&stop_); }
 
     const Control& control_;
     const Clock::time_point start_;

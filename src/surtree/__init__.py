@@ -11,7 +11,9 @@ Examples
 """
 
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
+from surtree._late import late_names
 from surtree.audit import Audit, Optimum, RTree, SplitCost, audit_tree, read_r_tree
 from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
@@ -30,7 +32,6 @@ from surtree.effects import (
 from surtree.estimator import SurTree
 from surtree.model_selection import (
     CostComplexityPath,
-    EventStratifiedKFold,
     FoldProgress,
     SurTreeCV,
     cost_complexity_path,
@@ -42,7 +43,6 @@ from surtree.questions import (
     column_costs,
     force_questions,
 )
-from surtree.report import write_report
 from surtree.scores import (
     ColumnUse,
     HeldOutScores,
@@ -81,6 +81,10 @@ from surtree.validation import (
     evaluate,
     validate,
 )
+
+if TYPE_CHECKING:
+    from surtree.model_selection import EventStratifiedKFold
+    from surtree.report import write_report
 
 __all__ = [
     "ArmPrediction",
@@ -150,3 +154,19 @@ __all__ = [
 ]
 
 __version__ = version("surtree")
+
+# A page, and model selection in scikit-learn, take as long to import as all the rest together.
+__getattr__, __dir__ = late_names(
+    __name__,
+    __all__,
+    {
+        "EventStratifiedKFold": "surtree.model_selection",
+        "datasets": "surtree.datasets",
+        "export": "surtree.export",
+        "heuristics": "surtree.heuristics",
+        "metrics": "surtree.metrics",
+        "plot": "surtree.plot",
+        "report": "surtree.report",
+        "write_report": "surtree.report",
+    },
+)

@@ -1,4 +1,4 @@
-"""SQL and Python decide as the tree does, for every row of tables that are as odd as tables are."""
+"""SQL, Python and ONNX decide as the tree does, for every row of tables as odd as tables are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from surtree import SurTree, Tree
-from surtree.export import export_python, export_sql
+from surtree.export import export_onnx, export_python, export_sql
 
 NAMES = (
     "age", "it's", '"quoted"', "two words", "a]b[c", "select", "naïve 名前", "x > 3 or missing",
@@ -155,6 +156,31 @@ def test_sql_gives_the_same_leaf_in_sqlite(table):
         )
         found = connection.execute(f"SELECT {export_sql(model.tree_)} FROM rows").fetchall()
     assert [leaf for (leaf,) in found] == model.apply(table.frame(rows)).tolist()
+
+
+def onnx_cells(kind: str, column: list[Any]) -> np.ndarray:
+    """Return a column as a runtime takes it: NaN and the empty text are missing."""
+    if kind in ("nominal", "ordered"):
+        filled = ["" if cell is None else cell for cell in column]
+        return np.array(filled, dtype=object).reshape(-1, 1)
+    return np.array([[np.nan if cell is None else float(cell)] for cell in column])
+
+
+@settings(max_examples=80, deadline=None)
+@given(odd_tables())
+def test_onnx_gives_the_same_leaf(table):
+    model = fit(table)
+    exported = export_onnx(model.tree_, value=["leaf", "risk"])
+    session = onnxruntime.InferenceSession(exported.SerializeToString())
+    asked = {one.name for one in session.get_inputs()}
+    assert asked == {cut.name for cut in model.tree_.cuts}
+    for rows in (table.train, at_the_thresholds(model.tree_, table)):
+        frame = table.frame(rows)
+        cells = {name: onnx_cells(table.kinds[name], rows[name]) for name in asked}
+        leaf, risk = session.run(None, cells)
+        n_rows = len(frame) if asked else 1
+        assert leaf.ravel().tolist() == model.apply(frame)[:n_rows].tolist()
+        assert risk.ravel().tolist() == model.predict(frame)[:n_rows].tolist()
 
 
 def test_a_column_of_single_precision_is_compared_in_double():

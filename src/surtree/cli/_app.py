@@ -10,6 +10,7 @@ import surtree
 from surtree.cli._audit import audit
 from surtree.cli._fit import demo, fit
 from surtree.cli._options import FLAG
+from surtree.cli._plot import plot
 from surtree.cli._predict import predict
 from surtree.cli._questions import columns
 from surtree.cli._show import path, report, show_model
@@ -21,6 +22,7 @@ app.command()(predict)
 app.command("show")(show_model)
 app.command()(path)
 app.command()(report)
+app.command()(plot)
 app.command()(audit)
 app.command()(columns)
 app.command()(validate)

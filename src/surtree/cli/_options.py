@@ -343,6 +343,27 @@ Labels = Annotated[
         rich_help_panel="Report",
     ),
 ]
+# The same of what is no report.
+FigureTimeUnit = Annotated[
+    str | None, typer.Option("--time-unit", metavar="UNIT", help="What time is counted in.")
+]
+FigureLabels = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="What columns are called: a CSV file with columns column, label and unit.",
+    ),
+]
+TableHorizons = Annotated[
+    list[Times] | None,
+    typer.Option(
+        "--horizons",
+        parser=read_times,
+        metavar="TIME,...",
+        help="Times for which csv and markdown state survival; by default a few round ones.",
+    ),
+]
 
 Horizons = Annotated[
     list[Times] | None,

@@ -28,7 +28,7 @@ _BREAK = re.compile(
 )
 
 
-def rule_texts(tree: Tree, labels: Labels | None = None) -> list[str]:
+def rule_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False) -> list[str]:
     """Return, for each node, what holds for its rows and not for those of its sibling.
 
     Parameters
@@ -37,26 +37,26 @@ def rule_texts(tree: Tree, labels: Labels | None = None) -> list[str]:
         The tree.
     labels : Labels, optional
         What to call the columns; by default as the table does.
+    whole : bool
+        Whether long names and long lists of categories are written to their end.
     """
     labels = labels or Labels()
     texts = ["all rows"] * tree.n_nodes
     for node, cut in tree.worded_cuts.items():
-        no, yes = labels.rules(cut, _shortened(labels.labelled(cut)))
+        no, yes = labels.rules(cut, None if whole else _shortened(labels.labelled(cut)))
         texts[tree.left[node]], texts[tree.right[node]] = no, yes
     return texts
 
 
-def leaf_texts(tree: Tree, labels: Labels | None = None) -> dict[int, str]:
+def leaf_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False) -> dict[int, str]:
     """Return all that holds for the rows of each leaf, without what later rules imply.
 
     Parameters
     ----------
-    tree : Tree
-        The tree.
-    labels : Labels, optional
-        What to call the columns; by default as the table does.
+    tree, labels, whole
+        As in `rule_texts`.
     """
-    rules, found = rule_texts(tree, labels), tree.paths()
+    rules, found = rule_texts(tree, labels, whole=whole), tree.paths()
     texts = {}
     for leaf in tree.leaves.tolist():
         conditions: dict[Any, str] = {}

@@ -1,8 +1,11 @@
-"""A tree as text for other programs: rules, Graphviz, Mermaid, SQL, Python and JSON."""
+"""A tree for other programs and for papers: rules, pictures, code, tables and sentences."""
 
 from surtree.export._dot import export_dot
 from surtree.export._json import export_json
+from surtree.export._leaves import export_leaves
 from surtree.export._mermaid import export_mermaid
+from surtree.export._methods import export_methods
+from surtree.export._onnx import export_onnx
 from surtree.export._python import export_python
 from surtree.export._sql import export_sql
 from surtree.export._text import export_text
@@ -10,7 +13,10 @@ from surtree.export._text import export_text
 __all__ = [
     "export_dot",
     "export_json",
+    "export_leaves",
     "export_mermaid",
+    "export_methods",
+    "export_onnx",
     "export_python",
     "export_sql",
     "export_text",

@@ -1,9 +1,14 @@
 """The size of a tree: cross-validation over every size, and the tree for every price of a split."""
 
+from typing import TYPE_CHECKING
+
+from surtree._late import late_names
 from surtree.model_selection.cost_complexity import CostComplexityPath, cost_complexity_path
 from surtree.model_selection.cv import SurTreeCV
-from surtree.model_selection.event_kfold import EventStratifiedKFold
 from surtree.model_selection.folds import FoldProgress
+
+if TYPE_CHECKING:
+    from surtree.model_selection.event_kfold import EventStratifiedKFold
 
 __all__ = [
     "CostComplexityPath",
@@ -12,3 +17,7 @@ __all__ = [
     "SurTreeCV",
     "cost_complexity_path",
 ]
+
+__getattr__, __dir__ = late_names(
+    __name__, __all__, {"EventStratifiedKFold": "surtree.model_selection.event_kfold"}
+)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +23,6 @@ from surtree.data.table import read_table
 from surtree.data.target import read_weights, require_events
 from surtree.estimator import SurTree, check_parameters
 from surtree.fitting.training import leave_out_censored_at_zero
-from surtree.model_selection.event_kfold import EventStratifiedKFold
 from surtree.model_selection.folds import (
     Fold,
     FoldInput,
@@ -374,6 +372,10 @@ class SurTreeCV(TreeEstimator):
 
         A position that is given more than once is a row that counts more than once.
         """
+        from sklearn.model_selection import check_cv
+
+        from surtree.model_selection.event_kfold import EventStratifiedKFold
+
         present, person = rows.weight > 0, rows.target.person
         if is_whole(self.cv):
             counted = np.flatnonzero(present)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from surtree.model_selection.folds import FoldScores
 from surtree.scores.sizes import SizeScores
@@ -21,6 +20,8 @@ def grid_results(scores: list[SizeScores], folds: list[FoldScores]) -> dict[str,
     folds : list of FoldScores
         Where the times come from.
     """
+    from scipy.stats import rankdata
+
     limits = {
         "max_depth": np.concatenate([sizes.max_depth for sizes in scores]),
         "max_splits": np.concatenate([sizes.max_splits for sizes in scores]),

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import get_scorer
 
 from surtree._types import Floats
 from surtree.cuts.cut import Cut
@@ -184,6 +183,8 @@ def find_scorer(scoring: Scoring) -> Scorer:
     """
     if isinstance(scoring, str) and scoring in SCORERS:
         return SCORERS[scoring]
+    from sklearn.metrics import get_scorer
+
     try:
         if not isinstance(scoring, str) and not callable(scoring):
             raise ValueError

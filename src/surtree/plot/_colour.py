@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
@@ -29,3 +30,20 @@ def mapped_colours(theta: ArrayLike, cmap: str | Colormap | None) -> list[str]:
 
     chosen = colormaps[cmap] if isinstance(cmap, str) else cmap
     return [to_hex(colour) for colour in chosen(scale_place(theta))]
+
+
+def read_colours(colours: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
+    """Return the colours of a few things that are drawn: those that a user gave, or the usual ones.
+
+    Parameters
+    ----------
+    colours : sequence of str, optional
+        What a user passed.
+    usual : sequence of str
+        A colour for each thing.
+    """
+    if colours is None:
+        return list(usual)
+    if len(colours) < len(usual):
+        raise ValueError(f"colours has {len(colours)} colours, but {len(usual)} are needed.")
+    return list(colours[: len(usual)])

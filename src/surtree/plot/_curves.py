@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surtree._types import Floats
+from surtree.display.labels import read_labels
 from surtree.display.leaves import Leaf, at_risk, caption, read_leaves, time_label
 from surtree.display.wording import counted, leaf_texts, median_text, number, risk_text, wrap
 from surtree.parameters import LeafCurveKind
@@ -45,6 +47,8 @@ def plot_curves(
     precision: int = 3,
     cmap: str | Colormap | None = None,
     fontsize: float | None = None,
+    labels: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Axes:
     """Draw the survival curves of all leaves together, over a table of the rows at risk.
 
@@ -78,6 +82,8 @@ def plot_curves(
     fontsize : float, optional
         The size of text in points. When None it is matplotlib's, or less where that is too large
         for ``ax``.
+    labels, units : mapping of str to str, optional
+        What columns are called in rules, and what they are counted in, as in `write_report`.
 
     Returns
     -------
@@ -101,8 +107,9 @@ def plot_curves(
     # From below, as they end: so leaders from curves to labels do not cross.
     order = sorted(leaves, key=lambda leaf: (leaf.last_survival, -leaf.theta))
     ruler = Ruler()
+    texts = leaf_texts(tree, read_labels(labels, units))
     layouts = [
-        _lay_out(tree, order, width, precision, caption(tree, kind, level), ruler)
+        _lay_out(tree, order, texts, width, precision, caption(tree, kind, level), ruler)
         for width in _RULE_WIDTHS
     ]
     page = open_page(layouts, ax, fontsize)
@@ -180,6 +187,7 @@ class _CurvesLayout:
 def _lay_out(
     tree: Tree,
     leaves: list[Leaf],
+    texts: Mapping[int, str],
     rule_width: float,
     precision: int,
     caption: str,
@@ -190,7 +198,6 @@ def _lay_out(
         f"median {median_text(leaf.median, precision)}{_noted(leaf)}"
         for leaf in leaves
     )
-    texts = leaf_texts(tree)
     rules = tuple(
         wrap(
             f"{counted(leaf.n_samples, leaf.n_events, leaf.n_persons)}: {texts[leaf.node]}",

@@ -82,6 +82,28 @@ def draw_leaf(
     band_opacity : float
         How strong the band is, from 0 to 1.
     """
+    draw_curve(panel, leaf, end, page.fontsize, band_opacity)
+
+
+def draw_curve(
+    panel: Axes,
+    leaf: Leaf,
+    end: float,
+    fontsize: float,
+    band_opacity: float,
+    line: Any = "-",
+) -> None:
+    """Draw the curve of a leaf in axes of any kind.
+
+    Parameters
+    ----------
+    panel, leaf, end, band_opacity
+        As in `draw_leaf`.
+    fontsize : float
+        The size of text in points that lines are as strong as.
+    line : str or dashes
+        How the curve is drawn, as matplotlib names it.
+    """
     last = min(leaf.last_time, end)
     if leaf.band is not None:
         times, lower = _drawn(leaf.times, leaf.band[0], last, before=np.nan)
@@ -96,18 +118,21 @@ def draw_leaf(
             linewidth=0,
         )
     style: dict[str, Any] = {"color": leaf.colour, "drawstyle": "steps-post"}
-    panel.plot(*_drawn(leaf.times, leaf.survival, last), linewidth=0.16 * page.fontsize, **style)
+    corners = _drawn(leaf.times, leaf.survival, last)
+    panel.plot(*corners, linewidth=0.16 * fontsize, linestyle=line, **style)
     if leaf.observed is not None:
         observed, survival = leaf.observed.times, leaf.observed.survival
-        panel.plot(*_drawn(observed, survival, last), linewidth=0.07 * page.fontsize, **style)
+        # A dashed curve would be filled by a line on top of it.
+        if not np.array_equal(survival, leaf.survival):
+            panel.plot(*_drawn(observed, survival, last), linewidth=0.07 * fontsize, **style)
         censored = leaf.censored[leaf.censored <= end]
         panel.plot(
             censored,
             StepFunction(observed, survival, 1.0)(censored),
             linestyle="none",
             marker="|",
-            markersize=0.45 * page.fontsize,
-            markeredgewidth=0.06 * page.fontsize,
+            markersize=0.45 * fontsize,
+            markeredgewidth=0.06 * fontsize,
             color=leaf.colour,
         )
 

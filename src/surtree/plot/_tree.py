@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.display.arms import arms_caption, read_arm_leaves
+from surtree.display.labels import read_labels
 from surtree.display.leaves import Leaf, caption, read_leaves, time_label
 from surtree.display.wording import counted_node, median_text, risk_text, rule_texts, wrap
 from surtree.parameters import LeafCurveKind
@@ -47,6 +48,8 @@ def plot_tree(
     precision: int = 3,
     cmap: str | Colormap | None = None,
     fontsize: float | None = None,
+    labels: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Axes:
     """Draw a tree from left to right, with the survival curve and the numbers of each leaf.
 
@@ -77,6 +80,8 @@ def plot_tree(
     fontsize : float, optional
         The size of text in points. When None it is matplotlib's, or less where that is too large
         for ``ax``.
+    labels, units : mapping of str to str, optional
+        What columns are called in rules, and what they are counted in, as in `write_report`.
 
     Returns
     -------
@@ -103,7 +108,8 @@ def plot_tree(
     if tree.arms is not None:
         table, said = _arm_table(tree, leaves, level), arms_caption(tree, kind, level)
     ruler = Ruler()
-    layouts = [_lay_out(tree, table, width, said, ruler) for width in _RULE_WIDTHS]
+    rules = rule_texts(tree, read_labels(labels, units))
+    layouts = [_lay_out(tree, rules, table, width, said, ruler) for width in _RULE_WIDTHS]
     page = open_page(layouts, ax, fontsize)
     _draw_edges(tree, page)
     if tree.arms is None:
@@ -224,9 +230,14 @@ def _arm_table(tree: Tree, leaves: tuple[Leaf, ...], level: float) -> tuple[tupl
 
 
 def _lay_out(
-    tree: Tree, table: tuple[tuple[str, ...], ...], rule_width: float, caption: str, ruler: Ruler
+    tree: Tree,
+    texts: Sequence[str],
+    table: tuple[tuple[str, ...], ...],
+    rule_width: float,
+    caption: str,
+    ruler: Ruler,
 ) -> _TreeLayout:
-    rules = tuple(wrap(text, rule_width, ruler) for text in rule_texts(tree))
+    rules = tuple(wrap(text, rule_width, ruler) for text in texts)
     notes = tuple(
         "" if leaf else counted_node(tree, node) for node, leaf in enumerate(tree.is_leaf)
     )

@@ -300,6 +300,8 @@ def _limits(model: SurTree) -> tuple[str, ...]:
         limits.append(f"at least {model.min_samples_leaf} {noun} in a leaf")
     if model.min_events_leaf > 0:
         limits.append(f"at least {model.min_events_leaf} events in a leaf")
+    if getattr(model, "min_events_arm", 0) > 0:
+        limits.append(f"at least {model.min_events_arm} events in each arm of a leaf")
     if model.ccp_alpha > 0:
         limits.append(f"a charge of {model.ccp_alpha:g} for each split")
     return tuple(limits)

@@ -14,8 +14,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import numpy as np
-
 from surtree.audit.result import Audit
 from surtree.display.labels import read_labels
 from surtree.display.leaves import read_everyone, read_leaves, time_label
@@ -44,11 +42,9 @@ from surtree.report._sections import (
 from surtree.report._survival_table import survival_table
 from surtree.report._tree import tree_html
 from surtree.report._validation import validation_html
+from surtree.survival.time_axis import read_horizons, round_horizons
 from surtree.tree.causes import has_causes
 from surtree.tree.resolve import time_unit_of
-
-# About the number of times for which survival is stated.
-_HORIZONS = 6
 
 
 def write_report(
@@ -150,7 +146,7 @@ def page_html(
     tree, labels = findings.tree, findings.labels
     leaves, everyone = read_leaves(tree, level=level), read_everyone(tree)
     end = float(tree.baseline.times[-1])
-    times = _round_horizons(end) if horizons is None else _read_horizons(horizons)
+    times = round_horizons(end) if horizons is None else read_horizons(horizons)
     survival = [survival_table(tree, place, leaf, times) for place, leaf in enumerate(leaves)]
     fields = read_fields(tree, labels)
     data = page_data(findings, Shown(leaves, everyone, survival, fields, level))
@@ -191,18 +187,3 @@ def page_html(
 
 def _asset(name: str) -> str:
     return (files("surtree.report") / name).read_text(encoding="utf-8")
-
-
-def _round_horizons(end: float) -> list[float]:
-    """Return about six round times up to an end: multiples of 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** np.floor(np.log10(end / _HORIZONS))
-    step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= end / _HORIZONS)
-    return [float(f"{step * place:.12g}") for place in range(1, int(end / step + 1e-9) + 1)]
-
-
-def _read_horizons(horizons: Iterable[float]) -> list[float]:
-    times = [float(time) for time in horizons]
-    wrong = [time for time in times if not (np.isfinite(time) and time >= 0)]
-    if wrong:
-        raise ValueError(f"horizons must be times, zero or later; got {wrong[0]!r}.")
-    return sorted(set(times))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from surtree._types import Floats
@@ -25,3 +27,33 @@ def round_times(end: float) -> Floats:
     multiples = np.arange(np.floor(end / step) + 1)
     # 3 / 10 is the float 0.3, but 3 * 0.1 is a little more.
     return multiples * step if step >= 1 else multiples / np.rint(1 / step)
+
+
+def round_horizons(end: float, most: int = 6) -> list[float]:
+    """Return a few round times up to an end: multiples of 1, 2 or 5 times a power of ten.
+
+    Parameters
+    ----------
+    end : float
+        The last time, above zero.
+    most : int
+        The most that there may be.
+    """
+    power = 10.0 ** np.floor(np.log10(end / most))
+    step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= end / most)
+    return [float(f"{step * place:.12g}") for place in range(1, int(end / step + 1e-9) + 1)]
+
+
+def read_horizons(horizons: Iterable[float]) -> list[float]:
+    """Return times that a user passed, each once and in order.
+
+    Parameters
+    ----------
+    horizons : iterable of float
+        The times, zero or later.
+    """
+    times = [float(time) for time in horizons]
+    wrong = [time for time in times if not (np.isfinite(time) and time >= 0)]
+    if wrong:
+        raise ValueError(f"horizons must be times, zero or later; got {wrong[0]!r}.")
+    return sorted(set(times))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from surtree._types import Floats
 from surtree.base import TreeEstimator
@@ -114,6 +113,8 @@ class FittedModel:
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
     """Return what predicts and what it sees: a pipeline does not hand on survival functions."""
+    from sklearn.pipeline import Pipeline
+
     if isinstance(model, Pipeline) and not hasattr(model, "predict_survival_function"):
         return model[-1], model[:-1].transform(X) if len(model) > 1 else X
     return model, X

@@ -1,0 +1,228 @@
+"""``surtree plot``: a model as a figure for a paper, in a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from surtree.cli import _options as options
+from surtree.cli._console import UserError, failures, guarded, show, show_json
+from surtree.cli._files import require_outputs
+from surtree.cli._models import read_model
+from surtree.cli._page import Page, read_page
+from surtree.estimator import SurTree
+from surtree.files.writing import write_bytes
+from surtree.parameters import LeafCurveKind
+from surtree.plot import (
+    plot_arms,
+    plot_calibration,
+    plot_curves,
+    plot_decision_curve,
+    plot_incidence,
+    plot_path,
+    plot_tree,
+)
+from surtree.plot._requirement import require_matplotlib
+from surtree.tree.causes import has_causes
+
+What = Literal["tree", "curves", "sizes", "calibration", "decision"]
+
+_ENDINGS = ("pdf", "svg", "png")
+_INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
+# Room around a picture of a given size, in inches.
+_MARGIN = 0.1
+# Between white paper and black ink: of risks from low to high, and of causes and arms.
+_GREY_RISKS = ("#9a9a9a", "#000000")
+_GREYS = ("#404040", "#9a9a9a", "#c8c8c8", "#6e6e6e", "#e0e0e0", "#202020") * 3
+
+
+@dataclass(frozen=True)
+class Size:
+    """The width and height of a figure, in inches."""
+
+    width: float
+    height: float
+
+
+def _read_size(text: str) -> Size:
+    found = re.fullmatch(r"([\d.]+)\s*x\s*([\d.]+)\s*(in|cm|mm)?", text.strip().lower())
+    try:
+        width, height = (float(part) for part in found.groups()[:2]) if found else (0.0, 0.0)
+    except ValueError:
+        width = height = 0.0
+    inch = _INCHES[(found and found.group(3)) or "in"]
+    if not (0 < width * inch <= 100 and 0 < height * inch <= 100):
+        raise typer.BadParameter(
+            f"{text!r} is not a width and a height such as 7x5 (inches) or 18x12cm"
+        )
+    return Size(width * inch, height * inch)
+
+
+def plot(
+    model: options.ModelFile,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where to write it; its ending says how: pdf, svg or png.",
+        ),
+    ],
+    what: Annotated[
+        What,
+        typer.Option(
+            help="The tree with the curve of each leaf; the curves with the numbers at risk (by "
+            "cause, or by arm, where there are several); the scores of every size in tuning; "
+            "calibration or net benefit, of a validated model."
+        ),
+    ] = "tree",
+    time_unit: options.FigureTimeUnit = None,
+    labels: options.FigureLabels = None,
+    curve: Annotated[
+        LeafCurveKind | None,
+        typer.Option(help="Which curve a leaf has; by default the one that the model predicts."),
+    ] = None,
+    size: Annotated[
+        Size | None,
+        typer.Option(
+            parser=_read_size,
+            metavar="WIDTHxHEIGHT",
+            help="In inches, as 7x5, or as 18x12cm; text shrinks to fit. By default as large as "
+            "the text needs.",
+        ),
+    ] = None,
+    font_size: Annotated[
+        float | None, typer.Option(min=1, max=100, metavar="POINTS", help="The size of text.")
+    ] = None,
+    grey: Annotated[
+        bool,
+        typer.Option(
+            "--grey", metavar=options.FLAG, help="Shades of grey: darker is a higher risk."
+        ),
+    ] = False,
+    dpi: Annotated[
+        int | None, typer.Option(min=30, max=2400, help="Dots per inch of a png; by default 300.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Draw a figure of a model for a paper: pdf or svg with text as text and lines, or png."""
+    with guarded():
+        ending = output.suffix.lower().removeprefix(".")
+        if ending not in _ENDINGS:
+            raise UserError(f"{output} must end with .pdf, .svg or .png: that says how to write it")
+        require_outputs({"--output": output}, model=model, labels=labels)
+        with failures(ImportError):
+            require_matplotlib()
+        fitted = read_model(model)
+        _require_effect(
+            {
+                "--dpi": (dpi is not None, ending == "png", "a png"),
+                "--curve": (curve is not None, what in ("tree", "curves"), "tree and curves"),
+                "--labels": (labels is not None, what in ("tree", "curves"), "tree and curves"),
+                "--time-unit": (time_unit is not None, what in ("tree", "curves"), "tree, curves"),
+                "--font-size": (font_size is not None, _has_page(fitted, what), "a tree or curves"),
+                "--grey": (grey, _has_risks(fitted, what), "curves, and a tree without arms"),
+            }
+        )
+        page = read_page("", time_unit, None, labels)
+        with failures(ValueError):
+            draw = _drawing(fitted, what, page, curve, font_size, grey)
+            content = _drawn(draw, size, ending, 300 if dpi is None else dpi)
+        with failures(OSError, about=f"cannot write {output}: "):
+            write_bytes(output, content)
+        if json:
+            show_json({"figure": str(output)})
+        else:
+            show(str(output))
+
+
+def _require_effect(given: dict[str, tuple[bool, bool, str]]) -> None:
+    """Refuse options that would change nothing."""
+    for option, (is_given, has_effect, where) in given.items():
+        if is_given and not has_effect:
+            raise UserError(f"{option} has no effect here: it goes with {where}")
+
+
+def _has_page(model: SurTree, what: What) -> bool:
+    """Return whether a picture is laid out by the size of its text."""
+    several = has_causes(model.tree_) or model.tree_.arms is not None
+    return what == "tree" or (what == "curves" and not several)
+
+
+def _has_risks(model: SurTree, what: What) -> bool:
+    """Return whether a picture has colours that can be shades of grey."""
+    return what == "curves" or (what == "tree" and model.tree_.arms is None)
+
+
+def _drawing(
+    model: SurTree,
+    what: What,
+    page: Page,
+    curve: LeafCurveKind | None,
+    font_size: float | None,
+    grey: bool,
+) -> Callable[[Any], Any]:
+    """Return what draws a picture into axes, or into a new figure."""
+    words: dict[str, Any] = {
+        "time_unit": page.time_unit,
+        "labels": page.labels,
+        "units": page.units,
+    }
+    tree = model.tree_
+    if what in ("tree", "curves"):
+        if what == "curves" and (has_causes(tree) or tree.arms is not None):
+            several = plot_incidence if tree.arms is None else plot_arms
+            greys = _GREYS if grey else None
+            return lambda ax: several(model, ax, kind=curve, colours=greys, **words)
+        function = plot_tree if what == "tree" else plot_curves
+        cmap = _greys() if grey else None
+        return lambda ax: function(model, ax, kind=curve, fontsize=font_size, cmap=cmap, **words)
+    if what == "sizes":
+        sizes = model.sizes_
+        if sizes is None:
+            raise UserError("this model was not tuned: fit it without --no-tune to see its sizes")
+        return lambda ax: plot_path(sizes, ax)
+    validation = model.validation_
+    if validation is None:
+        raise UserError("this model was not validated: fit it with --validate 200, for example")
+    drawn = plot_calibration if what == "calibration" else plot_decision_curve
+    return lambda ax: drawn(validation, ax)
+
+
+def _greys() -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("greys", _GREY_RISKS)
+
+
+def _drawn(draw: Callable[[Any], Any], size: Size | None, ending: str, dpi: int) -> bytes:
+    """Return a figure as the content of a file, the same for the same model."""
+    import matplotlib as mpl
+
+    mpl.use("agg")  # without a screen
+    from matplotlib import pyplot
+
+    import surtree
+
+    dated = {"pdf": "CreationDate", "svg": "Date"}
+    metadata: dict[str, Any] = {"Creator": f"surtree {surtree.__version__}"}
+    metadata = metadata | {dated[ending]: None} if ending in dated else {}
+    content = BytesIO()
+    # Text as fonts that editors and readers know, not as outlines of type 3.
+    with mpl.rc_context({"pdf.fonttype": 42, "svg.hashsalt": "surtree"}):
+        ax = None
+        if size is not None:
+            figure = pyplot.figure(figsize=(size.width, size.height))
+            across, up = _MARGIN / size.width, _MARGIN / size.height
+            ax = figure.add_axes((across, up, 1 - 2 * across, 1 - 2 * up))
+        figure = draw(ax).figure
+        figure.savefig(content, format=ending, dpi=dpi, metadata=metadata)
+        pyplot.close(figure)
+    return content.getvalue()

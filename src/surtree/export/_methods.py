@@ -1,0 +1,358 @@
+"""How a tree was found, as sentences for the methods of a paper: only what the model knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from surtree._words import plural
+from surtree.display.labels import Labels, read_labels
+from surtree.display.leaves import read_leaves
+from surtree.display.wording import number
+from surtree.model_selection.cv import SurTreeCV
+from surtree.parameters import is_whole
+from surtree.report._certificate import WEAK, percent
+from surtree.report._findings import Certificate, Findings, read_findings
+from surtree.report._time import last_time
+from surtree.scores.held_out import HeldOutScores
+from surtree.scores.sizes import SizeScores
+from surtree.scores.validation import Validation
+from surtree.status import WORDS
+from surtree.survival.treatment import ArmContrasts
+from surtree.tree.causes import cause_events, causes_of, has_causes
+from surtree.tree.resolve import fitted, time_unit_of
+from surtree.tree.tree import Tree
+
+_PAPER = (
+    "Huisman T, van der Linden JGM, Demirović E. Optimal Survival Trees: A Dynamic Programming "
+    "Approach. Proceedings of the AAAI Conference on Artificial Intelligence 38, 2024. "
+    "arXiv:2401.04489."
+)
+_LIKELIHOOD = (
+    "LeBlanc M, Crowley J. Relative risk trees for censored survival data. Biometrics 48, 1992."
+)
+_TO_ADD = (
+    "[Not known to the model, to be added: where the rows come from and how they were selected, "
+    "what the event and time zero are, and why rows were censored.]"
+)
+_HEURISTICS = {
+    "GreedyTree": "chooses questions one at a time, each the best at its node",
+    "ConditionalInferenceTree": "chooses questions one at a time, by permutation tests",
+    "LocalSearchTree": "improves random trees, one node at a time",
+}
+_RULES = {
+    "best": "with the best mean score",
+    "1se": "the smallest whose mean score is within one standard error of the best",
+}
+_VALIDATED = {
+    "632+": "{} bootstrap samples (.632+ rule)",
+    "optimism": "{} bootstrap samples (optimism subtracted)",
+    "folds": "{} repetitions of cross-validation",
+}
+
+
+def export_methods(
+    model: Any, *, time_unit: str | None = None, labels: Mapping[str, str] | None = None
+) -> str:
+    """Return how a tree was found and what is proven about it, as a paragraph for a paper.
+
+    It says on which rows the tree was fitted, which questions it could ask, what was minimised and
+    within which limits, how its size was chosen, what is proven, and how it was validated. It says
+    only what the model holds, and names what it does not know.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+        A model of this package; of a tree alone, nothing is known but its rows and leaves. A
+        `SurTreeCV` knows more about its tuning than the model that it has chosen.
+    time_unit : str, optional
+        What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
+    labels : mapping of str to str, optional
+        What columns are called.
+
+    Returns
+    -------
+    str
+        A paragraph, then what is left to the authors, then references, with an empty line between.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> from surtree.export import export_methods
+    >>> model = SurTree(max_depth=2).fit(*load_gbsg2())
+    >>> text = export_methods(model, time_unit="days")
+    >>> text[: text.index(";")]
+    'A survival tree was fitted to 686 rows with 299 events (56% of the rows were censored)'
+    """
+    fitted(model)
+    if time_unit is None:
+        time_unit = time_unit_of(model)
+    findings = read_findings(model)
+    names = read_labels(labels, None)
+    sentences = [
+        _data(findings.tree, time_unit),
+        *_questions(findings, names),
+        *_objective(findings.tree, findings.certificate),
+        *_tuning(findings, model),
+        *_proof(findings.certificate),
+        _result(findings.tree),
+        *_validation(findings),
+        _software(findings),
+    ]
+    return "\n\n".join([" ".join(sentences), _TO_ADD, *_references(findings)]) + "\n"
+
+
+def _data(tree: Tree, time_unit: str | None) -> str:
+    rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
+    said = f"A survival tree was fitted to {plural(rows, 'row')}"
+    if tree.n_persons is not None:
+        said += f" of {plural(int(tree.n_persons[0]), 'person')}"
+    said += f" with {plural(events, 'event')}"
+    if tree.n_persons is None:
+        said += f" ({1 - events / rows:.0%} of the rows were censored)"
+    if has_causes(tree):
+        counts = (
+            f"{cause_events(tree, cause)[0]:g} of cause {cause}" for cause in causes_of(tree).causes
+        )
+        said += f", {' and '.join(counts)}"
+    if tree.arms is not None:
+        arms = zip(tree.arms.labels, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
+        said += "; " + ", ".join(
+            f"arm {label}: {plural(int(n), 'row')}, {plural(int(e), 'event')}"
+            for label, n, e in arms
+        )
+    unit = f" {time_unit}" if time_unit else ""
+    end = last_time(tree, read_leaves(tree))
+    event = number(float(tree.baseline.times[-1]), 6) + unit
+    said += f"; the last event was at {event}"
+    if np.isfinite(end):
+        said += f", and follow-up ended at {number(end, 6)}{unit}"
+    said += "."
+    if tree.weighted:
+        said += (
+            f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
+            "as repeated rows."
+        )
+    if Findings(tree).truncated:
+        said += " Rows that came under observation late are at risk from then on."
+    return said
+
+
+def _questions(findings: Findings, labels: Labels) -> Iterator[str]:
+    certificate = findings.certificate
+    if findings.columns:
+        said = f"The tree could ask about {plural(len(findings.columns), 'column')}"
+        if certificate is not None and certificate.questions:
+            said += f"; candidate questions: {certificate.questions}"
+        yield f"{said}."
+        missing = [
+            labels.name(column.name)
+            for column in findings.columns
+            if any(cut.missing is not None for cut in column.cuts)
+        ]
+        if missing:
+            noun = "column" if len(missing) == 1 else "columns"
+            yield (
+                f"Values were missing in the {noun} {', '.join(missing)}; none was imputed, each "
+                "question sends missing values to the side with the smaller loss."
+            )
+        else:
+            yield "No value was missing in a column that questions ask about."
+
+
+def _objective(tree: Tree, certificate: Certificate | None) -> Iterator[str]:
+    exact = certificate is not None and certificate.status is not None
+    loss = "the tree minimises" if exact else "the loss of the tree is"
+    if isinstance(tree.objective, ArmContrasts):
+        yield (
+            "Each leaf has a hazard for each arm; the gain of the tree is what these add to the "
+            "log-likelihood over one hazard for all arms of a leaf."
+        )
+    elif tree.arms is not None:
+        yield (
+            "Each leaf has a hazard for each arm, proportional to the Nelson-Aalen estimate; "
+            f"{loss} the negative log-likelihood."
+        )
+    elif has_causes(tree):
+        weights = zip(causes_of(tree).causes, causes_of(tree).weights, strict=True)
+        told = ", ".join(f"cause {cause}" for cause, weight in weights if weight > 0)
+        yield (
+            "Each leaf has a hazard for each cause, proportional to that of all rows (Nelson-Aalen "
+            f"estimate); {loss} the negative log-likelihood, summed over {told}."
+        )
+    else:
+        yield (
+            "Each leaf has a hazard proportional to that of all rows (Nelson-Aalen estimate); "
+            f"{loss} the negative log-likelihood (LeBlanc and Crowley, 1992)."
+        )
+    shrinkage = float(tree.objective.shrinkage)
+    if shrinkage > 0:
+        yield (
+            f"Shrinkage: a prior worth {shrinkage:g} events draws the risk of each leaf towards "
+            "the average, and its cost is part of the loss."
+        )
+
+
+def _tuning(findings: Findings, model: Any) -> Iterator[str]:
+    sizes = findings.scores
+    if sizes is None:
+        if findings.certificate is not None and findings.certificate.status is not None:
+            yield "Size and shrinkage were given, not tuned, as far as the model knows."
+        return
+    yield _tuned(sizes, model if isinstance(model, SurTreeCV) else None)
+
+
+def _tuned(sizes: SizeScores, search: SurTreeCV | None) -> str:
+    n_folds = sizes.held_out.shape[1]
+    chosen, tried = "The number of splits and the depth were", ""
+    if search is None:
+        tried = "; which values of shrinkage were tried is not recorded"
+    elif len(search.sizes_by_shrinkage_) > 1:
+        values = ", ".join(f"{value:g}" for value in search.sizes_by_shrinkage_)
+        chosen = "The number of splits, the depth and the shrinkage were"
+        tried = f", shrinkage of {values} events"
+    folds = plural(n_folds, "fold")
+    if search is not None and is_whole(search.cv):
+        folds += ", stratified by events"
+    score = "log-likelihood" if sizes.scoring == "loss" else sizes.scoring
+    return (
+        f"{chosen} chosen by cross-validation ({folds}; trees of up to depth "
+        f"{sizes.max_depth.max()} and {plural(int(sizes.max_splits.max()), 'split')}{tried}): the "
+        f"size {_RULES[sizes.rule]}, the {score} of held-out rows."
+    )
+
+
+def _proof(certificate: Certificate | None) -> Iterator[str]:
+    if certificate is None:
+        yield "How the tree was found is not recorded."
+        return
+    if certificate.status is None or certificate.gap is None:
+        how = _HEURISTICS.get(certificate.method, "is a heuristic")
+        yield f"{certificate.method} {how}: nothing is proven about the tree."
+        return
+    if certificate.status == "edited":
+        yield f"Nothing is proven about the tree: {WORDS['edited'].clause}."
+        return
+    limits = ", ".join(certificate.limits)
+    if certificate.status == "optimal":
+        yield (
+            f"The search was exact (dynamic programming): among all trees of these questions with "
+            f"{limits}, none has a smaller loss on these rows."
+        )
+    else:
+        yield (
+            f"The search for the best tree with {limits} was not completed: "
+            f"{WORDS[certificate.status].clause}. {_bound(certificate.gap)}"
+        )
+    if certificate.fold_status != "optimal":
+        end = WORDS[certificate.fold_status].clause
+        yield f"In cross-validation, {end} at least once."
+    yield "This is about the rows of the fit, not about new ones."
+
+
+def _bound(gap: float) -> str:
+    if not gap < WEAK:
+        return "No useful bound of the smallest loss was found."
+    return f"No such tree has a loss that is smaller by more than {percent(gap)}."
+
+
+def _result(tree: Tree) -> str:
+    curves = {
+        "baseline": "those that its relative risk predicts",
+        "kaplan-meier": "product-limit estimates of its rows",
+        "shrunk": "product-limit estimates of its rows, shrunk towards all rows",
+    }[tree.leaf_curve]
+    return (
+        f"The tree has {plural(tree.n_leaves, 'leaf')} and depth {tree.depth}; the curves of a "
+        f"leaf are {curves}. Confidence intervals of leaves take the leaves as given; these were "
+        "found on the same rows, so the intervals are too narrow."
+    )
+
+
+def _validation(findings: Findings) -> Iterator[str]:
+    if findings.tree.arms is not None:
+        yield from _heterogeneity(findings)
+        return
+    if findings.validation is not None:
+        yield _validated(findings.validation)
+    elif findings.held_out is not None:
+        yield _held_out(findings.held_out, has_causes(findings.tree))
+    elif findings.certificate is None:
+        yield "Whether the tree was validated is not recorded."
+    else:
+        yield "How well the tree predicts new rows was not assessed."
+
+
+def _validated(found: Validation) -> str:
+    measures = "; ".join(
+        f"{one.words} {one.corrected:.3f} ({100 * found.level:g}% interval {one.lower:.3f} to "
+        f"{one.upper:.3f}; {one.apparent:.3f} on the rows of the fit)"
+        for one in found.measures
+        if np.isfinite(one.corrected)
+    )
+    by = _VALIDATED[found.method].format(found.n_repetitions)
+    said = (
+        f"Internal validation by {by}, in which everything that builds the model was repeated: "
+        f"{measures}."
+    )
+    if found.n_failed:
+        said += f" {plural(found.n_failed, 'sample')} had no model."
+    if found.stopped_early:
+        said += f" It was stopped early: {found.n_asked} repetitions were planned."
+    return said
+
+
+def _held_out(scores: HeldOutScores, causes: bool) -> str:
+    of = " of the main cause" if causes else ""
+    parts = [
+        f"{words}{of} {scores.mean(name):.3f} (standard error {scores.standard_error(name):.3f})"
+        for name, words in (("concordance", "Harrell's C"), ("brier", "Brier score saved"))
+        if np.isfinite(scores.mean(name))
+    ]
+    parts.append(
+        f"loss per row {scores.mean('loss'):.4f}, {scores.mean('loss_without_tree'):.4f} without a "
+        "tree"
+    )
+    return (
+        f"On the held-out rows of these {plural(scores.n_folds, 'fold')}: {'; '.join(parts)}. The "
+        "size was chosen on the same folds, so this is slightly optimistic."
+    )
+
+
+def _heterogeneity(findings: Findings) -> Iterator[str]:
+    test, correction = findings.heterogeneity, findings.correction
+    if test is None:
+        yield "Whether effects differ between rows at all was not tested."
+        return
+    verdict = "evidence" if test.is_evidence else "no evidence"
+    yield (
+        f"A permutation test ({test.permuted.size} permutations, p = {test.p_value:.3g}) found "
+        f"{verdict} that the effect differs between rows."
+    )
+    if correction is not None and np.isfinite(correction.slope):
+        yield (
+            f"By {correction.n_samples} bootstrap samples, {correction.slope:.0%} of the "
+            "differences between leaves is left in rows that were not searched."
+        )
+
+
+def _software(findings: Findings) -> str:
+    given = ", ".join(f"{name}={value}" for name, value in findings.parameters)
+    method = "" if findings.certificate is None else findings.certificate.method
+    said = f"Parameters of {method}: {given}. " if given else ""
+    return (
+        f"{said}Written by surtree {version('surtree')}; with which version the model was fitted "
+        "is not recorded."
+    )
+
+
+def _references(findings: Findings) -> Iterator[str]:
+    tree = findings.tree
+    if tree.arms is None and not has_causes(tree):
+        yield _LIKELIHOOD
+    if findings.certificate is not None and findings.certificate.status is not None:
+        yield _PAPER

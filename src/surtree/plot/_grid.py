@@ -1,0 +1,108 @@
+"""A panel for each leaf, in lines of a few, with rows at risk below the ticks of time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from surtree._types import Floats
+from surtree.display.leaves import time_label
+from surtree.display.wording import number
+from surtree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_COLUMNS = 3
+_PANEL = (4.3, 3.6)  # inches, with its texts and one line of numbers at risk
+_LINE = 0.16  # another such line
+_LEGEND = 0.5
+_TITLE_WIDTH = 46
+
+
+def open_grid(ax: Axes | None, tree: Tree, n_lines: int) -> tuple[Axes, list[Axes]]:
+    """Return the axes of a picture, and a panel in them for each leaf.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+        Whose place the picture takes; a new figure of a fitting size when None.
+    tree : Tree
+        The tree.
+    n_lines : int
+        The lines of numbers at risk below a panel.
+    """
+    from matplotlib import pyplot
+
+    width, height = _PANEL[0], _PANEL[1] + _LINE * (n_lines - 1)
+    n_columns = 2 if tree.n_leaves in (2, 4) else min(_MOST_COLUMNS, tree.n_leaves)
+    size = width * n_columns, height * math.ceil(tree.n_leaves / n_columns) + _LEGEND
+    if ax is None:
+        ax = pyplot.figure(figsize=size).add_axes((0, 0, 1, 1))
+    ax.set_axis_off()
+    panels = []
+    for place in range(tree.n_leaves):
+        line, column = divmod(place, n_columns)
+        left = width * column + 0.65
+        bottom = size[1] - height * (line + 1) + 0.85 + _LINE * (n_lines - 1)
+        panels.append(
+            ax.inset_axes(
+                (
+                    left / size[0],
+                    bottom / size[1],
+                    (width - 0.95) / size[0],
+                    (_PANEL[1] - 1.55) / size[1],
+                )
+            )
+        )
+    return ax, panels
+
+
+def label_panel(
+    panel: Axes,
+    tree: Tree,
+    title: str,
+    subtitle: str,
+    time_unit: str | None,
+    at_risk: Sequence[Callable[[Floats], Floats]],
+) -> None:
+    """Write the title, the ticks and the numbers at risk of a panel.
+
+    Parameters
+    ----------
+    panel : matplotlib Axes
+        The panel.
+    tree : Tree
+        The tree.
+    title, subtitle : str
+        What stands above, broken into lines, and below it.
+    time_unit : str, optional
+        What time is counted in.
+    at_risk : sequence of callable
+        For each line of numbers, what gives them at some times; none where they are not known.
+    """
+    import numpy as np
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    end = float(tree.baseline.times[-1])
+    panel.set(xlim=(0, end), ylim=(0, 1))
+    found = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, end)
+    ticks = [tick for tick in found if 0 <= tick <= end]
+    labels = [f"{tick:g}" for tick in ticks]
+    for count_at in at_risk:
+        counts = count_at(np.array(ticks)).tolist()
+        labels = [
+            f"{label}\n{number(count, 3) if math.isfinite(count) else ''}"
+            for label, count in zip(labels, counts, strict=True)
+        ]
+    panel.set_xticks(ticks, labels)
+    panel.yaxis.set_major_formatter(PercentFormatter(1.0))
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.tick_params(labelsize=8)
+    below = ", rows at risk below" if at_risk else ""
+    panel.set_xlabel(f"{time_label(time_unit)}{below}", fontsize=8)
+    panel.set_title(
+        f"{fill(title, _TITLE_WIDTH)}\n{subtitle}", fontsize=8.5, loc="left", parse_math=False
+    )
