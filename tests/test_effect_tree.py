@@ -30,7 +30,7 @@ from surtree import (
 )
 from surtree.cuts.encoder import encoder_of
 from surtree.datasets import load_rossi
-from surtree.datasets._frame import make_target
+from surtree.data.target_array import make_target
 from surtree.effects.estimator import read_trial
 from surtree.effects.heterogeneity import common_effect
 from surtree.effects.limits import ArmLimits

@@ -17,6 +17,8 @@ from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
 from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
+from surtree.data.target import AllEventsWarning
+from surtree.data.target_array import target
 from surtree.effects import (
     ArmPrediction,
     CorrectedEffect,
@@ -83,6 +85,7 @@ from surtree.validation import (
 )
 
 __all__ = [
+    "AllEventsWarning",
     "ArmPrediction",
     "Arms",
     "AtRiskCounts",
@@ -145,6 +148,7 @@ __all__ = [
     "leaf_incidence",
     "leaf_incidence_band",
     "read_r_tree",
+    "target",
     "validate",
     "write_report",
 ]

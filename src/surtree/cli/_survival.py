@@ -17,7 +17,7 @@ from surtree.cli._console import UserError, failures, say
 from surtree.data.causes import read_cause_target
 from surtree.data.persons import read_persons
 from surtree.data.target import RowsError, read_target, read_weights
-from surtree.datasets._frame import make_target
+from surtree.data.target_array import make_target
 
 _MOST_VALUES = 6
 
