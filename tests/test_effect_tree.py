@@ -29,8 +29,8 @@ from surtree import (
     validate,
 )
 from surtree.cuts.encoder import encoder_of
+from surtree.data.target_array import make_target
 from surtree.datasets import load_rossi
-from surtree.datasets._frame import make_target
 from surtree.effects.estimator import read_trial
 from surtree.effects.heterogeneity import common_effect
 from surtree.effects.limits import ArmLimits

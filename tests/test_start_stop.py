@@ -22,7 +22,7 @@ from surtree import (
 )
 from surtree.data.persons import going_on, person_shares, read_persons
 from surtree.data.target import read_target
-from surtree.datasets._frame import make_target
+from surtree.data.target_array import make_target
 from surtree.export import export_text
 from surtree.plot import plot_tree
 from surtree.report import write_report

@@ -13,7 +13,7 @@ from fuzz.checks import require, shown
 from fuzz.families.optimum import BRUTE
 from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import EffectTree, NotRandomisedWarning, SurTree
-from surtree.datasets._frame import make_target
+from surtree.data.target_array import make_target
 from surtree.effects.estimator import arm_limits, objective_for
 from surtree.solver import reference
 from surtree.survival.objective import RowSums

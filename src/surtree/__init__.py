@@ -19,6 +19,8 @@ from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
 from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
+from surtree.data.target import AllEventsWarning
+from surtree.data.target_array import target
 from surtree.effects import (
     ArmPrediction,
     CorrectedEffect,
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
     from surtree.report import write_report
 
 __all__ = [
+    "AllEventsWarning",
     "ArmPrediction",
     "Arms",
     "AtRiskCounts",
@@ -149,6 +152,7 @@ __all__ = [
     "leaf_incidence",
     "leaf_incidence_band",
     "read_r_tree",
+    "target",
     "validate",
     "write_report",
 ]

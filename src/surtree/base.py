@@ -45,8 +45,8 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time.
+        y : structured array, data frame or pair of arrays
+            Event and time, as in `SurTree.fit`.
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
         """
@@ -198,7 +198,8 @@ class TreeEstimator(SurvivalEstimator):
         Examples
         --------
         >>> from surtree import SurTree
-        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+        >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
         >>> (survival,) = model.predict_survival_along([[1], [0]], start=[0, 2])
         >>> survival([1, 2, 3]).round(2).tolist()
         [0.55, 0.25, 0.18]
@@ -242,8 +243,8 @@ class TreeEstimator(SurvivalEstimator):
         ----------
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time, zero or later.
+        y : structured array, data frame or pair of arrays
+            Event and time, as in `SurTree.fit`.
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
         entry : array of shape (n_samples,), optional

@@ -247,9 +247,12 @@ class SurTree(TreeEstimator):
         ----------
         X : data frame or array of shape (n_samples, n_features)
             Numbers, booleans, categories or text; values may be missing.
-        y : structured array of shape (n_samples,)
-            A boolean event indicator and a time, zero or later. A plain array of times means that
-            every row has an event. Rows that are censored at time zero are left out.
+        y : structured array, data frame, pair of arrays or array of two columns
+            Whether the event happened (boolean, or 0 and 1) and when, zero or later, in either
+            order: what `surtree.target` or scikit-survival's ``Surv`` makes, a frame of two
+            columns, ``(event, time)``, or greenwood's ``Surv``. Time differences are counted in
+            days. An array of times alone means that every row has an event, with an
+            `AllEventsWarning`. Rows that are censored at time zero are left out.
         sample_weight : array of shape (n_samples,), optional
             How often each row counts. A row of weight zero counts as absent.
         entry : array of shape (n_samples,), optional

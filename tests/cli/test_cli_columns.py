@@ -16,7 +16,12 @@ def test_a_file_has_the_numbers_of_its_table(surtree, files):
     assert found["loss"] == expected.loss
     assert found["status"] == "optimal"
     assert found["columns"] == [
-        {"name": one.name, "loss_without": one.without, "loss_if_first": one.first}
+        {
+            "name": one.name,
+            "kind": "category" if one.name == "sex" else "number",
+            "loss_without": one.without,
+            "loss_if_first": one.first,
+        }
         for one in expected.columns
     ]
     assert surtree("columns", *options).stdout == f"{expected}\n"

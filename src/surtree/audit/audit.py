@@ -71,8 +71,8 @@ def audit_tree(
         are then looked for; where there are none, ``notes`` say so.
     X : data frame or array of shape (n_samples, n_features)
         The rows, as a rule those that the model was fitted on.
-    y : structured array of shape (n_samples,)
-        A boolean event indicator and a time, zero or later.
+    y : structured array, data frame or pair of arrays
+        Event and time, as in `SurTree.fit`.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
     entry : array of shape (n_samples,), optional

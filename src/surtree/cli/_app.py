@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import surtree
 from surtree.cli._audit import audit
@@ -16,7 +17,33 @@ from surtree.cli._questions import columns
 from surtree.cli._show import path, report, show_model
 from surtree.cli._validate import evaluate, validate
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+class _PlainFlags:
+    """A command whose help shows no value behind a flag, such as --help, which has none."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all options, also those that typer adds."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for option in found:
+            if getattr(option, "is_flag", False):
+                option.metavar = FLAG
+        return found
+
+
+class _Command(_PlainFlags, TyperCommand):
+    pass
+
+
+class _Commands(_PlainFlags, TyperGroup):
+    pass
+
+
+class _App(typer.Typer):
+    def command(self, name: str | None = None, **given: Any) -> Any:
+        return super().command(name, cls=_Command, **given)
+
+
+app = _App(cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False)
 app.command()(fit)
 app.command()(predict)
 app.command("show")(show_model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +12,13 @@ from surtree.audit.audit import audit_tree, default_encoder
 from surtree.audit.r_tree import read_r_tree
 from surtree.audit.result import Audit, Optimum
 from surtree.cli import _options as options
-from surtree.cli._columns import choose, require_columns, split_names
+from surtree.cli._columns import conform
 from surtree.cli._console import failures, guarded, show, show_json, warnings_said
-from surtree.cli._files import read_frame
+from surtree.cli._files import Format, read_table
 from surtree.cli._models import read_model, read_rows
-from surtree.cli._survival import read_survival
+from surtree.cli._survey import survey
+from surtree.cli._survival import TargetColumns, read_survival
+from surtree.cli._training import Asked, say_oddities
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder
 
@@ -69,7 +72,12 @@ def audit(
     exclude: options.Exclude = None,
     types: options.Types = None,
     separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.SheetName = None,
     missing: options.Missing = None,
+    drop_incomplete: options.DropIncomplete = False,
+    zero_times: options.ZeroTime = "keep",
     max_depth: options.AuditDepth = None,
     n_thresholds: Thresholds = None,
     category_cuts: CategoryCut = None,
@@ -84,34 +92,37 @@ def audit(
         raise typer.BadParameter(
             "--columns, --exclude and --type go with --leaf: a model knows its columns"
         )
+    target = TargetColumns(
+        time,
+        event,
+        entry=entry,
+        weight=weight,
+        leaf=leaf,
+        drop_incomplete=drop_incomplete,
+        zero_times=zero_times,
+    )
+    asked = Asked(columns, exclude, types)
+    form = Format(separator, decimal, encoding, sheet, missing or ())
     with guarded():
         subject: Any
         if model is not None:
             subject = read_model(model)
-            frame, X = read_rows(data, subject, separator=separator, missing=missing)
+            table = read_rows(data, subject, form)
         else:
-            readings = {override.column: override.reading for override in types or []}
-            frame = read_frame(
-                data,
-                separator=separator,
-                missing=missing,
-                texts=[name for name, reading in readings.items() if reading.is_text],
-            )
-        survival = read_survival(frame, time=time, event=event, entry=entry, weight=weight)
+            table = read_table(data, form, as_texts=asked.as_texts)
+        frame = target.complete_rows(table.frame)
+        survival = read_survival(frame, target)
         if leaf is not None:
-            require_columns(frame, [leaf])
             subject = frame[leaf].to_numpy()
         if r_tree is not None:
             with failures(ValueError, OSError):
                 subject = read_r_tree(r_tree)
         if model is None:
-            X = choose(
-                frame,
-                columns=split_names(columns or [], frame),
-                exclude=split_names(exclude or [], frame),
-                reserved={*survival.columns, *([leaf] if leaf is not None else [])},
-                types=readings,
-            )
+            choice = asked.choose(frame, survival)
+            X = choice.X
+            say_oddities(survey(replace(table, frame=frame[list(choice.kinds)]), **choice.words))
+        else:
+            X = conform(frame, subject)
         with failures(ValueError, TypeError), warnings_said():
             found = audit_tree(
                 subject,

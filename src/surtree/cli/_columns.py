@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from shlex import quote
+from typing import Any
 
 import polars as pl
 
-from surtree.cli._console import UserError, say
+from surtree.cli._console import UserError
+from surtree.cli._kinds import Kind, kind_of
+from surtree.cli._numbers import numbers
 from surtree.estimator import SurTree
 
-KINDS = ("numeric", "boolean", "categorical", "ordered")
-WORDS = {
-    **dict.fromkeys(("1", "true", "yes", "y", "t"), True),
-    **dict.fromkeys(("0", "false", "no", "n", "f"), False),
+_KIND_NAMES = {
+    "numeric": "number",
+    "boolean": "yes/no",
+    "categorical": "category",
+    "ordered": "category",
 }
+EXCLUDED = "--exclude"
+KEEPING = "--columns or --type COLUMN=categorical keeps a column that is left out"
+WORDS = {
+    **dict.fromkeys(("1", "true", "yes", "y", "t", "ja", "j", "oui", "si", "sí"), True),
+    **dict.fromkeys(("0", "false", "no", "n", "f", "nein", "non"), False),
+}
+_MOST_MISSING = 3
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,11 @@ class Reading:
 
     kind: str
     order: tuple[str, ...] = ()
+
+    @property
+    def as_kind(self) -> Kind:
+        """What a column that is read so holds."""
+        return Kind(_KIND_NAMES[self.kind])
 
     @property
     def is_text(self) -> bool:
@@ -52,7 +69,7 @@ def read_override(text: str) -> Override:
     name, equals, kind = text.rpartition("=")
     kind, colon, categories = kind.partition(":")
     order = tuple(name.strip(" ") for name in categories.split(",")) if colon else ()
-    if not (name and equals) or kind not in KINDS or (kind == "ordered") != (len(order) > 1):
+    if not (name and equals) or kind not in _KIND_NAMES or (kind == "ordered") != (len(order) > 1):
         raise ValueError(
             f"{text!r} is not a type: write column=numeric, column=boolean, column=categorical or "
             "column=ordered:low,middle,high"
@@ -62,6 +79,30 @@ def read_override(text: str) -> Override:
     return Override(name, Reading(kind, order))
 
 
+@dataclass(frozen=True)
+class Choice:
+    """The columns that a tree may ask about.
+
+    Parameters
+    ----------
+    X : polars.DataFrame
+        The columns, each read as the user says.
+    kinds : dict of str to Kind
+        What they and the left out columns hold.
+    left_out : dict of str to str
+        Why others are left out.
+    """
+
+    X: pl.DataFrame
+    kinds: dict[str, Kind]
+    left_out: dict[str, str]
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What a survey says of the columns."""
+        return {"kinds": self.kinds, "left_out": self.left_out}
+
+
 def choose(
     frame: pl.DataFrame,
     *,
@@ -69,8 +110,12 @@ def choose(
     exclude: Sequence[str],
     reserved: Collection[str],
     types: Mapping[str, Reading],
-) -> pl.DataFrame:
-    """Return the columns that a tree may ask about, each read as the user says.
+) -> Choice:
+    """Return the columns that a tree may ask about.
+
+    Dates, ids, sentences and empty columns are left out, unless the user names them. A column of
+    numbers that a few cells turn into texts is refused: whatever becomes of it, some users would
+    not expect it.
 
     Parameters
     ----------
@@ -91,29 +136,51 @@ def choose(
             raise UserError(f"column {name!r} is part of the target: a tree cannot ask about it")
     taken = list(dict.fromkeys(columns)) or [name for name in frame.columns if name not in reserved]
     taken = [name for name in taken if name not in exclude]
-    if not taken:
-        raise UserError("no column is left for the tree to ask about")
-    for name in taken:
-        if name not in types:
-            _note_numbers_among_texts(frame[name])
-    return frame.select(
-        read_column(frame[name], types[name]) if name in types else frame[name] for name in taken
+    kinds = {name: types[name].as_kind if name in types else kind_of(frame[name]) for name in taken}
+    left_out = {
+        name: kind.left_out for name, kind in kinds.items() if kind.left_out and name not in columns
+    }
+    for name, kind in kinds.items():
+        if kind.nearly:
+            raise _nearly_numeric(name, kind)
+        _require_finite(frame[name])
+    kept = [name for name in taken if name not in left_out]
+    if not kept:
+        why = "".join(f", {name!r} ({reason})" for name, reason in left_out.items())
+        hint = f": left out are{why[1:]}; {KEEPING}" if why else ""
+        raise UserError(f"no column is left for the tree to ask about{hint}")
+    return Choice(
+        frame.select(
+            read_column(frame[name], types[name]) if name in types else frame[name] for name in kept
+        ),
+        kinds,
+        left_out | dict.fromkeys(exclude, EXCLUDED),
     )
 
 
-def _note_numbers_among_texts(series: pl.Series) -> None:
-    """Note columns of numbers that a few cells of text turn into categories."""
-    if series.dtype != pl.String:
+def _require_finite(column: pl.Series) -> None:
+    if not column.dtype.is_float():
         return
-    is_number = _number(series).is_not_null()
-    is_text = series.is_not_null() & ~is_number
-    n_texts = int(is_text.sum())
-    if 0 < n_texts <= int(is_number.sum()):
-        row = int(is_text.arg_max() or 0)
-        say(
-            f"surtree: column {series.name!r} is read as categories, because not all cells are "
-            f"numbers: {series[row]!r} in row {row + 1} ({n_texts} of {len(series)} rows)"
+    n_infinite = int(column.is_infinite().sum())
+    if n_infinite:
+        raise UserError(
+            f"Column {column.name!r} holds infinity (inf) in {n_infinite} of {len(column)} rows: "
+            "replace it by a number, or leave the cell empty"
         )
+
+
+def _nearly_numeric(name: str, kind: Kind) -> UserError:
+    if kind.remedy:
+        remedy = f"say {kind.remedy} to read them"
+    else:
+        missing = " ".join(f"--missing {quote(text)}" for text in kind.nearly[:_MOST_MISSING])
+        more = " and so on" if len(kind.nearly) > _MOST_MISSING else ""
+        remedy = f"correct them, or count them as missing ({missing}{more})"
+    option = quote(f"{name}=categorical")
+    return UserError(
+        f"column {name!r}: {kind.odd}: {remedy}; --type {option} keeps the texts, and --exclude "
+        f"{quote(name)} leaves the column out"
+    )
 
 
 def conform(frame: pl.DataFrame, model: SurTree) -> pl.DataFrame:
@@ -209,7 +276,7 @@ def read_column(series: pl.Series, reading: Reading) -> pl.Series:
 
 def _number(series: pl.Series) -> pl.Series:
     if series.dtype == pl.String:
-        series = series.str.strip_chars()
+        return numbers(series).alias(series.name)
     return series.cast(pl.Float64, strict=False)
 
 

@@ -1,70 +1,153 @@
-"""Checks of the text of a CSV file, before it is parsed."""
+"""The cells of a CSV file as texts: what stands between them, and lines that are not as others."""
 
 from __future__ import annotations
 
 import csv
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections import Counter
 from io import StringIO
 from pathlib import Path
 
+import polars as pl
+
+from surtree._words import plural
 from surtree.cli._console import UserError, failures, say
+from surtree.cli._sheet import Sheet
+
+# In the order of preference where two of them fit: cells hold commas more often than others.
+SEPARATORS = ";\t|,"
+SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 
 _LONGEST_HEADER = 2**20
-_REMEDY = 'save it as "CSV UTF-8", or convert it, as in iconv -f {} -t UTF-8 {} > new.csv'
+_LINES_LOOKED_AT = 100
 
 
-def require_csv(path: Path, source: bytes, separator: str) -> bytes:
-    """Return the content of a CSV file without blank lines at its end, or say what is wrong.
+def read_csv(path: Path, text: str, separator: str | None) -> tuple[Sheet, str]:
+    """Return the cells of a CSV file, and what stands between them.
 
     Parameters
     ----------
     path : Path
         The file, for messages.
-    source : bytes
+    text : str
         Its content.
-    separator : str
-        What stands between the cells.
+    separator : str, optional
+        What stands between the cells, if the user has said it.
     """
-    text = _decoded(path, source)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise UserError(f"{path} is empty: it has nothing but blanks and line breaks")
+    first_line, _, rest = text.partition("\n")
+    # Excel writes and reads a line of its own that names the separator.
+    if first_line.lower().startswith("sep=") and len(first_line) == len("sep=") + 1:
+        separator, text = separator or first_line[-1], rest
+    separator = separator or _find_separator(text)
+    text = _from_header(text, separator)
     header = _header(path, text, separator)
-    for name, count in Counter(header).items():
-        if count > 1:
-            called = f"are called {name!r}" if name.strip() else "have no name"
-            raise UserError(f"{count} columns of {path} {called}: give each a name of its own")
-    # In a single column, an empty line is a missing value.
-    return source if len(header) == 1 else _without_blank_lines(path, source, separator)
+    n_lines, others = _scan(path, text, separator, len(header))
+    # R writes the names of rows so: a cell more than the header in every line.
+    if others and n_lines == len(others) and all(len(c) == len(header) + 1 for _, c in others):
+        header, text = ["", *header], separator + text
+    else:
+        _check_lengths(path, others, separator, len(header))
+    return Sheet(path, header, _cells(path, text, separator, len(header), n_lines)), separator
+
+
+def _find_separator(text: str) -> str:
+    """Return the mark that cuts most of the first lines into as many cells as the header."""
+    beginning = "\n".join(text[:_LONGEST_HEADER].split("\n")[:_LINES_LOOKED_AT])
+
+    def fit(mark: str) -> tuple[float, int]:
+        try:
+            lines = [line for line in csv.reader(StringIO(beginning), delimiter=mark) if line]
+        except csv.Error:
+            return 0.0, 0
+        width = len(lines[0]) if lines else 0
+        if width < 2:
+            return 0.0, 0
+        return sum(len(line) == width for line in lines) / len(lines), width
+
+    best = max(SEPARATORS, key=fit)
+    return best if fit(best)[1] else ","
+
+
+def _from_header(text: str, separator: str) -> str:
+    """Drop lines without content at the beginning."""
+    while text:
+        line, _, rest = text.partition("\n")
+        if line.strip(f" \t{separator}"):
+            return text
+        text = rest
+    return text
 
 
 def _header(path: Path, text: str, separator: str) -> list[str]:
     beginning = StringIO(text[:_LONGEST_HEADER], newline="")
     with failures(csv.Error, about=f"cannot read the names in {path}: "):
-        return next((line for line in csv.reader(beginning, delimiter=separator) if line), [])
+        return next(csv.reader(beginning, delimiter=separator))
 
 
-def _decoded(path: Path, source: bytes) -> str:
-    # Text in two bytes a character has zeros in it, which no other text has.
-    if source.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in source[:1000]:
-        raise UserError(f"{path} is UTF-16, not UTF-8: {_REMEDY.format('UTF-16', path)}")
-    try:
-        return source.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = source.count(b"\n", 0, error.start) + 1
+def _scan(
+    path: Path, text: str, separator: str, width: int
+) -> tuple[int, list[tuple[int, list[str]]]]:
+    """Return how many lines are below the header, and those that are not as long as it.
+
+    A line that is not as long as the header has its number and its cells.
+    """
+    if '"' not in text:  # the common case, and fast
+        lines = text.removesuffix("\n").split("\n")
+        odd = [place for place, line in enumerate(lines) if line.count(separator) != width - 1]
+        return len(lines) - 1, [(place + 1, lines[place].split(separator)) for place in odd]
+    others, n_lines = [], -1
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
+    with failures(csv.Error, about=f"cannot read {path}: "):
+        for cells in reader:
+            n_lines += 1
+            if len(cells) != width:
+                others.append((reader.line_num, cells))
+    return n_lines, others
+
+
+def _check_lengths(
+    path: Path, others: list[tuple[int, list[str]]], separator: str, width: int
+) -> None:
+    """Refuse lines with more cells than the header, and note those with fewer."""
+    longer = [
+        (line, cells) for line, cells in others if any(cell.strip() for cell in cells[width:])
+    ]
+    if longer:
+        line, cells = longer[0]
+        more = f" (and {len(longer) - 1} lines more)" if len(longer) > 1 else ""
         raise UserError(
-            f"{path} is not UTF-8 (byte {source[error.start]:#x} in line {line}): "
-            f"{_REMEDY.format('WINDOWS-1252', path)}"
-        ) from None
+            f"line {line} of {path} has {len(cells)} cells, and the header has {width}{more}: put "
+            f"cells that hold a {separator!r} in quotation marks, or see whether a line is broken"
+        )
+    shorter = [
+        line for line, cells in others if len(cells) < width and any(cell.strip() for cell in cells)
+    ]
+    if shorter:
+        say(
+            f"surtree: {plural(len(shorter), 'line')} of {path} with fewer cells than the header "
+            f"(the first is line {shorter[0]}): what is lacking is read as missing"
+        )
 
 
-def _without_blank_lines(path: Path, source: bytes, separator: str) -> bytes:
-    """Drop lines without content at the end, with a note that counts them."""
-    blank = b" \t\r\n" + separator.encode()
-    end = len(source.rstrip(blank))
-    kept = source.find(b"\n", end) + 1 or len(source)
-    n_left_out = len(source[kept:].splitlines())
-    if n_left_out:
-        lines = "1 blank line" if n_left_out == 1 else f"{n_left_out} blank lines"
-        say(f"surtree: {lines} at the end of {path} left out")
-    return source[:kept]
+def _cells(path: Path, text: str, separator: str, width: int, n_lines: int) -> pl.DataFrame:
+    names = [str(place) for place in range(width)]
+    try:
+        found = pl.read_csv(
+            text.encode(),
+            separator=separator,
+            has_header=False,
+            schema=dict.fromkeys(names, pl.String),
+            infer_schema=False,
+            truncate_ragged_lines=True,
+        )
+    except pl.exceptions.ComputeError:
+        found = None
+    if found is not None and len(found) == n_lines + 1:
+        return found.slice(1)
+    # polars is strict about quotation marks inside of cells.
+    with failures(csv.Error, about=f"cannot read {path}: "):
+        lines = list(csv.reader(StringIO(text, newline=""), delimiter=separator))[1:]
+    rows = [[*line[:width], *[None] * (width - len(line))] for line in lines]
+    return pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")

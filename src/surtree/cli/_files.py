@@ -1,4 +1,4 @@
-"""Tables in and out of files: CSV and Parquet, through polars.
+"""Tables in and out of files: CSV, Excel and Parquet, through polars.
 
 polars reads and writes both formats by itself, tells missing values from NaN and from empty
 columns, has ordered categories, and is one package where pandas would need pyarrow too.
@@ -9,53 +9,120 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import combinations
 from pathlib import Path
 
 import polars as pl
 
-from surtree.cli._console import UserError, failures
-from surtree.cli._csv import require_csv
+from surtree.cli._console import UserError, failures, say
+from surtree.cli._csv import SEPARATOR_NAMES, read_csv
+from surtree.cli._encoding import decode
+from surtree.cli._excel import WORKBOOKS, read_workbook
+from surtree.cli._typed import typed
 from surtree.files.writing import write_bytes
 
 STANDARD_INPUT = Path("-")
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+# What R, pandas, databases, Excel (also the German one), and SAS write for a missing value.
+MISSING = ("", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL", "#N/A", "#NV", ".")
 
 _PARQUET = (".parquet", ".pq")
+_OF_CELLS = ("separator", "decimal", "encoding")
+# What other files begin with, whatever they are called.
+_OTHER_FILES = {
+    b"PK\x03\x04": "a workbook or an archive: a workbook is read if its name ends with .xlsx",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel before 2007 (.xls): save it as .xlsx or as CSV UTF-8",
+    b"\x1f\x8b": "compressed: unpack it first, as with gunzip",
+    b"PAR1": "a Parquet file: it is read if its name ends with .parquet",
+}
 
 
-def read_frame(
-    path: Path,
-    *,
-    separator: str | None = None,
-    missing: Sequence[str] | None = None,
-    texts: Collection[str] = (),
-) -> pl.DataFrame:
+@dataclass(frozen=True)
+class Format:
+    """How the cells of a file are written, where the user has said it.
+
+    Parameters
+    ----------
+    separator : str, optional
+        What stands between the cells of a CSV file.
+    decimal : {".", ","}, optional
+        The decimal mark of numbers.
+    encoding : str, optional
+        The encoding of a CSV file.
+    sheet : str, optional
+        The sheet of a workbook.
+    missing : sequence of str
+        Cells that are missing values, beside those that most programs write.
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    missing: Sequence[str] = ()
+
+    def refuse(self, path: Path, kind: str, *names: str) -> None:
+        """Raise an error if one of these was said, and means nothing in such a file."""
+        given = [f"--{name}" for name in names if getattr(self, name)]
+        if given:
+            raise UserError(f"{path} is {kind}, where {' and '.join(given)} would do nothing")
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A table that was read.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    texts : polars.DataFrame, optional
+        Its cells as they were written, without blanks; None where they had types already.
+    ways : dict of str to str
+        What is unusual about how the numbers of a column are written.
+    """
+
+    frame: pl.DataFrame
+    texts: pl.DataFrame | None = None
+    ways: Mapping[str, str] = field(default_factory=dict)
+
+    def as_written(self, name: str) -> pl.Series:
+        """Return a column such that each cell is written as it was: with the zeros of 007."""
+        column = self.frame[name]
+        if self.texts is None:
+            return column
+        text = self.texts[name].str.strip_chars()
+        same = (column.cast(pl.String) == text) | column.is_null()
+        return column if same.all() else text
+
+
+def read_table(
+    path: Path, form: Format | None = None, *, as_texts: Collection[str] = ()
+) -> DataFile:
     """Read a table.
 
     Parameters
     ----------
     path : Path
-        A Parquet file by its ending, else CSV; ``-`` is CSV from standard input.
-    separator : str, optional
-        What stands between the cells of a CSV file; by default a tab in a file that ends with
-        ``.tsv``, else a comma.
-    missing : sequence of str, optional
-        The cells of a CSV file that are missing values; by default those of most programs.
-    texts : collection of str
-        Columns of a CSV file to be read as text, also where all cells look like numbers.
+        A Parquet file or a workbook by its ending, else CSV; ``-`` is CSV from standard input.
+    form : Format, optional
+        What the user has said about its cells.
+    as_texts : collection of str
+        Columns to be read as text, also where all cells look like numbers.
     """
+    form = form or Format()
     if path != STANDARD_INPUT:
         require_file(path)
     with failures(OSError, pl.exceptions.PolarsError, about=f"cannot read {path}: "):
         if path.suffix.lower() in _PARQUET:
-            frame = pl.read_parquet(path)
+            form.refuse(path, "a Parquet file", *_OF_CELLS, "missing", "sheet")
+            found = DataFile(pl.read_parquet(path))
         else:
-            frame = _read_csv(path, separator, MISSING if missing is None else missing, texts)
-    if not frame.width or not len(frame):
+            found = _read_cells(path, form, as_texts)
+    if not found.frame.width or not len(found.frame):
         raise UserError(f"{path} has no rows")
-    return frame
+    return found
 
 
 def write_frame(frame: pl.DataFrame, path: Path | None) -> None:
@@ -133,28 +200,40 @@ def require_file(path: Path) -> None:
         raise UserError(f"{path} is empty")
 
 
-def _read_csv(
-    path: Path, separator: str | None, missing: Sequence[str], texts: Collection[str]
-) -> pl.DataFrame:
-    separator = separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
-    source = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
-    source = require_csv(path, source, separator)
-    try:
-        frame = pl.read_csv(
-            source,
-            separator=separator,
-            null_values=list(missing),
-            infer_schema_length=None,
-            schema_overrides=dict.fromkeys(texts, pl.String),
-        )
-    except pl.exceptions.ComputeError as error:
-        # The first line of a polars error is about the file, the others about polars options.
-        raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
-    other = next((mark for mark in ";\t|," if mark in frame.columns[0]), None)
-    if frame.width == 1 and other is not None:
-        written = r"\t" if other == "\t" else other
+def _read_cells(path: Path, form: Format, as_texts: Collection[str]) -> DataFile:
+    if path.suffix.lower() in WORKBOOKS:
+        form.refuse(path, "an Excel workbook", "separator", "encoding")
+        sheet, separator, notes = read_workbook(path, form.sheet), "", []
+    else:
+        form.refuse(path, "no Excel workbook", "sheet")
+        source = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+        _require_text(path, source)
+        text, encoding = decode(path, source, form.encoding)
+        sheet, separator = read_csv(path, text, form.separator)
+        notes = [encoding] if encoding and form.encoding is None else []
+        if separator not in (",", form.separator):
+            notes.append(f"{SEPARATOR_NAMES.get(separator, repr(separator))} between cells")
+    texts = sheet.named()
+    frame, ways = typed(
+        texts,
+        missing={*MISSING, *form.missing},
+        as_texts=as_texts,
+        decimal=form.decimal,
+        may_have_commas=separator != ",",
+    )
+    if form.decimal is None and any("decimal commas" in way for way in ways.values()):
+        notes.append("decimal commas")
+    if notes:
+        say(f"surtree: {path} is read as {'; '.join(notes)}")
+    if frame.width == 1 and " " in (sheet.header[0]).strip():
         raise UserError(
             f"{path} has a single column, {frame.columns[0]!r}: say what stands between the cells, "
-            f"as in --separator '{written}'"
+            "as in --separator ' '"
         )
-    return frame
+    return DataFile(frame, texts, ways)
+
+
+def _require_text(path: Path, source: bytes) -> None:
+    for beginning, kind in _OTHER_FILES.items():
+        if source.startswith(beginning):
+            raise UserError(f"{path} is {kind}")

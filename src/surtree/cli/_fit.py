@@ -14,13 +14,13 @@ from sklearn.base import clone
 from surtree.cli import _options as options
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
 from surtree.cli._effects import fit_effects
-from surtree.cli._files import require_outputs
+from surtree.cli._files import Format, require_outputs
 from surtree.cli._models import save_report, write_model
 from surtree.cli._page import Page, read_page
 from surtree.cli._search import Found, Settings, default_folds, search
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json, tuning_text
-from surtree.cli._survival import Survival
-from surtree.cli._training import read_training
+from surtree.cli._survival import Survival, TargetColumns
+from surtree.cli._training import Asked, read_training
 from surtree.cli._validate import validated, validation_json
 from surtree.datasets import load_gbsg2
 from surtree.scores.sizes import Rule
@@ -92,7 +92,13 @@ def fit(
     exclude: options.Exclude = None,
     types: options.Types = None,
     separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.SheetName = None,
     missing: options.Missing = None,
+    drop_incomplete: options.DropIncomplete = False,
+    zero_times: options.ZeroTime = "keep",
+    group: options.Group = None,
     max_depth: options.MaxDepth = 3,
     max_splits: options.MaxSplits = None,
     min_samples_leaf: options.MinSamplesLeaf = 1,
@@ -108,7 +114,7 @@ def fit(
     validate: Validate = None,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
-    title: options.Title = "Survival tree",
+    title: options.Title = None,
     time_unit: options.TimeUnit = None,
     horizons: options.PageHorizons = None,
     labels: options.Labels = None,
@@ -124,8 +130,10 @@ def fit(
     if (event is None) == (cause is None):
         raise typer.BadParameter("give one of --event and --cause")
     tuned = folds is not None or rule is not None or validate is not None
-    if treatment is not None and (tuned or cause is not None):
-        raise typer.BadParameter("--treatment goes without --cause, --folds, --rule and --validate")
+    if treatment is not None and (tuned or cause is not None or group is not None):
+        raise typer.BadParameter(
+            "--treatment goes without --cause, --folds, --rule, --group and --validate"
+        )
     if reference is not None and treatment is None:
         raise typer.BadParameter("--reference is an arm of --treatment")
     tune = tune and treatment is None
@@ -135,28 +143,35 @@ def fit(
         raise typer.BadParameter("--folds and --rule say how to tune: leave --no-tune out")
     if not tune and shrinkage is not None and len(shrinkage.values) > 1:
         raise typer.BadParameter("to choose from several --shrinkage, leave --no-tune out")
-    if report is None and (horizons is not None or labels is not None):
-        raise typer.BadParameter("--horizons and --labels are for a report: add --report")
+    _refuse_idle({"--labels": labels, "--title": title}, "a report", "--report", report)
+    if report is None and validate is None and horizons is not None:
+        raise typer.BadParameter("--horizons are for a report or --validate: add one of them")
+    _refuse_idle({"--time-unit": time_unit}, "the model or the report", "--model", model or report)
+    if group is not None and not tune and validate is None:
+        raise typer.BadParameter("--group is for folds and samples: leave --no-tune out")
+    target = TargetColumns(
+        time,
+        event,
+        cause,
+        entry,
+        weight,
+        id,
+        group,
+        treatment,
+        drop_incomplete=drop_incomplete,
+        zero_times=zero_times,
+    )
     with guarded():
         require_outputs({"--model": model, "--report": report}, data=data, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
-        X, survival, frame = read_training(
+        training = read_training(
             data,
-            {
-                "time": time,
-                "event": event,
-                "cause": cause,
-                "entry": entry,
-                "weight": weight,
-                "id": id,
-            },
-            columns=columns,
-            exclude=exclude,
-            types=types,
-            separator=separator,
-            missing=missing,
-            others=() if treatment is None else (treatment,),
+            target,
+            Asked(columns, exclude, types),
+            Format(separator, decimal, encoding, sheet, missing or ()),
+            quiet=json,
         )
+        X, survival = training.X, training.survival
         limits: dict[str, Any] = {
             "max_depth": max_depth,
             "max_splits": max_splits,
@@ -172,10 +187,10 @@ def fit(
             limits["shrinkage"] = shrinkage.values if tune else shrinkage.values[0]
         if treatment is not None:
             limits |= {"time_limit": time_limit, "n_jobs": jobs, "reference": reference}
-            effects, text, content = fit_effects(X, survival, frame[treatment], limits)
+            effects, text, content = fit_effects(X, survival, training.frame[treatment], limits)
             written = _write(Found(effects), Outputs(model, report, page, json))
             if json:
-                show_json(content | written)
+                show_json(content | {"left_out": training.left_out} | written)
             else:
                 files = "\n".join(f"{name:7} {path}" for name, path in written.items())
                 show("\n\n".join(filter(None, [text, files])))
@@ -188,7 +203,15 @@ def fit(
             rule=rule or "best",
         )
         outputs = Outputs(model, report, page, json, validate)
-        _fit_and_write(X, survival, settings, outputs)
+        _fit_and_write(X, survival, settings, outputs, training.left_out)
+
+
+def _refuse_idle(given: dict[str, Any], what: str, option: str, written: Path | None) -> None:
+    """Refuse options that would do nothing, because what they are for is not written."""
+    idle = [name for name, value in given.items() if value is not None]
+    if idle and written is None:
+        verb = "is" if len(idle) == 1 else "are"
+        raise typer.BadParameter(f"{' and '.join(idle)} {verb} for {what}: add {option}")
 
 
 def demo(
@@ -216,7 +239,11 @@ def demo(
 
 
 def _fit_and_write(
-    X: pl.DataFrame, survival: Survival, settings: Settings, outputs: Outputs
+    X: pl.DataFrame,
+    survival: Survival,
+    settings: Settings,
+    outputs: Outputs,
+    left_out: dict[str, str] | None = None,
 ) -> None:
     start = perf_counter()
     found = search(X, survival, settings)
@@ -224,21 +251,27 @@ def _fit_and_write(
     if outputs.n_bootstraps is not None and not found.stopped:
         template = found.model if found.tuning is None else found.tuning
         found.model.validation_ = validated(
-            clone(template).set_params(progress=None, n_jobs=None),
+            clone(template).set_params(progress=None, n_jobs=None, **_cv(settings)),
             X,
             survival,
             n_bootstraps=outputs.n_bootstraps,
+            horizons=sorted(outputs.page.horizons) if outputs.page.horizons else None,
             n_jobs=settings.n_jobs,
         )
     written = _write(found, outputs)
     if outputs.json:
-        show_json(_json(X, survival, found, seconds) | written)
+        show_json(_json(X, survival, found, seconds) | {"left_out": left_out or {}} | written)
     else:
         show(_text(X, survival, found, seconds, written))
     if found.stopped:
         saved = f"; saved: {', '.join(written.values())}" if written else ""
         say(f"surtree: Ctrl-C stopped {found.stopped}{saved}")
         end_now(INTERRUPTED)
+
+
+def _cv(settings: Settings) -> dict[str, Any]:
+    """Return the number of folds, where folds of all rows were given: samples have other rows."""
+    return {} if settings.folds is None else {"cv": settings.folds}
 
 
 def _write(found: Found, outputs: Outputs) -> dict[str, str]:

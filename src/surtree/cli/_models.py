@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import polars as pl
-
-from surtree.cli._columns import conform, text_columns
+from surtree.cli._columns import text_columns
 from surtree.cli._console import failures, say
-from surtree.cli._files import read_frame, require_file
+from surtree.cli._files import DataFile, Format, read_table, require_file
 from surtree.cli._page import Page
 from surtree.competing_risks import CompetingRisksTree
 from surtree.effects import EffectTree
@@ -54,12 +52,9 @@ def save_report(model: SurTree | SurTreeCV, path: Path, page: Page) -> None:
         write_report(model, path, **vars(page))
 
 
-def read_rows(
-    path: Path, model: SurTree, *, separator: str | None, missing: list[str] | None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read a table, and from it the columns of a model."""
-    frame = read_frame(path, separator=separator, missing=missing, texts=text_columns(model))
-    return frame, conform(frame, model)
+def read_rows(path: Path, model: SurTree, form: Format) -> DataFile:
+    """Read a table, with texts where a model was trained on texts."""
+    return read_table(path, form, as_texts=text_columns(model))
 
 
 def tree_of_size(model: SurTree, splits: int | None) -> Tree:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from surtree.cli._columns import Override, read_override
+from surtree.cli._survival import ZeroTimes
 from surtree.cuts.categories import CategoryCuts
 from surtree.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_shrinkage
 
@@ -98,6 +100,20 @@ def read_times(text: str) -> Times:
     return Times(times)
 
 
+def times_of(given: list[Times] | None) -> list[float] | None:
+    """Return the times of several lists, each once and in order; None if there are none."""
+    return None if given is None else sorted({time for one in given for time in one.times})
+
+
+def given_options(context: typer.Context) -> dict[str, str]:
+    """Return the options that were given, as they are spelled, by the names of parameters."""
+    return {
+        str(parameter.name): parameter.opts[0]
+        for parameter in context.command.params
+        if getattr(context.get_parameter_source(str(parameter.name)), "name", "") == "COMMANDLINE"
+    }
+
+
 def _shrinkages(text: str) -> Shrinkages:
     try:
         values = tuple(float(part) for part in text.split(","))
@@ -109,6 +125,22 @@ def _shrinkages(text: str) -> Shrinkages:
             f"{MAX_SHRINKAGE:g}"
         ) from None
     return Shrinkages(values)
+
+
+def _encoding(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise typer.BadParameter(
+            f"{name!r} is no encoding that is known: such are utf-8, utf-16, cp1252 and latin-1"
+        ) from None
+    return name
+
+
+def _decimal(mark: str) -> str:
+    if mark not in (".", ","):
+        raise typer.BadParameter(f"{mark!r} is neither a point nor a comma")
+    return mark
 
 
 def _separator(text: str) -> str:
@@ -123,7 +155,7 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         readable=False,
-        help="Table: a CSV or a Parquet file, or - for CSV on standard input.",
+        help="Table: a CSV, Excel or Parquet file, or - for CSV on standard input.",
     ),
 ]
 ModelFile = Annotated[
@@ -132,6 +164,7 @@ ModelFile = Annotated[
 ]
 
 Time = Annotated[str, typer.Option(metavar="COLUMN", help="Time of the event or of censoring.")]
+MaybeTime = Annotated[str | None, *get_args(Time)[1:]]
 Event = Annotated[
     str,
     typer.Option(
@@ -209,17 +242,73 @@ Separator = Annotated[
     typer.Option(
         parser=_separator,
         metavar="CHARACTER",
-        help="What stands between the cells of a CSV file; by default a comma, in .tsv a tab.",
-        rich_help_panel="Columns",
+        help="What stands between the cells of a CSV file; by default found out: a comma, a "
+        "semicolon, a tab or a bar.",
+        rich_help_panel="File",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        parser=_decimal,
+        metavar=".|,",
+        help="The decimal mark of numbers; by default a point, or a comma if numbers have one and "
+        "commas do not stand between the cells.",
+        rich_help_panel="File",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        parser=_encoding,
+        metavar="NAME",
+        help="The encoding of a CSV file; by default found out: UTF-8, UTF-16 or Windows-1252.",
+        rich_help_panel="File",
+    ),
+]
+SheetName = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet",
+        metavar="NAME",
+        help="The sheet of an Excel workbook; by default the first.",
+        rich_help_panel="File",
     ),
 ]
 Missing = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TEXT",
-        help="A cell of a CSV file that means a missing value, instead of an empty one, NA, N/A, "
-        "NaN and NULL; can be repeated.",
-        rich_help_panel="Columns",
+        help="A cell that means a missing value, beside empty ones, NA, N/A, NaN, NULL and a "
+        "point; can be repeated.",
+        rich_help_panel="File",
+    ),
+]
+DropIncomplete = Annotated[
+    bool,
+    typer.Option(
+        "--drop-incomplete",
+        metavar=FLAG,
+        help="Leave out rows that lack the time, the event or another column of the target.",
+        rich_help_panel="Rows",
+    ),
+]
+ZeroTime = Annotated[
+    ZeroTimes,
+    typer.Option(
+        "--zero-times",
+        help="Rows of time zero: keep events and leave out censored rows, which say nothing; drop "
+        "all of them; or read zero as half of the shortest time above it.",
+        rich_help_panel="Rows",
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Rows with the same value, such as those of a patient or of a centre, stay together "
+        "in folds and samples.",
+        rich_help_panel="Rows",
     ),
 ]
 
@@ -317,7 +406,9 @@ Jobs = Annotated[
     ),
 ]
 
-Title = Annotated[str, typer.Option(help="The heading of the report.", rich_help_panel="Report")]
+Title = Annotated[
+    str | None, typer.Option(help="The heading of the report.", rich_help_panel="Report")
+]
 TimeUnit = Annotated[
     str | None,
     typer.Option(
@@ -331,7 +422,8 @@ PageHorizons = Annotated[
         "--horizons",
         parser=read_times,
         metavar="TIME,...",
-        help="Times for which the report states survival; by default a few round ones.",
+        help="Times for which the report states survival, by default a few round ones; and those "
+        "at which --validate looks at calibration.",
         rich_help_panel="Report",
     ),
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from surtree.cli._console import UserError
-from surtree.cli._files import read_frame
+from surtree.cli._files import read_table
 from surtree.cli._options import Times
 
 
@@ -35,8 +35,11 @@ class Page:
     units: dict[str, str] = field(default_factory=dict)
 
 
+DEFAULT_TITLE = "Survival tree"
+
+
 def read_page(
-    title: str, time_unit: str | None, horizons: list[Times] | None, labels: Path | None
+    title: str | None, time_unit: str | None, horizons: list[Times] | None, labels: Path | None
 ) -> Page:
     """Return the options of a report as they were given.
 
@@ -50,9 +53,10 @@ def read_page(
         A table of labels: columns ``column`` and ``label``, and perhaps ``unit``.
     """
     times = None if horizons is None else tuple(time for one in horizons for time in one.times)
+    title = title or DEFAULT_TITLE
     if labels is None:
         return Page(title, time_unit, times)
-    table = read_frame(labels, texts=("column", "label", "unit"))
+    table = read_table(labels, as_texts=("column", "label", "unit")).frame
     for name in ("column", "label"):
         if name not in table.columns:
             raise UserError(

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from polars import selectors
 
 from surtree.cli import _options as options
-from surtree.cli._columns import require_columns, split_names
+from surtree.cli._columns import conform, require_columns, split_names
 from surtree.cli._console import UserError, failures, guarded, say, show_json, warnings_said
-from surtree.cli._files import require_outputs, write_frame
+from surtree.cli._files import Format, require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.estimator import SurTree
 from surtree.tree.arms import arm_curve, arms_of, hazard_ratios
@@ -60,6 +60,9 @@ def predict(
     keep: Keep = None,
     output: Output = None,
     separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.SheetName = None,
     missing: options.Missing = None,
     json: options.Json = False,
 ) -> None:
@@ -73,14 +76,15 @@ def predict(
     with guarded():
         require_outputs({"--output": output}, model=model, data=data)
         fitted = read_model(model)
-        frame, rows = read_rows(data, fitted, separator=separator, missing=missing)
-        kept = split_names(keep or [], frame)
-        require_columns(frame, kept)
+        table = read_rows(data, fitted, Format(separator, decimal, encoding, sheet, missing or ()))
+        rows = conform(table.frame, fitted)
+        kept = split_names(keep or [], table.frame)
+        require_columns(table.frame, kept)
         horizons = [time for listed in survival or [] for time in listed.times]
         predictions = _predictions(fitted, rows, only or list(Quantity), horizons)
         for name in predictions.keys() & set(kept):
             raise UserError(f"column {name!r} cannot be kept: a prediction has the same name")
-        found = pl.DataFrame({name: frame[name] for name in kept} | predictions)
+        found = pl.DataFrame({name: table.as_written(name) for name in kept} | predictions)
         if output is not None or not json:
             write_frame(found, output)
         if json:

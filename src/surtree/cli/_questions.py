@@ -1,4 +1,4 @@
-"""``surtree columns``: what each column is worth to the best tree."""
+"""``surtree columns``: what was read of each column, and what it is worth to the best tree."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
+from surtree._words import plural
 from surtree.cli import _options as options
+from surtree.cli._columns import require_columns
 from surtree.cli._console import failures, guarded, show, show_json, warnings_said
-from surtree.cli._files import require_outputs
-from surtree.cli._training import read_training
+from surtree.cli._files import Format, read_table, require_outputs
+from surtree.cli._page import read_page
+from surtree.cli._survey import long_table, survey, survey_json
+from surtree.cli._survival import TargetColumns
+from surtree.cli._training import Asked, read_training
 from surtree.estimator import SurTree
 from surtree.questions.columns import ColumnCosts, column_costs
 from surtree.report._page import write_report
+
+# What says how to read a table; all else is about the tree.
+_OF_READING = frozenset(
+    ("data", "types", "separator", "decimal", "encoding", "sheet", "missing", "json")
+)
 
 First = Annotated[
     bool,
@@ -33,9 +43,10 @@ Report = Annotated[
 
 
 def columns(
+    context: typer.Context,
     data: options.Data,
-    time: options.Time,
-    event: options.Event,
+    time: options.MaybeTime = None,
+    event: options.FitEvent = None,
     entry: options.Entry = None,
     weight: options.Weight = None,
     report: Report = None,
@@ -43,7 +54,12 @@ def columns(
     exclude: options.Exclude = None,
     types: options.Types = None,
     separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.SheetName = None,
     missing: options.Missing = None,
+    drop_incomplete: options.DropIncomplete = False,
+    zero_times: options.ZeroTime = "keep",
     max_depth: options.MaxDepth = 3,
     max_splits: options.MaxSplits = None,
     min_samples_leaf: options.MinSamplesLeaf = 1,
@@ -55,26 +71,49 @@ def columns(
     first: First = True,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
+    title: options.Title = None,
+    time_unit: options.TimeUnit = None,
+    horizons: options.PageHorizons = None,
+    labels: options.Labels = None,
     json: options.Json = False,
 ) -> None:
-    """Say what each column is worth: the loss of the best tree without it, and asking it first.
+    """Say what was read of each column; with --time and --event, also what it is worth.
 
-    Nothing is tuned; a time limit is that of each tree.
+    What a column is worth is the loss of the best tree without it, and of the best that asks it
+    first. Nothing is tuned; a time limit is that of each tree.
     """
+    form = Format(separator, decimal, encoding, sheet, missing or ())
+    asked = Asked(columns, exclude, types)
+    given = options.given_options(context)
+    if time is None and event is None:
+        idle = [option for name, option in given.items() if name not in _OF_READING]
+        if idle:
+            raise typer.BadParameter(f"without --time and --event, {idle[0]} would do nothing")
+        with guarded():
+            _show_reading(data, form, asked, json=json)
+        return
+    if time is None or event is None:
+        raise typer.BadParameter("give both --time and --event, or none of them")
     if shrinkage is not None and len(shrinkage.values) > 1:
         raise typer.BadParameter("give one --shrinkage: nothing is tuned here")
+    of_page = [
+        given[name] for name in ("title", "time_unit", "horizons", "labels") if name in given
+    ]
+    if report is None and of_page:
+        raise typer.BadParameter(f"{of_page[0]} is for a report: add --report")
     with guarded():
         if report is not None:
-            require_outputs({"--report": report}, data=data)
-        X, survival, _ = read_training(
-            data,
-            {"time": time, "event": event, "entry": entry, "weight": weight},
-            columns=columns,
-            exclude=exclude,
-            types=types,
-            separator=separator,
-            missing=missing,
+            require_outputs({"--report": report}, data=data, labels=labels)
+        page = read_page(title, time_unit, horizons, labels)
+        target = TargetColumns(
+            time,
+            event,
+            entry=entry,
+            weight=weight,
+            drop_incomplete=drop_incomplete,
+            zero_times=zero_times,
         )
+        training = read_training(data, target, asked, form, quiet=json)
         model = SurTree(
             max_depth,
             max_splits,
@@ -87,24 +126,42 @@ def columns(
             time_limit=time_limit,
             n_jobs=jobs,
         )
-        target = (survival.y, survival.weight, survival.entry)
+        survival = training.survival
+        rows = (training.X, survival.y, survival.weight, survival.entry)
         with failures(ValueError, TypeError), warnings_said():
-            found = column_costs(model, X, *target, first=first)
+            found = column_costs(model, *rows, first=first)
             if report is not None:
-                write_report(model.fit(X, *target), report, column_costs=found)
+                write_report(model.fit(*rows), report, column_costs=found, **vars(page))
         if json:
-            show_json(_json(found) | ({} if report is None else {"report": str(report)}))
+            kinds = {column.name: column.kind for column in training.columns}
+            show_json(_json(found, kinds) | ({} if report is None else {"report": str(report)}))
         else:
             show(str(found) if report is None else f"{found}\nreport  {report}")
 
 
-def _json(found: ColumnCosts) -> dict[str, Any]:
+def _show_reading(data: Path, form: Format, asked: Asked, *, json: bool) -> None:
+    """Show what was read, of every column, without a target."""
+    table = read_table(data, form, as_texts=asked.as_texts)
+    require_columns(table.frame, [one.column for one in asked.types or ()])
+    found = survey(table, kinds={one.column: one.reading.as_kind for one in asked.types or ()})
+    if json:
+        show_json({"rows": len(table.frame), "columns": survey_json(table, found)})
+    else:
+        show(f"{plural(len(table.frame), 'row')}\n{long_table(table, found)}")
+
+
+def _json(found: ColumnCosts, kinds: dict[str, str]) -> dict[str, Any]:
     return {
         "loss": found.loss,
         "loss_of_a_single_leaf": found.leaf_loss,
         "status": found.status,
         "columns": [
-            {"name": column.name, "loss_without": column.without, "loss_if_first": column.first}
+            {
+                "name": column.name,
+                "kind": kinds[column.name],
+                "loss_without": column.without,
+                "loss_if_first": column.first,
+            }
             for column in found.columns
         ],
     }

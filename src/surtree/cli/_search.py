@@ -20,6 +20,7 @@ from surtree.cli._survival import Survival
 from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
+from surtree.model_selection.event_kfold import EventStratifiedKFold
 from surtree.scores.sizes import Rule
 
 _FOLDS = 10
@@ -122,13 +123,21 @@ def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> 
     tuning = (SurTreeCV if survival.causes is None else CompetingRisksTreeCV)(
         **_limits(settings, survival),
         time_limit=_share_of_time(settings),
-        cv=settings.folds,
+        cv=_folds(X, survival, settings.folds),
         rule=settings.rule,
         n_jobs=settings.n_jobs,
         progress=bar.tuning(),
     )
     with failures(ValueError, TypeError):
         return tuning.fit(X, survival.y, survival.weight, survival.entry, survival.id)
+
+
+def _folds(X: pl.DataFrame, survival: Survival, n_folds: int | None) -> Any:
+    """Return how many folds there are, or the folds where groups of rows stay together."""
+    if survival.group is None or n_folds is None:
+        return n_folds
+    with failures(ValueError):
+        return list(EventStratifiedKFold(n_folds).split(X, survival.event, survival.group))
 
 
 def _limits(settings: Settings, survival: Survival) -> dict[str, Any]:
@@ -150,6 +159,8 @@ def _share_of_time(settings: Settings) -> float | None:
 def default_folds(survival: Survival) -> int | None:
     """Return ten folds, fewer where events are few; None, for no tuning, where there is one."""
     n_events = survival.n_events
+    if survival.group is not None:
+        n_events = len(set(survival.group[survival.event].tolist()))
     return min(_FOLDS, n_events) if n_events > 1 else None
 
 

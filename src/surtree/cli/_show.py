@@ -192,7 +192,7 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")
     ] = Path("report.html"),
-    title: options.Title = "Survival tree",
+    title: options.Title = None,
     time_unit: options.TimeUnit = None,
     horizons: options.PageHorizons = None,
     labels: options.Labels = None,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from shlex import quote
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -14,12 +15,23 @@ from numpy.typing import NDArray
 from surtree._types import Floats
 from surtree.cli._columns import WORDS, Reading, read_column, require_columns
 from surtree.cli._console import UserError, failures, say
+from surtree.cli._kinds import looks_like_dates
 from surtree.data.causes import read_cause_target
 from surtree.data.persons import read_persons
-from surtree.data.target import RowsError, read_target, read_weights
-from surtree.datasets._frame import make_target
+from surtree.data.target import RowsError, read_target, read_weights, require_events
+from surtree.data.target_array import make_target
 
 _MOST_VALUES = 6
+ZeroTimes = Literal["keep", "drop", "half"]
+
+# Words for what trees of survival are mostly about; which one is the event is advice, no decision.
+_EVENTS = frozenset(
+    {
+        *("dead", "died", "death", "deceased", "event", "failed", "failure", "churned"),
+        *("relapse", "relapsed", "recurrence", "progression"),
+        *("tot", "gestorben", "verstorben", "ereignis", "rezidiv", "décédé", "mort", "muerto"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,8 @@ class Survival:
         Whose row it is.
     causes : tuple of int, optional
         With competing risks, the causes that the tree is to tell apart; none for all of them.
+    group : array, optional
+        Rows with the same value stay together.
     """
 
     y: NDArray[np.void]
@@ -47,72 +61,159 @@ class Survival:
     columns: frozenset[str]
     id: NDArray[Any] | None = None
     causes: tuple[int, ...] | None = None
+    group: NDArray[Any] | None = None
+
+    @property
+    def event(self) -> NDArray[np.bool_]:
+        """Whether a row has an event, of any cause."""
+        return np.asarray(self.y["event" if self.causes is None else "cause"] > 0)
 
     @property
     def n_events(self) -> int:
         """The number of rows with an event, of any cause."""
-        return int(np.count_nonzero(self.y["event" if self.causes is None else "cause"]))
+        return int(np.count_nonzero(self.event))
 
 
-def read_survival(
-    frame: pl.DataFrame,
-    *,
-    time: str,
-    event: str | None,
-    entry: str | None,
-    weight: str | None,
-    cause: str | None = None,
-    id: str | None = None,
-) -> Survival:
+@dataclass(frozen=True)
+class TargetColumns:
+    """Where the target is in a table, and what becomes of rows that say little.
+
+    Parameters
+    ----------
+    time, entry, weight : str
+        Columns of numbers.
+    event : str, optional
+        A column of 0 and 1 or of words such as yes and no; or, after an equals sign, the value
+        that is the event: ``status=dead``, or several with commas between.
+    cause : str, optional
+        In place of an event, a column of whole numbers, 0 where a row is censored; or, after an
+        equals sign, also the causes that the tree is to tell apart: ``status=1``.
+    id : str, optional
+        A column of any values: rows with the same value are of one person.
+    group : str, optional
+        A column of any values: rows with the same value stay together in folds and samples.
+    treatment, leaf : str, optional
+        The arm of a trial, and the leaf of another tool's tree: no tree asks about them.
+    drop_incomplete : bool
+        Whether rows that lack one of these are left out.
+    zero_times : {"keep", "drop", "half"}
+        What becomes of rows of time zero.
+    """
+
+    time: str
+    event: str | None = None
+    cause: str | None = None
+    entry: str | None = None
+    weight: str | None = None
+    id: str | None = None
+    group: str | None = None
+    treatment: str | None = None
+    leaf: str | None = None
+    drop_incomplete: bool = False
+    zero_times: ZeroTimes = "keep"
+
+    def event_and_values(self, frame: pl.DataFrame) -> tuple[str, list[str]]:
+        """Return the column of the event or the cause, and the values that are named with it."""
+        asked = self.event if self.cause is None else self.cause
+        assert asked is not None
+        return _split_event(frame, asked)
+
+    def roles(self, frame: pl.DataFrame) -> dict[str, str]:
+        """Return what each of the columns is."""
+        event, _ = self.event_and_values(frame)
+        named = {
+            self.time: "time",
+            event: "event" if self.cause is None else "cause",
+            self.entry: "entry",
+            self.weight: "weight",
+            self.id: "person",
+            self.group: "group",
+            self.treatment: "arm",
+            self.leaf: "leaf",
+        }
+        return {name: role for name, role in named.items() if name is not None}
+
+    def complete_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows that lack none of the columns, or raise an error that counts others."""
+        names = list(self.roles(frame))
+        require_columns(frame, names)
+        for name in names:
+            absent = frame[name].null_count()
+            if absent and not self.drop_incomplete:
+                raise UserError(
+                    f"column {name!r} has no value in {absent} of {len(frame)} rows: "
+                    "--drop-incomplete leaves such rows out"
+                )
+        complete = frame.drop_nulls(names)
+        if not len(complete):
+            raise UserError(f"every row lacks a value of {', '.join(names)}")
+        if len(complete) < len(frame):
+            say(
+                f"surtree: {len(frame) - len(complete)} of {len(frame)} rows lack a value of "
+                f"{', '.join(names)}, and are left out"
+            )
+        return complete
+
+
+def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
     """Read the target.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        The table.
-    time, entry, weight : str
-        Columns of numbers.
-    event : str
-        A column of 0 and 1 or of words such as yes and no; or, after an equals sign, the value
-        that is the event: ``status=dead``, or several with commas between.
-    id : str, optional
-        A column of any values: rows with the same value are of one person.
-    cause : str, optional
-        In place of an event, a column of whole numbers, 0 where a row is censored; or, after an
-        equals sign, also the causes that the tree is to tell apart: ``status=1``.
+        The table: rows that are complete.
+    target : TargetColumns
+        Where the target is.
     """
-    asked = event if cause is None else cause
-    assert asked is not None
-    event_column, values = _split_event(frame, asked)
-    numbers = [name for name in (time, entry, weight) if name is not None]
-    labels = [] if id is None else [id]
-    require_columns(frame, [*numbers, event_column, *labels])
-    causes = None if cause is None else _chosen_causes(event_column, values)
-    if cause is None:
-        y = make_target(_events(frame[event_column], values), _numbers(frame[time]))
+    event_column, values = target.event_and_values(frame)
+    causes = None if target.cause is None else _chosen_causes(event_column, values)
+    times = _with_zeros(_numbers(frame[target.time]), target)
+    if target.cause is None:
+        y = make_target(_events(frame[event_column], values), times)
     else:
-        y = _cause_target(frame[event_column], _numbers(frame[time]))
-    entries = None if entry is None else _numbers(frame[entry])
-    weights = None if weight is None else _numbers(frame[weight])
-    with _about_columns({"y": time, "entry": str(entry), "sample_weight": str(weight)}):
+        y = _cause_target(frame[event_column], times)
+    entries = None if target.entry is None else _numbers(frame[target.entry])
+    weights = None if target.weight is None else _numbers(frame[target.weight])
+    about = {"y": target.time, "entry": str(target.entry), "sample_weight": str(target.weight)}
+    with _about_columns(about):
         read = read_target if causes is None else read_cause_target
-        target = read(y, len(y), entries)
+        found = read(y, len(y), entries)
         counts = read_weights(weights, len(y))
-    left_out = target.censored_at_zero & (counts > 0)
+    zero, words = found.censored_at_zero, "are censored at time zero"
+    if target.zero_times == "drop":
+        zero, words = found.time == 0, "have the time zero"
+    left_out = zero & (counts > 0)
     if left_out.any():
+        why = "" if target.zero_times == "drop" else "they say nothing about survival, and "
         say(
-            f"surtree: {left_out.sum()} of {len(y)} rows are censored at time zero in column "
-            f"{time!r}: they say nothing about survival, and are left out"
+            f"surtree: {left_out.sum()} of {len(y)} rows {words} in column "
+            f"{target.time!r}: {why}are left out"
         )
         weights = np.where(left_out, 0.0, counts)
+        with failures(ValueError):
+            read_weights(weights, len(y))
+    with failures(ValueError):
+        require_events(found.take(np.flatnonzero(np.where(left_out, 0.0, counts))))
     persons = None
-    if id is not None:
-        _require_present(frame[id])
-        persons = frame[id].cast(pl.String).to_numpy()
-        with failures(ValueError, about=f"column {id!r}: "):
-            read_persons(persons, target.time, target.entry)
-    columns = frozenset((*numbers, event_column, *labels))
-    return Survival(y, entries, weights, columns, persons, causes)
+    if target.id is not None:
+        persons = frame[target.id].cast(pl.String).to_numpy()
+        with failures(ValueError, about=f"column {target.id!r}: "):
+            read_persons(persons, found.time, found.entry)
+    groups = None if target.group is None else frame[target.group].cast(pl.String).to_numpy()
+    return Survival(y, entries, weights, frozenset(target.roles(frame)), persons, causes, groups)
+
+
+def _with_zeros(time: Floats, target: TargetColumns) -> Floats:
+    """Return the times; zeros as half of the shortest time above zero, if the user wants that."""
+    is_zero = time == 0
+    if target.zero_times != "half" or not is_zero.any() or not (time > 0).any():
+        return time
+    half = float(time[time > 0].min()) / 2
+    say(
+        f"surtree: {is_zero.sum()} of {len(time)} rows have the time zero in column "
+        f"{target.time!r}: read as {half:g}, half of the shortest time above zero"
+    )
+    return np.where(is_zero, half, time)
 
 
 def _cause_target(series: pl.Series, time: Floats) -> NDArray[np.void]:
@@ -163,12 +264,15 @@ def _split_event(frame: pl.DataFrame, event: str) -> tuple[str, list[str]]:
 
 
 def _numbers(series: pl.Series) -> Floats:
-    _require_present(series)
+    if looks_like_dates(series):
+        raise UserError(
+            f"column {series.name!r} holds dates such as {str(series[0])!r}, not numbers: put the "
+            "time from the start to the end into a column of its own"
+        )
     return read_column(series, Reading("numeric")).to_numpy()
 
 
 def _events(series: pl.Series, values: list[str]) -> NDArray[np.bool_]:
-    _require_present(series)
     found = series.unique().sort().to_list()
     if values:
         return _matches(series, values, found)
@@ -177,9 +281,23 @@ def _events(series: pl.Series, values: list[str]) -> NDArray[np.bool_]:
         shown = ", ".join(str(value) for value in found[:_MOST_VALUES])
         raise UserError(
             f"column {series.name!r} holds {shown}{', ...' if len(found) > _MOST_VALUES else ''}: "
-            f"say which value is the event, as in --event {series.name}={found[-1]}"
+            f"say which value is the event, as in {_advice(series.name, found)}"
         )
     return np.array([words[value] for value in series], dtype=bool)
+
+
+def _advice(name: str, found: list[object]) -> str:
+    """Return the option that names the event, for each value that may be it."""
+
+    def option(value: object) -> str:
+        return f"--event {quote(f'{name}={value}')}"
+
+    known = [value for value in found if _word(value) in _EVENTS]
+    if {_word(value) for value in found} == {"1", "2"}:
+        return f"{option(found[1])}, if they are codes as in R, where 2 is the event"
+    if len(known) == 1 or (known and len(found) > 2):
+        return option(known[0])
+    return " or ".join(option(value) for value in found[:2])
 
 
 def _matches(series: pl.Series, values: list[str], found: list[object]) -> NDArray[np.bool_]:
@@ -198,12 +316,3 @@ def _word(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip().lower()
-
-
-def _require_present(series: pl.Series) -> None:
-    absent = series.null_count()
-    if absent:
-        raise UserError(
-            f"column {series.name!r} has no value in {absent} of {len(series)} rows: "
-            "drop these rows first"
-        )

@@ -2,54 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from surtree.cli._columns import Override, choose, require_columns, split_names
-from surtree.cli._files import read_frame
-from surtree.cli._survival import Survival, read_survival
+from surtree.cli._columns import EXCLUDED, KEEPING, Choice, Override, choose, split_names
+from surtree.cli._console import say
+from surtree.cli._files import Format, read_table
+from surtree.cli._leaks import find_leaks
+from surtree.cli._survey import ColumnRead, needs_hint, short_table, survey
+from surtree.cli._survival import Survival, TargetColumns, read_survival
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a tree is fitted on.
+
+    Parameters
+    ----------
+    X : polars.DataFrame
+        What it may ask about.
+    survival : Survival
+        The target.
+    frame : polars.DataFrame
+        The whole table.
+    columns : list of ColumnRead
+        What was read.
+    left_out : dict of str to str
+        Why columns are left out.
+    """
+
+    X: pl.DataFrame
+    survival: Survival
+    frame: pl.DataFrame
+    columns: list[ColumnRead]
+    left_out: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which columns the user wants to be asked about, and how they are to be read."""
+
+    columns: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
+    types: Sequence[Override] | None = None
+
+    @property
+    def as_texts(self) -> list[str]:
+        """The columns that are texts, whatever they look like."""
+        return [one.column for one in self.types or () if one.reading.is_text]
+
+    def choose(self, frame: pl.DataFrame, survival: Survival) -> Choice:
+        """Return the columns of a table that a tree may ask about."""
+        return choose(
+            frame,
+            columns=split_names(self.columns or [], frame),
+            exclude=split_names(self.exclude or [], frame),
+            reserved=survival.columns,
+            types={one.column: one.reading for one in self.types or ()},
+        )
 
 
 def read_training(
-    data: Path,
-    target: dict[str, str | None],
-    *,
-    columns: list[str] | None,
-    exclude: list[str] | None,
-    types: Sequence[Override] | None,
-    separator: str | None,
-    missing: list[str] | None,
-    others: Collection[str] = (),
-) -> tuple[pl.DataFrame, Survival, pl.DataFrame]:
-    """Read what a tree may ask about, the target, and the whole table.
+    data: Path, target: TargetColumns, asked: Asked, form: Format, *, quiet: bool = False
+) -> Training:
+    """Read what a tree may ask about and the target, and say what was read.
 
     Parameters
     ----------
     data : Path
         The table.
-    target : dict
-        The options ``time``, ``event``, ``entry``, ``weight`` and, maybe, ``id``.
-    columns, exclude, types, separator, missing
-        The options of these names.
-    others : collection of str
-        Columns that are needed for something else, and are not asked about.
+    target : TargetColumns
+        Where the target is.
+    asked : Asked
+        What the tree may ask about.
+    form : Format
+        How the cells are written.
+    quiet : bool
+        Whether to say only what is odd.
     """
-    readings = {override.column: override.reading for override in types or []}
-    frame = read_frame(
-        data,
-        separator=separator,
-        missing=missing,
-        texts=[name for name, reading in readings.items() if reading.is_text],
-    )
-    survival = read_survival(frame, **target)  # type: ignore[arg-type]
-    require_columns(frame, list(others))
-    X = choose(
-        frame,
-        columns=split_names(columns or [], frame),
-        exclude=split_names(exclude or [], frame),
-        reserved={*survival.columns, *others},
-        types=readings,
-    )
-    return X, survival, frame
+    table = read_table(data, form, as_texts=asked.as_texts)
+    table = replace(table, frame=target.complete_rows(table.frame))
+    survival = read_survival(table.frame, target)
+    choice = asked.choose(table.frame, survival)
+    columns = survey(table, roles=target.roles(table.frame), **choice.words)
+    if quiet:
+        say_oddities(columns)
+    else:
+        hint = f"\n  ({KEEPING})" if needs_hint(columns) else ""
+        say(f"surtree: {data}, {len(table.frame)} rows, read as\n{short_table(columns)}{hint}")
+    for name, leak in find_leaks(choice.X, survival.event, survival.y["time"]).items():
+        say(
+            f"surtree: column {name!r} {leak}: if it is known only afterwards, --exclude {name} "
+            "leaves it out"
+        )
+    return Training(choice.X, survival, table.frame, columns, choice.left_out)
+
+
+def say_oddities(columns: list[ColumnRead]) -> None:
+    """Write a line for each column of which there is something to say."""
+    for column in columns:
+        notes = [note for note in column.notes if note != f"left out: {EXCLUDED}"]
+        if notes:
+            hint = f" ({KEEPING})" if needs_hint([column]) else ""
+            say(f"surtree: column {column.name!r}: {'; '.join(notes)}{hint}")

@@ -11,12 +11,14 @@ import polars as pl
 import typer
 
 from surtree.cli import _options as options
+from surtree.cli._columns import conform
 from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
+from surtree.cli._files import Format
 from surtree.cli._models import read_model, read_rows
 from surtree.cli._progress import progress_bar
 from surtree.cli._search import default_folds
-from surtree.cli._survival import Survival, read_survival
-from surtree.cli._training import read_training
+from surtree.cli._survival import Survival, TargetColumns, read_survival
+from surtree.cli._training import Asked, read_training
 from surtree.model_selection.cv import SurTreeCV
 from surtree.scores.validation import Method, Validation
 from surtree.scores.validation_file import save_validation
@@ -40,15 +42,9 @@ How = Annotated[
     ),
 ]
 Folds = Annotated[
-    int,
-    typer.Option(min=2, help="Folds of --method folds.", rich_help_panel="Validation"),
-]
-Group = Annotated[
-    str | None,
+    int | None,
     typer.Option(
-        metavar="COLUMN",
-        help="Rows with the same value, such as those of a patient, are drawn together.",
-        rich_help_panel="Validation",
+        min=2, help="Folds of --method folds; by default 10.", rich_help_panel="Validation"
     ),
 ]
 Times = Annotated[
@@ -74,7 +70,12 @@ def validate(
     exclude: options.Exclude = None,
     types: options.Types = None,
     separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.SheetName = None,
     missing: options.Missing = None,
+    drop_incomplete: options.DropIncomplete = False,
+    zero_times: options.ZeroTime = "keep",
     max_depth: options.MaxDepth = 3,
     max_splits: options.MaxSplits = None,
     min_samples_leaf: options.MinSamplesLeaf = 1,
@@ -86,8 +87,8 @@ def validate(
     leaf_curve: options.LeafCurve = "baseline",
     bootstraps: Bootstraps = 200,
     method: How = "632+",
-    folds: Folds = 10,
-    group: Group = None,
+    folds: Folds = None,
+    group: options.Group = None,
     horizons: Times = None,
     jobs: options.Jobs = None,
     json: options.Json = False,
@@ -97,17 +98,26 @@ def validate(
     Everything that `surtree fit` does is repeated on samples of the rows. Ctrl-C ends it with the
     samples that are done; the exit code is 130.
     """
+    if folds is not None and method != "folds":
+        raise typer.BadParameter("--folds goes with --method folds")
     with guarded():
-        X, survival, frame = read_training(
+        training = read_training(
             data,
-            {"time": time, "event": event, "entry": entry, "weight": weight, "id": id},
-            columns=columns,
-            exclude=exclude,
-            types=types,
-            separator=separator,
-            missing=missing,
-            others=() if group is None else (group,),
+            TargetColumns(
+                time,
+                event,
+                entry=entry,
+                weight=weight,
+                id=id,
+                group=group,
+                drop_incomplete=drop_incomplete,
+                zero_times=zero_times,
+            ),
+            Asked(columns, exclude, types),
+            Format(separator, decimal, encoding, sheet, missing or ()),
+            quiet=json,
         )
+        X, survival = training.X, training.survival
         model = SurTreeCV(
             max_depth,
             max_splits,
@@ -127,9 +137,8 @@ def validate(
             survival,
             n_bootstraps=bootstraps,
             method=method,
-            n_folds=folds,
-            groups=None if group is None else frame[group].cast(str).to_numpy(),
-            horizons=_times(horizons),
+            n_folds=10 if folds is None else folds,
+            horizons=options.times_of(horizons),
             n_jobs=jobs,
         )
         if json:
@@ -151,6 +160,7 @@ def validated(model: Any, X: pl.DataFrame, survival: Survival, **options: Any) -
             survival.weight,
             survival.entry,
             id=survival.id,
+            groups=survival.group,
             progress=bar.validating(),
             **options,
         )
@@ -171,7 +181,12 @@ def evaluate(
         ),
     ] = 200,
     separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.SheetName = None,
     missing: options.Missing = None,
+    drop_incomplete: options.DropIncomplete = False,
+    zero_times: options.ZeroTime = "keep",
     json: options.Json = False,
 ) -> None:
     """Compare what a model says of other rows with what became of them.
@@ -180,8 +195,17 @@ def evaluate(
     """
     with guarded():
         fitted = read_model(model)
-        frame, rows = read_rows(data, fitted, separator=separator, missing=missing)
-        survival = read_survival(frame, time=time, event=event, entry=entry, weight=weight)
+        form = Format(separator, decimal, encoding, sheet, missing or ())
+        target = TargetColumns(
+            time,
+            event,
+            entry=entry,
+            weight=weight,
+            drop_incomplete=drop_incomplete,
+            zero_times=zero_times,
+        )
+        frame = target.complete_rows(read_rows(data, fitted, form).frame)
+        rows, survival = conform(frame, fitted), read_survival(frame, target)
         with failures(ValueError, TypeError):
             found = evaluate_rows(
                 fitted,
@@ -189,17 +213,13 @@ def evaluate(
                 survival.y,
                 survival.weight,
                 survival.entry,
-                horizons=_times(horizons),
+                horizons=options.times_of(horizons),
                 n_bootstraps=bootstraps,
             )
         if json:
             show_json(_evaluation_json(found))
         else:
             show(str(found))
-
-
-def _times(horizons: list[options.Times] | None) -> list[float] | None:
-    return None if horizons is None else sorted({t for one in horizons for t in one.times})
 
 
 def validation_json(found: Validation | None) -> dict[str, Any] | None:

@@ -120,8 +120,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : data frame or array-like of shape (n_rows, n_columns)
             The table.
-        y : structured array of shape (n_rows,), optional
-            A boolean event indicator and a time, for the order of many categories.
+        y : structured array, data frame or pair of arrays, optional
+            Event and time, as in `SurTree.fit`, for the order of many categories.
         sample_weight : array-like of shape (n_rows,), optional
             How much each row counts; a row of weight zero counts as absent.
         """

@@ -26,7 +26,8 @@ class UnseenCategoryWarning(UserWarning):
     --------
     >>> import warnings
     >>> from surtree import SurTree, UnseenCategoryWarning
-    >>> model = SurTree(max_depth=1).fit([["I"], ["I"], ["II"], ["II"]], [4.0, 3.0, 2.0, 1.0])
+    >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+    >>> model = SurTree(max_depth=1).fit([["I"], ["I"], ["II"], ["II"]], y)
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", UnseenCategoryWarning)
     ...     model.predict([["ii"]])

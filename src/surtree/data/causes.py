@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree.data.persons import read_persons
 from surtree.data.table import Column
-from surtree.data.target import Target, check_target, read_columns, read_time, require_length
+from surtree.data.target import Target, check_target, read_time, require_length
+from surtree.data.target_columns import read_columns
 
 _SHAPES = (
     "y is a structured array, a data frame or a pair of arrays with a cause (whole numbers, 0 "
@@ -50,7 +51,7 @@ class CauseTarget(Target):
 
 
 def read_cause_target(
-    y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
+    y: Any, n_rows: int | None = None, entry: ArrayLike | None = None, id: ArrayLike | None = None
 ) -> CauseTarget:
     """Read and check a target of competing risks.
 
@@ -59,8 +60,8 @@ def read_cause_target(
     y : structured array, data frame or pair of arrays
         Two fields or columns of any names: the cause of each row, a whole number that is 0 where
         the row is censored, and then its time.
-    n_rows : int
-        How many rows the table has.
+    n_rows : int, optional
+        How many rows the table has; by default as many as the target.
     entry : array-like of shape (n_rows,), optional
         When each row came under observation (left truncation).
     id : array-like of shape (n_rows,), optional
@@ -77,7 +78,8 @@ def read_cause_target(
         return y
     first, second = _two_columns(y)
     cause = _read_cause(first)
-    require_length("the cause in y", len(cause), n_rows)
+    if n_rows is not None:
+        require_length("the cause in y", len(cause), n_rows)
     target = check_target(cause > 0, read_time(second, _SHAPES), n_rows, entry)
     causes = tuple(np.unique(cause[cause > 0]).tolist())
     person = None if id is None else read_persons(id, target.time, target.entry)
@@ -90,8 +92,6 @@ def _two_columns(y: Any) -> list[Column]:
         raise ValueError(
             f"This estimator requires y to be passed, but the target y is None. {_SHAPES}"
         )
-    if isinstance(y, tuple) and len(y) == 2:
-        return [column for part in y for column in read_columns(part, _SHAPES)]
     columns = read_columns(y, _SHAPES)
     if len(columns) != 2:
         raise ValueError(f"y has {len(columns)} columns, not two. {_SHAPES}")

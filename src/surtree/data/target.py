@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import column_or_1d
 
 from surtree._types import Floats
 from surtree._words import plural
@@ -21,19 +20,40 @@ from surtree.data.persons import (
     read_persons,
     tell_copies_apart,
 )
-from surtree.data.table import Column, Table, read_array, read_series
+from surtree.data.table import Column, Table
+from surtree.data.target_columns import SHAPES, event_first, read_columns, read_event
 from surtree.exact import Terms
 
 # Ticks of a time axis outside of these limits would underflow or overflow.
 _LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100
 
-_SHAPES = (
-    "y is a structured array or a data frame with an event column (boolean) and a time column, "
-    "or a one-dimensional array of times that all are events"
+_ALL_EVENTS = (
+    "y is an array of times alone: every row counts as an event. If some rows are censored, pass "
+    "surtree.target(event=..., time=...); if none is, event=True there says so"
 )
 
 # The largest weight, and the inverse of the smallest: sums and products must not overflow.
 _GREATEST_WEIGHT = 1e100
+
+
+class AllEventsWarning(UserWarning):
+    """A target of times alone: every row counts as an event."""
+
+
+class _AllEvents:
+    """The warning of times alone, once for a program and not again for each fold of a search.
+
+    Python's own filter "once" forgets what it has shown whenever a filter is set, as
+    scikit-learn's and our searches do.
+    """
+
+    warned = False
+
+    @classmethod
+    def warn(cls) -> None:
+        if not cls.warned:
+            warnings.warn(_ALL_EVENTS, AllEventsWarning, stacklevel=2)
+            cls.warned = True
 
 
 class RowsError(ValueError):
@@ -141,18 +161,18 @@ class Target:
 
 
 def read_target(
-    y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
+    y: Any, n_rows: int | None = None, entry: ArrayLike | None = None, id: ArrayLike | None = None
 ) -> Target:
     """Read and check a survival target.
 
     Parameters
     ----------
-    y : structured array, data frame or array-like of shape (n_rows,)
-        Two fields or columns of any names, event and time: the boolean one is the event; when
-        neither is boolean, the first is and holds 0 and 1. A plain array of numbers is times
-        that all are events.
-    n_rows : int
-        How many rows the table has.
+    y : structured array, data frame, pair of arrays, array of two columns or greenwood.Surv
+        Event and time, of any names and in any order: the boolean one is the event; when neither
+        is boolean, the only one that holds nothing but 0 and 1. Time differences are counted in
+        days. A plain array of numbers is times that all are events, with an `AllEventsWarning`.
+    n_rows : int, optional
+        How many rows the table has; by default as many as the target.
     entry : array-like of shape (n_rows,), optional
         When each row came under observation (left truncation).
     id : array-like of shape (n_rows,), optional
@@ -173,7 +193,7 @@ def read_target(
 
 
 def check_target(
-    event: NDArray[np.bool_], time: Floats, n_rows: int, entry: ArrayLike | None = None
+    event: NDArray[np.bool_], time: Floats, n_rows: int | None, entry: ArrayLike | None = None
 ) -> Target:
     """Return the target of rows, or raise an error that names what cannot be used.
 
@@ -184,7 +204,9 @@ def check_target(
     n_rows, entry
         As in `read_target`.
     """
-    require_length("y", len(time), n_rows)
+    if len(event) != len(time):
+        raise ValueError(f"y has {len(event)} events and {len(time)} times")
+    require_length("y", len(time), len(time) if n_rows is None else n_rows)
     _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers", "drop such rows")
     _refuse("y", time < 0, time, "negative times", "drop such rows")
     extreme = (time > 0) & ((time < _LEAST_TIME) | (time > _GREATEST_TIME))
@@ -263,60 +285,20 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
 def _read_event_and_time(y: Any) -> tuple[NDArray[np.bool_], Floats]:
     if y is None:
         raise ValueError(
-            f"This estimator requires y to be passed, but the target y is None. {_SHAPES}"
+            f"This estimator requires y to be passed, but the target y is None. {SHAPES}"
         )
     columns = read_columns(y)
     if len(columns) == 1:
         time = read_time(columns[0])
+        _AllEvents.warn()
         return np.ones(len(time), dtype=bool), time
     if len(columns) != 2:
-        raise ValueError(f"y has {len(columns)} columns. {_SHAPES}")
-    first, second = columns
-    if second.kind == "boolean" and first.kind != "boolean":
-        first, second = second, first
-    return _read_event(first), read_time(second)
+        raise ValueError(f"y has {len(columns)} columns. {SHAPES}")
+    event, time_column = event_first(columns)
+    return read_event(event), read_time(time_column)
 
 
-def read_columns(y: Any, shapes: str = _SHAPES) -> list[Column]:
-    """Return the columns of a target.
-
-    Parameters
-    ----------
-    y : structured array, data frame or array-like
-        The target.
-    shapes : str
-        What a target may be, for errors.
-    """
-    if nw.dependencies.is_into_dataframe(y):
-        try:
-            frame = nw.from_native(y, eager_only=True)
-        except nw.exceptions.DuplicateError:
-            raise ValueError(f"The columns of y have the same name. {shapes}") from None
-        if frame.shape[1] != 1:
-            return [read_series(str(name), frame.get_column(name)) for name in frame.columns]
-        y = frame.to_numpy()
-    array = np.asarray(y)
-    if array.dtype.names is not None:
-        return [read_array(name, array[name]) for name in array.dtype.names]
-    if array.ndim == 2 and array.shape[1] != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape}. {shapes}")
-    return [read_array("y", column_or_1d(array, warn=True))]
-
-
-def _read_event(column: Column) -> NDArray[np.bool_]:
-    categorical = column.kind == "categorical"
-    if categorical or not ((column.values == 0) | (column.values == 1)).all():
-        numbers = () if categorical else np.unique(column.values)
-        found = [str(text) for text in column.categories] + [f"{number:g}" for number in numbers]
-        shown = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
-        raise ValueError(
-            f"The event column {column.name!r} of y holds {shown}: it must be boolean (True where "
-            "the event happened), or come first and hold 0 and 1"
-        )
-    return np.asarray(column.values == 1)
-
-
-def read_time(column: Column, shapes: str = _SHAPES) -> Floats:
+def read_time(column: Column, shapes: str = SHAPES) -> Floats:
     """Return the times that a column holds.
 
     Parameters

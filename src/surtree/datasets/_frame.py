@@ -7,14 +7,9 @@ from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
 import narwhals as nw
-import numpy as np
-from numpy.typing import NDArray
-
-from surtree._types import Floats
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
-TARGET_TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
 
 Values = Sequence[float | None] | Sequence[str | None]
 
@@ -40,14 +35,6 @@ def make_frame(
     orders = ordered if ordered is not None and backend != "pyarrow" else {}
     schema = {name: _type(values, orders.get(name)) for name, values in columns.items()}
     return nw.from_dict(columns, schema, backend=backend).to_native()
-
-
-def make_target(event: NDArray[np.bool_], time: Floats) -> NDArray[np.void]:
-    """Put events and times into one structured array, as scikit-survival has it."""
-    target = np.empty(len(time), dtype=TARGET_TYPE)
-    target["event"] = event
-    target["time"] = time
-    return target
 
 
 def _type(values: Values, order: Sequence[str] | None) -> nw.dtypes.DType:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree.datasets._frame import Backend, Values, make_frame, make_target
+from surtree.data.target_array import make_target
+from surtree.datasets._frame import Backend, Values, make_frame
 
 
 def load_gbsg2(*, backend: Backend | None = None) -> tuple[Any, NDArray[np.void]]:

@@ -29,7 +29,8 @@ def export_json(model: Any, *, indent: int | None = None) -> str:
     >>> import json
     >>> from surtree import SurTree, Tree
     >>> from surtree.export import export_json
-    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+    >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
     >>> Tree.from_dict(json.loads(export_json(model))) == model.tree_
     True
     """

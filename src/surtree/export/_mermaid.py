@@ -32,7 +32,8 @@ def export_mermaid(model: Any, *, feature_names: Sequence[str] | None = None) ->
     --------
     >>> from surtree import SurTree
     >>> from surtree.export import export_mermaid
-    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+    >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
     >>> print(export_mermaid(model))
     flowchart TD
       n0["x0 #62; 0"]

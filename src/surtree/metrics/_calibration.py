@@ -81,7 +81,7 @@ def calibration(
     >>> groups.predicted.tolist(), groups.observed.tolist()
     ([0.2, 0.6], [0.0, 0.5])
     """
-    target = y if isinstance(y, Target) else read_target(y, len(y))
+    target = y if isinstance(y, Target) else read_target(y)
 
     def observed(rows: Target, weights: Floats, time: float) -> Observed:
         return observed_survival(rows, weights, time, level)

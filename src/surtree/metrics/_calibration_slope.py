@@ -43,13 +43,13 @@ def calibration_slope(
     >>> from surtree.metrics import calibration_slope
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=2000)
-    >>> y = rng.exponential(np.exp(-x))  # hazard exp(x)
+    >>> y = np.full(x.size, True), rng.exponential(np.exp(-x))  # hazard exp(x)
     >>> round(calibration_slope(y, np.exp(-np.exp(x))), 1)
     1.0
     >>> round(calibration_slope(y, np.exp(-np.exp(2 * x))), 1)
     0.5
     """
-    target = y if isinstance(y, Target) else read_target(y, len(y))
+    target = y if isinstance(y, Target) else read_target(y)
     predicted = read_numbers(survival, "survival", target.time.size)
     weight = np.ones(predicted.size)
     if sample_weight is not None:

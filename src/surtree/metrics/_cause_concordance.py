@@ -27,15 +27,11 @@ def read_causes(y: Any, cause: int, name: str = "y") -> CauseTarget:
     name : str
         What the target is called, for errors.
     """
-    target = read_cause_target(y, len(y[0]) if isinstance(y, tuple) else _length(y))
+    target = read_cause_target(y)
     read_y(target)  # which refuses entry times
     if not (target.cause == cause).any():
         raise ValueError(f"{name} has no event of cause {cause!r}: its causes are {target.causes}.")
     return target
-
-
-def _length(y: Any) -> int:
-    return y.time.size if isinstance(y, CauseTarget) else len(y)
 
 
 def concordance_index_cause(
@@ -128,7 +124,7 @@ def _uncensored(y_train: Any, test: CauseTarget, counted: NDArray[np.bool_]) -> 
 
 
 def _read_train(y: Any) -> CauseTarget:
-    target = read_cause_target(y, len(y[0]) if isinstance(y, tuple) else len(y))
+    target = read_cause_target(y)
     read_y(target)
     return target
 

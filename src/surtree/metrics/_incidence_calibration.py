@@ -54,8 +54,7 @@ def incidence_calibration(
     >>> groups.predicted.tolist(), groups.observed.tolist()
     ([0.2, 0.6], [0.5, 0.5])
     """
-    n_rows = len(y[0]) if isinstance(y, tuple) else len(getattr(y, "time", y))
-    target = read_cause_target(y, n_rows)
+    target = read_cause_target(y)
     if cause not in target.causes:
         raise ValueError(f"y has no event of cause {cause!r}: its causes are {target.causes}.")
 

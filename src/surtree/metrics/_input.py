@@ -17,7 +17,7 @@ def read_y(y: Any) -> Target:
     Rows that come under observation late are refused: none of the metrics that weigh rows by the
     censoring distribution is defined for them.
     """
-    target = y if isinstance(y, Target) else read_target(y, len(y))
+    target = y if isinstance(y, Target) else read_target(y)
     if target.entry is not None:
         raise ValueError(
             "The censoring distribution is not defined for rows with entry times: leave them out."

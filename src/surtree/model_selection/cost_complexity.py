@@ -91,8 +91,8 @@ def cost_complexity_path(
     ----------
     X : data frame or array of shape (n_samples, n_features)
         Numbers, booleans, categories or text; values may be missing.
-    y : structured array of shape (n_samples,)
-        A boolean event indicator and a time, zero or later.
+    y : structured array, data frame or pair of arrays
+        Event and time, as in `SurTree.fit`.
     estimator : SurTree, optional
         The limits within which to search; fitted or not, it stays as it is. Its own ``ccp_alpha``
         does not matter.

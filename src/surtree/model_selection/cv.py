@@ -21,6 +21,7 @@ from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
 from surtree.data.table import read_table
 from surtree.data.target import read_weights, require_events
+from surtree.data.target_columns import as_rows
 from surtree.estimator import SurTree, check_parameters
 from surtree.fitting.training import leave_out_censored_at_zero
 from surtree.model_selection.folds import (
@@ -274,7 +275,7 @@ class SurTreeCV(TreeEstimator):
         require_unweighted(self.scoring, weight)
         require_whole_rows(self.scoring, target)
 
-        rows = FoldInput(table, target, weight, X, y)
+        rows = FoldInput(table, target, weight, X, as_rows(y))
         limits = check_parameters(self._tree())
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
         positions = self._split(rows)

@@ -39,7 +39,8 @@ def leaf_curves(model: Any, kind: LeafCurveKind | None = None) -> tuple[LeafCurv
     --------
     >>> from surtree import SurTree
     >>> from surtree import leaf_curves
-    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+    >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
     >>> [curve.median for curve in leaf_curves(model, "kaplan-meier")]
     [3.0, 1.0]
     """
@@ -76,7 +77,8 @@ def confidence_band(
     --------
     >>> from surtree import SurTree
     >>> from surtree import confidence_band
-    >>> model = SurTree(max_depth=0).fit([[0]] * 4, [1.0, 2.0, 3.0, 4.0])
+    >>> y = [True] * 4, [1.0, 2.0, 3.0, 4.0]
+    >>> model = SurTree(max_depth=0).fit([[0]] * 4, y)
     >>> lower, upper = confidence_band(model, leaf=0, kind="kaplan-meier")
     >>> round(lower(2), 2), round(upper(2), 2)
     (0.06, 0.84)

@@ -41,7 +41,8 @@ def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, fl
     --------
     >>> from surtree import SurTree
     >>> from surtree.tree.leaf_intervals import theta_limits
-    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+    >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
     >>> [round(limit, 2) for limit in theta_limits(model.tree_, 1)]
     [0.08, 2.28]
     """

@@ -234,7 +234,8 @@ class Tree(ArrayValue):
         Examples
         --------
         >>> from surtree import SurTree
-        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+        >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
         >>> model.tree_.apply([[1], [0]]).tolist()
         [2, 1]
         """
@@ -298,7 +299,8 @@ class Tree(ArrayValue):
         Examples
         --------
         >>> from surtree import SurTree
-        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
+        >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
         >>> for rule in model.tree_.rules():
         ...     print(rule)
         x0 <= 0: theta 0.632 (2 events in 2 rows: few events)

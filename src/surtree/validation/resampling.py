@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from surtree._types import Floats
 from surtree.base import TreeEstimator
+from surtree.data.target_columns import as_rows
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
 from surtree.model_selection.folds import FoldProgress
 from surtree.parameters import require_hook, require_jobs, require_random_state, require_whole
@@ -166,7 +167,7 @@ def validate(
     task = _Task(
         model,
         rows,
-        read_groups(id if groups is None else groups, len(y), rows.counted),
+        read_groups(id if groups is None else groups, len(as_rows(y)), rows.counted),
         _shown(rows.n, int(n_bootstraps), random_state),
         predicted.of_row if is_tree else None,
         predicted.curves.size,

@@ -16,6 +16,7 @@ from surtree._types import Floats
 from surtree.competing_risks.prediction import refuse_causes
 from surtree.data.take import take
 from surtree.data.target import Target, read_target, read_weights, require_events
+from surtree.data.target_columns import as_rows
 from surtree.metrics._input import read_times
 from surtree.model_selection.cv import SurTreeCV
 from surtree.validation.models import Predictions, predict
@@ -100,6 +101,7 @@ def read_target_rows(
     id: ArrayLike | None = None,
 ) -> Rows:
     """Read rows and their target; those of weight zero do not count."""
+    y = as_rows(y)
     check_consistent_length(X, y)
     n_rows = len(y)
     target = read_target(y, n_rows, entry, id)

@@ -1,0 +1,126 @@
+"""Numbers as people write them: decimal commas, thousands, percent signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+# Between thousands: a plain blank, no-break, thin and narrow ones, and apostrophes.
+_GROUPING = (" ", "\u00a0", "\u2009", "\u202f", "'", "\u2019")
+_MINUS = "\u2212"
+_PERCENT = r"\s*%$"
+# A column of which fewer cells are numbers says nothing about how numbers are written.
+MOSTLY = 0.9
+
+
+def numbers(texts: pl.Series, decimal: str = ".") -> pl.Series:
+    """Return the number that each text is, null where it is none.
+
+    Parameters
+    ----------
+    texts : polars.Series of String
+        Texts, null where missing.
+    decimal : {".", ","}
+        The decimal mark; the other one may stand between thousands.
+    """
+    texts = texts.str.strip_chars()
+    if decimal == ".":
+        plain = texts.cast(pl.Float64, strict=False)
+        if not (texts.is_not_null() & plain.is_null()).any():
+            return plain
+    percent = texts.str.ends_with("%").fill_null(False)
+    bare = texts.str.replace(_PERCENT, "").str.replace(_MINUS, "-", literal=True)
+    digits = pl.Series(bare)
+    for mark in (_other(decimal), *_GROUPING):
+        digits = digits.str.replace_all(mark, "", literal=True)
+    value = digits.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
+    value = _where(bare.str.contains(_pattern(decimal)), value)
+    if decimal == ".":
+        value = _coalesce(plain, value)
+    if not percent.any():
+        return value
+    # 0.45 and 45 % in one column may be the same, or not: the rarer way is no number.
+    is_number = value.is_not_null()
+    mostly = int((percent & is_number).sum()) * 2 > int(is_number.sum())
+    return _where(percent if mostly else ~percent, value)
+
+
+def find_decimal(columns: Iterable[pl.Series]) -> str | None:
+    """Return the decimal mark of a file; None if nothing in it decides.
+
+    Each column of numbers in which one mark cannot stand between thousands has a vote; a tie goes
+    to the point.
+
+    Parameters
+    ----------
+    columns : iterable of polars.Series of String
+        Its columns.
+    """
+    votes = {".": 0, ",": 0}
+    for texts in columns:
+        for mark in votes:
+            votes[mark] += has_evidence(texts, mark)
+    if votes[","] > votes["."]:
+        return ","
+    return "." if votes["."] else None
+
+
+def has_evidence(texts: pl.Series, decimal: str) -> bool:
+    """Return whether a column is of numbers, some of which can only have this decimal mark."""
+    found = texts.drop_nulls()
+    mark, other = _escaped(decimal), _escaped(_other(decimal))
+    fraction = found.str.contains(rf"^[+-]?\d*{mark}\d+{_PERCENT[:-1]}?$")
+    thousands = found.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(?:{mark}\d{{3}})+{_PERCENT[:-1]}?$")
+    both = found.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(?:{other}\d{{3}})+{mark}\d+$")
+    if not ((fraction & ~thousands) | both).any():
+        return False
+    return int(numbers(found, decimal).is_not_null().sum()) > MOSTLY * len(found)
+
+
+def may_be_either(texts: pl.Series) -> bool:
+    """Return whether a column holds cells such as 1,234, and nothing that tells what they are."""
+    found = texts.drop_nulls()
+    return bool(found.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$").any())
+
+
+def described(texts: pl.Series, decimal: str) -> str:
+    """Return what is unusual about the way numbers are written, with an example; else nothing."""
+    found = texts.drop_nulls().str.strip_chars()
+    words = []
+    if found.str.ends_with("%").any():
+        found = found.str.replace(_PERCENT, "")
+        words.append("percent signs")
+    other = _other(decimal)
+    for mark, meaning in (
+        *((between, "thousands") for between in (other, *_GROUPING)),
+        *([(",", "decimal commas")] if decimal == "," else []),
+    ):
+        place = found.str.contains(mark, literal=True).arg_max()
+        if place is not None and mark in found[place]:
+            value = numbers(found.slice(place, 1), decimal)[0]
+            words.append(f"{meaning}: {found[place]} is {value:.15g}")
+    return ", ".join(words)
+
+
+def _pattern(decimal: str) -> str:
+    marks = "|".join(rf"(?:{_escaped(mark)}\d{{3}})+" for mark in (_other(decimal), *_GROUPING))
+    whole = rf"(?:\d+|[1-9]\d{{0,2}}(?:{marks}))"
+    mark = _escaped(decimal)
+    return rf"^[+-]?(?:{whole}(?:{mark}\d*)?|{mark}\d+)(?:[eE][+-]?\d+)?$"
+
+
+def _other(decimal: str) -> str:
+    return "," if decimal == "." else "."
+
+
+def _escaped(mark: str) -> str:
+    return rf"\{mark}" if mark == "." else mark
+
+
+def _where(condition: pl.Series, value: pl.Series) -> pl.Series:
+    return pl.select(pl.when(condition).then(value)).to_series()
+
+
+def _coalesce(first: pl.Series, second: pl.Series) -> pl.Series:
+    return pl.select(pl.coalesce(first, second)).to_series()

@@ -1,0 +1,92 @@
+"""A sheet of cells as texts, and the names of its columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from surtree._words import plural
+from surtree.cli._console import UserError, say
+from surtree.cli._dates import DATE
+from surtree.cli._numbers import numbers
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The first line of a file, and the cells below it.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    header : list of str
+        The cells of the first line.
+    cells : polars.DataFrame
+        The other lines, all of them texts.
+    """
+
+    path: Path
+    header: list[str]
+    cells: pl.DataFrame
+
+    def named(self) -> pl.DataFrame:
+        """Return the cells below their names, without blank lines and row names."""
+        names = [name.strip() for name in self.header]
+        self._require_header(names)
+        cells = self._without_blank_lines()
+        kept = [place for place, name in enumerate(names) if name or _has_cells(cells, place)]
+        if kept and not names[kept[0]] and _all_differ(cells, kept[0]):
+            say(f"surtree: the first column of {self.path} has no name: row names, left out")
+            del kept[0]
+        names = [names[place] for place in kept]
+        for name, count in Counter(names).items():
+            if not name:
+                title = "" if any(names[1:]) else "; if the first line is a title, delete it"
+                raise UserError(
+                    f"{plural(count, 'column')} of {self.path} "
+                    f"{'has' if count == 1 else 'have'} no name: give each a name of its own{title}"
+                )
+            if count > 1:
+                raise UserError(
+                    f"{count} columns of {self.path} are called {name!r}: give each a name of its "
+                    "own"
+                )
+        columns = cells.get_columns()
+        return pl.DataFrame(
+            [columns[place].alias(name) for place, name in zip(kept, names, strict=True)]
+        )
+
+    def _require_header(self, names: list[str]) -> None:
+        present = pl.Series([name for name in names if name], dtype=pl.String)
+        is_data = numbers(present).is_not_null() | present.str.contains(DATE)
+        if len(present) and is_data.all():
+            shown = ", ".join(map(repr, present.head(3)))
+            raise UserError(
+                f"the first line of {self.path} holds data and no names ({shown}): put a line with "
+                "the names of the columns above it"
+            )
+
+    def _without_blank_lines(self) -> pl.DataFrame:
+        """Drop lines without content, with a note that counts them."""
+        # In a single column, an empty line is a missing value.
+        if self.cells.width == 1:
+            return self.cells
+        blank = pl.all_horizontal(pl.all().fill_null("").str.strip_chars() == "")
+        kept = self.cells.filter(~blank)
+        n_left_out = len(self.cells) - len(kept)
+        if n_left_out:
+            say(f"surtree: {plural(n_left_out, 'blank line')} of {self.path} left out")
+        return kept
+
+
+def _has_cells(cells: pl.DataFrame, place: int) -> bool:
+    column = cells.to_series(place)
+    return bool((column.fill_null("").str.strip_chars() != "").any())
+
+
+def _all_differ(cells: pl.DataFrame, place: int) -> bool:
+    column = cells.to_series(place)
+    return column.null_count() == 0 and column.n_unique() == len(column)

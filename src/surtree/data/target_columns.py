@@ -1,0 +1,193 @@
+"""The columns of a target, in any of the forms that people have it in."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from surtree.data.table import Column, read_array, read_series
+
+SHAPES = (
+    "y is a structured array, a data frame or a pair of arrays: whether the event happened "
+    "(boolean, or 0 and 1) and when. surtree.target(event=..., time=...) makes one"
+)
+DAY = np.timedelta64(1, "D")
+
+_DIFFERENCES = datetime.timedelta | np.timedelta64
+
+
+@dataclass(frozen=True, eq=False)
+class Duration(Column):
+    """A column of time differences, counted in days: whatever its values, it is no event."""
+
+
+def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
+    """Return the columns of a target.
+
+    Parameters
+    ----------
+    y : structured array, data frame, pair of arrays, array-like or greenwood.Surv
+        The target. Time differences are counted in days.
+    shapes : str
+        What a target may be, for errors.
+    """
+    if _is_greenwood(y):
+        return _greenwood_columns(y)
+    if isinstance(y, tuple) and len(y) == 2 and np.ndim(y[0]) == 1:
+        return [read_one(f"y[{place}]", part) for place, part in enumerate(y)]
+    if nw.dependencies.is_into_dataframe(y):
+        try:
+            frame = nw.from_native(y, eager_only=True)
+        except nw.exceptions.DuplicateError:
+            raise ValueError(f"The columns of y have the same name. {shapes}") from None
+        if frame.shape[1] != 1:
+            return [read_one(str(name), frame.get_column(name)) for name in frame.columns]
+        y = frame.to_numpy()
+    if nw.dependencies.is_into_series(y):
+        return [read_one("y", y)]
+    array = np.asarray(y)
+    if array.dtype.names is not None:
+        return [read_one(name, array[name]) for name in array.dtype.names]
+    if array.ndim == 2 and array.shape[1] == 2:
+        return [read_one(f"y[:, {place}]", array[:, place]) for place in range(2)]
+    if array.ndim == 2 and array.shape[1] != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape}. {shapes}")
+    return [read_one("y", column_or_1d(array, warn=True))]
+
+
+def read_one(name: str, values: Any) -> Column:
+    """Read one column of a target.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    values : series of any library, array or sequence
+        Numbers, booleans, texts or time differences.
+    """
+    if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
+        series = nw.from_native(values, series_only=True, pass_through=True)
+        if not series.dtype.is_temporal() and series.dtype != nw.Object:
+            return read_series(name, series)
+        values = series.to_numpy()
+    array = as_differences(np.asarray(values))
+    if array.dtype.kind == "m":
+        return Duration(name, "numeric", array / DAY)
+    if array.dtype.kind == "M":
+        raise ValueError(
+            f"The column {name!r} of y holds dates: surtree.target(event=..., start=..., end=...) "
+            "makes times of a start and an end"
+        )
+    return read_array(name, array)
+
+
+def as_differences(array: NDArray[Any]) -> NDArray[Any]:
+    """Return Python's time differences as NumPy's, and any other array as it is."""
+    if array.dtype.kind != "O" or not any(isinstance(cell, _DIFFERENCES) for cell in array):
+        return array
+    nothing = np.timedelta64("NaT")
+    cells = [cell if isinstance(cell, _DIFFERENCES) else nothing for cell in array]
+    return np.array(cells, dtype="timedelta64[us]")
+
+
+def event_first(columns: Sequence[Column]) -> tuple[Column, Column]:
+    """Return the event and the time of two columns, in whichever order they come.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Two columns. A boolean one is the event; else the only one that holds nothing but 0 and 1.
+    """
+    first, second = columns
+    if "boolean" in (first.kind, second.kind):
+        return (first, second) if first.kind == "boolean" else (second, first)
+    marks = [_is_indicator(column) for column in columns]
+    if all(marks):
+        raise ValueError(
+            f"Both columns of y, {first.name!r} and {second.name!r}, hold nothing but 0 and 1: "
+            "make the event boolean, or say which is which: surtree.target(event=..., time=...)"
+        )
+    if not any(marks):
+        raise _no_event(min(columns, key=_n_distinct))
+    return (first, second) if marks[0] else (second, first)
+
+
+def read_event(column: Column) -> NDArray[np.bool_]:
+    """Return whether the event happened, or raise an error that says what the column holds.
+
+    Parameters
+    ----------
+    column : Column
+        Booleans, or nothing but 0 and 1.
+    """
+    if not (column.kind == "boolean" or _is_indicator(column)) or column.has_missing:
+        raise _no_event(column)
+    return np.asarray(column.values == 1)
+
+
+def as_rows(y: Any) -> Any:
+    """Return a target whose rows can be counted and taken: a pair of arrays is made one array.
+
+    Parameters
+    ----------
+    y : any form of a target
+        What estimators take.
+    """
+    if not (isinstance(y, tuple) or _is_greenwood(y)):
+        return y
+    columns = read_columns(y)
+    if len({len(column.values) for column in columns}) != 1 or len(columns) != 2:
+        return y  # which reading it as a target refuses
+    types = [(c.name, bool if c.kind == "boolean" else float) for c in columns]
+    rows = np.empty(len(columns[0].values), dtype=types)
+    for column in columns:
+        rows[column.name] = column.values
+    return rows
+
+
+def _is_indicator(column: Column) -> bool:
+    if isinstance(column, Duration) or column.kind == "categorical":
+        return False
+    return bool(((column.values == 0) | (column.values == 1)).all())
+
+
+def _n_distinct(column: Column) -> int:
+    """Return how many values a column has, fewer for texts, which are no times."""
+    return -1 if column.kind == "categorical" else len(np.unique(column.values))
+
+
+def _no_event(column: Column) -> ValueError:
+    categorical = column.kind == "categorical"
+    numbers = () if categorical else np.unique(column.values)
+    found = [str(text) for text in column.categories] + [f"{number:g}" for number in numbers]
+    shown = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
+    example = repr(column.categories[-1]) if categorical and column.categories else "1"
+    return ValueError(
+        f"The event column {column.name!r} of y holds {shown}: it must be boolean (True where the "
+        f"event happened), or hold 0 and 1, as in surtree.target(event=status == {example}, "
+        "time=...)"
+    )
+
+
+def _is_greenwood(y: Any) -> bool:
+    """Return whether y is a response of greenwood, which need not be installed."""
+    return type(y).__module__.partition(".")[0] == "greenwood"
+
+
+def _greenwood_columns(y: Any) -> list[Column]:
+    kind = str(getattr(getattr(y, "type", None), "value", type(y).__name__))
+    if kind not in ("right", "mright"):
+        remedy = (
+            "pass y=surtree.target(event=y.event, time=y.stop) and entry=y.start"
+            if kind in ("counting", "mcounting")
+            else "pass a right-censored greenwood.Surv"
+        )
+        raise ValueError(f"y is a response of greenwood of the type {kind}: {remedy}")
+    return [read_array("status", y.status), read_array("time", y.stop)]
