@@ -51,7 +51,16 @@ class Survival:
     @property
     def n_events(self) -> int:
         """The number of rows with an event, of any cause."""
-        return int(np.count_nonzero(self.y["event" if self.causes is None else "cause"]))
+        return int(self._has_event.sum())
+
+    @property
+    def n_with_event(self) -> int:
+        """The number of those that have an event: persons where rows are theirs, rows elsewhere."""
+        return self.n_events if self.id is None else np.unique(self.id[self._has_event]).size
+
+    @property
+    def _has_event(self) -> NDArray[np.bool_]:
+        return np.asarray(self.y["event" if self.causes is None else "cause"], dtype=np.bool_)
 
 
 def read_survival(
