@@ -44,9 +44,11 @@ autodoc_typehints = "none"  # numpydoc says them in words
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 add_module_names = False
-copybutton_exclude = ".linenos, .gp, .go"
+copybutton_selector = "div:not(.output) > div.highlight > pre"
+copybutton_prompt_text = ">>> "
 
 html_theme = "furo"
+pygments_style, pygments_dark_style = "friendly", "github-dark"
 html_title = f"surtree {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

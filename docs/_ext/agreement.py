@@ -57,7 +57,8 @@ def _cell(value: Any) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    lines = [head, ["---"] * len(head), *([_cell(value) for value in row] for row in rows)]
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    lines = [head, rule, *([_cell(value) for value in row] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -219,7 +220,7 @@ def effects() -> str:
 
 
 def optimism() -> str:
-    """What the bootstrap takes off a concordance, against rms."""
+    """Compare what the bootstrap takes off a concordance with rms."""
     from optimism_cases import optimism_case
 
     from surtree import SurTree, validate

@@ -1,4 +1,4 @@
-"""Sphinx extension: ``{made} module.function`` is the Markdown that a program of this folder makes."""
+"""Sphinx extension: ``{made} module.function`` is Markdown that a function here returns."""
 
 from __future__ import annotations
 
