@@ -80,11 +80,12 @@ class RunBlocks(SphinxTransform):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
         at = posixpath.relpath(f"{FILES}/{name}", posixpath.dirname(self.env.docname) or ".")
-        return nodes.raw(
-            "",
-            f'<img class="drawn" src="{at}" alt="What the code above draws" loading="lazy">',
-            format="html",
+        # Wide pictures are not squeezed into a phone: they scroll, and open on their own.
+        html = (
+            f'<div class="drawn"><a href="{at}"><img src="{at}" alt="What the code above draws" '
+            'loading="lazy"></a></div>'
         )
+        return nodes.raw("", html, format="html")
 
     def keep(self, scratch: Path, page: str) -> None:
         """Copy the HTML files that a page has written to where it can link to them."""
