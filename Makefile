@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
-.PHONY: demo test test-python test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
+.PHONY: demo docs test test-python test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py demo
@@ -41,6 +41,13 @@ SEED ?= $(shell git rev-parse --short=8 HEAD 2> /dev/null | sed 's/^/0x/' | grep
 fuzz: $(VENV)/test
 	$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS)
 
+# The site, built anew: the code of its pages runs. Warnings and dead links are errors.
+docs: $(VENV)/docs
+	rm -rf build/docs docs/reference/api
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -d build/doctrees -E docs build/docs
+	$(BIN)/python docs/_ext/check_links.py build/docs
+	@echo "open build/docs/index.html"
+
 lint: $(VENV)/lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -59,6 +66,10 @@ $(VENV)/bin/python:
 
 $(VENV)/demo: $(VENV)/bin/python $(SOURCES)
 	$(PIP) install --no-build-isolation -e ".[plot]" pandas
+	@touch $@
+
+$(VENV)/docs: $(VENV)/bin/python $(SOURCES)
+	$(PIP) install --no-build-isolation -e ".[docs]"
 	@touch $@
 
 $(VENV)/test: $(VENV)/bin/python $(SOURCES)

@@ -29,7 +29,7 @@ from surtree.tree.build import build_tree
 pytest.importorskip("sksurv", reason="pip install scikit-survival for its data sets")
 FOLDER = Path(__file__).parent / "r"
 sys.path.insert(0, str(FOLDER))
-from real_tables import TABLES, numbers, signature  # noqa: E402
+from real_tables import TABLES, by_rows, numbers, our_nodes  # noqa: E402
 
 REFERENCE = json.loads(gzip.decompress((FOLDER / "reference.json.gz").read_bytes()))
 LIMITS = Limits(max_depth=20, min_samples_leaf=7)
@@ -38,16 +38,6 @@ LIMITS = Limits(max_depth=20, min_samples_leaf=7)
 @cache
 def table(name):
     return TABLES[name]()
-
-
-def by_rows(nodes):
-    return {tuple(node["rows"]): node for node in nodes}
-
-
-def our_nodes(tree, visits):
-    """Return for each node its column, or None, under the signature of its rows."""
-    rows = [signature(visits[:, node].nonzero()[0]) for node in range(tree.n_nodes)]
-    return {tuple(rows[node]): node for node in range(tree.n_nodes)}
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))

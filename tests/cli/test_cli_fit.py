@@ -143,6 +143,17 @@ def test_few_events_have_fewer_folds_and_one_event_none(surtree, files):
     assert with_events(1)["tuning"] is None
 
 
+def test_persons_who_recur_have_no_more_folds_than_persons(surtree, files):
+    rows = ["id,from,until,relapse,marker"]
+    rows += [
+        f"{person},{10 * k},{10 * k + 9},1,{person % 4}" for person in range(6) for k in (0, 1)
+    ]
+    path = files.write("visits.csv", "\n".join(rows) + "\n")
+    target = ("--time", "until", "--event", "relapse", "--entry", "from", "--id", "id")
+    found = json.loads(surtree("fit", path, *target, "--max-depth", 1, "--json").stdout)
+    assert found["tuning"]["folds"] == 6
+
+
 def test_a_time_limit_includes_the_tuning(surtree, files):
     slow = ("--max-depth", 6, "--n-thresholds", 100, "--folds", 2, "--time-limit", 2)
     start = time.process_time()

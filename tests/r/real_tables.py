@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 from sksurv import datasets as sksurv
 
-from surtree import datasets
+from surtree import Tree, datasets
 
 
 def _sksurv(load: Callable[[], tuple[pd.DataFrame, np.ndarray]], *drop: str):
@@ -73,3 +74,13 @@ def signature(rows: np.ndarray) -> list[int]:
     """Return numbers that tell sets of rows apart: size, sum and sum of squares of indices."""
     rows = rows.astype(np.int64)
     return [int(rows.size), int(rows.sum()), int((rows**2).sum())]
+
+
+def our_nodes(tree: Tree, visits: csr_matrix) -> dict[tuple[int, ...], int]:
+    """Return our nodes under the signatures of their rows, given ``decision_path``."""
+    return {tuple(signature(visits[:, node].nonzero()[0])): node for node in range(tree.n_nodes)}
+
+
+def by_rows(nodes: list[dict]) -> dict[tuple[int, ...], dict]:
+    """Return the nodes of R under the signatures of their rows."""
+    return {tuple(node["rows"]): node for node in nodes}

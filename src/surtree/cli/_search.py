@@ -158,10 +158,8 @@ def _share_of_time(settings: Settings) -> float | None:
 
 def default_folds(survival: Survival) -> int | None:
     """Return ten folds, fewer where events are few; None, for no tuning, where there is one."""
-    n_events = survival.n_events
-    if survival.group is not None:
-        n_events = len(set(survival.group[survival.event].tolist()))
-    return min(_FOLDS, n_events) if n_events > 1 else None
+    n_with_event = survival.n_with_event  # each fold needs one
+    return min(_FOLDS, n_with_event) if n_with_event > 1 else None
 
 
 @contextmanager

@@ -73,6 +73,12 @@ class Survival:
         """The number of rows with an event, of any cause."""
         return int(np.count_nonzero(self.event))
 
+    @property
+    def n_with_event(self) -> int:
+        """How many of those that stay together have an event: groups, persons or rows."""
+        together = self.id if self.group is None else self.group
+        return self.n_events if together is None else len(set(together[self.event].tolist()))
+
 
 @dataclass(frozen=True)
 class TargetColumns:
