@@ -29,6 +29,7 @@ ROOMS = (
     "cuts",
     "tree",
     "fitting",
+    "streaming",
     "base",
     "estimator",
     "effects",
