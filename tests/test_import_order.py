@@ -30,6 +30,7 @@ ROOMS = (
     "cuts",
     "tree",
     "fitting",
+    "streaming",
     "base",
     "estimator",
     "effects",

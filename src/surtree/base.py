@@ -14,11 +14,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._types import Floats
-from surtree.cuts.unseen import warn_of_unseen
+from surtree.cuts.unseen import warn_of, warn_of_unseen
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights
 from surtree.metrics import concordance_index_censored
 from surtree.parameters import LeafCurveKind
+from surtree.streaming.engines import is_lazy, source_of
+from surtree.streaming.outcomes import find_outcomes
+from surtree.streaming.predict import lazy_loss, route
+from surtree.streaming.rows import take_named, target_names
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.survival.step_function import StepFunction
 from surtree.tree.along import read_pieces, survival_along
@@ -50,6 +54,7 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
         """
+        X, y, sample_weight, _ = take_named(X, y, sample_weight, None)
         risk = self.predict(X)
         target = self._read_target(y, risk.size)
         weight = self._weights(target, sample_weight)
@@ -100,8 +105,34 @@ class TreeEstimator(SurvivalEstimator):
             The same columns as in `fit`. Here and in all methods, a category that `fit` never had
             counts as a missing value, with an `UnseenCategoryWarning`.
         """
-        table = self._read(X)
-        return self.tree_.theta[find_leaves(self.tree_, table)]
+        leaves = self._route(X)
+        return self.tree_.theta[leaves]
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return Harrell's C: how often the riskier of two rows has its event first.
+
+        Parameters
+        ----------
+        X : data frame, array of shape (n_samples, n_features), or lazy table
+            The same columns as in `fit`.
+        y : structured array of shape (n_samples,), or names of columns
+            A boolean event indicator and a time.
+        sample_weight : array of shape (n_samples,), or the name of a column, optional
+            How often each row counts.
+        """
+        if not is_lazy(X):
+            return super().score(X, y, sample_weight)
+        check_is_fitted(self)
+        source = source_of(X)
+        names = target_names(y, sample_weight, None, source.names)
+        found = find_outcomes(self, source, names)
+        warn_of(found.unseen, stacklevel=2)
+        return concordance_index_censored(
+            found.target.event,
+            found.target.time,
+            self.tree_.theta[found.leaf],
+            sample_weight=found.weight,
+        ).cindex
 
     def predict_survival_function(
         self, X: Any, *, return_array: bool = False
@@ -121,9 +152,9 @@ class TreeEstimator(SurvivalEstimator):
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
         """
-        table = self._read(X)
-        return self._curves_of_rows(
-            table, [curve.survival for curve in self._leaf_curves()], return_array
+        leaves = self._route(X)
+        return self._curves_of_leaves(
+            leaves, [curve.survival for curve in self._leaf_curves()], return_array
         )
 
     def predict_cumulative_hazard_function(
@@ -139,9 +170,9 @@ class TreeEstimator(SurvivalEstimator):
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
         """
-        table = self._read(X)
-        return self._curves_of_rows(
-            table, [curve.cumulative_hazard for curve in self._leaf_curves()], return_array
+        leaves = self._route(X)
+        return self._curves_of_leaves(
+            leaves, [curve.cumulative_hazard for curve in self._leaf_curves()], return_array
         )
 
     def predict_median(self, X: Any) -> Floats:
@@ -157,7 +188,8 @@ class TreeEstimator(SurvivalEstimator):
         array of shape (n_samples,)
             Infinity where survival never falls to one half, as far as rows were followed.
         """
-        leaf_index = self._leaf_index(self._read(X))
+        leaves = self._route(X)
+        leaf_index = np.searchsorted(self.tree_.leaves, leaves)
         return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]
 
     def predict_survival_along(
@@ -252,6 +284,9 @@ class TreeEstimator(SurvivalEstimator):
         id : array of shape (n_samples,), optional
             Whose row it is, where persons have several.
         """
+        if is_lazy(X):
+            return self._lazy_loss(X, y, sample_weight, entry, id)
+        X, y, sample_weight, entry = take_named(X, y, sample_weight, entry)
         table = self._read(X)
         leaves = find_leaves(self.tree_, table)
         target = self._read_target(y, leaves.size, entry, id).with_spells(table)
@@ -267,8 +302,7 @@ class TreeEstimator(SurvivalEstimator):
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
         """
-        table = self._read(X)
-        return find_leaves(self.tree_, table)
+        return self._route(X)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return which nodes each row visits, as a sparse matrix of shape (n_samples, n_nodes).
@@ -278,8 +312,8 @@ class TreeEstimator(SurvivalEstimator):
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
         """
-        table = self._read(X)
-        return path_matrix(self.tree_, find_leaves(self.tree_, table))
+        leaves = self._route(X)
+        return path_matrix(self.tree_, leaves)
 
     def get_depth(self) -> int:
         """Return the largest number of questions that a row is asked."""
@@ -321,6 +355,29 @@ class TreeEstimator(SurvivalEstimator):
         warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
         return table
 
+    def _route(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf of each row, of a table in memory or a lazy one."""
+        check_is_fitted(self)
+        if is_lazy(X):
+            leaves, unseen = route(self, source_of(X))
+            warn_of(unseen, stacklevel=3)
+            return leaves
+        table = read_table(self, X, reset=False)
+        warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
+        return find_leaves(self.tree_, table)
+
+    def _lazy_loss(self, X: Any, y: Any, sample_weight: Any, entry: Any, id: Any) -> float:
+        check_is_fitted(self)
+        if id is not None or not isinstance(self.tree_.objective, RelativeRisk):
+            raise ValueError(
+                "The loss of a lazy table is that of one event and of rows that each are a person: "
+                "collect it first"
+            )
+        source = source_of(X)
+        found, unseen = lazy_loss(self, source, target_names(y, sample_weight, entry, source.names))
+        warn_of(unseen, stacklevel=3)
+        return found
+
     def _along(
         self, X: Any, start: ArrayLike, stop: ArrayLike | None, id: ArrayLike | None
     ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
@@ -342,7 +399,12 @@ class TreeEstimator(SurvivalEstimator):
     def _curves_of_rows(
         self, table: Table, curves: list[StepFunction], return_array: bool
     ) -> NDArray[np.object_] | Floats:
-        leaf_index = self._leaf_index(table)
+        return self._curves_of_leaves(find_leaves(self.tree_, table), curves, return_array)
+
+    def _curves_of_leaves(
+        self, leaves: NDArray[np.intp], curves: list[StepFunction], return_array: bool
+    ) -> NDArray[np.object_] | Floats:
+        leaf_index = np.searchsorted(self.tree_.leaves, leaves)
         if return_array:
             return np.stack([curve.y for curve in curves])[leaf_index]
         shared = np.empty(len(curves), dtype=object)

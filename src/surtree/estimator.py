@@ -19,7 +19,7 @@ from surtree.cuts.given import GivenThresholds
 from surtree.files.model import damaged, plain_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
-from surtree.fitting.training import TrainingData, read_training_data
+from surtree.fitting.training import read_training_data
 from surtree.fitting.warm_start import nearest_topology
 from surtree.parameters import (
     MAX_DEPTH,
@@ -34,9 +34,14 @@ from surtree.parameters import (
 )
 from surtree.scores import HeldOutScores, SizeScores, Validation
 from surtree.solver.clock import Clock
+from surtree.solver.core import n_threads
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
+from surtree.streaming.engines import is_lazy, source_of
+from surtree.streaming.fit import read_problem
+from surtree.streaming.reader import Reader
+from surtree.streaming.rows import take_named, target_names
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.model_file import read_model, write_model
 from surtree.tree.resolve import tree_of
@@ -287,12 +292,19 @@ class SurTree(TreeEstimator):
         time_limit = read_time_limit(self.time_limit)
         # Reading the table and building the trees count as well.
         reading = Clock(None if time_limit is None else max(READING * time_limit, LEAST_READING))
-        data = read_training_data(self, X, y, sample_weight, entry, id=id)
-        problem = make_problem(encoder_of(self), data, clock=reading)
+        problem: FitProblem
+        if is_lazy(X):
+            n_rows = 0  # how many there are does not matter: they are merged
+            problem = self._read_lazy(X, y, sample_weight, entry, id, init)
+        else:
+            X, y, sample_weight, entry = take_named(X, y, sample_weight, entry)
+            data = read_training_data(self, X, y, sample_weight, entry, id=id)
+            n_rows = data.table.n_rows
+            problem = make_problem(encoder_of(self), data, clock=reading)
         if time_limit is not None:
             before = perf_counter() - start
             # Without time left, the search ends at once.
-            time_limit = max(time_limit - before - _afterwards(time_limit, data), 1e-9)
+            time_limit = max(time_limit - before - _afterwards(time_limit, n_rows), 1e-9)
         known = None if init is None else nearest_topology(tree_of(init), problem)
         path = find_path(
             problem,
@@ -310,6 +322,23 @@ class SurTree(TreeEstimator):
                 stacklevel=2,
             )
         return self
+
+    def _read_lazy(
+        self, X: Any, y: Any, sample_weight: Any, entry: Any, id: Any, init: Any
+    ) -> FitProblem:
+        """Read a table that is not in memory."""
+        if id is not None or init is not None:
+            name = "id" if id is not None else "init"
+            raise ValueError(f"{name} is for tables in memory: leave it out, or collect the table")
+        if type(self)._read_target is not TreeEstimator._read_target:
+            raise ValueError(
+                f"{type(self).__name__} needs its table in memory: collect it first, or ask "
+                "SurTree about one event"
+            )
+        source = source_of(X)
+        names = target_names(y, sample_weight, entry, source.names)
+        reader = Reader(source, n_threads(self.n_jobs), self.progress)
+        return read_problem(self, RelativeRisk(float(self.shrinkage)), names, reader)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, as JSON and without code.
@@ -390,9 +419,9 @@ class SurTree(TreeEstimator):
         return self.tree_.unpenalised_loss
 
 
-def _afterwards(time_limit: float, data: TrainingData) -> float:
+def _afterwards(time_limit: float, n_rows: int) -> float:
     """Return the seconds that are kept for building the trees."""
-    wanted = AFTERWARDS + AFTERWARDS_PER_ROW * data.table.n_rows
+    wanted = AFTERWARDS + AFTERWARDS_PER_ROW * n_rows
     return min(wanted, time_limit / 10 if time_limit < 1 else time_limit / 4)
 
 

@@ -39,6 +39,11 @@ class Grid:
 
     units: tuple[float, ...] = ()
 
+    @property
+    def n_parts(self) -> int:
+        """How many parts a term has."""
+        return max(len(self.units), 1)
+
     @classmethod
     def covering(cls, n_terms: int, most: float, least: float) -> Grid:
         """Return a grid on which every bit of some terms has its place.
@@ -154,6 +159,11 @@ class Terms:
             least = float(size[size > 0].min(initial=most))
         grid = Grid.covering(size.size, most, least)
         return cls(grid, grid.split(values))
+
+    @property
+    def n(self) -> int:
+        """How many terms there are."""
+        return int(self.parts.shape[1])
 
     @cached_property
     def total(self) -> float:

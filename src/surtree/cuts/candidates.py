@@ -227,7 +227,7 @@ def _numeric_cuts(
         above = above[above < len(distinct)]
         places = first_of_each(above) if above.size else above
         above = above[places]
-    bins = _bins(column.values, distinct[above])
+    bins = bins_above(column.values, distinct[above])
     if column.has_missing:
         bins[column.missing] = len(above) + 1
     plain = replace(plain, seen=(float(distinct[0]), float(distinct[-1])))
@@ -246,7 +246,7 @@ def _given_cuts(plain: Cut, column: Column, given: Floats) -> CandidateCuts:
     divides = (above > 0) & (above < len(distinct))
     above, thresholds = above[divides], given[divides]
     places = first_of_each(above) if above.size else above
-    bins = _bins(column.values, distinct[above[places]])
+    bins = bins_above(column.values, distinct[above[places]])
     if column.has_missing:
         bins[column.missing] = len(places) + 1
     plain = replace(plain, seen=(float(distinct[0]), float(distinct[-1])))
@@ -327,8 +327,14 @@ def _distinct(column: Column, repeats: Floats | None) -> tuple[Floats, Floats]:
     return distinct_values(column.values[present], None if repeats is None else repeats[present])
 
 
-def _bins(values: Floats, edges: Floats) -> Bins:
-    """Return how many of the edges, which ascend, each value is not below."""
+def bins_above(values: Floats, edges: Floats) -> Bins:
+    """Return how many of the edges, which ascend, each value is not below.
+
+    Parameters
+    ----------
+    values, edges : array of float
+        The values, and the edges.
+    """
     if len(edges) > _FEW:
         return np.searchsorted(edges, values, side="right")
     bins = np.zeros(len(values), dtype=np.uint8)
@@ -382,7 +388,7 @@ def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
 
 
 def filter_cuts(
-    columns: Sequence[CandidateCuts], weight: Floats, min_support: float
+    columns: Sequence[CandidateCuts], weight: Floats | Terms, min_support: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Keep cuts with enough rows on both sides that split the rows as no earlier one does.
 
@@ -390,7 +396,7 @@ def filter_cuts(
     ----------
     columns : sequence of CandidateCuts
         The candidates of each column, over the same rows; at least one column.
-    weight : array of float
+    weight : array of float, or Terms
         The weights of the rows, all positive.
     min_support : float
         A cut is kept when it holds for more than this share of the weight, and does not hold
@@ -403,20 +409,23 @@ def filter_cuts(
     heavier : array of bool
         Whether each cut holds for more than half of the weight.
     """
+    n_rows = weight.n if isinstance(weight, Terms) else weight.size
+    weighed = weight if isinstance(weight, Terms) else None
     # If all weights are one, the number of rows is their weight.
-    weighed = None if (weight == 1).all() else Terms.of(weight)
-    total = weight.size if weighed is None else weighed.total
+    if not isinstance(weight, Terms) and not (weight == 1).all():
+        weighed = Terms.of(weight)
+    total = n_rows if weighed is None else weighed.total
     found = [candidates.support(weighed) for candidates in columns]
-    n_rows = np.concatenate([held.n_rows for held in found])
+    n_held = np.concatenate([held.n_rows for held in found])
     held = np.concatenate([held.weight for held in found])
-    kept = (n_rows > 0) & (n_rows < len(weight))
+    kept = (n_held > 0) & (n_held < n_rows)
     if min_support > 0:
         given = np.repeat([one.given for one in columns], [one.first.size for one in columns])
         kept &= given | (np.minimum(held, total - held) / total > min_support)
     # A cut and its complement are the same split: key both by the hash of the side without row 0.
     opposite = np.concatenate([candidates.hold_for(0) for candidates in columns])
     key = np.concatenate([held.key for held in found], axis=1)
-    names = np.where(opposite, _key_of_all(len(weight)) - key, key)
+    names = np.where(opposite, _key_of_all(n_rows) - key, key)
     places = np.flatnonzero(kept)
     # The sort is stable: of equal names the first cut comes first.
     order = places[np.lexsort(names[:, places])]

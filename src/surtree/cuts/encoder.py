@@ -32,7 +32,7 @@ from surtree.survival.objective import RELATIVE_RISK, RowSums
 Places = NDArray[np.intp]
 
 # Bins are 16-bit numbers.
-_MAX_BINS = 65_534
+MAX_BINS = 65_534
 # Numeric columns are read together, up to this number of cells.
 _CELLS_AT_ONCE = 1_000_000
 
@@ -221,10 +221,22 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if clock is not None and clock.is_over:
                 self.n_unread_ = table.n_columns - 1 - index
                 break
+        return self.encode(candidates, weight)
+
+    def encode(self, candidates: list[CandidateCuts], weight: Floats | Terms) -> BinnedRows:
+        """Keep the cuts that divide the rows, and bin the rows by them.
+
+        Parameters
+        ----------
+        candidates : list of CandidateCuts
+            Those of each column that has some, in the order of the columns.
+        weight : array of float, or Terms
+            The weight of each row, above zero.
+        """
         lines, heavier = _encode_columns(candidates, weight, float(self.min_support))
         self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
         self.heavier_side_ = heavier
-        return _join(lines, len(weight))
+        return _join(lines, weight.n if isinstance(weight, Terms) else weight.size)
 
     def _candidates(
         self,
@@ -383,7 +395,7 @@ class _EncodedColumn:
 
 
 def _encode_columns(
-    candidates: list[CandidateCuts], weight: Floats, min_support: float
+    candidates: list[CandidateCuts], weight: Floats | Terms, min_support: float
 ) -> tuple[list[_EncodedColumn], NDArray[np.bool_]]:
     """Return a line for each column that has cuts, and which cuts hold for half of the weight."""
     if not candidates:
@@ -413,9 +425,9 @@ def _encode_column(candidates: CandidateCuts, kept: Places) -> _EncodedColumn:
         bins, first = places.astype(np.uint16)[bins], places[first]
         last = np.where(is_missing, n_values, places[last])
     n_bins = n_values + has_missing
-    if n_bins > _MAX_BINS:
+    if n_bins > MAX_BINS:
         raise ValueError(
-            f"Column {candidates.cut(0).name!r} has {n_bins:,} bins and at most {_MAX_BINS:,} are "
+            f"Column {candidates.cut(0).name!r} has {n_bins:,} bins and at most {MAX_BINS:,} are "
             "possible: choose a lower n_thresholds or max_categories, or round the column"
         )
     return _EncodedColumn(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,26 +59,56 @@ def warn_of_unseen(
     counted : array of bool or slice
         The rows that count; by default all.
     """
-    asked = {cut.column: cut for cut in cuts if cut.known is not None}
-    found = [text for cut in asked.values() if (text := _unseen_text(cut, table, counted))]
+    warn_of(find_unseen(cuts, table, counted), stacklevel=stacklevel + 1)
+
+
+# By the name of a column: in how many rows it holds each category that training never had.
+Unseen = dict[str, Counter[Any]]
+
+
+def find_unseen(
+    cuts: Iterable[Cut], table: Table, counted: NDArray[np.bool_] | slice = slice(None)
+) -> Unseen:
+    """Return the categories that training never had, of the columns that hold some.
+
+    Parameters
+    ----------
+    cuts, table, counted
+        As in `warn_of_unseen`.
+    """
+    found: Unseen = {}
+    for cut in {cut.column: cut for cut in cuts if cut.known is not None}.values():
+        column = table.column(cut.column)
+        column = replace(column, values=column.values[counted])
+        held, counts = np.unique(column.values[cut.unseen(column)], return_counts=True)
+        if held.size:
+            names = held.tolist()
+            if column.kind == "categorical":
+                names = [column.categories[code] for code in names]
+            found[column.name] = Counter(dict(zip(names, counts.tolist(), strict=True)))
+    return found
+
+
+def warn_of(found: Unseen, *, stacklevel: int) -> None:
+    """Warn once of categories that training never had.
+
+    Parameters
+    ----------
+    found : dict
+        What `find_unseen` found, in all rows.
+    stacklevel : int
+        Whose line the warning names, as in `warnings.warn`, counted from the caller.
+    """
     if found:
+        texts = "; ".join(_text(name, held) for name, held in found.items())
         warnings.warn(
-            f"Categories that training never had count as missing values: {'; '.join(found)}",
+            f"Categories that training never had count as missing values: {texts}",
             UnseenCategoryWarning,
             stacklevel=stacklevel + 1,
         )
 
 
-def _unseen_text(cut: Cut, table: Table, counted: NDArray[np.bool_] | slice) -> str:
-    column = table.column(cut.column)
-    column = replace(column, values=column.values[counted])
-    unseen = cut.unseen(column)
-    n_rows = int(unseen.sum())
-    if not n_rows:
-        return ""
-    held = np.unique(column.values[unseen]).tolist()
-    if column.kind == "categorical":
-        held = [column.categories[code] for code in held]
-    named = ", ".join(map(repr, held[:_MOST_NAMED]))
+def _text(name: str, held: Counter[Any]) -> str:
+    named = ", ".join(map(repr, sorted(held)[:_MOST_NAMED]))
     more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
-    return f"{named}{more} in {plural(n_rows, 'row')} of column {column.name!r}"
+    return f"{named}{more} in {plural(held.total(), 'row')} of column {name!r}"

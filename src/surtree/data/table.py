@@ -224,7 +224,19 @@ def _read_frame_column(
 def _read_pandas_column(
     frame: Any, columns: list[Any], names: tuple[str, ...], index: int
 ) -> Column:
-    name, series = names[index], frame[columns[index]]
+    return read_pandas_series(names[index], frame[columns[index]])
+
+
+def read_pandas_series(name: str, series: Any) -> Column:
+    """Read one column of a pandas frame.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    series : pandas.Series
+        Its values.
+    """
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return read_array(name, series.to_numpy())
@@ -234,7 +246,7 @@ def _read_pandas_column(
         codes, present = series.array.factorize()
         texts = present.tolist()
         if texts and all(isinstance(text, str) for text in texts):
-            return _categorical(name, codes, texts)
+            return read_codes(name, codes, texts)
     return read_series(name, nw.from_native(series, series_only=True))
 
 
@@ -312,11 +324,11 @@ def read_series(name: str, series: nw.Series[Any]) -> Column:
         raise _dates(name)
     if isinstance(dtype, nw.Enum):
         categories = tuple(dtype.categories)
-        return _categorical(name, _codes(series.to_list(), categories), categories, ordered=True)
+        return read_codes(name, _codes(series.to_list(), categories), categories, ordered=True)
     cells = series.to_list()
     if isinstance(dtype, nw.Categorical):
         present = [cell for cell in set(cells) if not _is_missing(cell)]
-        return _categorical(name, _codes(cells, present), present)
+        return read_codes(name, _codes(cells, present), present)
     return _from_cells(name, cells)
 
 
@@ -344,11 +356,24 @@ def _require_finite(column: Column) -> Column:
         return column
     infinite = np.isinf(column.values)
     if infinite.any():
-        raise ValueError(
-            f"Column {column.name!r} holds infinity (inf) in {infinite.sum()} of {infinite.size} "
-            "rows: replace it by a number, or by a missing value (NaN)"
-        )
+        raise infinite_values(column.name, int(infinite.sum()), infinite.size)
     return column
+
+
+def infinite_values(name: str, n_infinite: int, n_rows: int) -> ValueError:
+    """Return the error of a column that holds infinity.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    n_infinite, n_rows : int
+        How many rows hold infinity, and how many rows there are.
+    """
+    return ValueError(
+        f"Column {name!r} holds infinity (inf) in {n_infinite} of {n_rows} rows: replace it by a "
+        "number, or by a missing value (NaN)"
+    )
 
 
 def _from_cells(name: str, cells: list[Any]) -> Column:
@@ -356,7 +381,7 @@ def _from_cells(name: str, cells: list[Any]) -> Column:
     if set(map(type, cells)) <= {str, type(None)}:  # the common case, and fast
         texts = list(set(cells) - {None})
         if texts:
-            return _categorical(name, _codes(cells, texts), texts)
+            return read_codes(name, _codes(cells, texts), texts)
     holes = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
     present = [cell for cell, hole in zip(cells, holes, strict=True) if not hole]
     families = {_family(name, cell_type) for cell_type in set(map(type, present))}
@@ -364,7 +389,7 @@ def _from_cells(name: str, cells: list[Any]) -> Column:
         raise _mixed(name, present)
     if families == {"text"}:
         texts = list(set(present))
-        return _categorical(name, _codes(cells, texts), texts)
+        return read_codes(name, _codes(cells, texts), texts)
     values = np.full(len(cells), np.nan)
     try:
         values[~holes] = np.array(present, dtype=np.float64)
@@ -381,9 +406,22 @@ def _codes(cells: list[Any], categories: Sequence[Any]) -> NDArray[np.int32]:
     return np.fromiter(map(codes.get, cells, repeat(-1)), dtype=np.int32, count=len(cells))
 
 
-def _categorical(
+def read_codes(
     name: str, codes: NDArray[Any], categories: Sequence[Any], *, ordered: bool = False
 ) -> Column:
+    """Read a column of categories.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    codes : array of int of shape (n_rows,)
+        The position of each value among the categories, -1 where it is missing.
+    categories : sequence
+        What values there can be.
+    ordered : bool
+        Whether the order of the categories means something.
+    """
     labels = [_label(category) for category in categories]
     present = [label for label in labels if label != ""]
     families = {_family(name, type(label)) for label in present}
@@ -439,6 +477,23 @@ def _dates(name: str) -> ValueError:
     return ValueError(
         f"Column {name!r} holds dates or times: turn it into a number first, "
         "such as a year or the days since a fixed date"
+    )
+
+
+def mixed_kinds(name: str, kinds: Iterable[str]) -> ValueError:
+    """Return the error of a column whose parts are of different kinds.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    kinds : iterable of str
+        The kinds of its parts.
+    """
+    words = {"numeric": "numbers", "boolean": "booleans", "categorical": "texts"}
+    found = " and ".join(sorted(words[kind] for kind in kinds))
+    return ValueError(
+        f"Column {name!r} holds {found}: make all of them numbers, all booleans or all texts"
     )
 
 

@@ -231,14 +231,26 @@ def require_events(target: Target) -> None:
     target : Target
         The rows that count.
     """
-    if not target.event.any():
+    late = bool(target.time[target.event].any())
+    require_event_counts(len(target.event), int(target.event.sum()), late)
+
+
+def require_event_counts(n_rows: int, n_events: int, late: bool) -> None:
+    """Raise an error when there is no event, or none after time zero.
+
+    Parameters
+    ----------
+    n_rows, n_events : int
+        The rows that count, and those of them with an event.
+    late : bool
+        Whether some event is after time zero.
+    """
+    if not n_events:
+        raise ValueError(f"All {n_rows} rows are censored: at least one row needs an event")
+    if not late:
         raise ValueError(
-            f"All {len(target.event)} rows are censored: at least one row needs an event"
-        )
-    if not target.time[target.event].any():
-        raise ValueError(
-            f"Every event is at time zero ({int(target.event.sum())} of {len(target.event)} rows): "
-            "a survival curve needs one at a later time"
+            f"Every event is at time zero ({n_events} of {n_rows} rows): a survival curve needs "
+            "one at a later time"
         )
 
 
@@ -254,7 +266,20 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     """
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = _read_numbers("sample_weight", sample_weight, n_rows)
+    weight = check_weights(_read_numbers("sample_weight", sample_weight, n_rows))
+    if not weight.any():
+        raise ValueError(f"sample_weight is zero in all {n_rows} rows: at least one must count")
+    return weight
+
+
+def check_weights(weight: Floats) -> Floats:
+    """Return the weights of rows, or raise an error that names what cannot be used.
+
+    Parameters
+    ----------
+    weight : array of float
+        Finite, and not negative.
+    """
     _refuse(
         "sample_weight",
         ~np.isfinite(weight),
@@ -263,8 +288,6 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
         "drop such rows",
     )
     _refuse("sample_weight", weight < 0, weight, "negative weights", "a weight is zero or more")
-    if not weight.any():
-        raise ValueError(f"sample_weight is zero in all {n_rows} rows: at least one must count")
     _refuse(
         "sample_weight",
         weight > _GREATEST_WEIGHT,
@@ -287,7 +310,17 @@ def _read_event_and_time(y: Any) -> tuple[NDArray[np.bool_], Floats]:
         raise ValueError(
             f"This estimator requires y to be passed, but the target y is None. {SHAPES}"
         )
-    columns = read_columns(y)
+    return event_and_time(read_columns(y))
+
+
+def event_and_time(columns: list[Column]) -> tuple[NDArray[np.bool_], Floats]:
+    """Return event and time of each row, from the columns of a target.
+
+    Parameters
+    ----------
+    columns : list of Column
+        The event and the time, or the time alone.
+    """
     if len(columns) == 1:
         time = read_time(columns[0])
         _AllEvents.warn()

@@ -152,11 +152,16 @@ class LocalOptimum:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is: done from 0 to 1, and loss and bound of the largest size asked for."""
+    """How far a search is: done from 0 to 1, and loss and bound of the largest size asked for.
+
+    While a table that is not in memory is read, before the search, ``reading`` says what is read,
+    and the loss is infinite.
+    """
 
     fraction: float
     loss: float
     lower_bound: float
+    reading: str = ""
 
 
 ProgressHook = Callable[[Progress], object]

@@ -103,11 +103,25 @@ def nelson_aalen(target: Target, weight: Floats) -> Baseline:
         where that is less.
     """
     terms = Terms.of(weight)
-    table = _risk_table(target, terms)
-    steps = table.deaths / table.at_risk
     total = terms.total if target.share is None else target.total(weight)
+    return estimate(_risk_table(target, terms), total, float(target.time.max()))
+
+
+def estimate(table: RiskTable, total: float, last_time: float) -> Baseline:
+    """Return the estimate from who is at risk and who dies at each event time.
+
+    Parameters
+    ----------
+    table : RiskTable
+        The counts.
+    total : float
+        The weight of all rows, or persons.
+    last_time : float
+        The last follow-up.
+    """
+    steps = table.deaths / table.at_risk
     floor = min(1.0 / (total + 1.0), float(steps.min()))
-    return Baseline(table.times, np.cumsum(steps), floor, float(target.time.max()))
+    return Baseline(table.times, np.cumsum(steps), floor, last_time)
 
 
 def risk_table(target: Target, weight: Floats) -> RiskTable:

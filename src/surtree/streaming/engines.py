@@ -1,0 +1,200 @@
+"""Which engine holds a lazy table, and how its rows are read; no engine is imported before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+
+from surtree.streaming import limits
+from surtree.streaming.arrow import arrow_tables
+from surtree.streaming.dask import DaskSource
+from surtree.streaming.source import LocalSource, Source
+from surtree.streaming.spark import SparkSource
+
+# What stands for any text in a path to several files.
+_PATTERNS = "*?["
+
+
+def is_lazy(X: Any) -> bool:
+    """Return whether something is a table whose rows are not in memory.
+
+    Parameters
+    ----------
+    X : object
+        Lazy are DuckDB relations, lazy frames of polars and narwhals, pyarrow datasets, data frames
+        of Dask and PySpark, and paths to Parquet files.
+
+    Examples
+    --------
+    >>> from surtree.streaming.engines import is_lazy
+    >>> is_lazy("rows/*.parquet"), is_lazy([[1.0, 2.0]])
+    (True, False)
+    """
+    if isinstance(X, (str, os.PathLike)):
+        return True
+    return (
+        nw.dependencies.is_narwhals_lazyframe(X)
+        or nw.dependencies.is_polars_lazyframe(X)
+        or nw.dependencies.is_duckdb_relation(X)
+        or nw.dependencies.is_dask_dataframe(X)
+        or _is_spark(X)
+        or _is_dataset(X)
+    )
+
+
+def source_of(X: Any) -> Source:
+    """Return a lazy table as a source of batches.
+
+    Parameters
+    ----------
+    X : object
+        Something that `is_lazy`.
+    """
+    if nw.dependencies.is_narwhals_lazyframe(X):
+        X = nw.to_native(X)
+    if isinstance(X, (str, os.PathLike)):
+        return _parquet(X)
+    if nw.dependencies.is_polars_lazyframe(X):
+        return _polars(X, "the lazy frame")
+    if nw.dependencies.is_duckdb_relation(X):
+        return _duckdb(X)
+    if nw.dependencies.is_dask_dataframe(X):
+        return DaskSource(X)
+    if _is_spark(X):
+        return SparkSource(X)
+    if _is_dataset(X):
+        return _dataset(X, "the dataset")
+    raise TypeError(f"{type(X).__name__} is no lazy table that can be read in batches")
+
+
+def _is_spark(X: Any) -> bool:
+    return nw.dependencies.is_pyspark_dataframe(X) or nw.dependencies.is_pyspark_connect_dataframe(
+        X
+    )
+
+
+def _is_dataset(X: Any) -> bool:
+    # By name, so that pyarrow is not imported for it.
+    return any(
+        kind.__module__ == "pyarrow._dataset" and kind.__name__ == "Dataset"
+        for kind in type(X).__mro__
+    )
+
+
+def _parquet(path: str | os.PathLike[str]) -> Source:
+    """Read one Parquet file, those in a directory, or those that a pattern names."""
+    given = os.fspath(path)
+    files = _files(given)
+    if not files:
+        raise FileNotFoundError(f"there is no Parquet file {given}")
+    if find_spec("polars") is not None:
+        import polars as pl
+
+        if hasattr(pl.LazyFrame, "collect_batches"):
+            return _polars(pl.scan_parquet(files), given)
+    if find_spec("pyarrow") is not None:
+        from pyarrow import dataset
+
+        try:
+            return _dataset(dataset.dataset(files, format="parquet"), given)
+        except (OSError, ValueError) as error:
+            raise OSError(f"cannot read {given}: {error}") from error
+    raise ImportError(
+        f"to read {given}, install polars (1.34 or newer) or pyarrow: pip install polars"
+    )
+
+
+def _files(given: str) -> list[str]:
+    path = Path(given)
+    if path.is_dir():
+        return sorted(map(str, path.rglob("*.parquet")))
+    if path.exists():
+        return [given]
+    if not any(mark in given for mark in _PATTERNS):
+        return []
+    parts = path.parts
+    first = next(place for place, part in enumerate(parts) if any(m in part for m in _PATTERNS))
+    return sorted(str(one) for one in Path(*parts[:first]).glob(str(Path(*parts[first:]))))
+
+
+def _polars(frame: Any, label: str) -> Source:
+    if not hasattr(frame, "collect_batches"):
+        raise ImportError(
+            "to read a lazy frame in batches, install polars 1.34 or newer; or collect it first"
+        )
+
+    def read(columns: Sequence[str]) -> Iterable[Any]:
+        return _whole_batches(
+            frame.select(columns).collect_batches(
+                chunk_size=limits.BATCH_ROWS, maintain_order=True, engine="streaming", lazy=True
+            )
+        )
+
+    return LocalSource(label, _polars_names(frame, label), read)
+
+
+def _polars_names(frame: Any, label: str) -> tuple[str, ...]:
+    try:
+        return tuple(frame.collect_schema().names())
+    except Exception as error:
+        line = str(error).strip().splitlines()[0]
+        kind = OSError if isinstance(error, OSError) else ValueError
+        raise kind(f"cannot read {label}: {line}") from error
+
+
+def _whole_batches(frames: Iterable[Any]) -> Iterator[Any]:
+    """Join the frames of polars until they have enough rows."""
+    import polars as pl
+
+    waiting: list[Any] = []
+    for frame in frames:
+        waiting.append(frame)
+        if sum(map(len, waiting)) >= limits.BATCH_ROWS:
+            yield pl.concat(waiting)
+            waiting = []
+    if waiting:
+        yield pl.concat(waiting)
+
+
+def _duckdb(relation: Any) -> Source:
+    _require_pyarrow("a DuckDB relation")
+    schema = nw.from_native(relation).collect_schema()
+    enums = {
+        name: tuple(dtype.categories)
+        for name, dtype in schema.items()
+        if isinstance(dtype, nw.Enum)
+    }
+
+    def read(columns: Sequence[str]) -> Iterable[Any]:
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        chosen = relation.project(quoted)
+        # Releases before 1.4 call it otherwise.
+        start = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_arrow_reader
+        return arrow_tables(start(limits.BATCH_ROWS))
+
+    return LocalSource("the DuckDB relation", tuple(schema.names()), read, enums)
+
+
+def _dataset(found: Any, label: str) -> Source:
+    def read(columns: Sequence[str]) -> Iterable[Any]:
+        # Little is read ahead, so that memory stays small.
+        return arrow_tables(
+            found.to_batches(
+                columns=list(columns),
+                batch_size=limits.BATCH_ROWS,
+                batch_readahead=4,
+                fragment_readahead=1,
+            )
+        )
+
+    return LocalSource(label, tuple(found.schema.names), read)
+
+
+def _require_pyarrow(what: str) -> None:
+    if find_spec("pyarrow") is None:
+        raise ImportError(f"to read {what}, install pyarrow: pip install pyarrow")

@@ -1,0 +1,128 @@
+"""What became of the rows of each leaf: rows with the same leaf and the same survival, merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import Floats
+from surtree.cuts.unseen import Unseen, find_unseen
+from surtree.data.target import Target
+from surtree.streaming import limits
+from surtree.streaming.at_risk import table_of
+from surtree.streaming.batches import Batch
+from surtree.streaming.merged_rows import DistinctRows, Merging
+from surtree.streaming.predict import asked_columns, join_unseen, question_names
+from surtree.streaming.rows import TargetNames
+from surtree.streaming.source import Source
+from surtree.tree.rows import find_leaves
+from surtree.tree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Distinct outcomes of rows.
+
+    Parameters
+    ----------
+    leaf : array of int
+        The number of the leaf of each.
+    target : Target
+        Event, time and entry time of each.
+    n_rows, weight : array of float
+        How many rows have it, and their weight.
+    is_weighted : bool
+        Whether rows had weights.
+    unseen : dict
+        Categories that training never had.
+    """
+
+    leaf: NDArray[np.intp]
+    target: Target
+    n_rows: Floats
+    weight: Floats
+    is_weighted: bool
+    unseen: Unseen
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomePass:
+    """The pass that sends rows down a tree, and merges those with the same outcome.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    questions : tuple of str
+        All columns of the training table, as this table calls them.
+    names : TargetNames
+        The columns of the target.
+    """
+
+    tree: Tree
+    questions: tuple[str, ...]
+    names: TargetNames
+    title = "outcomes"
+    is_ordered = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (*self.names.columns, *asked_columns(self.tree, self.questions))
+
+    def start(self) -> tuple[Merging, Unseen]:
+        """Return no rows."""
+        return Merging(), {}
+
+    def add(self, partial: Any, batch: Batch) -> Any:
+        """Add the rows of a batch."""
+        merging, unseen = partial
+        rows = self.names.read(batch)
+        table = table_of(rows, self.questions)
+        leaf = find_leaves(self.tree, table)
+        numbers = (
+            [rows.target.time]
+            if rows.target.entry is None
+            else [rows.target.time, rows.target.entry]
+        )
+        words = [(2 * leaf + rows.target.event).astype(np.uint64)]
+        words += [np.ascontiguousarray(line).view(np.uint64) for line in numbers]
+        lines = np.stack([np.ones(rows.n), rows.weight])
+        merging.n_rows += rows.n
+        merging.add(DistinctRows.of(np.stack(words), lines), limits.MOST_OUTCOMES)
+        return merging, join_unseen(unseen, find_unseen(self.tree.cuts, table))
+
+    def merge(self, one: Any, other: Any) -> Any:
+        """Return the rows of both."""
+        one[0].n_rows += other[0].n_rows
+        for part in other[0].parts:
+            one[0].add(part, limits.MOST_OUTCOMES)
+        return one[0], join_unseen(one[1], other[1])
+
+
+def find_outcomes(model: Any, source: Source, names: TargetNames) -> Outcomes:
+    """Return the distinct outcomes of the rows of a table.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        It has a tree.
+    source : Source
+        The table.
+    names : TargetNames
+        The columns of the target.
+    """
+    step = OutcomePass(model.tree_, question_names(model, source), names)
+    merging, unseen = source.run(step).partial
+    if not merging.parts:
+        raise ValueError(f"{source.label} has no rows")
+    found = merging.whole()
+    code, *numbers = found.words
+    time, *entry = (np.ascontiguousarray(line).view(np.float64) for line in numbers)
+    leaf, event = np.divmod(code.astype(np.intp), 2)
+    target = Target(event.astype(bool), time, entry[0] if entry else None)
+    n_rows, weight = found.sums
+    return Outcomes(leaf, target, n_rows, weight, names.weight is not None, unseen)

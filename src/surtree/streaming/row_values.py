@@ -1,0 +1,199 @@
+"""What each row adds to the sums of its leaf, in parts that add up without rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import Floats
+from surtree.data.target import Target
+from surtree.exact import Grid
+from surtree.streaming.summary import Summary, Weights
+from surtree.streaming.tally import group
+from surtree.survival.baseline import Baseline
+from surtree.survival.objective import NodeValues, Objective, RowSums
+
+# No double but one has a logarithm closer to zero than this.
+_LEAST_LOGARITHM = 2.0**-54
+
+
+@dataclass(frozen=True, eq=False)
+class RowValues:
+    """What rows add to sums: lines of numbers, all of them whole numbers of some unit.
+
+    Parameters
+    ----------
+    objective : RelativeRisk
+        What a leaf is worth.
+    baseline : Baseline
+        The hazard that all rows share.
+    weights : Weights
+        What the weights of all rows have in common.
+    unit : float
+        That of the sums of the core.
+    """
+
+    objective: Objective
+    baseline: Baseline
+    weights: Weights
+    unit: float
+
+    @classmethod
+    def of(cls, objective: Objective, summary: Summary, weights: Weights) -> RowValues:
+        """Return what rows add, given what is known of all of them."""
+        baseline = summary.baseline(weights.grid)
+        n_parts = len(summary.entries.sums)
+        events = weights.grid.join(summary.times.sums[2 + n_parts :].sum(axis=1))
+        unit = objective.unit(
+            np.array([float(events), 0.0]), summary.total_weight(weights.grid), baseline
+        )
+        assert unit is not None
+        return cls(objective, baseline, weights, unit)
+
+    @cached_property
+    def hazard_grid(self) -> Grid:
+        """The grid on which weighted hazards add up."""
+        last, floor = float(self.baseline.cumulative_hazard[-1]), self.baseline.floor
+        return Grid.covering(
+            self.weights.n_counted,
+            self.weights.most * max(last, floor),
+            self.weights.least * floor,
+        )
+
+    @cached_property
+    def constant_grid(self) -> Grid:
+        """The grid on which the constants of the loss add up."""
+        ends = np.array([float(self.baseline.cumulative_hazard[-1]), self.baseline.floor])
+        return Grid.covering(
+            self.weights.n_counted,
+            self.weights.most * float(np.abs(np.log(ends)).max()),
+            self.weights.least * _LEAST_LOGARITHM,
+        )
+
+    @cached_property
+    def _borders(self) -> list[int]:
+        n_weight = 0 if self.weights.are_one else max(len(self.weights.grid.units), 1)
+        sizes = [1, 1, 1, self.hazard_grid.n_parts, self.constant_grid.n_parts]
+        sizes += [1, n_weight, n_weight] if n_weight else []
+        return [0, *np.cumsum(sizes).tolist()]
+
+    @property
+    def n_lines(self) -> int:
+        """How many numbers a row adds."""
+        return self._borders[-1]
+
+    def of_rows(self, target: Target, weight: Floats) -> Floats:
+        """Return what rows add, of shape (n_lines, n_rows).
+
+        The lines are rows, rows with events, exposure in units of the core, parts of the hazard
+        and of the constant; and where rows have weights, events in units of the core, parts of
+        the weight, and of that of the events.
+        """
+        event = target.event.astype(np.float64)
+        if self.weights.are_one and target.entry is None:
+            # Times are few as a rule, and rows of the same time add the same.
+            times, place = group(target.time)
+            known = Target(np.ones(times.size, dtype=bool), times)
+            by_time = self._hazards(known, np.ones(times.size))
+            lines = by_time[:, place]
+            lines[1 + self.hazard_grid.n_parts :] *= event
+            return np.concatenate([np.ones((1, event.size)), event[None], lines])
+        found = [np.ones((1, event.size)), event[None], self._hazards(target, weight)]
+        if not self.weights.are_one:
+            parts, died = self.weights.grid.split(weight), np.where(target.event, weight, 0.0)
+            units = np.rint(died / self.unit) * self.unit
+            found += [units[None], parts, np.where(target.event, parts, 0.0)]
+        return np.concatenate(found)
+
+    def _hazards(self, target: Target, weight: Floats) -> Floats:
+        """Return exposures, parts of hazards and of constants."""
+        values, constants = self.objective.row_values(target, weight, self.baseline)
+        # As the core rounds them: a row has at least one unit of exposure.
+        exposure = np.maximum(1.0, np.rint(values[1] / self.unit)) * self.unit
+        return np.concatenate(
+            [exposure[None], self.hazard_grid.split(values[1]), self.constant_grid.split(constants)]
+        )
+
+    def sums(self, lines: Floats) -> MergedSums:
+        """Return what merged rows add, given the sums of the lines over the rows of each."""
+        own = [slice(*ends) for ends in zip(self._borders, self._borders[1:], strict=False)]
+        samples, events, exposure, hazard, constant, *weighted = own
+        grid = self.weights.grid
+        core_events, weight, died = weighted or (events, samples, events)
+        kinds = (
+            (grid, died),
+            (self.hazard_grid, hazard),
+            (self.constant_grid, constant),
+            (Grid(), samples),
+            (Grid(), events),
+            (grid, weight),
+        )
+        node_values = NodeValues(lines, kinds)
+        died_in_all, hazard_of_all, constant_of_all, *_ = (
+            float(total) for total in node_values.join(lines.sum(axis=1))
+        )
+        repeats = lines[weight][0] if self.weights.are_whole else lines[samples][0]
+        return MergedSums(
+            self.objective,
+            np.concatenate([lines[core_events], lines[exposure]]),
+            {"samples": lines[samples][0], "events": lines[events][0]},
+            repeats,
+            np.zeros(0),
+            self.baseline,
+            exact_total=np.array([died_in_all, hazard_of_all]),
+            exact_constant=constant_of_all,
+            exact_unit=self.unit,
+            exact_node_values=node_values,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Known:
+    exact_total: Floats
+    exact_constant: float
+    exact_unit: float
+    exact_node_values: NodeValues
+
+
+@dataclass(frozen=True, eq=False)
+class MergedSums(_Known, RowSums):
+    """What merged rows add to the sums of a leaf; each stands for all rows with the same bins.
+
+    ``values`` are whole numbers of the unit of the core, ``weight`` is how often a merged row
+    counts for quantiles, and all else that is added up over rows is known.
+    """
+
+    @property
+    def total(self) -> Floats:
+        """The sums over all rows."""
+        return self.exact_total
+
+    @property
+    def constant(self) -> float:
+        """The part of the loss that no tree changes."""
+        return self.exact_constant
+
+    @property
+    def unit(self) -> float:
+        """The unit of the sums of the core."""
+        return self.exact_unit
+
+    @property
+    def is_uneven(self) -> bool:
+        """Rows of uneven weights are not merged."""
+        return False
+
+    @property
+    def node_values(self) -> NodeValues:
+        """What a tree adds up over the rows of each node."""
+        return self.exact_node_values
+
+    def risk_of_groups(self, group: NDArray[np.intp], n_groups: int) -> Floats:
+        """Return the risk of groups of merged rows; -1 is no group."""
+        rows = group >= 0
+        lines = self.node_values.lines[:, rows]
+        sums = [np.bincount(group[rows], line, minlength=n_groups) for line in lines]
+        return self.objective.risk(np.stack(self.node_values.join(np.array(sums))[:2]))

@@ -1,0 +1,85 @@
+"""What a model says of a lazy table is what it says of the same rows in memory."""
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from tables import gbsg2, messy, synthetic
+
+from surtree import SurTree, UnseenCategoryWarning
+from surtree.export import export_sql
+
+TARGET = ("event", "time")
+NAMED = {"sample_weight": "weight", "entry": "entry"}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return SurTree(max_depth=3).fit(messy(), TARGET, **NAMED)
+
+
+def questions(frame):
+    return frame.drop("event", "time", "weight", "entry")
+
+
+def lazies(frame, tmp_path):
+    frame.write_parquet(tmp_path / "rows.parquet", row_group_size=500)
+    path = tmp_path / "rows.parquet"
+    return frame.lazy(), path, duckdb.connect().sql(f"select * from '{path}'")
+
+
+def test_predictions_are_those_in_memory_and_in_order(model, tmp_path, small_batches):
+    frame = messy(seed=5)
+    X = questions(frame)
+    for rows in lazies(frame, tmp_path):
+        np.testing.assert_array_equal(model.predict(rows), model.predict(X))
+        np.testing.assert_array_equal(model.apply(rows), model.apply(X))
+        np.testing.assert_array_equal(model.predict_median(rows), model.predict_median(X))
+        np.testing.assert_array_equal(
+            model.predict_survival_function(rows, return_array=True),
+            model.predict_survival_function(X, return_array=True),
+        )
+        assert (model.decision_path(rows) != model.decision_path(X)).nnz == 0
+
+
+def test_loss_and_score_are_those_in_memory(model, tmp_path, small_batches):
+    frame = messy(seed=5)
+    for rows in lazies(frame, tmp_path):
+        assert model.loss(rows, TARGET, **NAMED) == model.loss(frame, TARGET, **NAMED)
+    frame = gbsg2()
+    model = SurTree(max_depth=2).fit(frame, TARGET)
+    expected = model.score(frame, TARGET)
+    for rows in lazies(frame, tmp_path):
+        assert model.score(rows, TARGET) == expected
+
+
+def test_unseen_categories_are_counted_over_all_batches(tmp_path, small_batches):
+    frame = synthetic(3000)
+    model = SurTree(max_depth=2, thresholds={"x": [0.3]}).fit(
+        frame.select("group", "x", *TARGET), TARGET
+    )
+    assert any(cut.name == "group" for cut in model.tree_.cuts)
+    new = frame.with_columns(group=pl.when(pl.col("x") > 1).then(pl.lit("z")).otherwise("group"))
+    n_rows = new.filter(pl.col("group") == "z").height
+    with pytest.warns(UnseenCategoryWarning, match=f"'z' in {n_rows} rows") as said:
+        found = model.predict(new.lazy())
+    assert said[0].filename == __file__
+    assert len(said) == 1
+    with pytest.warns(UnseenCategoryWarning, match=f"'z' in {n_rows} rows"):
+        np.testing.assert_array_equal(found, model.predict(new.select("group", "x")))
+
+
+def test_a_model_without_names_goes_by_position():
+    frame = synthetic(500).select("x", "dose")
+    model = SurTree(max_depth=1).fit(frame.to_numpy(), synthetic(500)["time"].to_numpy())
+    np.testing.assert_array_equal(model.predict(frame.lazy()), model.predict(frame.to_numpy()))
+    with pytest.raises(ValueError, match="has 1 columns, and the model was fitted on 2"):
+        model.predict(frame.select("x").lazy())
+
+
+def test_sql_stays_in_the_engine(tmp_path):
+    frame = gbsg2()
+    model = SurTree(max_depth=3).fit(frame.lazy(), TARGET)
+    relation = lazies(frame, tmp_path)[2]
+    risk = relation.project(export_sql(model, value="risk")).fetchnumpy()
+    np.testing.assert_allclose(next(iter(risk.values())), model.predict(frame.lazy()))
