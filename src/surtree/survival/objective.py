@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,8 @@ MOST_PRIOR = 1e5
 MOST_HAZARD = 1e3
 # More than the rounding of sums over the baseline's steps and the rows.
 _ROUNDING = 2.0**-20
+# The logarithm of no double but one is closer to zero.
+_LEAST_LOG = 2.0**-54
 
 
 class Objective(ABC):
@@ -175,6 +178,24 @@ class Objective(ABC):
         bounds = self.total_bounds(total, weight, baseline)
         return None if bounds is None else unit_of(float(self.core_values(bounds[:, None]).max()))
 
+    def node_grids(
+        self, n_rows: int, weights: tuple[float, float], baseline: Baseline
+    ) -> tuple[Grid, ...] | None:
+        """Return grids for the sums of nodes, known before what each row adds to them is.
+
+        They are those of rows that are persons of their own. None where nothing is known.
+
+        Parameters
+        ----------
+        n_rows : int
+            The number of all rows.
+        weights : tuple of float
+            The weights of the lightest and of the heaviest row.
+        baseline : Baseline
+            The hazard that all rows share.
+        """
+        return None
+
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return, by name, what each row adds to the counts that limit leaves."""
         return row_counts(target, weight)
@@ -292,6 +313,21 @@ class RowSums:
             places.append((terms.grid, slice(first, first + len(terms.parts))))
         return NodeValues(np.stack(lines), tuple(places))
 
+    def node_values_on(self, grids: Sequence[Grid]) -> NodeValues:
+        """Return the same, cut on some grids: sums of different rows may then be added.
+
+        Parameters
+        ----------
+        grids : sequence of Grid
+            For each kind of sum, a grid that covers it in all rows (`Objective.node_grids`).
+        """
+        ones = np.ones(self.weight.size)
+        kinds = [*self.values, self.constants, ones, self.counts["events"], self.weight]
+        parts = [grid.split(line) for grid, line in zip(grids, kinds, strict=True)]
+        ends = accumulate(map(len, parts), initial=0)
+        lines = (slice(*border) for border in pairwise(ends))
+        return NodeValues(np.concatenate(parts), tuple(zip(grids, lines, strict=True)))
+
     def take(self, rows: NDArray[Any]) -> RowSums:
         """Return the sums of some rows, given by their positions or by a mask."""
         return RowSums(
@@ -402,6 +438,12 @@ class RelativeRisk(Objective):
         """Return the events, and what the hazard of rows with this baseline does not exceed."""
         return np.array([total[0], hazard_bound(float(total[0]), weight, baseline)])
 
+    def node_grids(
+        self, n_rows: int, weights: tuple[float, float], baseline: Baseline
+    ) -> tuple[Grid, ...] | None:
+        """Return grids for events, hazard, the constant, rows, rows with events, and weight."""
+        return channel_grids(n_rows, weights, [baseline], [1.0])
+
     def gain(self, sums: ArrayLike) -> Floats:
         """Return ``E log(E / H)``, zero without an event; with the prior added to both."""
         events, hazard = (each + self.shrinkage for each in _floats(sums))
@@ -476,6 +518,38 @@ def hazard_bound(events: float, weight: float, baseline: Baseline) -> float:
         That of the same rows.
     """
     return (events + baseline.floor * weight) * (1.0 + _ROUNDING)
+
+
+def channel_grids(
+    n_rows: int,
+    weights: tuple[float, float],
+    baselines: Sequence[Baseline],
+    factors: Sequence[float],
+) -> tuple[Grid, ...]:
+    """Return grids for the sums of nodes that have a channel for each of some baselines.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of all rows.
+    weights : tuple of float
+        The weights of the lightest and of the heaviest row.
+    baselines : sequence of Baseline
+        The baseline of each channel.
+    factors : sequence of float
+        How much each channel counts in the constant.
+    """
+    lightest, heaviest = weights
+    weight = Grid.covering(n_rows, heaviest, lightest)
+    grids, most_logs = [], []
+    for baseline in baselines:
+        floor, most = baseline.floor, float(baseline.cumulative_hazard.max(initial=baseline.floor))
+        grids += [weight, Grid.covering(n_rows, heaviest * most, lightest * floor)]
+        most_logs.append(max(abs(math.log(floor)), abs(math.log(most))))
+    most_factor, least_factor = max(factors), min(factor for factor in factors if factor > 0)
+    most = max(most_factor * heaviest * max(most_logs), lightest)
+    constant = Grid.covering(n_rows, most, least_factor * lightest * _LEAST_LOG)
+    return (*grids, constant, Grid(), Grid(), weight)
 
 
 def require_visible_events(sums: RowSums, hazard: float) -> None:
