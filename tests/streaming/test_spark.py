@@ -56,14 +56,25 @@ def test_the_model_is_the_one_in_memory(make, named, spark, tmp_path):
     assert content(SurTree(max_depth=3).fit(rows, TARGET, **named), tmp_path) == expected
 
 
-def test_predictions_are_in_the_order_that_spark_has(spark, tmp_path):
+def test_what_a_model_says_of_rows(spark, tmp_path):
     frame = without_enums(gbsg2())
     model = SurTree(max_depth=3).fit(frame, TARGET)
     rows = in_spark(spark, frame, tmp_path / "rows.parquet")
-    X = pl.from_arrow(rows.toArrow()).drop("event", "time")
-    np.testing.assert_array_equal(model.predict(rows), model.predict(X))
     assert model.loss(rows, TARGET) == model.loss(frame, TARGET)
     assert model.score(rows, TARGET) == model.score(frame, TARGET)
+    with pytest.raises(ValueError, match="have no order that predictions could be in"):
+        model.predict(rows)
+    # Predictions are made where the rows are.
+    names = list(model.feature_names_in_)
+
+    def add_risk(parts):
+        for part in parts:
+            yield part.assign(risk=model.predict(part[names]))
+
+    schema = f"{rows._jdf.schema().toDDL()}, risk double"
+    found = pl.from_arrow(rows.mapInPandas(add_risk, schema).toArrow())
+    X = found.select(frame.columns).drop("event", "time")
+    np.testing.assert_array_equal(found["risk"], model.predict(X))
 
 
 def test_errors_are_one_line(spark, tmp_path):
