@@ -6,11 +6,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
 #include "problem.hpp"
 #include "rows/rows.hpp"
+#include "search/triple_tables.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -167,8 +169,7 @@ auto sum_column(const Input<Bin, 1>& bins, std::size_t n_bins, const Input<doubl
 }
 
 // The same for several columns, one after the other, each with room for the same number of bins.
-auto sum_columns(const Input<std::uint16_t, 2>& bins, std::size_t n_bins,
-                 const Input<double, 2>& weight) {
+auto sum_columns(const Input<std::uint16_t, 2>& bins, std::size_t n_bins, const Input<double, 2>& weight) {
     BinTotals all;
     for (std::size_t column = 0; column < bins.shape(0); ++column) {
         const BinTotals one = sum_bins(bins.data() + column * bins.shape(1), bins.shape(1), n_bins,
@@ -181,6 +182,41 @@ auto sum_columns(const Input<std::uint16_t, 2>& bins, std::size_t n_bins,
     return std::tuple(output(std::move(all.n)), output(std::move(all.hash_low)),
                       output(std::move(all.hash_high)), output(std::move(all.weight)));
 }
+
+// Tables, and how many counts their rows have.
+struct BoundTables {
+    TripleTables tables;
+    std::size_t n_counts;
+    std::mutex mutex;
+
+    BoundTables(const BoundProblem& like, int max_depth, int max_splits, const Input<double, 1>& least,
+                std::size_t memory_limit)
+        : tables(like.problem, like.limits(max_depth, max_splits, least), memory_limit),
+          n_counts(like.counts.shape(0)) {}
+
+    void add(const BoundProblem& batch) {
+        if (batch.counts.shape(0) != n_counts) throw nb::value_error("wrong number of counts");
+        const nb::gil_scoped_release release;
+        const std::lock_guard lock(mutex);
+        tables.add(batch.problem);
+    }
+
+    Output<double> sums() {
+        const std::lock_guard lock(mutex);
+        return output(tables.sums());
+    }
+
+    void merge(const Input<double, 1>& sums) {
+        const std::lock_guard lock(mutex);
+        if (sums.shape(0) != tables.sums().size()) throw nb::value_error("sums of other tables");
+        for (std::size_t k = 0; k < sums.shape(0); ++k) tables.sums()[k] += sums(k);
+    }
+
+    Solution solve() const {
+        const nb::gil_scoped_release release;
+        return tables.solve();
+    }
+};
 
 const char* name(Status status) {
     constexpr const char* names[] = {"optimal", "time_limit", "interrupted"};
@@ -235,8 +271,8 @@ NB_MODULE(_core, m) {
                       const Ints&, const Input<bool, 1>&, const Input<std::uint64_t, 1>&, const std::string&,
                       const Input<double, 1>&, Input<double, 2>, Input<double, 2>, double, bool>(),
              "bins"_a, "n_bins"_a, "missing_bin"_a, "cut_column"_a, "cut_first"_a, "cut_last"_a,
-             "cut_missing"_a, "cut_gaps"_a, "objective"_a, "parameters"_a, "sums"_a, "counts"_a,
-             "grid"_a, "round_down"_a)
+             "cut_missing"_a, "cut_gaps"_a, "objective"_a, "parameters"_a, "sums"_a, "counts"_a, "grid"_a,
+             "round_down"_a)
         .def("solve", &solve_problem, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
              "memory_limit"_a, "progress"_a.none(), "known_gains"_a, "switches"_a,
              "The optimal tree of every number of splits.")
@@ -246,6 +282,14 @@ NB_MODULE(_core, m) {
         .def("sum_nodes", &sum_tree_nodes, "tree_begin"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
              "The sums of values over each node of some trees, one kind after the other.")
         .def("find_leaves", &find_tree_leaves, "cut"_a, "left"_a, "right"_a, "The leaf of each row.");
+
+    nb::class_<BoundTables>(m, "TripleTables", "Histograms over triples of columns, of rows in batches.")
+        .def(nb::init<const BoundProblem&, int, int, const Input<double, 1>&, std::size_t>(), "problem"_a,
+             "max_depth"_a, "max_splits"_a, "least"_a, "memory_limit"_a)
+        .def("add", &BoundTables::add, "batch"_a, "Adds the rows of a problem with the same columns.")
+        .def("merge", &BoundTables::merge, "sums"_a, "Adds the sums of tables of other rows.")
+        .def("sums", &BoundTables::sums, nb::rv_policy::automatic, "All sums, as numbers that may be added.")
+        .def("solve", &BoundTables::solve, "The optimal tree of every number of splits.");
 
     m.def("sum_bins", &sum_column<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a,
           "Rows in each bin, the two halves of the hash of these rows, and the parts of their weight.");

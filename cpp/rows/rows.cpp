@@ -43,29 +43,12 @@ int classify(const Problem& problem, bool merge, std::vector<int>& class_of) {
     return n_classes;
 }
 
-// A sum of numbers that are not negative, each rounded up to a whole number of 2^-20: exact, so that it does
-// not depend on their order.
-class SumRoundedUp {
- public:
-    void add(double value) {
-        const double whole = std::floor(value * 0x1p-30);
-        high_ += static_cast<std::uint64_t>(whole);
-        low_ += static_cast<std::uint64_t>(std::ceil((value - whole * 0x1p30) * 0x1p20));
-        high_ += low_ >> 50;
-        low_ &= (std::uint64_t{1} << 50) - 1;
-    }
-    double total() const { return static_cast<double>(high_) * 0x1p30 + static_cast<double>(low_) * 0x1p-20; }
-
- private:
-    std::uint64_t high_ = 0, low_ = 0;  // units of 2^30 and of 2^-20
-};
-
 // Adds a channel of a row, in units of the grid, and returns its slack. If exposures are rounded down, a
 // channel of less than one unit is left out: no leaf gains more by it than the row would gain as a leaf of
 // its own.
 double add_channel(const Problem& problem, std::size_t row, int first, int last, double grid, double* to) {
     const int exposure = first + problem.objective->exposure;
-    double units[LeafValue::max_width];
+    double units[LeafValue::max_width] = {};
     for (int c = first; c < last; ++c) units[c] = problem.sums[at(c) * problem.n_rows + row] / grid;
     if (problem.round_down && units[exposure] < 1) return problem.objective->saturated_exactly(units + first);
     for (int c = first; c < last; ++c) {
@@ -74,15 +57,6 @@ double add_channel(const Problem& problem, std::size_t row, int first, int last,
         to[c] += c == exposure ? std::max(1.0, rounded) : rounded;
     }
     return 0;
-}
-
-// Adds a row, in units of the grid, and returns its slack.
-double add_row(const Problem& problem, std::size_t row, double grid, double* to) {
-    const int size = problem.objective->n_sums / problem.objective->n_channels;
-    double slack = 0;
-    for (int first = 0; first < problem.objective->n_sums; first += size)
-        slack += add_channel(problem, row, first, first + size, grid, to);
-    return slack;
 }
 
 // Copies the chosen rows in the given order, without hashes.
@@ -105,6 +79,27 @@ void copy_rows(const RowSet& from, const std::vector<int>& chosen, std::size_t n
 
 }  // namespace
 
+void SumRoundedUp::add(double value) {
+    const double whole = std::floor(value / coarse);
+    parts_[0] += whole;
+    parts_[1] += std::ceil((value - whole * coarse) / fine);
+    if (parts_[1] * fine < coarse) return;
+    parts_[0] += 1;
+    parts_[1] -= coarse / fine;
+}
+
+double add_row(const Problem& problem, const LeafValue& leaf, std::size_t row, double* to) {
+    const int n_sums = problem.objective->n_sums, size = n_sums / problem.objective->n_channels;
+    double slack = 0;
+    for (int first = 0; first < n_sums; first += size)
+        slack += add_channel(problem, row, first, first + size, problem.grid, to);
+    for (std::size_t c = 0; c < leaf.counted().size(); ++c)
+        to[at(n_sums) + c] += problem.counts[leaf.counted()[c] * problem.n_rows + row];
+    return slack;
+}
+
+double tie_of(double scale) { return tie_tolerance * scale; }
+
 RowSetHash hash_of_row(std::size_t row) { return {mix(2 * row), mix(2 * row + 1)}; }
 
 Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
@@ -112,7 +107,7 @@ Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
     const int n = classify(problem, merge, class_of);
     const double grid = problem.grid;
     Rows rows{{}, LeafValue(problem, limits, grid), grid};
-    const std::size_t n_sums = at(problem.objective->n_sums), width = at(rows.leaf.width());
+    const std::size_t width = at(rows.leaf.width());
     RowSet& all = rows.all;
     all.n = n;
     all.n_columns = static_cast<int>(problem.n_columns);
@@ -125,17 +120,14 @@ Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {
         std::uint16_t* to = all.bins.data() + c * at(n);
         for (std::size_t r = 0; r < problem.n_rows; ++r) to[class_of[r]] = from[r];
     }
-    SumRoundedUp slack;
-    for (std::size_t r = 0; r < problem.n_rows; ++r) {
-        double* to = all.sums.data() + at(class_of[r]) * width;
-        slack.add(add_row(problem, r, grid, to));
-        for (std::size_t c = 0; c < rows.leaf.counted().size(); ++c)
-            to[n_sums + c] += problem.counts[rows.leaf.counted()[c] * problem.n_rows + r];
-    }
+    double light[SumRoundedUp::size] = {};
+    SumRoundedUp slack(light);
+    for (std::size_t r = 0; r < problem.n_rows; ++r)
+        slack.add(add_row(problem, rows.leaf, r, all.sums.data() + at(class_of[r]) * width));
     rows.slack = slack.total();
     const std::vector<double> totals = sum_rows(all);
     rows.scale = problem.objective->scale(totals.data());
-    rows.tie = tie_tolerance * rows.scale;
+    rows.tie = tie_of(rows.scale);
     rows.has_light_rows = problem.round_down;
     return rows;
 }

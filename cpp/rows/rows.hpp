@@ -79,6 +79,29 @@ struct Rows {
 
 Rows merge_rows(const Problem& problem, const Limits& limits, bool merge);
 
+// Gains this close count as equal, given their scale.
+double tie_of(double scale);
+
+// A sum of numbers that are not negative, each rounded up to a whole number of a fine unit. It is kept in two
+// doubles, of coarse units and of fine ones, that are whole and stay exact: their order does not matter, and
+// such sums may be added, number by number.
+class SumRoundedUp {
+ public:
+    static constexpr std::size_t size = 2;
+
+    explicit SumRoundedUp(double* parts) : parts_(parts) {}
+
+    void add(double value);
+    double total() const { return parts_[0] * coarse + parts_[1] * fine; }
+
+ private:
+    static constexpr double coarse = 0x1p20, fine = 0x1p-20;
+    double* parts_;
+};
+
+// Adds a row of a problem to the sums of a row or leaf, in units of the grid, and returns its slack.
+double add_row(const Problem& problem, const LeafValue& leaf, std::size_t row, double* to);
+
 RowSetHash hash_of(const RowSet& rows);
 
 std::vector<double> sum_rows(const RowSet& rows);

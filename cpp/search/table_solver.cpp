@@ -21,7 +21,7 @@ int TableSolver::deepest(const Problem& problem, int depth, std::size_t memory) 
     std::sort(bins.rbegin(), bins.rend());
     bins.resize(std::max<std::size_t>(bins.size(), 3), 1);
     constexpr std::size_t most_cells = std::size_t{1} << 18;
-    if (depth >= 3 && bins[0] <= 64 && bins[0] * bins[1] * bins[2] <= most_cells &&
+    if (depth >= 3 && bins[0] <= most_bins_of_depth_three && bins[0] * bins[1] * bins[2] <= most_cells &&
         bytes_of_depth_three(problem) <= memory)
         return 3;
     return depth >= 2 && bins[0] <= max_kernel_bins ? 2 : std::min(depth, 1);

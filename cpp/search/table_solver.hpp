@@ -30,6 +30,7 @@ class TableSolver {
     // kept of all pairs of columns, take no more than so many bytes.
     static int deepest(const Problem& problem, int depth, std::size_t memory);
     static std::size_t bytes_of_depth_three(const Problem& problem);
+    static constexpr int most_bins_of_depth_three = 64;
 
     TableSolver(const Columns& columns, const Rows& rows, int depth, const bool* stop);
 
@@ -53,6 +54,11 @@ class TableSolver {
     // The tables that no kernel needs once these columns are swept.
     std::unique_ptr<bool[]> skipped_tables(const std::vector<bool>& swept) const;
     std::size_t tables_size() const { return layout_.size; }
+
+    // Of tables that are kept: the axes, and the column of each, -1 where columns are fewer than three.
+    bool can_be_given() const { return triples_.size() > 0 || layout_.size == 0; }
+    const TableLayout& layout() const { return layout_; }
+    int column_of(int axis) const { return order_[at(axis)]; }
     std::size_t n_tables() const { return n_tables_; }
 
     // The gain of the rows in tables as a leaf; the same for the rows on some sides of a column.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,12 +21,13 @@ from surtree.solver.problem import (
     LocalOptimum,
     Progress,
     ProgressHook,
+    Rounding,
     Solution,
     Switches,
     TreeTopology,
 )
 from surtree.status import Status
-from surtree.survival.objective import RowSums
+from surtree.survival.objective import Objective, RowSums
 
 # More threads bring nothing on any machine.
 _MOST_THREADS = 1024
@@ -88,19 +91,19 @@ class Problem:
         The rows, and the cuts allowed on them.
     sums : RowSums
         What each row adds to the sums of its leaf.
+    rounding : Rounding, optional
+        How the core rounds the sums; by default, as it should if these are all rows.
     """
 
-    def __init__(self, binned: BinnedRows, sums: RowSums) -> None:
+    def __init__(self, binned: BinnedRows, sums: RowSums, rounding: Rounding | None = None) -> None:
         self.binned = binned
         self.sums = sums
-        self._core = _core.Problem(
-            **vars(binned),
-            objective=sums.objective.kernel,
-            parameters=np.array(sums.objective.parameters, dtype=np.float64),
-            sums=np.ascontiguousarray(sums.objective.core_values(sums.values)),
-            counts=np.stack(list(sums.counts.values())),
-            grid=sums.unit,
-            round_down=sums.is_uneven,
+        self._core = _core_problem(
+            binned,
+            sums.objective,
+            sums.values,
+            sums.counts,
+            rounding or Rounding(sums.unit, sums.is_uneven),
         )
 
     def solve(
@@ -138,15 +141,7 @@ class Problem:
             known_gains=np.empty(0) if known_gains is None else known_gains,
             switches=core_switches,
         )
-        return Solution(
-            cast(Status, solution.status),
-            solution.gains,
-            solution.gain_bounds,
-            tuple(map(_topology, solution.trees)),
-            solution.n_cuts,
-            solution.n_evaluated,
-            solution.proven_depth,
-        )
+        return _solution(solution)
 
     def local_search(
         self,
@@ -213,19 +208,156 @@ class Problem:
         return self._core.find_leaves(cut=topology.cut, left=topology.left, right=topology.right)
 
     def _limits(self, limits: Limits) -> dict[str, Any]:
-        most_splits = 2 ** min(limits.max_depth, 30) - 1
-        max_splits = most_splits if limits.max_splits is None else limits.max_splits
-        return {
-            "max_depth": int(limits.max_depth),
-            "max_splits": min(int(max_splits), most_splits),
-            "least": np.array(list(self._least(limits).values()), dtype=np.float64),
-        }
-
-    def _least(self, limits: Limits) -> dict[str, float]:
-        """Return the limit on each count; zero, which is none, where each row alone is enough."""
         counts = self.sums.counts
+        # Where each row alone is enough, there is no limit.
         is_met = {name for name, least in limits.least.items() if counts[name].min() >= least}
-        return dict.fromkeys(counts, 0.0) | limits.least | dict.fromkeys(is_met, 0.0)
+        return _core_limits(limits, limits.least | dict.fromkeys(is_met, 0.0), counts)
+
+
+class TripleTables:
+    """Sums over the bins of any three columns, of rows that come in batches.
+
+    They are all that trees of up to three levels need, however many rows there are: about 5 MiB for
+    ten columns of eleven bins. Rows may come in any order and in any partition.
+
+    Parameters
+    ----------
+    binned : BinnedRows
+        The columns and the cuts; its rows are not looked at.
+    objective : Objective
+        What a leaf gains.
+    rounding : Rounding
+        How the core rounds what a row adds, given all rows.
+    limits : Limits
+        Of the trees; more than three levels are not possible.
+    counts : sequence of str
+        The names of the counts of each row, in their order (`RowSums.counts`).
+    memory_limit : int, optional
+        In bytes; by default a quarter of the machine's memory.
+
+    Raises
+    ------
+    ValueError
+        Where a column has more than 64 bins, or columns are so many that their tables are too
+        large.
+    """
+
+    def __init__(
+        self,
+        binned: BinnedRows,
+        objective: Objective,
+        rounding: Rounding,
+        limits: Limits,
+        counts: Sequence[str],
+        memory_limit: int | None = None,
+    ) -> None:
+        if limits.max_depth > 3:
+            raise ValueError(
+                f"Tables over three columns are enough for three levels, not for {limits.max_depth}"
+            )
+        self._binned = replace(binned, bins=np.empty((len(binned.n_bins), 0), dtype=np.uint16))
+        self._objective = objective
+        self._rounding = rounding
+        self._counts = tuple(counts)
+        none = {name: np.empty(0) for name in counts}
+        like = self._batch(self._binned.bins, np.empty((len(objective.sum_names), 0)), none)
+        self._core = _core.TripleTables(
+            like, **_core_limits(limits, limits.least, counts), memory_limit=_bytes(memory_limit)
+        )
+
+    def add(self, bins: NDArray[np.uint16], values: Floats, counts: Mapping[str, Floats]) -> None:
+        """Add some rows. Other threads may run meanwhile.
+
+        Parameters
+        ----------
+        bins : array of uint16 of shape (n_columns, n_rows)
+            Their bins.
+        values : array of float of shape (n_sums, n_rows)
+            What they add to the sums of the objective.
+        counts : mapping of str to array of float of shape (n_rows,)
+            What they add to the counts that limit leaves.
+        """
+        self._core.add(self._batch(bins, values, counts))
+
+    @property
+    def sums(self) -> Floats:
+        """All sums of the rows so far, as one array.
+
+        Sums of different rows may be added to each other like any arrays: they are exact.
+        """
+        return self._core.sums()
+
+    def merge(self, sums: Floats) -> None:
+        """Add the sums of other rows.
+
+        Parameters
+        ----------
+        sums : array of float
+            The sums of tables that were made alike.
+        """
+        self._core.merge(np.ascontiguousarray(sums, dtype=np.float64))
+
+    def solve(self) -> Solution:
+        """Find the tree with the largest gain for every number of splits.
+
+        It is the solution of `Problem.solve` for all rows together, to the last bit; of rows that
+        are fewer than splits, there may be more sizes.
+        """
+        return _solution(self._core.solve())
+
+    def _batch(
+        self, bins: NDArray[np.uint16], values: Floats, counts: Mapping[str, Floats]
+    ) -> _core.Problem:
+        own = {name: counts[name] for name in self._counts}
+        binned = replace(self._binned, bins=np.ascontiguousarray(bins, dtype=np.uint16))
+        return _core_problem(binned, self._objective, values, own, self._rounding)
+
+
+def _core_problem(
+    binned: BinnedRows,
+    objective: Objective,
+    values: Floats,
+    counts: Mapping[str, Floats],
+    rounding: Rounding,
+) -> _core.Problem:
+    lines = np.stack(list(counts.values()))
+    sums = np.ascontiguousarray(objective.core_values(values))
+    if not lines.shape[1] == sums.shape[1] == binned.bins.shape[1]:
+        raise ValueError("bins, sums and counts of different numbers of rows")
+    return _core.Problem(
+        **vars(binned),
+        objective=objective.kernel,
+        parameters=np.array(objective.parameters, dtype=np.float64),
+        sums=sums,
+        counts=lines,
+        grid=rounding.unit,
+        round_down=rounding.down,
+    )
+
+
+def _core_limits(
+    limits: Limits, least: Mapping[str, float], counts: Iterable[str]
+) -> dict[str, Any]:
+    """Return limits as the core takes them, with the least value of each count."""
+    most_splits = 2 ** min(limits.max_depth, 30) - 1
+    max_splits = most_splits if limits.max_splits is None else limits.max_splits
+    return {
+        "max_depth": int(limits.max_depth),
+        "max_splits": min(int(max_splits), most_splits),
+        "least": np.array([least.get(name, 0.0) for name in counts], dtype=np.float64),
+    }
+
+
+def _solution(found: _core.Solution) -> Solution:
+    return Solution(
+        cast(Status, found.status),
+        found.gains,
+        found.gain_bounds,
+        tuple(map(_topology, found.trees)),
+        found.n_cuts,
+        found.n_evaluated,
+        found.proven_depth,
+    )
 
 
 def _topology(tree: _core.Tree) -> TreeTopology:

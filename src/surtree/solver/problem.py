@@ -49,6 +49,23 @@ class BinnedRows:
     cut_gaps: NDArray[np.uint64]
 
 
+@dataclass(frozen=True)
+class Rounding:
+    """How the core rounds what rows add to sums, so that all sums of it are exact.
+
+    Parameters
+    ----------
+    unit : float
+        A power of two: the total of each sum is less than 2**51 of it.
+    down : bool
+        Whether hazards are rounded down, as they are where weights are uneven; the nearest is
+        taken otherwise.
+    """
+
+    unit: float
+    down: bool = False
+
+
 # No table has more rows: larger limits mean the same, and the core counts up to here.
 _MOST_ROWS = 2**31 - 1
 

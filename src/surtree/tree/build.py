@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
@@ -64,15 +65,36 @@ def lazy_trees(
     if not topologies:
         return []
     # The nodes of all trees, one after the other, are computed at once.
-    joined = Forest.of(topologies)
-    objective = problem.sums.objective
+    forest = Forest.of(topologies)
     values = problem.sums.node_values
-    *sums, constant, n_samples, n_events, weight = values.join(
-        problem.sum_nodes(joined, values.lines)
-    )
+    node_sums = values.join(problem.sum_nodes(forest, values.lines))
+    return trees_of_sums(forest, node_sums, problem.sums.objective, cuts, baseline)
+
+
+def trees_of_sums(
+    forest: Forest,
+    node_sums: Sequence[Floats],
+    objective: Objective,
+    cuts: Sequence[Cut],
+    baseline: Baseline,
+) -> list[LazyTree]:
+    """Return the trees of a forest, given the sums of their nodes.
+
+    Parameters
+    ----------
+    forest : Forest
+        The nodes of all trees.
+    node_sums : sequence of arrays of float of shape (n_nodes,)
+        Each kind of sum, in the order of `RowSums.node_values`.
+    objective : Objective
+        What a leaf gains and predicts.
+    cuts, baseline
+        As in `lazy_trees`.
+    """
+    *sums, constant, n_samples, n_events, weight = node_sums
     nodes: dict[str, Any] = {
-        "left": joined.left,
-        "right": joined.right,
+        "left": forest.left,
+        "right": forest.right,
         "n_samples": n_samples.astype(np.int32),
         "n_events": n_events.astype(np.int32),
         "weight": weight,
@@ -82,11 +104,11 @@ def lazy_trees(
     }
     for values in nodes.values():
         values.setflags(write=False)  # so that no tree has to see to it
-    own_nodes = [slice(*ends) for ends in pairwise(joined.begin.tolist())]
+    own_nodes = [slice(*ends) for ends in pairwise(forest.begin.tolist())]
     return [
         LazyTree(
-            float(nodes["loss"][own][joined.left[own] < 0].sum()),
-            partial(_take, nodes, joined.cut, own, cuts, objective, baseline),
+            float(nodes["loss"][own][forest.left[own] < 0].sum()),
+            partial(_take, nodes, forest.cut, own, cuts, objective, baseline),
         )
         for own in own_nodes
     ]
