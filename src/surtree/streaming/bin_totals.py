@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
-from surtree.cuts.candidates import AllRows, CutSupport
+from surtree.cuts.candidates import AllRows
 from surtree.exact import Grid
 from surtree.streaming.batches import Batch
 from surtree.streaming.encode import Coder
 from surtree.streaming.merged_rows import Packing
+from surtree.streaming.row_values import RowValues
 from surtree.streaming.rows import TargetNames
 
 Hashes = NDArray[np.uint64]
@@ -28,6 +30,9 @@ class BinTotals:
     ----------
     sums : array of float of shape (n_lines, n_bins)
         Rows, and the parts of their weight.
+    by_risk : dict
+        Of columns whose categories are ordered by their risk: what the rows of each bin add, as
+        `RowValues` says.
     hashes : array of uint64 of shape (2, n_bins)
         The hash of the set of rows, in halves: a sum of random numbers, one for each row, which
         are the same where rows have the same bins.
@@ -36,6 +41,7 @@ class BinTotals:
     """
 
     sums: Floats
+    by_risk: dict[int, Floats]
     hashes: Hashes
     first: NDArray[np.intp] | None = None
 
@@ -50,13 +56,16 @@ class BinTotalsPass:
         The columns of the target.
     coders : tuple of Coder
         How columns become bins.
-    grid : Grid
-        Of the weights.
+    values : RowValues
+        What rows add.
+    by_risk : tuple of int
+        The columns whose categories are ordered by their risk.
     """
 
     names: TargetNames
     coders: tuple[Coder, ...]
-    grid: Grid
+    values: RowValues
+    by_risk: tuple[int, ...]
     title = "bins"
     is_ordered = False
 
@@ -66,6 +75,11 @@ class BinTotalsPass:
         return (*self.names.columns, *(coder.name for coder in self.coders))
 
     @property
+    def grid(self) -> Grid:
+        """The grid of the weights."""
+        return self.values.weights.grid
+
+    @property
     def borders(self) -> list[int]:
         """Where the bins of each column begin; missing values have a bin after the others."""
         return [0, *np.cumsum([coder.n_bins + 1 for coder in self.coders]).tolist()]
@@ -73,9 +87,8 @@ class BinTotalsPass:
     def start(self) -> BinTotals:
         """Return the sums of no rows."""
         n_bins = self.borders[-1]
-        return BinTotals(
-            np.zeros((1 + self.grid.n_parts, n_bins)), np.zeros((2, n_bins), dtype=np.uint64)
-        )
+        sums = np.zeros((1 + self.grid.n_parts, n_bins))
+        return BinTotals(sums, {}, np.zeros((2, n_bins), dtype=np.uint64))
 
     def add(self, partial: BinTotals, batch: Batch) -> BinTotals:
         """Add the rows of a batch."""
@@ -85,7 +98,7 @@ class BinTotalsPass:
         bins = [coder.bins(rows.column(coder.name)) for coder in self.coders]
         words = Packing.of([coder.n_bins + 1 for coder in self.coders]).pack(bins, rows.n)
         halves = [half for seed in (1, 2) for half in _halves(_hash(words, seed))]
-        parts = list(self.grid.split(rows.weight)) if self.grid.units else [rows.weight]
+        parts = list(self.grid.split(rows.weight))
         for begin, coder, line in zip(self.borders, self.coders, bins, strict=False):
             own, size = slice(begin, begin + coder.n_bins + 1), coder.n_bins + 1
             place = line.astype(np.intp)
@@ -94,6 +107,12 @@ class BinTotalsPass:
             low, high, *others = (np.bincount(place, half, minlength=size) for half in halves)
             partial.hashes[0, own] += _whole(low, high)
             partial.hashes[1, own] += _whole(*others)
+        if self.by_risk:
+            lines = self.values.of_rows(rows.target, rows.weight)
+            for number in self.by_risk:
+                size = self.coders[number].n_bins + 1
+                found = [np.bincount(bins[number], line, minlength=size) for line in lines]
+                partial.by_risk[number] = partial.by_risk.get(number, np.zeros(1)) + np.array(found)
         if partial.first is None:
             partial.first = np.array([line[0] for line in bins], dtype=np.intp)
         return partial
@@ -101,6 +120,8 @@ class BinTotalsPass:
     def merge(self, one: BinTotals, other: BinTotals) -> BinTotals:
         """Return the sums of the rows of both."""
         one.sums += other.sums
+        for number, sums in other.by_risk.items():
+            one.by_risk[number] = one.by_risk.get(number, np.zeros(1)) + sums
         one.hashes += other.hashes
         one.first = other.first if one.first is None else one.first
         return one
@@ -127,7 +148,7 @@ def _halves(values: Hashes) -> tuple[Floats, Floats]:
     return (values & _LOW).astype(np.float64), (values >> _HALF).astype(np.float64)
 
 
-def _whole(low: Floats, high: Floats) -> Hashes:
+def _whole(low: NDArray[Any], high: NDArray[Any]) -> Hashes:
     """Return sums of numbers, without what exceeds 64 bits, from the sums of their halves."""
     return low.astype(np.uint64) + (high.astype(np.uint64) << _HALF)
 
@@ -148,10 +169,10 @@ def all_rows(totals: BinTotals, step: BinTotalsPass) -> AllRows:
     return AllRows(int(n), float(step.grid.join(np.array(parts))), key)
 
 
-def support_in_bins(
-    totals: BinTotals, step: BinTotalsPass, number: int, moved: NDArray[np.uint16]
+def bins_of(
+    totals: BinTotals, step: BinTotalsPass, number: int
 ) -> tuple[NDArray[np.int64], Hashes, Floats]:
-    """Return rows, hash and weight of each bin of a column, whose bins may have been moved.
+    """Return rows, hash and weight of each bin of a column.
 
     Parameters
     ----------
@@ -159,14 +180,7 @@ def support_in_bins(
         As in `all_rows`.
     number : int
         The column.
-    moved : array of int
-        The bin that each bin of the coder has become.
     """
     own = slice(*step.borders[number : number + 2])
     n, *parts = totals.sums[:, own]
-    order = np.argsort(moved)
-    weight = step.grid.join(np.array(parts))
-    return n.astype(np.int64)[order], totals.hashes[:, own][:, order], weight[order]
-
-
-__all__ = ["BinTotals", "BinTotalsPass", "CutSupport", "all_rows", "support_in_bins"]
+    return n.astype(np.int64), totals.hashes[:, own], step.grid.join(np.array(parts))
