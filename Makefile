@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
-.PHONY: demo docs test test-python test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
+.PHONY: demo docs wheel test test-python test-spark test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py demo
@@ -14,6 +14,12 @@ test: test-cpp test-python
 
 test-python: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
+
+# Data frames of Spark, in local mode: needs Java (17 or newer, such as Debian's default-jre-headless).
+test-spark: $(VENV)/test
+	@command -v java > /dev/null || (echo "test-spark needs Java: apt-get install default-jre-headless"; false)
+	$(PIP) install "pyspark>=4.0"
+	$(BIN)/python -m pytest tests/streaming/test_spark.py
 
 # The core without Python: under sanitizers (of memory and undefined behaviour, and of threads), and as a
 # second compiler builds it, where there is one.

@@ -295,7 +295,7 @@ class SurTree(TreeEstimator):
         problem: FitProblem
         if is_lazy(X):
             n_rows = 0  # how many there are does not matter: they are merged
-            problem = self._read_lazy(X, y, sample_weight, entry, id, init)
+            problem = self._read_lazy(limits, X, y, sample_weight, entry, id, init)
         else:
             X, y, sample_weight, entry = take_named(X, y, sample_weight, entry)
             data = read_training_data(self, X, y, sample_weight, entry, id=id)
@@ -324,7 +324,14 @@ class SurTree(TreeEstimator):
         return self
 
     def _read_lazy(
-        self, X: Any, y: Any, sample_weight: Any, entry: Any, id: Any, init: Any
+        self,
+        limits: Limits,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        entry: Any,
+        id: Any,
+        init: Any,
     ) -> FitProblem:
         """Read a table that is not in memory."""
         if id is not None or init is not None:
@@ -338,7 +345,7 @@ class SurTree(TreeEstimator):
         source = source_of(X)
         names = target_names(y, sample_weight, entry, source.names)
         reader = Reader(source, n_threads(self.n_jobs), self.progress)
-        return read_problem(self, RelativeRisk(float(self.shrinkage)), names, reader)
+        return read_problem(self, RelativeRisk(float(self.shrinkage)), limits, names, reader)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, as JSON and without code.

@@ -60,6 +60,21 @@ def test_the_model_is_the_one_in_memory(engine, table, tmp_path, small_batches, 
     assert content(SurTree(max_depth=3).fit(rows, y, **named), tmp_path) == expected
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_over_columns_give_the_same_model(table, tmp_path, monkeypatch, small_batches):
+    """Where rows are too many to be merged, tables over triples of columns stand for them."""
+    make, named = TABLES[table]
+    frame = make()
+    copies = frame.with_columns(again=frame.to_series(0), over=pl.col(frame.columns[0]) > 40)
+    expected = content(SurTree(max_depth=3).fit(copies, ("event", "time"), **named), tmp_path)
+    monkeypatch.setattr(limits, "MOST_MERGED", 20)
+    passes = []
+    model = SurTree(max_depth=3, progress=lambda now: passes.append(now.reading))
+    model.fit(copies.lazy(), ("event", "time"), **named)
+    assert any("tables over columns" in reading for reading in passes)
+    assert content(model, tmp_path) == expected
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_gives_the_same_model(engine, tmp_path, small_batches):
     rows, in_memory = lazy(engine, gbsg2(), tmp_path)

@@ -1,7 +1,8 @@
 """Quantiles of columns that are not kept are those of all values."""
 
 import numpy as np
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from surtree.cuts.thresholds import distinct_values, quantile_thresholds
 from surtree.solver.restriction import quantile_places

@@ -101,12 +101,30 @@ class CandidateCuts:
         if self.held is not None:
             return self.held
         n, low, high, weighed = sum_bins(self.bins, self.n_bins + 1, weight)
+        return self.support_of(n, low, high, None if weight is None else weighed)
+
+    def support_of(
+        self,
+        n: NDArray[np.int64],
+        low: NDArray[np.uint64],
+        high: NDArray[np.uint64],
+        weight: Floats | None,
+    ) -> CutSupport:
+        """Return the same, from what is known of each bin; that of missing values is the last.
+
+        Parameters
+        ----------
+        n, low, high : array of shape (n_bins + 1,)
+            The rows in each bin, and the hash of their set: a sum of random numbers, in halves.
+        weight : array of float of shape (n_bins + 1,), optional
+            Their weight; the number of rows if None.
+        """
         counts = self._over_bins(np.array((n.view(np.uint64), low, high)))
         n_rows = counts[0].view(np.int64)
         return CutSupport(
             n_rows,
             counts[1:],
-            n_rows.astype(np.float64) if weight is None else self._over_bins(weighed[None])[0],
+            n_rows.astype(np.float64) if weight is None else self._over_bins(weight[None])[0],
         )
 
     def _over_bins(self, sums: NDArray[Any]) -> NDArray[Any]:
@@ -415,17 +433,56 @@ def filter_cuts(
     if not isinstance(weight, Terms) and not (weight == 1).all():
         weighed = Terms.of(weight)
     total = n_rows if weighed is None else weighed.total
-    found = [candidates.support(weighed) for candidates in columns]
+    held = [replace(candidates, held=candidates.support(weighed)) for candidates in columns]
+    return keep_cuts(held, AllRows(n_rows, total, _key_of_all(n_rows)), min_support)
+
+
+@dataclass(frozen=True, eq=False)
+class AllRows:
+    """What all rows are together.
+
+    Parameters
+    ----------
+    n : int
+        How many there are.
+    weight : float
+        Their weight.
+    key : array of uint64 of shape (2, 1)
+        The hash of their set.
+    """
+
+    n: int
+    weight: float
+    key: NDArray[np.uint64]
+
+
+def keep_cuts(
+    columns: Sequence[CandidateCuts], rows: AllRows, min_support: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Do what `filter_cuts` does, where it is known which rows each cut holds for.
+
+    Parameters
+    ----------
+    columns : sequence of CandidateCuts
+        The candidates of each column, with the rows they hold for; of the bins, only that of the
+        first row is looked at.
+    rows : AllRows
+        All rows.
+    min_support : float
+        As in `filter_cuts`.
+    """
+    total = rows.weight
+    found = [candidates.support() for candidates in columns]
     n_held = np.concatenate([held.n_rows for held in found])
     held = np.concatenate([held.weight for held in found])
-    kept = (n_held > 0) & (n_held < n_rows)
+    kept = (n_held > 0) & (n_held < rows.n)
     if min_support > 0:
         given = np.repeat([one.given for one in columns], [one.first.size for one in columns])
         kept &= given | (np.minimum(held, total - held) / total > min_support)
     # A cut and its complement are the same split: key both by the hash of the side without row 0.
     opposite = np.concatenate([candidates.hold_for(0) for candidates in columns])
     key = np.concatenate([held.key for held in found], axis=1)
-    names = np.where(opposite, _key_of_all(n_rows) - key, key)
+    names = np.where(opposite, rows.key - key, key)
     places = np.flatnonzero(kept)
     # The sort is stable: of equal names the first cut comes first.
     order = places[np.lexsort(names[:, places])]

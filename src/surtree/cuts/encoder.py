@@ -12,7 +12,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surtree._types import Floats
-from surtree.cuts.candidates import CandidateCuts, candidate_cuts, filter_cuts, quantile_cuts
+from surtree.cuts.candidates import (
+    AllRows,
+    CandidateCuts,
+    candidate_cuts,
+    filter_cuts,
+    keep_cuts,
+    quantile_cuts,
+)
 from surtree.cuts.categories import CategoryCuts, require_category_cuts
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts
@@ -233,10 +240,44 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weight : array of float, or Terms
             The weight of each row, above zero.
         """
-        lines, heavier = _encode_columns(candidates, weight, float(self.min_support))
-        self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
-        self.heavier_side_ = heavier
+        kept = filter_cuts(candidates, weight, float(self.min_support)) if candidates else None
+        lines = self._keep(candidates, kept)
         return _join(lines, weight.n if isinstance(weight, Terms) else weight.size)
+
+    def encode_unseen(
+        self, candidates: list[CandidateCuts], rows: AllRows
+    ) -> tuple[BinnedRows, list[tuple[int, NDArray[np.uint16]]]]:
+        """Do the same where only the rows that each cut holds for are known.
+
+        Parameters
+        ----------
+        candidates : list of CandidateCuts
+            As in `encode`, with the rows that they hold for, and the bins of one row.
+        rows : AllRows
+            What all rows are together.
+
+        Returns
+        -------
+        BinnedRows
+            That one row.
+        list of tuple
+            For each line, which of the candidates it is, and the bin there of each of their bins.
+        """
+        kept = keep_cuts(candidates, rows, float(self.min_support)) if candidates else None
+        lines = self._keep(candidates, kept)
+        return _join(lines, 1), [(line.candidate, line.places) for line in lines]
+
+    def _keep(
+        self,
+        candidates: list[CandidateCuts],
+        found: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
+    ) -> list[_EncodedColumn]:
+        """Return a line for each column that keeps a cut, and remember these cuts."""
+        kept, heavier = found or (np.empty(0, dtype=bool), np.empty(0, dtype=bool))
+        lines = _encode_columns(candidates, kept)
+        self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
+        self.heavier_side_ = heavier[kept]
+        return lines
 
     def _candidates(
         self,
@@ -392,32 +433,32 @@ class _EncodedColumn:
     gaps: NDArray[np.uint64]
     cut: Callable[[int], Cut]
     kept: Places
+    # Which of the candidates it is, and the bin here of each of their bins.
+    candidate: int
+    places: NDArray[np.uint16]
 
 
 def _encode_columns(
-    candidates: list[CandidateCuts], weight: Floats | Terms, min_support: float
-) -> tuple[list[_EncodedColumn], NDArray[np.bool_]]:
-    """Return a line for each column that has cuts, and which cuts hold for half of the weight."""
-    if not candidates:
-        return [], np.empty(0, dtype=bool)
-    kept, heavier = filter_cuts(candidates, weight, min_support)
+    candidates: list[CandidateCuts], kept: NDArray[np.bool_]
+) -> list[_EncodedColumn]:
+    """Return a line for each column that keeps a cut."""
     borders = np.cumsum([len(cuts.first) for cuts in candidates])[:-1]
-    lines = [
-        _encode_column(cuts, places)
-        for cuts, places in zip(
-            candidates, map(np.flatnonzero, np.split(kept, borders)), strict=True
+    return [
+        _encode_column(number, cuts, places)
+        for number, (cuts, places) in enumerate(
+            zip(candidates, map(np.flatnonzero, np.split(kept, borders)), strict=False)
         )
         if places.size
     ]
-    return lines, heavier[kept]
 
 
-def _encode_column(candidates: CandidateCuts, kept: Places) -> _EncodedColumn:
+def _encode_column(number: int, candidates: CandidateCuts, kept: Places) -> _EncodedColumn:
     first, last = candidates.first[kept], candidates.last[kept]
     # Every column with missing values has the cut "is missing".
     has_missing = bool(candidates.missing.any())
     is_missing = first > last
     bins, n_values = candidates.bins, candidates.n_bins
+    places = np.arange(n_values + 1)
     if kept.size < candidates.first.size or has_missing:
         merged = _merge(candidates, np.unique(first[~is_missing]))
         n_values = int(merged.max()) + 1
@@ -440,6 +481,8 @@ def _encode_column(candidates: CandidateCuts, kept: Places) -> _EncodedColumn:
         gaps=candidates.gaps[kept],
         cut=candidates.cut,
         kept=kept,
+        candidate=number,
+        places=places.astype(np.uint16),
     )
 
 

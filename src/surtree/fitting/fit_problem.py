@@ -11,7 +11,8 @@ from surtree.fitting.training import TrainingData
 from surtree.parameters import LeafCurveKind
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
-from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.solver.problem import BinnedRows, Solution, TreeTopology
+from surtree.solver.search import SearchSettings, search
 from surtree.survival.objective import Objective
 from surtree.tree.build import LazyTree, lazy_trees, with_at_risk
 from surtree.tree.tree import Tree
@@ -44,6 +45,10 @@ class FitProblem:
     def core(self) -> Problem:
         """The rows as the compiled core has them: made once for all searches and all trees."""
         return Problem(self.binned, self.data.sums)
+
+    def search(self, how: SearchSettings) -> Solution:
+        """Search for the best tree of every size."""
+        return search(self.core, how)
 
     def with_objective(self, objective: Objective) -> FitProblem:
         """Return the same rows and cuts, with another gain of a leaf."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
-from surtree.solver.search import SearchSettings, search
+from surtree.solver.search import SearchSettings
 from surtree.status import Status
 from surtree.survival.objective import EVEN_WEIGHTS, RowSums
 from surtree.tree.size import LOSS_TOLERANCE, Size
@@ -58,7 +58,7 @@ def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
     how : SearchSettings
         Limits of the trees and of the search.
     """
-    solution = search(problem.core, how)
+    solution = problem.search(how)
     if problem.n_unread:
         solution = replace(
             solution,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.cuts.candidates import CandidateCuts, bins_above, candidate_cuts
+from surtree.cuts.categories import MOST_FOR_SUBSETS
 from surtree.cuts.encoder import MAX_BINS, Encoder
 from surtree.cuts.given import given_for
 from surtree.data.table import Column
@@ -154,6 +156,77 @@ class Coder:
         places = [self.places.get(label, self.n_bins) for label in column.categories]
         moved = np.array([*places, self.n_bins], dtype=np.uint16)
         return np.asarray(moved[column.values])
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumns:
+    """The columns that have values, their candidate cuts, and how rows are binned by them.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        It says which cuts are wanted.
+    columns : list of DistinctColumn
+        The distinct values of each.
+    """
+
+    encoder: Encoder
+    columns: list[DistinctColumn]
+
+    @cached_property
+    def candidates(self) -> list[CandidateCuts]:
+        """The candidates of each column, its distinct values being the rows."""
+        return [column.candidates(self.encoder) for column in self.columns]
+
+    @cached_property
+    def coders(self) -> tuple[Coder, ...]:
+        """How the values of each column become bins."""
+        return tuple(map(Coder.of, self.columns, self.candidates))
+
+    @cached_property
+    def by_risk(self) -> tuple[int, ...]:
+        """Which columns have cuts that depend on the risk of categories."""
+        return tuple(
+            number
+            for number, (distinct, coder) in enumerate(zip(self.columns, self.coders, strict=True))
+            if distinct.column.kind == "categorical"
+            and not distinct.column.ordered
+            and self.encoder.category_cuts == "subsets"
+            and coder.n_bins > MOST_FOR_SUBSETS
+        )
+
+    def ranked(
+        self, number: int, risk: Callable[[NDArray[np.intp], int], Floats]
+    ) -> tuple[CandidateCuts, NDArray[np.uint16]]:
+        """Return the candidates of a column of many categories, whose risk is known now.
+
+        Parameters
+        ----------
+        number : int
+            The column.
+        risk : callable
+            Returns the risk of groups of bins: from the group of each bin, -1 for none, and the
+            number of groups.
+
+        Returns
+        -------
+        CandidateCuts
+            Its distinct values being the rows.
+        array of uint16
+            The bin there of each bin of the coder.
+        """
+        first = self.candidates[number]
+        own = np.asarray(first.bins)
+
+        def of_values(group: NDArray[np.intp], n_groups: int) -> Floats:
+            of_bin = np.full(first.n_bins + 1, -1)
+            of_bin[own] = group
+            return risk(of_bin, n_groups)
+
+        ranked = self.columns[number].candidates(self.encoder, of_values)
+        moved = np.full(first.n_bins + 1, ranked.n_bins, dtype=np.uint16)
+        moved[own] = ranked.bins
+        return ranked, moved
 
 
 def wanted_intervals(summary: ColumnSummary, encoder: Encoder) -> list[tuple[float, float]]:

@@ -10,3 +10,5 @@ MOST_CATEGORIES = 100_000
 RANKS_KEPT = 4096
 # Distinct outcomes of rows that are evaluated, of about a hundred bytes each.
 MOST_OUTCOMES = 20_000_000
+# Where tables can be made of more rows than this that are distinct, they are.
+MOST_MERGED = 1_000_000

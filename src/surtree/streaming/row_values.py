@@ -117,12 +117,17 @@ class RowValues:
             [exposure[None], self.hazard_grid.split(values[1]), self.constant_grid.split(constants)]
         )
 
+    def core_sums(self, lines: Floats) -> tuple[Floats, dict[str, Floats]]:
+        """Return sums and counts as the core takes them, of rows that add these lines."""
+        own = self._borders[5] if not self.weights.are_one else 1
+        return lines[[own, 2]], {"samples": lines[0], "events": lines[1]}
+
     def sums(self, lines: Floats) -> MergedSums:
         """Return what merged rows add, given the sums of the lines over the rows of each."""
         own = [slice(*ends) for ends in zip(self._borders, self._borders[1:], strict=False)]
-        samples, events, exposure, hazard, constant, *weighted = own
+        samples, events, _, hazard, constant, *weighted = own
         grid = self.weights.grid
-        core_events, weight, died = weighted or (events, samples, events)
+        _, weight, died = weighted or (None, samples, events)
         kinds = (
             (grid, died),
             (self.hazard_grid, hazard),
@@ -138,8 +143,7 @@ class RowValues:
         repeats = lines[weight][0] if self.weights.are_whole else lines[samples][0]
         return MergedSums(
             self.objective,
-            np.concatenate([lines[core_events], lines[exposure]]),
-            {"samples": lines[samples][0], "events": lines[events][0]},
+            *self.core_sums(lines),
             repeats,
             np.zeros(0),
             self.baseline,

@@ -27,6 +27,12 @@ class SparkSource(Source):
         self._frame = frame
 
     def _run(self, step: Pass[Any], n_threads: int, hook: RowsHook | None) -> Outcome[Any]:
+        if step.is_ordered:
+            # Spark may order rows otherwise as soon as other columns are selected.
+            raise ValueError(
+                "the rows of a Spark data frame have no order that predictions could be in: "
+                "predict where they are, with X.mapInPandas or the CASE expression of export_sql"
+            )
         chosen = self._frame.select(*("`" + name.replace("`", "``") + "`" for name in step.columns))
         sums = chosen.mapInArrow(partial(_add_partition, step), "outcome binary")
         try:
@@ -40,9 +46,8 @@ class SparkSource(Source):
 
 def _reduce(sums: Any, step: Pass[Any]) -> Outcome[Any]:
     merge = partial(_merge_pickled, step)
-    # Spark's reduction keeps no order, and Spark Connect has none: then partitions come here, one
-    # after the other.
-    if step.is_ordered or not hasattr(sums, "_jdf"):
+    # Spark Connect has no reduction: then partitions come here, one after the other.
+    if not hasattr(sums, "_jdf"):
         content = reduce(merge, (bytes(row[0]) for row in sums.toLocalIterator()))
     else:
         content = sums.rdd.map(_content).treeReduce(merge)

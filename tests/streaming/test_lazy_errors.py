@@ -1,0 +1,129 @@
+"""What cannot be read, or cannot be fitted, is one clear error, whatever engine it comes from."""
+
+import datetime
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow.dataset as ds
+import pytest
+from tables import gbsg2, messy, synthetic
+
+from surtree import SurTree
+from surtree.streaming import limits
+
+TARGET = ("event", "time")
+
+
+def refused(rows, y=TARGET, error=ValueError, model=None, **named):
+    """Return the text of the error that a fit raises; it is one line."""
+    model = model or SurTree(max_depth=2)
+    with pytest.raises(error) as raised:
+        model.fit(rows, y, **named)
+    assert not hasattr(model, "tree_")
+    text = str(raised.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("y", "named", "words"),
+    [
+        (("event", "tim"), {}, "there is no column 'tim'"),
+        (TARGET, {"entry": "start"}, "there is no column 'start'"),
+        (TARGET, {"sample_weight": np.ones(3)}, "sample_weight of a lazy table is the name"),
+        (np.ones(686), {}, "of a lazy table, y names two columns"),
+        (None, {}, "requires y to be passed"),
+        (("event", "time", "age"), {}, "y names two columns"),
+        (("event", "event"), {}, "name a column twice"),
+        (("event", "tumor_grade"), {}, "holds texts, not numbers"),
+        (("age", "time"), {}, "The event column 'age' of y holds"),
+        (TARGET, {"sample_weight": "tumor_grade"}, "holds texts, not numbers"),
+    ],
+)
+def test_targets_that_are_none(y, named, words):
+    assert words in refused(gbsg2().lazy(), y, **named)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"time": -pl.col("time")}, "Column 'time' has negative times in 686 rows: drop such rows"),
+        ({"time": pl.lit(None, pl.Float64)}, "times that are not finite numbers in 686 rows"),
+        ({"event": pl.lit(False)}, "All 686 rows are censored"),
+        ({"age": pl.lit(np.inf)}, "Column 'age' holds infinity (inf) in 686 of 686 rows"),
+        ({"age": pl.lit(datetime.date(2020, 1, 1))}, "Column 'age' holds dates or times"),
+        ({"weight": pl.lit(-1.0)}, "Column 'weight' has negative weights"),
+        ({"weight": pl.lit(0.0)}, "is zero in all rows that count"),
+        (
+            {"weight": pl.when(pl.col("age") > 50).then(1e6).otherwise(1.0)},
+            "sample_weight goes from 1 to 1e+06",
+        ),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_rows_that_cannot_be_used(change, words):
+    weight = {"sample_weight": "weight"} if "weight" in change else {}
+    assert words in refused(gbsg2().with_columns(**change).lazy(), **weight)
+
+
+def test_tables_without_rows_or_columns():
+    assert "0 sample" in refused(gbsg2().head(0).lazy())
+    assert "no columns but those of the target" in refused(gbsg2().select(*TARGET).lazy())
+
+
+def test_files_that_are_not_there(tmp_path):
+    assert "there is no Parquet file" in refused(tmp_path / "none.parquet", error=FileNotFoundError)
+    assert "there is no Parquet file" in refused(f"{tmp_path}/*.parquet", error=FileNotFoundError)
+    (tmp_path / "text.parquet").write_text("age,time\n1,2\n")
+    text = refused(tmp_path / "text.parquet", error=(OSError, ValueError))
+    assert f"cannot read {tmp_path}/text.parquet" in text
+
+
+@pytest.mark.parametrize("engine", ["polars", "dataset", "duckdb"])
+def test_a_file_that_goes_away_between_passes(engine, tmp_path, small_batches):
+    path = tmp_path / "rows.parquet"
+    gbsg2().write_parquet(path)
+    rows = {
+        "polars": lambda: pl.scan_parquet(path),
+        "dataset": lambda: ds.dataset(path),
+        "duckdb": lambda: duckdb.connect().sql(f"select * from '{path}'"),
+    }[engine]()
+    model = SurTree(progress=lambda now: path.unlink(missing_ok=True) if now.reading else None)
+    assert "cannot read the " in refused(rows, error=(OSError, ValueError), model=model)
+
+
+def test_casts_that_fail_in_the_engine(tmp_path):
+    texts = gbsg2().with_columns(age=pl.lit("old"))
+    assert "cannot read the lazy frame: " in refused(
+        texts.lazy().with_columns(pl.col("age").cast(pl.Float64))
+    )
+    texts.write_parquet(tmp_path / "rows.parquet")
+    relation = duckdb.connect().sql(
+        f"select * exclude age, age::double as age from '{tmp_path}/rows.parquet'"
+    )
+    assert "cannot read the DuckDB relation: Conversion Error" in refused(relation)
+
+
+def test_rows_that_change_between_passes(tmp_path):
+    path = tmp_path / "rows.parquet"
+    frame = gbsg2()
+    frame.write_parquet(path)
+
+    def grow(now):
+        if now.reading.startswith("pass 1"):
+            pl.concat([frame, frame]).write_parquet(path)
+
+    text = refused(pl.scan_parquet(path), model=SurTree(progress=grow), error=(OSError, ValueError))
+    assert "had 686 rows and has 1,372 now" in text or "cannot read" in text
+
+
+def test_limits_of_memory(monkeypatch):
+    frame = synthetic(5000)
+    model = SurTree(max_depth=4, memory_limit=100_000)
+    assert "rows are distinct, and memory_limit has room for" in refused(frame.lazy(), model=model)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", 10)
+    assert "Column 'place' has more than 10 categories" in refused(messy().lazy())
+    monkeypatch.setattr(limits, "MOST_VALUES", 10)
+    model = SurTree(n_thresholds=None)
+    assert "Column 'x' has more than 65,534 distinct values" in refused(frame.lazy(), model=model)
