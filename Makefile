@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Of the checkout, with the core compiled where the next target finds it: one make at a time.
+EDITABLE := $(PIP) install --no-build-isolation --config-settings=build-dir=build/{wheel_tag} -e
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
-.PHONY: demo test test-python test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
+.PHONY: demo test test-python test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz wheel lint format clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py demo
@@ -41,6 +43,10 @@ SEED ?= $(shell git rev-parse --short=8 HEAD 2> /dev/null | sed 's/^/0x/' | grep
 fuzz: $(VENV)/test
 	$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS)
 
+# An sdist and wheels in dist/, tried in a new environment of every CPython on the machine.
+wheel:
+	$(PYTHON) packaging/wheel.py dist
+
 lint: $(VENV)/lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -58,16 +64,16 @@ $(VENV)/bin/python:
 	$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.9" "cmake>=3.20" "ninja>=1.11"
 
 $(VENV)/demo: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install --no-build-isolation -e ".[plot]" pandas
+	$(EDITABLE) ".[plot]" pandas
 	@touch $@
 
 $(VENV)/test: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install --no-build-isolation -e ".[test]"
+	$(EDITABLE) ".[test]"
 	@mkdir -p build && touch $@
 
 # mypy wants the stub of the compiled module, which the build makes, beside the sources.
 $(VENV)/lint: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install --no-build-isolation -e ".[lint]"
+	$(EDITABLE) ".[lint]"
 	@cp $(VENV)/lib/python*/site-packages/surtree/_core.pyi src/surtree/
 	@touch $@
 
