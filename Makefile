@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Of the checkout, with the core compiled where the next target finds it: one make at a time.
+EDITABLE := $(PIP) install --no-build-isolation --config-settings=build-dir=build/{wheel_tag} -e
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
 .PHONY: demo docs wheel test test-python test-spark test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
@@ -54,6 +56,10 @@ docs: $(VENV)/docs
 	$(BIN)/python docs/_ext/check_links.py build/docs
 	@echo "open build/docs/index.html"
 
+# An sdist and wheels in dist/, tried in a new environment of every CPython on the machine.
+wheel:
+	$(PYTHON) packaging/wheel.py dist
+
 lint: $(VENV)/lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -71,20 +77,20 @@ $(VENV)/bin/python:
 	$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.9" "cmake>=3.20" "ninja>=1.11"
 
 $(VENV)/demo: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install --no-build-isolation -e ".[plot]" pandas
+	$(EDITABLE) ".[plot]" pandas
 	@touch $@
 
 $(VENV)/docs: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install --no-build-isolation -e ".[docs]"
+	$(EDITABLE) ".[docs]"
 	@touch $@
 
 $(VENV)/test: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install --no-build-isolation -e ".[test]"
+	$(EDITABLE) ".[test]"
 	@mkdir -p build && touch $@
 
 # mypy wants the stub of the compiled module, which the build makes, beside the sources.
 $(VENV)/lint: $(VENV)/bin/python $(SOURCES)
-	$(PIP) install --no-build-isolation -e ".[lint]"
+	$(EDITABLE) ".[lint]"
 	@cp $(VENV)/lib/python*/site-packages/surtree/_core.pyi src/surtree/
 	@touch $@
 

@@ -1,6 +1,9 @@
 """ONNX models say what the models say; where rows fall is in test_same_leaf.py."""
 
+import re
 import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -190,3 +193,13 @@ def test_what_to_install_is_said(monkeypatch):
     monkeypatch.setattr(surtree.export._onnx, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "surtree\[onnx\]"'):
         export_onnx(SurTree(max_depth=1).fit(*load_lung()))
+
+
+def test_the_code_of_the_document_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+    namespace: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(block, namespace)
+    expected = namespace["model"].predict(namespace["X"])
+    assert np.array_equal(namespace["risk"].ravel(), expected)
