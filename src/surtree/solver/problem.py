@@ -152,7 +152,15 @@ class LocalOptimum:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is: done from 0 to 1, and loss and bound of the largest size asked for."""
+    """How far a search is: done from 0 to 1, and loss and bound of the largest size asked for.
+
+    Examples
+    --------
+    >>> from surtree import Progress
+    >>> now = Progress(fraction=0.25, loss=410.0, lower_bound=369.0)
+    >>> f"{now.fraction:.0%} done, gap {1 - now.lower_bound / now.loss:.0%}"
+    '25% done, gap 10%'
+    """
 
     fraction: float
     loss: float
