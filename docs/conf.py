@@ -38,6 +38,7 @@ executed_pages = [
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
+highlight_language = "none"  # of blocks that name no language
 default_role = "py:obj"
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc says them in words

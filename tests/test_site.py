@@ -5,6 +5,7 @@
 
 import ast
 import importlib
+import inspect
 import re
 import sys
 from fnmatch import fnmatchcase
@@ -64,9 +65,20 @@ def listed_names():
     return found
 
 
+def public_names():
+    return [(name, one) for name in PUBLIC for one in importlib.import_module(name).__all__]
+
+
 def test_the_api_reference_has_every_public_name_once():
-    public = [(name, one) for name in PUBLIC for one in importlib.import_module(name).__all__]
-    assert sorted(listed_names()) == sorted(public)
+    assert sorted(listed_names()) == sorted(public_names())
+
+
+def test_every_public_name_has_an_example():
+    documented = {
+        name: inspect.getdoc(getattr(importlib.import_module(module), name))
+        for module, name in public_names()
+    }
+    assert [name for name, text in documented.items() if ">>> " not in text] == []
 
 
 # Navigation

@@ -33,7 +33,14 @@ from surtree.tree.tree import Tree
 
 
 class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
-    """The base class of all estimators: what a risk alone is enough for."""
+    """The base class of all estimators: what a risk alone is enough for.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, SurTreeBag, SurvivalEstimator
+    >>> isinstance(SurTree(), SurvivalEstimator), isinstance(SurTreeBag(), SurvivalEstimator)
+    (True, True)
+    """
 
     # scikit-survival reads this: predictions are higher for a higher risk.
     _predict_risk_score = True
@@ -91,6 +98,13 @@ class TreeEstimator(SurvivalEstimator):
     """The base class of all tree estimators.
 
     A subclass has the parameter ``leaf_curve``, and its ``fit`` sets ``tree_``.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, TreeEstimator
+    >>> from surtree.heuristics import GreedyTree
+    >>> issubclass(SurTree, TreeEstimator), issubclass(GreedyTree, TreeEstimator)
+    (True, True)
     """
 
     leaf_curve: LeafCurveKind

@@ -48,6 +48,22 @@ class RTree:
         and ``above``, the side of greater values, or ``right``, the categories that go there.
     leaf : array of int or None
         The leaf of each training row, by its id.
+
+    Examples
+    --------
+    >>> import json
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from surtree import read_r_tree
+    >>> split = {"id": 1, "column": "age", "kids": [2, 3], "threshold": 50, "above": "right"}
+    >>> nodes = [split, {"id": 2}, {"id": 3}]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tree.json"
+    ...     content = {"format": "surtree.r-tree", "package": "rpart", "nodes": nodes}
+    ...     _ = path.write_text(json.dumps(content))
+    ...     tree = read_r_tree(path)
+    >>> tree.package, tree.nodes[0]["column"]
+    ('rpart', 'age')
     """
 
     package: str
@@ -113,6 +129,22 @@ def read_r_tree(path: str | os.PathLike[str]) -> RTree:
     -------
     RTree
         For `audit_tree`, with the rows that the tree was grown on.
+
+    Examples
+    --------
+    >>> import json
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from surtree import read_r_tree
+    >>> split = {"id": 1, "column": "age", "kids": [2, 3], "threshold": 50, "above": "right"}
+    >>> nodes = [split, {"id": 2}, {"id": 3}]
+    >>> content = {"format": "surtree.r-tree", "package": "rpart", "nodes": nodes}
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tree.json"
+    ...     _ = path.write_text(json.dumps(content))
+    ...     tree = read_r_tree(path)
+    >>> tree
+    RTree(rpart, 1 splits)
     """
     try:
         saved = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -23,6 +23,14 @@ class Distribution:
     parameters : tuple of float
         Exponential: the mean. Weibull and gamma: shape and scale. Lognormal: mean and standard
         deviation of the logarithm.
+
+    Examples
+    --------
+    >>> from surtree.datasets import make_survival_tree_data
+    >>> X, y, truth = make_survival_tree_data(100, depth=1, random_state=0)
+    >>> leaf = truth.leaves[0]
+    >>> leaf.distribution.family, leaf.distribution.survival([1.0]).round(2)
+    ('lognormal', array([0.54]))
     """
 
     family: str

@@ -47,7 +47,15 @@ _LEAST_TIME = 1e-9
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf of a :class:`GroundTruthTree`; leaves are numbered from left to right."""
+    """A leaf of a :class:`GroundTruthTree`; leaves are numbered from left to right.
+
+    Examples
+    --------
+    >>> from surtree.datasets import make_survival_tree_data
+    >>> X, y, truth = make_survival_tree_data(100, depth=1, random_state=0)
+    >>> [leaf.number for leaf in truth.leaves]
+    [0, 1]
+    """
 
     number: int
     distribution: Distribution
@@ -55,7 +63,15 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a :class:`GroundTruthTree`: rows go right where the cut holds."""
+    """A split of a :class:`GroundTruthTree`: rows go right where the cut holds.
+
+    Examples
+    --------
+    >>> from surtree.datasets import make_survival_tree_data
+    >>> X, y, truth = make_survival_tree_data(100, depth=1, random_state=0)
+    >>> truth.root.cut.rule, truth.root.left.number
+    ('F5 is D', 0)
+    """
 
     cut: Cut
     left: Split | Leaf
@@ -74,6 +90,13 @@ class GroundTruthTree:
     censoring_constant : float
         A row with the event at ``t`` is censored at ``k * (1 - u**2)`` where that is earlier, with
         ``k`` this constant and ``u`` uniform between 0 and 1.
+
+    Examples
+    --------
+    >>> from surtree.datasets import make_survival_tree_data
+    >>> X, y, truth = make_survival_tree_data(100, depth=1, random_state=0)
+    >>> len(truth.leaves), truth.apply(X)[:5].tolist()
+    (2, [0, 0, 0, 0, 0])
     """
 
     root: Split | Leaf

@@ -49,6 +49,16 @@ class CorrectedEffect:
         The label of the arm.
     ratio, corrected : float
         The hazard ratio of the tree, and that to expect.
+
+    Examples
+    --------
+    >>> from surtree import EffectTree, correct_effects
+    >>> from surtree.datasets import load_rossi
+    >>> X, y = load_rossi()
+    >>> aid = X.pop("financial_aid")
+    >>> leaf = correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=20).leaves[0]
+    >>> leaf.arm, round(leaf.ratio, 2), round(leaf.corrected, 2)
+    ('yes', 0.86, 0.69)
     """
 
     leaf: int
@@ -74,6 +84,16 @@ class EffectCorrection:
         The effect of each leaf and arm.
     n_samples : int
         The number of bootstrap samples.
+
+    Examples
+    --------
+    >>> from surtree import EffectTree, correct_effects
+    >>> from surtree.datasets import load_rossi
+    >>> X, y = load_rossi()
+    >>> aid = X.pop("financial_aid")
+    >>> found = correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=20)
+    >>> round(found.slope, 2), round(found.overall[0], 2)
+    (0.0, 0.69)
     """
 
     slope: float

@@ -61,6 +61,16 @@ class HeterogeneityTest(ArrayValue):
         The labels of the arms, the reference first.
     permuted : array of float
         The statistic of each exchange of arms.
+
+    Examples
+    --------
+    >>> from surtree import EffectTree, heterogeneity_test
+    >>> from surtree.datasets import load_rossi
+    >>> X, y = load_rossi()
+    >>> aid = X.pop("financial_aid")
+    >>> found = heterogeneity_test(EffectTree(max_depth=1), X, y, aid, n_permutations=49)
+    >>> found.is_evidence, round(found.overall[0], 3)
+    (False, 0.725)
     """
 
     statistic: float

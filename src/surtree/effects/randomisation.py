@@ -21,7 +21,21 @@ _RARE = 0.001
 
 
 class NotRandomisedWarning(UserWarning):
-    """The arm of a row can be told from its columns: arms were hardly drawn by lot."""
+    """The arm of a row can be told from its columns: arms were hardly drawn by lot.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from surtree import EffectTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> therapy = X.pop("hormone_therapy")
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = EffectTree(max_depth=1).fit(X, y, therapy)
+    >>> caught[0].category.__name__
+    'NotRandomisedWarning'
+    """
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,13 @@ class ArmPrediction:
     p_value : float
         The probability of as much if arms were drawn by lot, times the number of questions (and one
         at most): the correction for having chosen the best of them.
+
+    Examples
+    --------
+    >>> from surtree import ArmPrediction
+    >>> told = ArmPrediction(question="menopause is post", statistic=48.1, p_value=1e-9)
+    >>> told.p_value < 0.001
+    True
     """
 
     question: str

@@ -53,6 +53,15 @@ class NodeTests:
         tested, because the column does not vary among the rows of the node.
     p_value : array of float
         The p-value of each column, adjusted for the number of columns that were tested.
+
+    Examples
+    --------
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> from surtree.heuristics import ConditionalInferenceTree
+    >>> tests = ConditionalInferenceTree(max_depth=1).fit(X, y).tests_[0]
+    >>> X.columns[tests.p_value.argmin()]
+    'positive_nodes'
     """
 
     statistic: Floats

@@ -46,6 +46,15 @@ class PrunedTree:
         Its loss on the training rows.
     tree : Tree
         The tree.
+
+    Examples
+    --------
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> from surtree.heuristics import GreedyTree
+    >>> model = GreedyTree(max_depth=2).fit(X, y)
+    >>> [(round(pruned.alpha, 1), pruned.tree.n_splits) for pruned in model.path_]
+    [(0.0, 3), (5.2, 2), (14.6, 1), (32.1, 0)]
     """
 
     alpha: float

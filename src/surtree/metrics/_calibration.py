@@ -33,6 +33,17 @@ class Calibration(ArrayValue):
         Its pointwise confidence limits; NaN where it is zero, one or NaN.
     n_rows : array of float, shape (n_groups,)
         The weight of the rows of each group: their number, if they have no weights.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> from surtree.metrics import calibration
+    >>> curves = SurTree(max_depth=2, shrinkage=3).fit(X, y).predict_survival_function(X)
+    >>> groups = calibration(y, curves, 730)
+    >>> groups.predicted.round(2), groups.observed.round(2)
+    (array([0.51, 0.73, 0.79, 0.88]), array([0.48, 0.78, 0.79, 0.94]))
     """
 
     horizon: float

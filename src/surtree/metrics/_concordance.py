@@ -27,6 +27,13 @@ class Concordance(NamedTuple):
         risk: their number, or the sum of their weights where rows have weights.
     tied_time : float
         The comparable pairs of an event and a row that is censored at the same time.
+
+    Examples
+    --------
+    >>> from surtree.metrics import concordance_index_censored
+    >>> found = concordance_index_censored([True, True, False], [1.0, 2.0, 3.0], [0.9, 0.4, 0.4])
+    >>> found.cindex, found.concordant, found.tied_risk
+    (0.8333333333333334, 2.0, 1.0)
     """
 
     cindex: float

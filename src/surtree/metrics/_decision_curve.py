@@ -30,6 +30,17 @@ class DecisionCurve(ArrayValue):
         The net benefit of acting where the predicted risk is at least the threshold.
     treat_all : array of float
         The net benefit of acting on every row. That of acting on none is zero.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> from surtree.metrics import decision_curve
+    >>> curves = SurTree(max_depth=2, shrinkage=3).fit(X, y).predict_survival_function(X)
+    >>> found = decision_curve(y, curves, 730, thresholds=[0.2, 0.4])
+    >>> found.model.round(3), found.treat_all.round(3)
+    (array([0.104, 0.049]), array([ 0.067, -0.244]))
     """
 
     horizon: float

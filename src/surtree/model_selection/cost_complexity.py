@@ -32,6 +32,15 @@ class CostComplexityPath(ArrayValue):
         The number of splits of each tree, descending to 0.
     trees : tuple of Tree
         The trees.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, cost_complexity_path
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> path = cost_complexity_path(X, y, estimator=SurTree(max_depth=2))
+    >>> path.n_splits.tolist()
+    [3, 2, 1, 0]
     """
 
     ccp_alphas: Floats

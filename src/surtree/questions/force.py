@@ -47,6 +47,15 @@ class ForcedTree:
         The same for trees that ask whatever they like, within the same limits.
     status : Status
         "optimal" where both searches were completed.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, force_questions
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> forced = force_questions(SurTree(max_depth=2), X, y, first="age")
+    >>> round(forced.loss, 1), round(forced.free_loss, 1), round(forced.cost, 1)
+    (438.6, 425.9, 12.7)
     """
 
     tree: Tree

@@ -52,6 +52,17 @@ class SizeScores(ArrayValue):
         How the size is chosen.
     shrinkage : float
         The events that the prior of each leaf is worth, for all sizes.
+
+    Examples
+    --------
+    >>> from surtree import SurTreeCV
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> sizes = SurTreeCV(max_depth=1, cv=3).fit(X, y).sizes_
+    >>> print(sizes)
+    splits  depth  training loss  held-out loss  std. error
+         0      0         0.6939         0.7110      0.0824
+         1      1         0.6465         0.6685      0.0742  best, chosen
     """
 
     max_depth: NDArray[np.int64]

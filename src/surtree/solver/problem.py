@@ -173,6 +173,13 @@ class Progress:
 
     While a table that is not in memory is read, before the search, ``reading`` says what is read,
     and the loss is infinite.
+
+    Examples
+    --------
+    >>> from surtree import Progress
+    >>> now = Progress(fraction=0.25, loss=410.0, lower_bound=369.0)
+    >>> f"{now.fraction:.0%} done, gap {1 - now.lower_bound / now.loss:.0%}"
+    '25% done, gap 10%'
     """
 
     fraction: float

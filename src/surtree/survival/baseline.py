@@ -31,6 +31,15 @@ class Baseline(ArrayValue):
     last_time : float
         The last follow-up of all rows, with an event or without; infinity where it is not known,
         as in files of version 1.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> baseline = SurTree(max_depth=0).fit(X, y).tree_.baseline
+    >>> baseline.at([365, 1825]).round(3)
+    array([0.088, 0.709])
     """
 
     times: Floats

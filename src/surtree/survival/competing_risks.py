@@ -61,6 +61,14 @@ class CauseHazards(Channels):
         How much each cause counts; one of weight zero is predicted, but the tree does not try to.
     causes : tuple of int
         The causes, ascending.
+
+    Examples
+    --------
+    >>> from surtree import CompetingRisksTree
+    >>> from surtree.datasets import load_melanoma
+    >>> objective = CompetingRisksTree(max_depth=1, causes=1).fit(*load_melanoma()).tree_.objective
+    >>> objective.causes, objective.weights, objective.sum_names
+    ((1, 2), (1.0, 0.0), ('events_1', 'hazard_1', 'events_2', 'hazard_2'))
     """
 
     causes: tuple[int, ...]

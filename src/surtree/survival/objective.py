@@ -41,6 +41,13 @@ class Objective(ABC):
 
     The loss of a tree is a constant less the gains of its leaves. The constant is the gain of one
     leaf for each row, which no tree exceeds, so no loss is negative.
+
+    Examples
+    --------
+    >>> from surtree import RelativeRisk
+    >>> objective = RelativeRisk()
+    >>> objective.sum_names, float(objective.gain([20.0, 10.0]).round(2))
+    (('events', 'hazard'), 13.86)
     """
 
     # The name in files.
@@ -410,6 +417,13 @@ class RelativeRisk(Objective):
     ----------
     shrinkage : float
         How many events the prior is worth; zero is the paper's objective.
+
+    Examples
+    --------
+    >>> from surtree import RelativeRisk
+    >>> sums = [20.0, 10.0]  # events, and how many the baseline expects
+    >>> float(RelativeRisk().predict(sums)), float(RelativeRisk(shrinkage=10).predict(sums))
+    (2.0, 1.5)
     """
 
     shrinkage: float = 0.0

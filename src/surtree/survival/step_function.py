@@ -12,7 +12,21 @@ from surtree._types import ArrayValue, Floats
 
 
 class BeyondFollowUpWarning(UserWarning):
-    """A curve was asked for times after the last follow-up, at which nobody was observed."""
+    """A curve was asked for times after the last follow-up, at which nobody was observed.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> (curve,) = SurTree(max_depth=0).fit(X, y).predict_survival_function(X[:1])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     survival = curve(10_000)
+    >>> survival, caught[0].category.__name__
+    (nan, 'BeyondFollowUpWarning')
+    """
 
 
 @dataclass(frozen=True, eq=False)

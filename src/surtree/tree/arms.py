@@ -37,6 +37,16 @@ class Arms(ArrayValue):
         The training rows of each node in each arm, and those of them with an event.
     risk : tuple of tuples of AtRiskCounts
         For each leaf, in the order of ``leaves``, one for each arm.
+
+    Examples
+    --------
+    >>> from surtree import EffectTree
+    >>> from surtree.datasets import load_rossi
+    >>> X, y = load_rossi()
+    >>> aid = X.pop("financial_aid")
+    >>> arms = EffectTree(max_depth=1).fit(X, y, aid).tree_.arms
+    >>> arms.labels, arms.n_events[0].tolist()
+    (('no', 'yes'), [66, 48])
     """
 
     labels: tuple[Label, ...]
@@ -67,6 +77,16 @@ class LeafEffect:
         Its confidence limits. They do not know that the leaf was searched for.
     n_samples, n_events : tuple of two ints
         The rows of the arm and of the reference, and those of them with an event.
+
+    Examples
+    --------
+    >>> from surtree import EffectTree
+    >>> from surtree.datasets import load_rossi
+    >>> X, y = load_rossi()
+    >>> aid = X.pop("financial_aid")
+    >>> effect = EffectTree(max_depth=1).fit(X, y, aid).effects_[0]
+    >>> effect.arm, effect.reference, round(effect.ratio, 2)
+    ('yes', 'no', 0.86)
     """
 
     leaf: int

@@ -56,6 +56,16 @@ class AtRiskCounts(ArrayValue):
         as in files of version 1.
     by_cause : array of shape (n_causes, n_steps)
         With competing risks, the weight of the events of each cause; else it is empty.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> tree = SurTree(max_depth=1).fit(X, y).tree_
+    >>> counts = tree.risk[0]
+    >>> int(counts.at_risk[0]), int(counts.deaths.sum()), counts.last_time
+    (370, 119, 2659.0)
     """
 
     step: NDArray[Any]

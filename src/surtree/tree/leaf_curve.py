@@ -28,6 +28,15 @@ class LeafCurve:
         The share of rows that have had no event yet.
     cumulative_hazard : StepFunction
         The hazard added up over time.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, leaf_curves
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> curve = leaf_curves(SurTree(max_depth=1).fit(X, y))[-1]
+    >>> curve.leaf, round(curve.survival(365), 3), curve.median
+    (2, 0.867, 1059.0)
     """
 
     leaf: int

@@ -22,6 +22,15 @@ class Size:
         No tree within the limits and with at most ``splits`` splits has a smaller loss.
     tree : Tree or LazyTree
         The tree; the same as that of the size before, if one more split gains nothing.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=2).fit(X, y)
+    >>> [(size.splits, round(size.loss, 1)) for size in model.path_]
+    [(0, 477.9), (1, 445.7), (2, 431.1), (3, 425.9)]
     """
 
     __slots__ = ("_tree", "loss", "lower_bound", "splits")

@@ -57,6 +57,17 @@ class Rule:
         The 95% confidence limits of theta.
     n_persons : int, optional
         The persons whose rows they are, where that is known.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> rule = SurTree(max_depth=1).fit(X, y).tree_.rules()[-1]
+    >>> print(rule)
+    positive_nodes > 3: theta 1.61 (180 events in 310 rows)
+    >>> rule.conditions, rule.n_events
+    (('positive_nodes > 3',), 180)
     """
 
     leaf: int
@@ -116,6 +127,20 @@ class Tree(ArrayValue):
         may be on both sides of a split. Trees of other sizes on a path do not keep them.
     arms : Arms, optional
         The arms of a trial, in the chosen tree of an `EffectTree`.
+
+    Examples
+    --------
+    >>> from surtree import SurTree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> tree = SurTree(max_depth=1).fit(X, y).tree_
+    >>> print(tree)
+                              n  events  theta  median (baseline)
+    all rows
+    ├─ positive_nodes <= 3  376     119  0.635             > 2456
+    └─ positive_nodes > 3   310     180   1.61               1059
+    >>> tree.left.tolist(), tree.n_samples.tolist(), tree.theta.round(2).tolist()
+    ([1, -1, -1], [686, 376, 310], [1.0, 0.63, 1.61])
     """
 
     column: Integers

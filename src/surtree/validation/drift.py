@@ -30,6 +30,17 @@ class ColumnDrift:
         The share of rows with a number below the least and above the greatest of training.
     unseen : float
         The share of rows with a category that training never had.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, evaluate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=1).fit(X, y)
+    >>> older = X.assign(age=X["age"] + 20)
+    >>> (age,) = (column for column in evaluate(model, older, y).columns if column.name == "age")
+    >>> age.asked, round(age.above, 2)
+    (False, 0.27)
     """
 
     name: str

@@ -41,6 +41,16 @@ class Performance:
         Its value; NaN where such rows have no such measure.
     lower, upper : float
         Its limits, from bootstrap samples of the rows; the model stays as it is.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, evaluate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=1).fit(X[:500], y[:500])
+    >>> found = evaluate(model, X[500:], y[500:])
+    >>> found["concordance"].words, round(found["concordance"].value, 2)
+    ("Harrell's C", 0.63)
     """
 
     name: str
@@ -68,6 +78,17 @@ class LeafCheck:
         Observed events divided by the expected ones, and limits: 1 is right.
     predicted, observed, observed_lower, observed_upper : tuple of float
         Survival at each horizon: as the leaf says, and the Kaplan-Meier estimate with its limits.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, evaluate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=1).fit(X[:500], y[:500])
+    >>> found = evaluate(model, X[500:], y[500:])
+    >>> leaf = found.leaves[0]
+    >>> leaf.rule, leaf.n_events, round(leaf.expected, 1)
+    ('positive_nodes <= 3', 27, 27.5)
     """
 
     leaf: int
@@ -106,6 +127,16 @@ class Evaluation:
         For trees of this package: each leaf that some row falls into.
     columns : tuple of ColumnDrift
         For trees of this package: columns whose values are not as in training; the most first.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, evaluate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=1).fit(X[:500], y[:500])
+    >>> found = evaluate(model, X[500:], y[500:])
+    >>> found.n_rows, found.n_events, round(found["concordance"].value, 2)
+    (186, 71, 0.63)
     """
 
     measures: tuple[Performance, ...]
