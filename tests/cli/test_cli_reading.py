@@ -119,7 +119,7 @@ class TestKinds:
     @pytest.mark.parametrize(
         ("name", "kind"),
         [
-            *((name, "id") for name in ("ID", "patient_id", "PatientID", "Pat.-Nr")),
+            *((name, "id") for name in ("ID", "patient_id", "PatientID", "Pat.-Nr.")),
             *((name, "number") for name in ("acid", "platelets", "covid")),
         ],
     )
@@ -175,7 +175,7 @@ class TestColumns:
             "  age     number          1  7 to 7, median 7\n"
             "  dose    number             0.5 to 5.25, median 3\n"
             "  sex     category           männlich (20), weiblich (20)\n"
-            "  seen    date               such as 2020-01-01\n"
+            "  seen    date               such as 2020-01-01; left out: dates or times of day\n"
         )
         assert result.stderr == ""
         found = json.loads(surtree("columns", path, "--type", "age=categorical", "--json").stdout)
