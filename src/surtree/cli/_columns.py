@@ -242,7 +242,8 @@ def require_columns(frame: pl.DataFrame, names: Collection[str]) -> None:
     """Raise an error if a column is absent; it suggests a similar name."""
     for name in names:
         if name not in frame.columns:
-            close = get_close_matches(name, frame.columns, 1)
+            longer = [one for one in frame.columns if name.lower() in one.lower()]
+            close = get_close_matches(name, frame.columns, 1) or longer
             hint = f"did you mean {close[0]!r}?" if close else f"there are {_listed(frame.columns)}"
             raise UserError(f"there is no column {name!r}: {hint}")
 

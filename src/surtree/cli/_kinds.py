@@ -15,7 +15,9 @@ _FEWEST_CELLS = 20
 # A sentence has at least so many words.
 _SENTENCE = 4
 # Words at the end of the name of a column that tells rows or persons apart.
-_ID_NAME = re.compile(r"(?i:(?:^|[ _.-])(?:id|nr|no|number|nummer|index|key))$|[a-z](?:ID|Id|Nr)$")
+_ID_NAME = re.compile(
+    r"(?i:(?:^|[ _.-])(?:id|nr|no|number|nummer|index|key))\W*$|[a-z](?:ID|Id|Nr)\W*$"
+)
 
 _LEFT_OUT = {
     "date": "dates or times of day",

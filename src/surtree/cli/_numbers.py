@@ -25,25 +25,32 @@ def numbers(texts: pl.Series, decimal: str = ".") -> pl.Series:
         The decimal mark; the other one may stand between thousands.
     """
     texts = texts.str.strip_chars()
-    if decimal == ".":
-        plain = texts.cast(pl.Float64, strict=False)
-        if not (texts.is_not_null() & plain.is_null()).any():
-            return plain
-    percent = texts.str.ends_with("%").fill_null(False)
-    bare = texts.str.replace(_PERCENT, "").str.replace(_MINUS, "-", literal=True)
-    digits = pl.Series(bare)
-    for mark in (_other(decimal), *_GROUPING):
-        digits = digits.str.replace_all(mark, "", literal=True)
+    found = _plain(texts, decimal)
+    others = (texts.is_not_null() & found.is_null()).arg_true()
+    if others.is_empty():
+        return found
+    rest = texts.gather(others)
+    bare = rest.str.replace(_PERCENT, "").str.replace(_MINUS, "-", literal=True)
+    digits = bare.str.replace_all(f"[{_escaped(_other(decimal))}{''.join(_GROUPING)}]", "")
     value = digits.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
     value = _where(bare.str.contains(_pattern(decimal)), value)
-    if decimal == ".":
-        value = _coalesce(plain, value)
-    if not percent.any():
-        return value
+    if value.is_null().all():
+        return found
+    found = found.scatter(others, value)
+    if not rest.str.ends_with("%").any():
+        return found
     # 0.45 and 45 % in one column may be the same, or not: the rarer way is no number.
-    is_number = value.is_not_null()
-    mostly = int((percent & is_number).sum()) * 2 > int(is_number.sum())
-    return _where(percent if mostly else ~percent, value)
+    percent = texts.str.ends_with("%")
+    mostly = 2 * int((percent & found.is_not_null()).sum()) > int(found.is_not_null().sum())
+    return _where(percent if mostly else ~percent, found)
+
+
+def _plain(texts: pl.Series, decimal: str) -> pl.Series:
+    """Return the numbers that have digits, a sign, a decimal mark and an exponent at most."""
+    if decimal == ",":
+        texts = _where(~texts.str.contains(".", literal=True), texts)
+        texts = texts.str.replace(",", ".", literal=True)
+    return texts.cast(pl.Float64, strict=False)
 
 
 def find_decimal(columns: Iterable[pl.Series]) -> str | None:
@@ -69,13 +76,15 @@ def find_decimal(columns: Iterable[pl.Series]) -> str | None:
 def has_evidence(texts: pl.Series, decimal: str) -> bool:
     """Return whether a column is of numbers, some of which can only have this decimal mark."""
     found = texts.drop_nulls()
+    found = found.filter(found.str.contains(decimal, literal=True))
     mark, other = _escaped(decimal), _escaped(_other(decimal))
     fraction = found.str.contains(rf"^[+-]?\d*{mark}\d+{_PERCENT[:-1]}?$")
     thousands = found.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(?:{mark}\d{{3}})+{_PERCENT[:-1]}?$")
     both = found.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(?:{other}\d{{3}})+{mark}\d+$")
     if not ((fraction & ~thousands) | both).any():
         return False
-    return int(numbers(found, decimal).is_not_null().sum()) > MOSTLY * len(found)
+    n_numbers = int(numbers(texts, decimal).is_not_null().sum())
+    return n_numbers > MOSTLY * (len(texts) - texts.null_count())
 
 
 def may_be_either(texts: pl.Series) -> bool:
@@ -120,7 +129,3 @@ def _escaped(mark: str) -> str:
 
 def _where(condition: pl.Series, value: pl.Series) -> pl.Series:
     return pl.select(pl.when(condition).then(value)).to_series()
-
-
-def _coalesce(first: pl.Series, second: pl.Series) -> pl.Series:
-    return pl.select(pl.coalesce(first, second)).to_series()

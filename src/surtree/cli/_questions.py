@@ -12,6 +12,7 @@ from surtree.cli import _options as options
 from surtree.cli._columns import require_columns
 from surtree.cli._console import failures, guarded, show, show_json, warnings_said
 from surtree.cli._files import Format, read_table, require_outputs
+from surtree.cli._kinds import kind_of
 from surtree.cli._page import read_page
 from surtree.cli._survey import long_table, survey, survey_json
 from surtree.cli._survival import TargetColumns
@@ -143,7 +144,10 @@ def _show_reading(data: Path, form: Format, asked: Asked, *, json: bool) -> None
     """Show what was read, of every column, without a target."""
     table = read_table(data, form, as_texts=asked.as_texts)
     require_columns(table.frame, [one.column for one in asked.types or ()])
-    found = survey(table, kinds={one.column: one.reading.as_kind for one in asked.types or ()})
+    kinds = {column.name: kind_of(column) for column in table.frame}
+    kinds |= {one.column: one.reading.as_kind for one in asked.types or ()}
+    left_out = {name: kind.left_out for name, kind in kinds.items() if kind.left_out}
+    found = survey(table, kinds=kinds, left_out=left_out)
     if json:
         show_json({"rows": len(table.frame), "columns": survey_json(table, found)})
     else:

@@ -205,7 +205,7 @@ def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
         persons = frame[target.id].cast(pl.String).to_numpy()
         with failures(ValueError, about=f"column {target.id!r}: "):
             read_persons(persons, found.time, found.entry)
-    groups = None if target.group is None else frame[target.group].cast(pl.String).to_numpy()
+    groups = None if target.group is None else frame[target.group].to_numpy()
     return Survival(y, entries, weights, frozenset(target.roles(frame)), persons, causes, groups)
 
 

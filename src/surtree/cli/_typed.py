@@ -70,9 +70,11 @@ def _cleaned(column: pl.Series, missing: Collection[str]) -> pl.Series:
 def _typed(column: pl.Series, marks: list[str]) -> tuple[pl.Series, str]:
     if column.null_count() == len(column):
         return column, ""
-    truth = column.str.to_lowercase().replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
-    if truth.null_count() == column.null_count():
-        return truth, ""
+    if str(column.drop_nulls()[0]).lower() in _TRUTH:
+        words = column.str.to_lowercase()
+        truth = words.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+        if truth.null_count() == column.null_count():
+            return truth, ""
     for mark in marks:
         values = numbers(column, mark)
         if values.null_count() == column.null_count():
