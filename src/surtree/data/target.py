@@ -37,7 +37,18 @@ _GREATEST_WEIGHT = 1e100
 
 
 class AllEventsWarning(UserWarning):
-    """A target of times alone: every row counts as an event."""
+    """A target of times alone: every row counts as an event.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from surtree import AllEventsWarning, SurTree
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", AllEventsWarning)
+    ...     model = SurTree(max_depth=1).fit([[1.0], [2.0], [3.0], [4.0]], [5.0, 6.0, 1.0, 2.0])
+    >>> int(model.tree_.n_events[0])
+    4
+    """
 
 
 class _AllEvents:
