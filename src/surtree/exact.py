@@ -10,6 +10,7 @@ put together in the end, rounded once. The result is that of `math.fsum`, for ma
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -150,6 +151,8 @@ class Terms:
             return cls(Grid(), values[None])
         size = np.abs(values)
         most, least = float(size.max()), float(size.min())
+        if not math.isfinite(most):
+            return cls(Grid(), values[None])  # so is any sum
         if least == 0:
             least = float(size[size > 0].min(initial=most))
         grid = Grid.covering(size.size, most, least)
@@ -173,6 +176,51 @@ class Terms:
     def total_by(self, group: NDArray[Any], n_groups: int) -> Floats:
         """Return the sum of the terms of each group."""
         return self.grid.join(self.parts_by(group, n_groups))
+
+
+@dataclass(frozen=True, eq=False)
+class TermStack:
+    """Several kinds of terms, their parts as the lines of one array.
+
+    Parameters
+    ----------
+    lines : array of float of shape (n_lines, n_terms)
+        The parts.
+    kinds : tuple of (Grid, slice)
+        For each kind, its grid and its lines.
+    """
+
+    lines: Floats
+    kinds: tuple[tuple[Grid, slice], ...]
+
+    @classmethod
+    def of(cls, kinds: Sequence[Terms], *, merges: bool = False) -> TermStack:
+        """Return the stack of some terms.
+
+        Parameters
+        ----------
+        kinds : sequence of Terms
+            The terms of each kind.
+        merges : bool
+            Whether whole numbers that are those of another kind too have no lines of their own.
+        """
+        lines: list[Floats] = []
+        whole: list[int] = []  # lines
+        places = []
+        for terms in kinds:
+            first = len(lines)
+            if merges and not terms.grid.units:
+                equal = (line for line in whole if np.array_equal(lines[line], terms.parts[0]))
+                first = next(equal, first)
+                whole.append(first)
+            if first == len(lines):
+                lines += list(terms.parts)
+            places.append((terms.grid, slice(first, first + len(terms.parts))))
+        return cls(np.stack(lines), tuple(places))
+
+    def join(self, sums: Floats) -> list[Floats]:
+        """Return the sums of each kind, from the sums of the lines, (n_lines, ...)."""
+        return [grid.join(sums[lines]) for grid, lines in self.kinds]
 
 
 def _are_whole(values: Floats) -> bool:
