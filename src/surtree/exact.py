@@ -79,12 +79,13 @@ class Grid:
         if not self.units:
             return rest[None]
         parts = np.empty((len(self.units), *rest.shape))
-        for part, unit in zip(parts, self.units, strict=True):
+        for part, unit in zip(parts[:-1], self.units, strict=False):
             # Beside a number of 2**52 units there is no room for fractions of one.
             shift = 1.5 * 2.0**52 * unit
             np.add(rest, shift, out=part)
             part -= shift
             rest = rest - part
+        parts[-1] = rest
         return parts
 
     def join(self, sums: Floats) -> Floats:
@@ -147,15 +148,16 @@ class Terms:
         >>> Terms.of(np.full(10, 0.1)).total, float(np.cumsum(np.full(10, 0.1))[-1])
         (1.0, 0.9999999999999999)
         """
-        if _are_whole(values[:_A_FEW]) and _are_whole(values):
+        low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+        most = max(high, -low)
+        # Where terms are not finite, a sum that rounds is as good as another.
+        if not math.isfinite(most) or (
+            most * values.size <= _MOST_WHOLE and _are_whole(values[:_A_FEW]) and _are_whole(values)
+        ):
             return cls(Grid(), values[None])
         size = np.abs(values)
-        most, least = float(size.max()), float(size.min())
-        if not math.isfinite(most):
-            return cls(Grid(), values[None])  # so is any sum
-        if least == 0:
-            least = float(size[size > 0].min(initial=most))
-        grid = Grid.covering(size.size, most, least)
+        least = float(size.min()) or float(np.where(size > 0, size, most).min())
+        grid = Grid.covering(values.size, most, least)
         return cls(grid, grid.split(values))
 
     @cached_property
@@ -224,11 +226,7 @@ class TermStack:
 
 
 def _are_whole(values: Floats) -> bool:
-    """Return whether all terms are whole numbers, and so few and small that any sum is exact."""
-    if not bool((np.rint(values) == values).all()):
-        return False
-    most = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    return most * values.size <= _MOST_WHOLE
+    return bool((np.rint(values) == values).all())
 
 
 def _stack(lines: list[NDArray[Any]]) -> NDArray[Any]:
