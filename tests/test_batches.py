@@ -10,6 +10,7 @@ from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.core import Problem, TripleTables
 from surtree.solver.problem import BinnedRows, Forest, Limits, Rounding
+from surtree.survival.bounds import unit_of
 from surtree.tree.build import trees_of_sums
 
 LIMITS = Limits(3, min_samples_leaf=5)
@@ -47,6 +48,9 @@ def test_batches_add_up_to_the_fit_of_all_rows(model, seed):
     known[1::2] = np.nan  # hazards
     unit = objective.unit(known, data.sums.weight_terms.total, baseline)
     assert unit == data.sums.unit
+    most = float(objective.core_values(data.sums.total[:, None]).max())
+    assert most < 2.0**51 * unit
+    assert unit <= 2 * unit_of(most)
     rounding = Rounding(unit, objective.is_uneven(np.array([weight.min(), weight.max()])))
     n = weight.size
     grids = objective.node_grids(n, (weight.min(), weight.max()), baseline)

@@ -12,13 +12,9 @@ from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
 from surtree.exact import Grid
 from surtree.survival.baseline import Baseline, nelson_aalen
+from surtree.survival.bounds import channel_grids, hazard_bound
 from surtree.survival.channels import Channels
-from surtree.survival.objective import (
-    channel_grids,
-    hazard_bound,
-    row_counts,
-    saturated_gain,
-)
+from surtree.survival.objective import row_counts, saturated_gain
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,10 @@ A new objective is a class here (or in a file of its own, named in `OBJECTIVES`)
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,9 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.data.target import Target
-from surtree.exact import Grid, Terms
+from surtree.exact import Grid, Terms, TermStack
 from surtree.parameters import require_shrinkage
 from surtree.survival.baseline import Baseline, nelson_aalen
+from surtree.survival.bounds import channel_grids, hazard_bound, unit_of
 
 # Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
 EVEN_WEIGHTS = 1e5
@@ -30,10 +29,6 @@ MOST_PRIOR = 1e5
 # The same for the hazard of all rows, where weights are uneven. Without weights it is hardly above
 # the events; it is where the heaviest rows left before the first event.
 MOST_HAZARD = 1e3
-# More than the rounding of sums over the baseline's steps and the rows.
-_ROUNDING = 2.0**-20
-# The logarithm of no double but one is closer to zero.
-_LEAST_LOG = 2.0**-54
 
 
 class Objective(ABC):
@@ -261,7 +256,7 @@ class RowSums:
 
     @cached_property
     def unit(self) -> float:
-        """The unit of the sums of the core: the total of each is less than 2**53 of it."""
+        """The unit of the sums of the core: the total of each is less than 2**51 of it."""
         if self.baseline is not None:
             samples = self.counts["samples"]
             weight = self.weight_terms if (samples == 1).all() else Terms.of(samples * self.weight)
@@ -293,34 +288,17 @@ class RowSums:
         return self.objective.is_uneven(self.weight)
 
     @cached_property
-    def node_values(self) -> NodeValues:
+    def node_values(self) -> TermStack:
         """What a tree adds up over the rows of each node.
 
         The kinds are the sums of the objective, the constant, rows, rows with events, and weight.
         """
         counts = np.stack([np.ones(self.weight.size), self.counts["events"]])
-        kinds = [
-            *self.terms,
-            self._constant_terms,
-            *(Terms(Grid(), count[None]) for count in counts),
-            self.weight_terms,
-        ]
-        lines: list[Floats] = []
-        whole: list[int] = []  # lines
-        places = []
-        for terms in kinds:
-            first = len(lines)
-            if not terms.grid.units:
-                # Equal lines (without weights there are some) are added up once.
-                equal = (k for k in whole if np.array_equal(lines[k], terms.parts[0]))
-                first = next(equal, first)
-                whole.append(first)
-            if first == len(lines):
-                lines += list(terms.parts)
-            places.append((terms.grid, slice(first, first + len(terms.parts))))
-        return NodeValues(np.stack(lines), tuple(places))
+        whole = (Terms(Grid(), count[None]) for count in counts)
+        kinds = [*self.terms, self._constant_terms, *whole, self.weight_terms]
+        return TermStack.of(kinds, merges=True)
 
-    def node_values_on(self, grids: Sequence[Grid]) -> NodeValues:
+    def node_values_on(self, grids: Sequence[Grid]) -> TermStack:
         """Return the same, cut on some grids: sums of different rows may then be added.
 
         Parameters
@@ -330,10 +308,9 @@ class RowSums:
         """
         ones = np.ones(self.weight.size)
         kinds = [*self.values, self.constants, ones, self.counts["events"], self.weight]
-        parts = [grid.split(line) for grid, line in zip(grids, kinds, strict=True)]
-        ends = accumulate(map(len, parts), initial=0)
-        lines = (slice(*border) for border in pairwise(ends))
-        return NodeValues(np.concatenate(parts), tuple(zip(grids, lines, strict=True)))
+        return TermStack.of(
+            [Terms(grid, grid.split(line)) for grid, line in zip(grids, kinds, strict=True)]
+        )
 
     def take(self, rows: NDArray[Any]) -> RowSums:
         """Return the sums of some rows, given by their positions or by a mask."""
@@ -368,38 +345,6 @@ class RowSums:
         n_leaves = int(label.max()) + 1
         sums = np.stack([terms.total_by(label, n_leaves) for terms in self.terms])
         return self.constant - float(self.objective.gain(sums).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class NodeValues:
-    """What is added up over the rows of each node.
-
-    Parameters
-    ----------
-    lines : array of float of shape (n_lines, n_rows)
-        Parts of values: their sums are exact, in any order.
-    kinds : tuple of (Grid, slice)
-        For each kind of sum, its grid and its lines.
-    """
-
-    lines: Floats
-    kinds: tuple[tuple[Grid, slice], ...]
-
-    def join(self, sums: Floats) -> list[Floats]:
-        """Return the sums of each kind, from the sums of the lines, (n_lines, n_nodes)."""
-        return [grid.join(sums[lines]) for grid, lines in self.kinds]
-
-
-def unit_of(most: float) -> float:
-    """Return the unit of the core for sums whose totals are at most so much.
-
-    Parameters
-    ----------
-    most : float
-        Not negative.
-    """
-    # Less than 2**51 units: two spare bits, as each row has at least one unit of exposure.
-    return math.ldexp(1.0, math.frexp(most if most > 0 else 1.0)[1] - 51)
 
 
 @dataclass(frozen=True)
@@ -515,55 +460,6 @@ class RelativeRisk(Objective):
 
 
 RELATIVE_RISK = RelativeRisk()
-
-
-def hazard_bound(events: float, weight: float, baseline: Baseline) -> float:
-    """Return what the weighted hazard of all rows does not exceed, at most twice as much as it is.
-
-    At each event time the baseline adds deaths over weight at risk to the hazard of the weight at
-    risk: all rows together have as much hazard as events, and the floor where they left before the
-    first event. Rows that did not have at least the floor each, as it is the smallest step.
-
-    Parameters
-    ----------
-    events, weight : float
-        The weight of all events and of all rows.
-    baseline : Baseline
-        That of the same rows.
-    """
-    return (events + baseline.floor * weight) * (1.0 + _ROUNDING)
-
-
-def channel_grids(
-    n_rows: int,
-    weights: tuple[float, float],
-    baselines: Sequence[Baseline],
-    factors: Sequence[float],
-) -> tuple[Grid, ...]:
-    """Return grids for the sums of nodes that have a channel for each of some baselines.
-
-    Parameters
-    ----------
-    n_rows : int
-        The number of all rows.
-    weights : tuple of float
-        The weights of the lightest and of the heaviest row.
-    baselines : sequence of Baseline
-        The baseline of each channel.
-    factors : sequence of float
-        How much each channel counts in the constant.
-    """
-    lightest, heaviest = weights
-    weight = Grid.covering(n_rows, heaviest, lightest)
-    grids, most_logs = [], []
-    for baseline in baselines:
-        floor, most = baseline.floor, float(baseline.cumulative_hazard.max(initial=baseline.floor))
-        grids += [weight, Grid.covering(n_rows, heaviest * most, lightest * floor)]
-        most_logs.append(max(abs(math.log(floor)), abs(math.log(most))))
-    most_factor, least_factor = max(factors), min(factor for factor in factors if factor > 0)
-    most = max(most_factor * heaviest * max(most_logs), lightest)
-    constant = Grid.covering(n_rows, most, least_factor * lightest * _LEAST_LOG)
-    return (*grids, constant, Grid(), Grid(), weight)
 
 
 def require_visible_events(sums: RowSums, hazard: float) -> None:
