@@ -42,8 +42,8 @@ def test_selection_finds_the_thresholds_of_all_values(batches, n_thresholds, kep
     places = quantile_places(bounds.n, n_thresholds)
     intervals = bounds.around(np.concatenate((places, places + 1)))
     found = Selection.empty(len(intervals))
-    for tally in tallies:
-        found = found + Selection.of(tally, intervals)
+    for array, n in zip(arrays, repeats, strict=True):
+        found = found + Selection.of(array, n, intervals)
     some = found.counts(intervals, (distinct[0], distinct[-1]))
     assert some.sums.sum() == counts.sum()
     # Beside each threshold are the same two values.

@@ -110,9 +110,8 @@ class BinTotalsPass:
         if self.by_risk:
             lines = self.values.of_rows(rows.target, rows.weight)
             for number in self.by_risk:
-                size = self.coders[number].n_bins + 1
-                found = [np.bincount(bins[number], line, minlength=size) for line in lines]
-                partial.by_risk[number] = partial.by_risk.get(number, np.zeros(1)) + np.array(found)
+                found = lines.by(bins[number].astype(np.intp), self.coders[number].n_bins + 1)
+                partial.by_risk[number] = partial.by_risk.get(number, np.zeros(1)) + found
         if partial.first is None:
             partial.first = np.array([line[0] for line in bins], dtype=np.intp)
         return partial

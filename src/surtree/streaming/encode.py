@@ -19,7 +19,7 @@ from surtree.data.table import Column
 from surtree.exact import Grid
 from surtree.solver.restriction import quantile_places
 from surtree.streaming.column_summary import ColumnSummary
-from surtree.streaming.quantiles import joined
+from surtree.streaming.quantiles import Intervals
 from surtree.streaming.tally import Tally
 
 Bins = NDArray[np.uint16]
@@ -229,7 +229,7 @@ class CodedColumns:
         return ranked, moved
 
 
-def wanted_intervals(summary: ColumnSummary, encoder: Encoder) -> list[tuple[float, float]]:
+def wanted_intervals(summary: ColumnSummary, encoder: Encoder) -> Intervals:
     """Return where the values lie that the cuts of a long column are made from.
 
     Parameters
@@ -242,7 +242,7 @@ def wanted_intervals(summary: ColumnSummary, encoder: Encoder) -> list[tuple[flo
     assert summary.bounds is not None
     given = (encoder.thresholds or {}).get(summary.name)
     if given is not None:
-        return joined([(float(value), float(value)) for value in given])
+        return summary.bounds.beside(np.array(list(given), dtype=np.float64))
     if encoder.n_thresholds is None:
         raise ValueError(
             f"Column {summary.name!r} has more than {MAX_BINS:,} distinct values, and at most "

@@ -7,7 +7,7 @@ MOST_VALUES = 100_000
 # Texts with more distinct values than this are refused.
 MOST_CATEGORIES = 100_000
 # How many values a summary of ranks keeps.
-RANKS_KEPT = 4096
+RANKS_KEPT = 8192
 # Distinct outcomes of rows that are evaluated, of about a hundred bytes each.
 MOST_OUTCOMES = 20_000_000
 # Where tables can be made of more rows than this that are distinct, they are.

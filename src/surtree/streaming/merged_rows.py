@@ -188,7 +188,7 @@ class MergePass:
         """Add the rows of a batch."""
         rows = self.names.read(batch)
         bins = [coder.bins(rows.column(coder.name)) for coder in self.coders]
-        lines = self.values.of_rows(rows.target, rows.weight)
+        lines = self.values.of_rows(rows.target, rows.weight).whole()
         partial.n_rows += rows.n
         partial.add(DistinctRows.of(self.packing.pack(bins, rows.n), lines), self.most)
         return partial

@@ -16,6 +16,8 @@ from surtree._types import Floats
 from surtree.streaming import limits
 from surtree.streaming.tally import Tally
 
+Intervals = list[tuple[float, float]]
+
 
 @dataclass(frozen=True, eq=False)
 class RankBounds:
@@ -67,8 +69,8 @@ class RankBounds:
         chosen = np.union1d(np.minimum(chosen, self.values.size - 1), [0, self.values.size - 1])
         return RankBounds(self.values[chosen], self.least[chosen], self.most[chosen])
 
-    def around(self, places: Floats) -> list[tuple[float, float]]:
-        """Return intervals, ends included, that hold the values at some places of the sorted list.
+    def around(self, places: Floats) -> Intervals:
+        """Return where the values at some places of the sorted list are, and their neighbours.
 
         Parameters
         ----------
@@ -78,28 +80,30 @@ class RankBounds:
         Returns
         -------
         list of tuple
-            Disjoint and ascending.
+            Intervals, ends included, disjoint and ascending; both ends are values.
         """
         # What surely has at most as many rows up to it as the place is below the value there, and
         # what surely has more is not.
         first = np.searchsorted(self.most, places, side="right") - 1
         last = np.searchsorted(self.least, places, side="right")
-        ends = [
-            (float(self.values[max(low, 0)]), float(self.values[min(high, self.values.size - 1)]))
-            for low, high in zip(first.tolist(), last.tolist(), strict=True)
-        ]
-        return joined(ends)
+        return self._between(first - 1, last + 1)
 
+    def beside(self, values: Floats) -> Intervals:
+        """Return where the neighbours of some numbers are, as `around` does."""
+        first = np.searchsorted(self.values, values, side="right") - 1
+        return self._between(first, first + 1)
 
-def joined(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return intervals as disjoint ones that cover the same, ascending."""
-    out: list[tuple[float, float]] = []
-    for low, high in sorted(intervals):
-        if out and low <= out[-1][1]:
-            out[-1] = (out[-1][0], max(out[-1][1], high))
-        else:
-            out.append((low, high))
-    return out
+    def _between(self, first: NDArray[np.intp], last: NDArray[np.intp]) -> Intervals:
+        """Return intervals from and to values that are kept, where they overlap as one."""
+        end = self.values.size - 1
+        found: Intervals = []
+        pairs = zip(np.maximum(first, 0).tolist(), np.minimum(last, end).tolist(), strict=True)
+        for low, high in sorted(pairs):
+            start, stop = float(self.values[low]), float(self.values[high])
+            if found and start <= found[-1][1]:
+                start = found.pop()[0]
+            found.append((start, stop))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,60 +116,53 @@ class Selection:
         The values in the intervals, and how often they occur.
     below : array of float of shape (n_intervals,)
         How many rows are below each interval.
-    before, after : array of float of shape (n_intervals,)
-        The greatest value below each interval, and the least above it: minus infinity, and
-        infinity, where there is none.
     n : float
         The number of rows.
     """
 
     inside: Tally
     below: Floats
-    before: Floats
-    after: Floats
     n: float = 0.0
 
     @classmethod
     def empty(cls, n_intervals: int) -> Selection:
         """Return the selection from no rows."""
-        none = np.full(n_intervals, np.inf)
-        return cls(Tally.empty(1), np.zeros(n_intervals), -none, none)
+        return cls(Tally.empty(1), np.zeros(n_intervals))
 
     @classmethod
-    def of(cls, counts: Tally, intervals: list[tuple[float, float]]) -> Selection:
-        """Select from rows that are known."""
-        if not counts.size:
-            return cls.empty(len(intervals))
-        keys, n = counts.keys, counts.sums[0]
-        low, high = np.array(intervals).T
-        first = np.searchsorted(keys, low, side="left")
-        last = np.searchsorted(keys, high, side="right")
-        ends = np.concatenate(([0.0], np.cumsum(n)))
-        chosen: NDArray[np.intp] = np.concatenate(
-            [np.arange(*ends) for ends in zip(first, last, strict=True)]
-        ).astype(np.intp)
-        return cls(
-            Tally(keys[chosen], n[None, chosen]),
-            ends[first],
-            np.concatenate(([-np.inf], keys))[first],
-            np.append(keys, np.inf)[last],
-            float(ends[-1]),
-        )
+    def of(cls, values: Floats, repeats: Floats | None, intervals: Intervals) -> Selection:
+        """Select from some rows, without sorting them.
+
+        Parameters
+        ----------
+        values : array of float
+            Their values.
+        repeats : array of float, optional
+            How often each row counts; once if None.
+        intervals : list of tuple
+            The intervals.
+        """
+        chosen = np.zeros(values.size, dtype=bool)
+        below = np.empty(len(intervals))
+        for place, (low, high) in enumerate(intervals):
+            is_below = values < low
+            below[place] = (
+                np.count_nonzero(is_below) if repeats is None else repeats[is_below].sum()
+            )
+            chosen |= ~is_below & (values <= high)
+        held = np.flatnonzero(chosen)
+        if repeats is None:
+            return cls(Tally.counts(values[held]), below, float(values.size))
+        return cls(Tally.of(values[held], [repeats[held]]), below, float(repeats.sum()))
 
     def __add__(self, other: Selection) -> Selection:
-        return Selection(
-            self.inside + other.inside,
-            self.below + other.below,
-            np.maximum(self.before, other.before),
-            np.minimum(self.after, other.after),
-            self.n + other.n,
-        )
+        return Selection(self.inside + other.inside, self.below + other.below, self.n + other.n)
 
-    def counts(self, intervals: list[tuple[float, float]], seen: tuple[float, float]) -> Tally:
+    def counts(self, intervals: Intervals, seen: tuple[float, float]) -> Tally:
         """Return distinct values that stand for all, and how often each counts.
 
-        Inside the intervals they are all that there are, and so are their neighbours; the rows in
-        a gap between intervals count for the first and the last value there.
+        Those of the intervals are all there. Rows in a gap before an interval count for its first
+        value: that changes no rank inside of it, nor after.
 
         Parameters
         ----------
@@ -174,17 +171,15 @@ class Selection:
         seen : tuple of two floats
             The least and the greatest value of all.
         """
-        last = np.searchsorted(self.inside.keys, [high for _, high in intervals], side="right")
-        ends = np.concatenate(([0.0], np.cumsum(self.inside.sums[0])))[last]
-        within = np.diff(ends, prepend=0.0)
-        # Gaps are before the first interval, between two, and after the last.
-        in_gap = np.append(self.below, self.n) - np.concatenate(([0.0], self.below + within))
-        starts = np.concatenate(([seen[0]], self.after))
-        stops = np.append(self.before, seen[1])
-        found = self.inside
-        for start, stop, n in zip(starts, stops, in_gap, strict=True):
-            if n > 0:
-                ends_of_gap = np.array([start, stop]) if start < stop else np.array([start])
-                shares = np.array([1.0, n - 1.0]) if start < stop else np.array([n])
-                found = found + Tally(ends_of_gap, shares[None])
-        return found
+        keys, n = self.inside.keys, self.inside.sums[0].copy()
+        first = np.searchsorted(keys, [low for low, _ in intervals])
+        before = np.concatenate(([0.0], np.cumsum(n)))[first]
+        in_gap = np.diff(self.below - before, prepend=0.0)
+        n[first] += in_gap
+        found = Tally(keys, n[None])
+        # The ends are there too; who is counted there cannot be told from the others in the gap.
+        if keys[0] > seen[0]:
+            n[0] -= 1.0
+            found = Tally(np.array([seen[0]]), np.ones((1, 1))) + found
+        after = self.n - float(found.sums.sum())
+        return found + Tally(np.array([seen[1]]), np.array([[after]])) if after > 0 else found

@@ -85,8 +85,8 @@ class RowValues:
         """How many numbers a row adds."""
         return self._borders[-1]
 
-    def of_rows(self, target: Target, weight: Floats) -> Floats:
-        """Return what rows add, of shape (n_lines, n_rows).
+    def of_rows(self, target: Target, weight: Floats) -> RowLines:
+        """Return what rows add.
 
         The lines are rows, rows with events, exposure in units of the core, parts of the hazard
         and of the constant; and where rows have weights, events in units of the core, parts of
@@ -98,15 +98,14 @@ class RowValues:
             times, place = group(target.time)
             known = Target(np.ones(times.size, dtype=bool), times)
             by_time = self._hazards(known, np.ones(times.size))
-            lines = by_time[:, place]
-            lines[1 + self.hazard_grid.n_parts :] *= event
-            return np.concatenate([np.ones((1, event.size)), event[None], lines])
+            n_always = 1 + self.hazard_grid.n_parts
+            return LinesByTime(event, place, by_time[:n_always], by_time[n_always:])
         found = [np.ones((1, event.size)), event[None], self._hazards(target, weight)]
         if not self.weights.are_one:
             parts, died = self.weights.grid.split(weight), np.where(target.event, weight, 0.0)
             units = np.rint(died / self.unit) * self.unit
             found += [units[None], parts, np.where(target.event, parts, 0.0)]
-        return np.concatenate(found)
+        return RowLines(np.concatenate(found))
 
     def _hazards(self, target: Target, weight: Floats) -> Floats:
         """Return exposures, parts of hazards and of constants."""
@@ -117,10 +116,10 @@ class RowValues:
             [exposure[None], self.hazard_grid.split(values[1]), self.constant_grid.split(constants)]
         )
 
-    def core_sums(self, lines: Floats) -> tuple[Floats, dict[str, Floats]]:
-        """Return sums and counts as the core takes them, of rows that add these lines."""
-        own = self._borders[5] if not self.weights.are_one else 1
-        return lines[[own, 2]], {"samples": lines[0], "events": lines[1]}
+    @property
+    def events_line(self) -> int:
+        """The line of the events in units of the core."""
+        return 1 if self.weights.are_one else self._borders[5]
 
     def sums(self, lines: Floats) -> MergedSums:
         """Return what merged rows add, given the sums of the lines over the rows of each."""
@@ -143,7 +142,7 @@ class RowValues:
         repeats = lines[weight][0] if self.weights.are_whole else lines[samples][0]
         return MergedSums(
             self.objective,
-            *self.core_sums(lines),
+            *RowLines(lines).core(self.events_line),
             repeats,
             np.zeros(0),
             self.baseline,
@@ -152,6 +151,79 @@ class RowValues:
             exact_unit=self.unit,
             exact_node_values=node_values,
         )
+
+
+class RowLines:
+    """What each row of a batch adds.
+
+    Parameters
+    ----------
+    lines : array of float of shape (n_lines, n_rows)
+        The numbers.
+    """
+
+    def __init__(self, lines: Floats) -> None:
+        self._lines = lines
+
+    def whole(self) -> Floats:
+        """Return the numbers of all rows, of shape (n_lines, n_rows)."""
+        return self._lines
+
+    def by(self, place: NDArray[np.intp], n_places: int) -> Floats:
+        """Return the sums over the rows of each place, of shape (n_lines, n_places)."""
+        return np.array([np.bincount(place, line, minlength=n_places) for line in self.whole()])
+
+    def core(self, events: int) -> tuple[Floats, dict[str, Floats]]:
+        """Return sums and counts as the core takes them, given the line of its events."""
+        lines = self.whole()
+        return lines[[events, 2]], {"samples": lines[0], "events": lines[1]}
+
+
+class LinesByTime(RowLines):
+    """The same where all but rows and events is a function of time.
+
+    Parameters
+    ----------
+    event : array of float
+        One where a row has an event.
+    place : array of int
+        The place of the time of each row among the distinct ones.
+    always, with_event : array of float of shape (n_lines, n_times)
+        What all rows of a time add, and what those with an event add.
+    """
+
+    def __init__(
+        self, event: Floats, place: NDArray[np.intp], always: Floats, with_event: Floats
+    ) -> None:
+        self._event, self._place = event, place
+        self._always, self._with_event = always, with_event
+
+    def whole(self) -> Floats:
+        """Return the numbers of all rows."""
+        ones = np.ones((1, self._event.size))
+        rest = (self._always[:, self._place], self._with_event[:, self._place] * self._event)
+        return np.concatenate([ones, self._event[None], *rest])
+
+    def by(self, place: NDArray[np.intp], n_places: int) -> Floats:
+        """Return the sums over the rows of each place: how many of each time are enough."""
+        n_times = self._always.shape[1]
+        cell, n_cells = place * n_times + self._place, n_places * n_times
+        n_rows = np.bincount(cell, minlength=n_cells).reshape(n_places, n_times)
+        n_events = np.bincount(cell, self._event, minlength=n_cells).reshape(n_places, n_times)
+        # Whole numbers of a unit, so that sums of products are exact.
+        return np.concatenate(
+            [
+                n_rows.sum(axis=1, dtype=np.float64)[None],
+                n_events.sum(axis=1)[None],
+                np.einsum("lt,pt->lp", self._always, n_rows.astype(np.float64)),
+                np.einsum("lt,pt->lp", self._with_event, n_events),
+            ]
+        )
+
+    def core(self, events: int) -> tuple[Floats, dict[str, Floats]]:
+        """Return sums and counts as the core takes them."""
+        values = np.stack([self._event, self._always[0][self._place]])
+        return values, {"samples": np.ones(self._event.size), "events": self._event}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

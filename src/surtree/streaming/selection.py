@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surtree.streaming.batches import Batch
-from surtree.streaming.quantiles import Selection
+from surtree.streaming.quantiles import Intervals, Selection
 from surtree.streaming.rows import TargetNames
-from surtree.streaming.tally import Tally
-
-Intervals = list[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +45,8 @@ class SelectionPass:
             column = rows.column(name)
             present = ~column.missing if column.has_missing else slice(None)
             values = column.values[present]
-            counts = (
-                Tally.of(values, [rows.weight[present]]) if self.repeated else Tally.counts(values)
-            )
-            partial[name] = partial[name] + Selection.of(counts, own)
+            repeats = rows.weight[present] if self.repeated else None
+            partial[name] = partial[name] + Selection.of(values, repeats, own)
         return partial
 
     def merge(self, one: dict[str, Selection], other: dict[str, Selection]) -> dict[str, Selection]:

@@ -13,7 +13,7 @@ from surtree.cuts.candidates import CandidateCuts
 from surtree.fitting.fit_problem import FitProblem
 from surtree.parameters import LeafCurveKind
 from surtree.solver.core import TripleTables
-from surtree.solver.problem import Forest, Limits, Solution, TreeTopology
+from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.streaming.bin_totals import BinTotals, BinTotalsPass, all_rows, bins_of
 from surtree.streaming.encode import CodedColumns
@@ -55,12 +55,12 @@ class TableProblem(FitProblem):
             if topology.cut.tobytes() not in self._built
         }
         if new:
-            forest = Forest.of(list(new.values()))
-            lines = self.known.reader.run(NodesPass(self.binning, forest))
+            step = NodesPass(self.binning, list(new.values()))
+            lines = self.known.reader.run(step)
             sums = self.data.sums
             node_sums = sums.node_values.join(lines)
             trees = trees_of_sums(
-                forest, node_sums, sums.objective, self.encoder.cuts_, self.data.baseline
+                step.forest, node_sums, sums.objective, self.encoder.cuts_, self.data.baseline
             )
             self._built.update(zip(new, trees, strict=True))
         return [self._built[topology.cut.tobytes()] for topology in topologies]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.solver.core import Problem, TripleTables
-from surtree.solver.problem import BinnedRows, Forest, Limits, Rounding
+from surtree.solver.problem import BinnedRows, Forest, Limits, Rounding, TreeTopology
 from surtree.streaming.batches import Batch
 from surtree.streaming.encode import Coder
 from surtree.streaming.row_values import RowValues
@@ -143,9 +143,9 @@ class TablesPass:
         """Add the rows of a batch."""
         rows = self.binning.names.read(batch)
         lines = self.binning.values.of_rows(rows.target, rows.weight)
-        sums = self.binning.values.core_sums(lines)
-        partial.tables.add(self.binning.bins(rows), *sums)
-        partial.total += lines.sum(axis=1)
+        core = lines.core(self.binning.values.events_line)
+        partial.tables.add(self.binning.bins(rows), *core)
+        partial.total += lines.by(np.zeros(rows.n, dtype=np.intp), 1)[:, 0]
         return partial
 
     def merge(self, one: TableSums, other: TableSums) -> TableSums:
@@ -163,12 +163,12 @@ class NodesPass:
     ----------
     binning : Binning
         How rows get their bins.
-    forest : Forest
+    topologies : list of TreeTopology
         The trees.
     """
 
     binning: Binning
-    forest: Forest
+    topologies: list[TreeTopology]
     title = "nodes of trees"
     is_ordered = False
 
@@ -176,6 +176,11 @@ class NodesPass:
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         return self.binning.columns
+
+    @property
+    def forest(self) -> Forest:
+        """The nodes of all trees."""
+        return Forest.of(self.topologies)
 
     def start(self) -> Floats:
         """Return the sums of no rows."""
@@ -187,10 +192,17 @@ class NodesPass:
         rows = binning.names.read(batch)
         if not rows.n:
             return partial
-        lines = binning.values.of_rows(rows.target, rows.weight)
+        values = binning.values
+        lines = values.of_rows(rows.target, rows.weight)
         binned = replace(binning.binned, bins=binning.bins(rows))
-        problem = Problem(binned, binning.values.sums(lines), binning.rounding)
-        partial += problem.sum_nodes(self.forest, lines)
+        none = values.sums(np.zeros((values.n_lines, rows.n)))
+        problem = Problem(binned, none, binning.rounding)
+        for begin, topology in zip(self.forest.begin, self.topologies, strict=False):
+            found = lines.by(problem.find_leaves(topology).astype(np.intp), topology.cut.size)
+            # In preorder, children come after their parents.
+            for node in reversed(np.flatnonzero(topology.left >= 0)):
+                found[:, node] = found[:, topology.left[node]] + found[:, topology.right[node]]
+            partial[:, begin : begin + topology.cut.size] += found
         return partial
 
     def merge(self, one: Floats, other: Floats) -> Floats:
