@@ -38,8 +38,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="surtree-wheel-") as folder:
         work = Path(folder)
         sdist = build_sdist(next(iter(pythons.values())), work, dist)
+        shutil.unpack_archive(sdist, work / "source")
         for minor in builders(sorted(pythons)):
-            wheel = build_wheel(pythons[minor], work / f"build-{minor}", sdist)
+            wheel = build_wheel(pythons[minor], work / f"build-{minor}", work)
             repair(work / "tools", wheel, dist)
         for minor, python in sorted(pythons.items()):
             try_wheel(python, work / f"try-{minor}", dist)
@@ -100,12 +101,15 @@ def build_sdist(python: str, work: Path, dist: Path) -> Path:
     return made
 
 
-def build_wheel(python: str, folder: Path, sdist: Path) -> Path:
+def build_wheel(python: str, folder: Path, work: Path) -> Path:
     """Return the wheel that a CPython makes of the sdist, with what is installed and no index."""
     inside = environment(python, folder, *BUILD)
-    out = folder / "wheel"
-    alone = ("--no-build-isolation", "--no-index", "--no-deps")
-    pip(inside, "wheel", *alone, "-w", str(out), str(sdist))
+    out, objects = folder / "wheel", work / "objects"
+    # The core knows nothing of Python: it is compiled once, and all else is found out again.
+    (objects / "CMakeCache.txt").unlink(missing_ok=True)
+    (source,) = (work / "source").iterdir()
+    alone = ("--no-build-isolation", "--no-index", "--no-deps", f"-Cbuild-dir={objects}")
+    pip(inside, "wheel", *alone, "-w", str(out), str(source))
     (made,) = out.glob("*.whl")
     return made
 
