@@ -23,7 +23,6 @@ extensions = [
     "executed_pages",
     "made_pages",
 ]
-exclude_patterns = ["_ext", "images/*.py"]
 
 # Pages whose code runs when the site is built. All of it: a block that must not run is no example.
 executed_pages = [
@@ -35,7 +34,6 @@ executed_pages = [
     "treatment-effects",
 ]
 
-myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
 highlight_language = "none"  # of blocks that name no language
@@ -46,7 +44,7 @@ autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 add_module_names = False
 copybutton_selector = "div:not(.output) > div.highlight > pre"
-copybutton_prompt_text = ">>> "
+copybutton_prompt_text, copybutton_prompt_is_regexp = r">>> |\.\.\. ", True
 
 html_theme = "furo"
 pygments_style, pygments_dark_style = "friendly", "github-dark"
