@@ -1,7 +1,8 @@
 """Tables in and out of files: CSV, Excel and Parquet, through polars.
 
-polars reads and writes both formats by itself, tells missing values from NaN and from empty
-columns, has ordered categories, and is one package where pandas would need pyarrow too.
+polars reads and writes CSV and Parquet by itself, tells missing values from NaN and from empty
+columns, has ordered categories, and is one package where pandas would need pyarrow too. The cells
+of a CSV file and of a workbook are read as texts, and then in the same way.
 """
 
 from __future__ import annotations

@@ -60,8 +60,10 @@ def typed(
 
 
 def _cleaned(column: pl.Series, missing: Collection[str]) -> pl.Series:
-    """Return texts without blanks at their ends, null where missing."""
+    """Return texts without blanks and quotation marks around them, null where missing."""
     stripped = column.str.strip_chars(" ")
+    if stripped.str.starts_with('"').any():  # after a blank, or twice
+        stripped = stripped.str.replace(r'^"(.*)"$', "$1").str.strip_chars(" ")
     absent = stripped.str.strip_chars().is_in(list({*missing, ""}))
     found = pl.select(pl.when(~absent).then(stripped)).to_series()
     return found.cast(pl.String).alias(column.name)
