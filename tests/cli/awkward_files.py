@@ -450,6 +450,20 @@ FILES = [
         {"weight": COMMAS, "dose": DOSE},
     ),
     Awkward(
+        "points-and-commas-in-a-workbook.xlsx",
+        workbook(
+            Patients=rows(
+                dose=[1.125 + row for row in range(N_ROWS)],
+                weight=[
+                    number if place % 3 else comma(number) for place, number in enumerate(COMMAS)
+                ],
+            )
+        ),
+        ("decimal commas: 1,5 is 1.5",),
+        kinds(weight="number"),
+        {"weight": COMMAS, "dose": [1.125 + row for row in range(N_ROWS)]},
+    ),
+    Awkward(
         "nearly-numeric.xlsx",
         workbook(Patients=rows(age=["ca. 20", *AGE[1:]])),
         ("column 'age': 1 of 40 cells are not numbers: 'ca. 20'",),
