@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 from sksurv.util import Surv
@@ -345,6 +345,7 @@ class TestDates:
             target(event=["alive", "dead", "dead"], time=TIME)
 
 
+@settings(deadline=None)
 @given(
     rows=st.lists(st.tuples(st.booleans(), st.integers(2, 50).map(float)), min_size=1, max_size=12),
     swap=st.booleans(),

@@ -253,8 +253,8 @@ FILES = [
         table(
             quote='"', **{"stage\n(first)": ["a\nb" if row % 2 else "c" for row in range(40)]}
         ).encode(),
-        kinds=kinds(**{"stage\n(first)": "category"}),
-        values={"stage\n(first)": ["a\nb" if row % 2 else "c" for row in range(40)]},
+        kinds=kinds(**{"stage (first)": "category"}),
+        values={"stage (first)": ["a\nb" if row % 2 else "c" for row in range(40)]},
     ),
     Awkward(
         "inches.csv",
@@ -267,6 +267,17 @@ FILES = [
         table(";").replace("\n", ";;\n").encode(),
         ("semicolons",),
         values={"sex": SEX},
+    ),
+    Awkward(
+        "separators-below-the-header.csv",
+        table(";").replace("\n", ";\n").replace(";\n", "\n", 1).encode(),
+        ("semicolons",),
+        values={"days": DAYS, "sex": SEX},
+    ),
+    Awkward(
+        "quoted-after-a-blank.csv",
+        table(", ", quote='"').encode(),
+        values={"age": AGE, "dose": DOSE, "sex": SEX},
     ),
     Awkward(
         "too-short.csv",
@@ -437,6 +448,20 @@ FILES = [
         ("decimal commas: 1,5 is 1.5",),
         kinds(weight="number"),
         {"weight": COMMAS, "dose": DOSE},
+    ),
+    Awkward(
+        "points-and-commas-in-a-workbook.xlsx",
+        workbook(
+            Patients=rows(
+                dose=[1.125 + row for row in range(N_ROWS)],
+                weight=[
+                    number if place % 3 else comma(number) for place, number in enumerate(COMMAS)
+                ],
+            )
+        ),
+        ("decimal commas: 1,5 is 1.5",),
+        kinds(weight="number"),
+        {"weight": COMMAS, "dose": [1.125 + row for row in range(N_ROWS)]},
     ),
     Awkward(
         "nearly-numeric.xlsx",

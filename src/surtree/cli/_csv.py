@@ -44,11 +44,11 @@ def read_csv(path: Path, text: str, separator: str | None) -> tuple[Sheet, str]:
     text = _from_header(text, separator)
     header = _header(path, text, separator)
     n_lines, others = _scan(path, text, separator, len(header))
-    # R writes the names of rows so: a cell more than the header in every line.
-    if others and n_lines == len(others) and all(len(c) == len(header) + 1 for _, c in others):
+    filled = [(line, cells) for line, cells in others if any(cell.strip() for cell in cells)]
+    if n_lines == len(others) and _has_row_names([cells for _, cells in filled], len(header)):
         header, text = ["", *header], separator + text
     else:
-        _check_lengths(path, others, separator, len(header))
+        _check_lengths(path, filled, separator, len(header))
     return Sheet(path, header, _cells(path, text, separator, len(header), n_lines)), separator
 
 
@@ -107,6 +107,12 @@ def _scan(
     return n_lines, others
 
 
+def _has_row_names(lines: list[list[str]], width: int) -> bool:
+    """Return whether every line has a cell more than the header: R writes row names so."""
+    longer = all(len(cells) == width + 1 for cells in lines)
+    return longer and any(cells[-1].strip() for cells in lines)
+
+
 def _check_lengths(
     path: Path, others: list[tuple[int, list[str]]], separator: str, width: int
 ) -> None:
@@ -121,9 +127,7 @@ def _check_lengths(
             f"line {line} of {path} has {len(cells)} cells, and the header has {width}{more}: put "
             f"cells that hold a {separator!r} in quotation marks, or see whether a line is broken"
         )
-    shorter = [
-        line for line, cells in others if len(cells) < width and any(cell.strip() for cell in cells)
-    ]
+    shorter = [line for line, cells in others if len(cells) < width]
     if shorter:
         say(
             f"surtree: {plural(len(shorter), 'line')} of {path} with fewer cells than the header "

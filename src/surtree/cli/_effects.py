@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from surtree.cli._columns import Reading, read_column
-from surtree.cli._console import UserError, failures, say
+from surtree.cli._console import failures, say
 from surtree.cli._summary import certificate, data_text, model_json
 from surtree.cli._survival import Survival
 from surtree.effects import (
@@ -39,8 +39,6 @@ def fit_effects(
     model, text, content : EffectTree, str, dict
         The model, what to print, and what JSON has.
     """
-    if arm.null_count():
-        raise UserError(f"column {arm.name!r} has no value in {arm.null_count()} rows")
     start = perf_counter()
     given = (
         X,

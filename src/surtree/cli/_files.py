@@ -1,7 +1,8 @@
 """Tables in and out of files: CSV, Excel and Parquet, through polars.
 
-polars reads and writes both formats by itself, tells missing values from NaN and from empty
-columns, has ordered categories, and is one package where pandas would need pyarrow too.
+polars reads and writes CSV and Parquet by itself, tells missing values from NaN and from empty
+columns, has ordered categories, and is one package where pandas would need pyarrow too. The cells
+of a CSV file and of a workbook are read as texts, and then in the same way.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from surtree.cli._console import UserError, failures, say
 from surtree.cli._csv import SEPARATOR_NAMES, read_csv
 from surtree.cli._encoding import decode
 from surtree.cli._excel import WORKBOOKS, read_workbook
-from surtree.cli._typed import typed
+from surtree.cli._typed import Source, typed
 from surtree.files.writing import write_bytes
 
 STANDARD_INPUT = Path("-")
@@ -203,13 +204,15 @@ def require_file(path: Path) -> None:
 def _read_cells(path: Path, form: Format, as_texts: Collection[str]) -> DataFile:
     if path.suffix.lower() in WORKBOOKS:
         form.refuse(path, "an Excel workbook", "separator", "encoding")
-        sheet, separator, notes = read_workbook(path, form.sheet), "", []
+        sheet, notes = read_workbook(path, form.sheet), []
+        origin: Source = "workbook"
     else:
         form.refuse(path, "no Excel workbook", "sheet")
         source = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
         _require_text(path, source)
         text, encoding = decode(path, source, form.encoding)
         sheet, separator = read_csv(path, text, form.separator)
+        origin = "commas" if separator == "," else "other marks"
         notes = [encoding] if encoding and form.encoding is None else []
         if separator not in (",", form.separator):
             notes.append(f"{SEPARATOR_NAMES.get(separator, repr(separator))} between cells")
@@ -219,7 +222,7 @@ def _read_cells(path: Path, form: Format, as_texts: Collection[str]) -> DataFile
         missing={*MISSING, *form.missing},
         as_texts=as_texts,
         decimal=form.decimal,
-        may_have_commas=separator != ",",
+        source=origin,
     )
     if form.decimal is None and any("decimal commas" in way for way in ways.values()):
         notes.append("decimal commas")

@@ -88,9 +88,11 @@ def has_evidence(texts: pl.Series, decimal: str) -> bool:
 
 
 def may_be_either(texts: pl.Series) -> bool:
-    """Return whether a column holds cells such as 1,234, and nothing that tells what they are."""
+    """Return whether a column is of numbers, some of them such as 1,234."""
     found = texts.drop_nulls()
-    return bool(found.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$").any())
+    if not found.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$").any():
+        return False
+    return int(numbers(found).is_not_null().sum()) > MOSTLY * len(found)
 
 
 def described(texts: pl.Series, decimal: str) -> str:

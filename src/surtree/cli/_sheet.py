@@ -34,7 +34,7 @@ class Sheet:
 
     def named(self) -> pl.DataFrame:
         """Return the cells below their names, without blank lines and row names."""
-        names = [name.strip() for name in self.header]
+        names = [" ".join(name.strip().strip('"').split()) for name in self.header]
         self._require_header(names)
         cells = self._without_blank_lines()
         kept = [place for place, name in enumerate(names) if name or _has_cells(cells, place)]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 import polars as pl
 
 from surtree.cli._console import UserError
 from surtree.cli._numbers import described, find_decimal, has_evidence, may_be_either, numbers
+
+Source = Literal["commas", "other marks", "workbook"]
 
 _TRUTH = {"true": True, "false": False}
 
@@ -18,7 +21,7 @@ def typed(
     missing: Collection[str],
     as_texts: Collection[str],
     decimal: str | None,
-    may_have_commas: bool,
+    source: Source,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return a table with numbers where all cells of a column are, and how these are written.
 
@@ -32,27 +35,29 @@ def typed(
         Columns that stay texts.
     decimal : {".", ","}, optional
         The decimal mark, if the user has said it.
-    may_have_commas : bool
-        Whether decimal commas are looked for: not where commas stand between the cells.
+    source : {"commas", "other marks", "workbook"}
+        What stood between the cells. Where commas did, decimal commas are not looked for. The
+        numbers of a workbook have points, and only its texts can have commas.
     """
     cleaned = [_cleaned(texts[name], missing) for name in texts.columns]
-    mark = decimal
-    if decimal is None and may_have_commas:
-        mark = find_decimal(column for column in cleaned if column.name not in as_texts)
+    default = "." if source == "commas" else None
+    if source == "other marks" and decimal is None:
+        default = find_decimal(column for column in cleaned if column.name not in as_texts)
     columns, ways = [], {}
     for column in cleaned:
         if column.name in as_texts:
             columns.append(column)
             continue
-        if may_have_commas and mark is None and may_be_either(column):
-            raise UserError(
-                f"column {column.name!r} holds {_example(column)!r}, which may be a thousand or a "
-                "fraction: say --decimal . or --decimal ,"
-            )
-        marks = [mark or "."]
-        if may_have_commas and decimal is None:
-            marks += [other for other in ".," if other != marks[0] and has_evidence(column, other)]
-        found, way = _typed(column, marks)
+        marks = [decimal or default or "."]
+        if decimal is None and source != "commas":
+            seen = _points_as_commas(column) if source == "workbook" else column
+            marks += [mark for mark in ".," if mark != marks[0] and has_evidence(seen, mark)]
+            if default is None and len(marks) == 1 and may_be_either(column):
+                raise UserError(
+                    f"column {column.name!r} holds {_with_comma(column)!r}, which may be a "
+                    "thousand or a fraction: say --decimal . or --decimal ,"
+                )
+        found, way = _typed(column, marks, points=source == "workbook")
         columns.append(found)
         if way:
             ways[column.name] = way
@@ -60,14 +65,16 @@ def typed(
 
 
 def _cleaned(column: pl.Series, missing: Collection[str]) -> pl.Series:
-    """Return texts without blanks at their ends, null where missing."""
+    """Return texts without blanks and quotation marks around them, null where missing."""
     stripped = column.str.strip_chars(" ")
+    if stripped.str.starts_with('"').any():  # after a blank, or twice
+        stripped = stripped.str.replace(r'^"([^"]*)"$', "$1").str.strip_chars(" ")
     absent = stripped.str.strip_chars().is_in(list({*missing, ""}))
     found = pl.select(pl.when(~absent).then(stripped)).to_series()
     return found.cast(pl.String).alias(column.name)
 
 
-def _typed(column: pl.Series, marks: list[str]) -> tuple[pl.Series, str]:
+def _typed(column: pl.Series, marks: list[str], *, points: bool) -> tuple[pl.Series, str]:
     if column.null_count() == len(column):
         return column, ""
     if str(column.drop_nulls()[0]).lower() in _TRUTH:
@@ -76,15 +83,23 @@ def _typed(column: pl.Series, marks: list[str]) -> tuple[pl.Series, str]:
         if truth.null_count() == column.null_count():
             return truth, ""
     for mark in marks:
-        values = numbers(column, mark)
+        texts = _points_as_commas(column) if points and mark == "," else column
+        values = numbers(texts, mark)
         if values.null_count() == column.null_count():
             whole = column.str.strip_chars().cast(pl.Int64, strict=False)
             is_whole = whole.null_count() == column.null_count()
             found = whole if is_whole else values
-            return found.alias(column.name), "" if is_whole else described(column, mark)
+            return found.alias(column.name), "" if is_whole else described(texts, mark)
     return column, ""
 
 
-def _example(column: pl.Series) -> str:
+def _points_as_commas(column: pl.Series) -> pl.Series:
+    """Return cells with a decimal comma, where the numbers of a workbook have a point."""
+    is_number = ~column.str.contains(",", literal=True)
+    commas = column.str.replace(".", ",", literal=True)
+    return pl.select(pl.when(is_number).then(commas).otherwise(column)).to_series()
+
+
+def _with_comma(column: pl.Series) -> str:
     place = column.str.contains(",", literal=True).arg_max()
     return str(column[place or 0])
