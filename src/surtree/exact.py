@@ -173,7 +173,7 @@ class Terms:
     @cached_property
     def total(self) -> float:
         """The sum of all terms."""
-        return float(self.grid.join(self.parts.sum(axis=1)))
+        return math.fsum(self.parts.sum(axis=1).tolist())  # the same as `Grid.join`, for one sum
 
     def take(self, rows: slice | NDArray[Any]) -> Terms:
         """Return some of the terms, given by a slice, by their positions or by a mask."""
