@@ -18,6 +18,7 @@ from surtree.cli._files import require_outputs
 from surtree.cli._models import save_report, write_model
 from surtree.cli._page import Page, read_page
 from surtree.cli._search import Found, Settings, default_folds, search
+from surtree.cli._streaming import fit_streamed, is_streamed, refuse_options
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json, tuning_text
 from surtree.cli._survival import Survival
 from surtree.cli._training import read_training
@@ -108,6 +109,7 @@ def fit(
     validate: Validate = None,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
+    memory_limit: options.MemoryLimit = None,
     title: options.Title = "Survival tree",
     time_unit: options.TimeUnit = None,
     horizons: options.PageHorizons = None,
@@ -140,6 +142,44 @@ def fit(
     with guarded():
         require_outputs({"--model": model, "--report": report}, data=data, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
+        if is_streamed(data, memory_limit):
+            refuse_options(
+                {
+                    "--cause": cause,
+                    "--treatment": treatment,
+                    "--id": id,
+                    "--folds": folds,
+                    "--rule": rule,
+                    "--validate": validate,
+                    "--type": types,
+                    "--separator": separator,
+                    "--missing": missing,
+                }
+            )
+            if shrinkage is not None and len(shrinkage.values) > 1:
+                raise typer.BadParameter("of a table that is streamed, give one --shrinkage")
+            found, text, content = fit_streamed(
+                data,
+                {"time": time, "event": event, "entry": entry, "weight": weight},
+                columns=columns,
+                exclude=exclude,
+                parameters={
+                    "max_depth": max_depth,
+                    "max_splits": max_splits,
+                    "min_samples_leaf": min_samples_leaf,
+                    "min_events_leaf": min_events_leaf,
+                    "n_thresholds": n_thresholds or None,
+                    "thresholds": options.by_column(thresholds),
+                    "category_cuts": category_cuts,
+                    "shrinkage": 0.0 if shrinkage is None else shrinkage.values[0],
+                    "leaf_curve": leaf_curve or "baseline",
+                    "time_limit": time_limit,
+                    "n_jobs": jobs,
+                    "memory_limit": memory_limit,
+                },
+            )
+            _write_streamed(found, text, content, Outputs(model, report, page, json))
+            return
         X, survival, frame = read_training(
             data,
             {
@@ -191,6 +231,16 @@ def fit(
         _fit_and_write(X, survival, settings, outputs)
 
 
+def _write_streamed(found: Found, text: str, content: dict[str, Any], outputs: Outputs) -> None:
+    written = _write(found, outputs)
+    if outputs.json:
+        show_json(content | written)
+    else:
+        files = "\n".join(f"{name:7} {path}" for name, path in written.items())
+        show("\n\n".join(filter(None, [text, files])))
+    _end_if_stopped(found, written)
+
+
 def demo(
     directory: Annotated[
         Path, typer.Argument(metavar="DIRECTORY", help="Where to write the model and the report.")
@@ -235,6 +285,10 @@ def _fit_and_write(
         show_json(_json(X, survival, found, seconds) | written)
     else:
         show(_text(X, survival, found, seconds, written))
+    _end_if_stopped(found, written)
+
+
+def _end_if_stopped(found: Found, written: dict[str, str]) -> None:
     if found.stopped:
         saved = f"; saved: {', '.join(written.values())}" if written else ""
         say(f"surtree: Ctrl-C stopped {found.stopped}{saved}")
