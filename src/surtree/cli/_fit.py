@@ -18,6 +18,7 @@ from surtree.cli._files import Format, require_outputs
 from surtree.cli._models import save_report, write_model
 from surtree.cli._page import Page, read_page
 from surtree.cli._search import Found, Settings, default_folds, search
+from surtree.cli._streaming import fit_streamed, is_streamed, refuse_options
 from surtree.cli._summary import certificate, data_text, model_json, tuning_json, tuning_text
 from surtree.cli._survival import Survival, TargetColumns
 from surtree.cli._training import Asked, read_training
@@ -114,6 +115,7 @@ def fit(
     validate: Validate = None,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
+    memory_limit: options.MemoryLimit = None,
     title: options.Title = None,
     time_unit: options.TimeUnit = None,
     horizons: options.PageHorizons = None,
@@ -164,6 +166,50 @@ def fit(
     with guarded():
         require_outputs({"--model": model, "--report": report}, data=data, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
+        if is_streamed(data, memory_limit):
+            refuse_options(
+                {
+                    "--cause": cause,
+                    "--treatment": treatment,
+                    "--id": id,
+                    "--folds": folds,
+                    "--rule": rule,
+                    "--validate": validate,
+                    "--type": types,
+                    "--separator": separator,
+                    "--decimal": decimal,
+                    "--encoding": encoding,
+                    "--sheet": sheet,
+                    "--missing": missing,
+                    "--drop-incomplete": drop_incomplete,
+                    "--group": group,
+                    "--zero-times": None if zero_times == "keep" else zero_times,
+                }
+            )
+            if shrinkage is not None and len(shrinkage.values) > 1:
+                raise typer.BadParameter("of a table that is streamed, give one --shrinkage")
+            found, text, content = fit_streamed(
+                data,
+                {"time": time, "event": event, "entry": entry, "weight": weight},
+                columns=columns,
+                exclude=exclude,
+                parameters={
+                    "max_depth": max_depth,
+                    "max_splits": max_splits,
+                    "min_samples_leaf": min_samples_leaf,
+                    "min_events_leaf": min_events_leaf,
+                    "n_thresholds": n_thresholds or None,
+                    "thresholds": options.by_column(thresholds),
+                    "category_cuts": category_cuts,
+                    "shrinkage": 0.0 if shrinkage is None else shrinkage.values[0],
+                    "leaf_curve": leaf_curve or "baseline",
+                    "time_limit": time_limit,
+                    "n_jobs": jobs,
+                    "memory_limit": memory_limit,
+                },
+            )
+            _write_streamed(found, text, content, Outputs(model, report, page, json))
+            return
         training = read_training(
             data,
             target,
@@ -212,6 +258,16 @@ def _refuse_idle(given: dict[str, Any], what: str, option: str, written: Path | 
     if idle and written is None:
         verb = "is" if len(idle) == 1 else "are"
         raise typer.BadParameter(f"{' and '.join(idle)} {verb} for {what}: add {option}")
+
+
+def _write_streamed(found: Found, text: str, content: dict[str, Any], outputs: Outputs) -> None:
+    written = _write(found, outputs)
+    if outputs.json:
+        show_json(content | written)
+    else:
+        files = "\n".join(f"{name:7} {path}" for name, path in written.items())
+        show("\n\n".join(filter(None, [text, files])))
+    _end_if_stopped(found, written)
 
 
 def demo(
@@ -263,6 +319,10 @@ def _fit_and_write(
         show_json(_json(X, survival, found, seconds) | {"left_out": left_out or {}} | written)
     else:
         show(_text(X, survival, found, seconds, written))
+    _end_if_stopped(found, written)
+
+
+def _end_if_stopped(found: Found, written: dict[str, str]) -> None:
     if found.stopped:
         saved = f"; saved: {', '.join(written.values())}" if written else ""
         say(f"surtree: Ctrl-C stopped {found.stopped}{saved}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -17,6 +18,9 @@ from surtree.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_
 
 # An option that is given or not: no value follows, and none is shown in the help.
 FLAG = ""
+# Amounts of memory.
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         readable=False,
-        help="Table: a CSV, Excel or Parquet file, or - for CSV on standard input.",
+        help="Table: a CSV, Excel or Parquet file, or - for CSV on standard input; or several "
+        "Parquet files: a directory, or a pattern in quotation marks, such as 'rows/*.parquet'.",
     ),
 ]
 ModelFile = Annotated[
@@ -406,6 +411,31 @@ Jobs = Annotated[
     ),
 ]
 
+
+def _bytes(text: str) -> int:
+    number, unit = re.fullmatch(r"\s*([0-9.]*)\s*([a-z]*)\s*", text.lower()).groups()  # type: ignore[union-attr]
+    return int(float(number) * _UNITS[unit])
+
+
+def read_bytes(given: str | int) -> int:
+    """Read an amount of memory, such as 2GB."""
+    try:
+        return given if isinstance(given, int) else _bytes(given)
+    except (AttributeError, KeyError, ValueError):
+        raise typer.BadParameter(f"{given!r} is not an amount of memory such as 2GB") from None
+
+
+MemoryLimit = Annotated[
+    int | None,
+    typer.Option(
+        parser=read_bytes,
+        metavar="SIZE",
+        help="Stream the table (Parquet) instead of reading it as a whole, and keep at most so "
+        "much of it, such as 2GB. Several files, given by a directory or a pattern, are always "
+        "streamed.",
+        rich_help_panel="Search",
+    ),
+]
 Title = Annotated[
     str | None, typer.Option(help="The heading of the report.", rich_help_panel="Report")
 ]

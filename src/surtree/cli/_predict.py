@@ -17,6 +17,7 @@ from surtree.cli._columns import conform, require_columns, split_names
 from surtree.cli._console import UserError, failures, guarded, say, show_json, warnings_said
 from surtree.cli._files import Format, require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
+from surtree.cli._streaming import is_streamed, predict_streamed, refuse_options
 from surtree.estimator import SurTree
 from surtree.tree.arms import arm_curve, arms_of, hazard_ratios
 from surtree.tree.cause_curves import leaf_incidence
@@ -76,11 +77,24 @@ def predict(
     with guarded():
         require_outputs({"--output": output}, model=model, data=data)
         fitted = read_model(model)
+        horizons = [time for listed in survival or [] for time in listed.times]
+        if is_streamed(data):
+            refuse_options(
+                {
+                    "--separator": separator,
+                    "--decimal": decimal,
+                    "--encoding": encoding,
+                    "--sheet": sheet,
+                    "--missing": missing,
+                }
+            )
+            of_leaf = _of_leaves(fitted, fitted.tree_.leaves, only or list(Quantity), horizons)
+            predict_streamed(fitted, data, of_leaf, keep, output, json=json)
+            return
         table = read_rows(data, fitted, Format(separator, decimal, encoding, sheet, missing or ()))
         rows = conform(table.frame, fitted)
         kept = split_names(keep or [], table.frame)
         require_columns(table.frame, kept)
-        horizons = [time for listed in survival or [] for time in listed.times]
         predictions = _predictions(fitted, rows, only or list(Quantity), horizons)
         for name in predictions.keys() & set(kept):
             raise UserError(f"column {name!r} cannot be kept: a prediction has the same name")
@@ -106,6 +120,13 @@ def _predictions(
     named = hasattr(model, "feature_names_in_")
     with failures(ValueError, TypeError), warnings_said():
         leaf = model.apply(rows if named else rows.to_numpy())
+    return _of_leaves(model, leaf, quantities, horizons)
+
+
+def _of_leaves(
+    model: SurTree, leaf: NDArray[np.intp], quantities: list[Quantity], horizons: list[float]
+) -> dict[str, pl.Series]:
+    """Return the predictions of rows, given their leaves."""
     place = np.searchsorted(model.tree_.leaves, leaf)
     curves = leaf_curves(model.tree_)
     of_leaf = {

@@ -57,6 +57,9 @@ class Bar:
         start = perf_counter()
 
         def show(now: SearchProgress) -> bool:
+            if now.reading:
+                self._update(task, now.fraction, now.reading)
+                return stop()
             left = _seconds_left(now.fraction, perf_counter() - start, time_limit)
             gap = (now.loss - now.lower_bound) / now.loss if now.loss > 0 else 0.0
             self._update(

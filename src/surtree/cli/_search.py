@@ -104,7 +104,7 @@ def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
 
 
 def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
-    with _first_interrupt() as interrupted:
+    with first_interrupt() as interrupted:
         hook = bar.searching(interrupted.is_set, settings.time_limit)
         model = (SurTree if survival.causes is None else CompetingRisksTree)(
             **_limits(settings, survival),
@@ -114,9 +114,12 @@ def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: B
         )
         with failures(ValueError, TypeError):
             model.fit(X, survival.y, survival.weight, survival.entry, survival.id)
-    if model.status_ != "interrupted":
-        return Found(model)
-    return Found(model, stopped=_UNFINISHED.format(model.gap_))
+    return Found(model, stopped=unfinished(model))
+
+
+def unfinished(model: SurTree) -> str:
+    """Return what Ctrl-C has ended, in the words of a message; empty where nothing was."""
+    return _UNFINISHED.format(model.gap_) if model.status_ == "interrupted" else ""
 
 
 def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> SurTreeCV:
@@ -163,7 +166,7 @@ def default_folds(survival: Survival) -> int | None:
 
 
 @contextmanager
-def _first_interrupt() -> Iterator[Event]:
+def first_interrupt() -> Iterator[Event]:
     """Set an event at the first Ctrl-C; a second one raises KeyboardInterrupt as ever."""
     interrupted = Event()
 

@@ -100,12 +100,19 @@ def warn_of(found: Unseen, *, stacklevel: int) -> None:
         Whose line the warning names, as in `warnings.warn`, counted from the caller.
     """
     if found:
-        texts = "; ".join(_text(name, held) for name, held in found.items())
-        warnings.warn(
-            f"Categories that training never had count as missing values: {texts}",
-            UnseenCategoryWarning,
-            stacklevel=stacklevel + 1,
-        )
+        warnings.warn(unseen_text(found), UnseenCategoryWarning, stacklevel=stacklevel + 1)
+
+
+def unseen_text(found: Unseen) -> str:
+    """Return a line about categories that training never had.
+
+    Parameters
+    ----------
+    found : dict
+        What `find_unseen` found, in all rows.
+    """
+    texts = "; ".join(_text(name, held) for name, held in found.items())
+    return f"Categories that training never had count as missing values: {texts}"
 
 
 def _text(name: str, held: Counter[Any]) -> str:

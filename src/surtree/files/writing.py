@@ -7,7 +7,8 @@ import os
 import secrets
 import stat
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -71,22 +72,61 @@ def _standard_stream(file: os.stat_result) -> int | None:
     return None
 
 
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a path to write to: at the end of the block, the file there takes the place of another.
+
+    If the block fails, the old file stays as it was. As in `write_bytes`, devices and pipes are
+    written directly.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from surtree.files.writing import whole_file
+    >>> with TemporaryDirectory() as directory:
+    ...     with whole_file(Path(directory) / "rows.csv") as path:
+    ...         _ = path.write_text("age")
+    ...     (Path(directory) / "rows.csv").read_text()
+    'age'
+    """
+    try:
+        old = path.stat()
+    except FileNotFoundError:
+        old = None
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        yield path
+        return
+    with _replacing(Path(os.path.realpath(path)), old) as new:
+        yield new
+
+
 def _replace(path: Path, content: bytes, old: os.stat_result | None) -> None:
+    with _replacing(path, old) as new, new.open("xb") as file:
+        file.write(content)
+
+
+@contextmanager
+def _replacing(path: Path, old: os.stat_result | None) -> Iterator[Path]:
     # Renaming needs no permission to write the old file; replacing its content does.
     if old is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     new = path.with_name(f".surtree-{secrets.token_hex(8)}")
     try:
-        with new.open("xb") as file:
-            file.write(content)
-            file.flush()
+        yield new
+        with new.open("r+b") as file:
             os.fsync(file.fileno())
         if old is not None:
             _keep_permissions(new, old)
         new.replace(path)
     except BaseException as error:
         new.unlink(missing_ok=True)
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and error.errno is not None:
             # Name the path that the user knows, not the temporary file beside it.
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise

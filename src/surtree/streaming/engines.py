@@ -89,7 +89,7 @@ def _is_dataset(X: Any) -> bool:
 def _parquet(path: str | os.PathLike[str]) -> Source:
     """Read one Parquet file, those in a directory, or those that a pattern names."""
     given = os.fspath(path)
-    files = _files(given)
+    files = parquet_files(given)
     if not files:
         raise FileNotFoundError(f"there is no Parquet file {given}")
     if find_spec("polars") is not None:
@@ -109,7 +109,14 @@ def _parquet(path: str | os.PathLike[str]) -> Source:
     )
 
 
-def _files(given: str) -> list[str]:
+def parquet_files(given: str) -> list[str]:
+    """Return a Parquet file, those in a directory, or those that a pattern names.
+
+    Parameters
+    ----------
+    given : str
+        The path.
+    """
     path = Path(given)
     if path.is_dir():
         return sorted(map(str, path.rglob("*.parquet")))

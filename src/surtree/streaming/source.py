@@ -90,6 +90,11 @@ class LocalSource(Source):
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows, with some of the columns, in their order."""
+        for frame in self.frames(columns):
+            yield Batch(frame, self._enums)
+
+    def frames(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield the same, as the engine hands them over."""
         frames: Iterator[Any] | None = None
         while True:
             # Only what the engine does is its fault.
@@ -101,7 +106,7 @@ class LocalSource(Source):
             if frame is None:
                 return
             if len(frame):
-                yield Batch(frame, self._enums)
+                yield frame
 
     def _run(self, step: Pass[Any], n_threads: int, hook: RowsHook | None) -> Outcome[Any]:
         batches = _counted(self.batches(step.columns), hook)
