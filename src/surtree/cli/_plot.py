@@ -50,6 +50,51 @@ class Size:
     height: float
 
 
+@dataclass(frozen=True)
+class Canvas:
+    """Where a figure is drawn.
+
+    Parameters
+    ----------
+    size : Size, optional
+        How large it is; as large as it needs when None.
+    font_size : float, optional
+        The size of text in points.
+    filled : bool
+        Whether the picture finds room for its own labels, and fits its text.
+    """
+
+    size: Size | None
+    font_size: float | None
+    filled: bool
+
+    @property
+    def points(self) -> float:
+        """The size of text: that of matplotlib, less where a usual figure would not fit."""
+        if self.font_size is not None:
+            return self.font_size
+        if self.size is None or self.filled:
+            return _USUAL_POINTS
+        share = min(self.size.width / _USUAL.width, self.size.height / _USUAL.height)
+        return _USUAL_POINTS * min(1.0, share)
+
+    def axes(self) -> Any:
+        """Return axes of a new figure; None where the picture makes its own."""
+        from matplotlib import pyplot
+
+        if self.size is None:
+            return None
+        size = (self.size.width, self.size.height)
+        if not self.filled:
+            return pyplot.figure(figsize=size, layout="constrained").add_subplot()
+        across, up = _MARGIN / size[0], _MARGIN / size[1]
+        return pyplot.figure(figsize=size).add_axes((across, up, 1 - 2 * across, 1 - 2 * up))
+
+
+# Of matplotlib.
+_USUAL, _USUAL_POINTS = Size(6.4, 4.8), 10.0
+
+
 def _read_size(text: str) -> Size:
     found = re.fullmatch(r"([\d.]+)\s*x\s*([\d.]+)\s*(in|cm|mm)?", text.strip().lower())
     try:
@@ -127,14 +172,19 @@ def plot(
                 "--curve": (curve is not None, what in ("tree", "curves"), "tree and curves"),
                 "--labels": (labels is not None, what in ("tree", "curves"), "tree and curves"),
                 "--time-unit": (time_unit is not None, what in ("tree", "curves"), "tree, curves"),
-                "--font-size": (font_size is not None, _has_page(fitted, what), "a tree or curves"),
+                "--font-size": (
+                    font_size is not None,
+                    not _is_grid(fitted, what),
+                    "curves of one kind, and other figures",
+                ),
                 "--grey": (grey, _has_risks(fitted, what), "curves, and a tree without arms"),
             }
         )
         page = read_page("", time_unit, None, labels)
         with failures(ValueError):
-            draw = _drawing(fitted, what, page, curve, font_size, grey)
-            content = _drawn(draw, size, ending, 300 if dpi is None else dpi)
+            draw = _drawing(fitted, what, page, curve, grey)
+            canvas = Canvas(size, font_size, filled=what in ("tree", "curves"))
+            content = _drawn(draw, canvas, ending, 300 if dpi is None else dpi)
         with failures(OSError, about=f"cannot write {output}: "):
             write_bytes(output, content)
         if json:
@@ -150,10 +200,10 @@ def _require_effect(given: dict[str, tuple[bool, bool, str]]) -> None:
             raise UserError(f"{option} has no effect here: it goes with {where}")
 
 
-def _has_page(model: SurTree, what: What) -> bool:
-    """Return whether a picture is laid out by the size of its text."""
+def _is_grid(model: SurTree, what: What) -> bool:
+    """Return whether a picture has a panel for each leaf, with text that fits it."""
     several = has_causes(model.tree_) or model.tree_.arms is not None
-    return what == "tree" or (what == "curves" and not several)
+    return what == "curves" and several
 
 
 def _has_risks(model: SurTree, what: What) -> bool:
@@ -166,7 +216,6 @@ def _drawing(
     what: What,
     page: Page,
     curve: LeafCurveKind | None,
-    font_size: float | None,
     grey: bool,
 ) -> Callable[[Any], Any]:
     """Return what draws a picture into axes, or into a new figure."""
@@ -177,13 +226,13 @@ def _drawing(
     }
     tree = model.tree_
     if what in ("tree", "curves"):
-        if what == "curves" and (has_causes(tree) or tree.arms is not None):
+        if _is_grid(model, what):
             several = plot_incidence if tree.arms is None else plot_arms
             greys = _GREYS if grey else None
             return lambda ax: several(model, ax, kind=curve, colours=greys, **words)
         function = plot_tree if what == "tree" else plot_curves
         cmap = _greys() if grey else None
-        return lambda ax: function(model, ax, kind=curve, fontsize=font_size, cmap=cmap, **words)
+        return lambda ax: function(model, ax, kind=curve, cmap=cmap, **words)
     if what == "sizes":
         sizes = model.sizes_
         if sizes is None:
@@ -202,7 +251,7 @@ def _greys() -> Any:
     return LinearSegmentedColormap.from_list("greys", _GREY_RISKS)
 
 
-def _drawn(draw: Callable[[Any], Any], size: Size | None, ending: str, dpi: int) -> bytes:
+def _drawn(draw: Callable[[Any], Any], canvas: Canvas, ending: str, dpi: int) -> bytes:
     """Return a figure as the content of a file, the same for the same model."""
     import matplotlib as mpl
 
@@ -216,13 +265,9 @@ def _drawn(draw: Callable[[Any], Any], size: Size | None, ending: str, dpi: int)
     metadata = metadata | {dated[ending]: None} if ending in dated else {}
     content = BytesIO()
     # Text as fonts that editors and readers know, not as outlines of type 3.
-    with mpl.rc_context({"pdf.fonttype": 42, "svg.hashsalt": "surtree"}):
-        ax = None
-        if size is not None:
-            figure = pyplot.figure(figsize=(size.width, size.height))
-            across, up = _MARGIN / size.width, _MARGIN / size.height
-            ax = figure.add_axes((across, up, 1 - 2 * across, 1 - 2 * up))
-        figure = draw(ax).figure
+    style: Any = {"pdf.fonttype": 42, "svg.hashsalt": "surtree", "font.size": canvas.points}
+    with mpl.rc_context(style):
+        figure = draw(canvas.axes()).figure
         figure.savefig(content, format=ending, dpi=dpi, metadata=metadata)
         pyplot.close(figure)
     return content.getvalue()

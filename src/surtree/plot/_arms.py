@@ -12,7 +12,7 @@ from surtree.display.labels import read_labels
 from surtree.display.wording import leaf_texts
 from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import read_colours
-from surtree.plot._grid import label_panel, open_grid
+from surtree.plot._grid import add_legend, label_panel, open_grid
 from surtree.plot._panel import draw_curve
 from surtree.plot._requirement import require_matplotlib
 from surtree.tree.arms import arms_of, effects_of_leaf, interval_text, ratio_text
@@ -86,22 +86,22 @@ def plot_arms(
         time_unit = time_unit_of(model)
     texts = leaf_texts(tree, read_labels(labels, units))
     end = float(tree.baseline.times[-1])
-    ax, panels = open_grid(ax, tree, arms.n_arms)
+    ax, panels, scale = open_grid(ax, tree, arms.n_arms)
     called = read_colours(colours, ARM_COLOURS[: arms.n_arms])
     styled = list(zip(arms.labels, called, _STYLES[: arms.n_arms], strict=True))
     for panel, leaf in zip(panels, tree.leaves.tolist(), strict=True):
         drawn = read_arm_leaves(tree, leaf, kind, level)
         for arm, (_, colour, style) in zip(drawn, styled, strict=True):
-            draw_curve(panel, replace(arm, colour=colour), end, _FONTSIZE, 0.15, style)
+            draw_curve(panel, replace(arm, colour=colour), end, _FONTSIZE * scale, 0.15, style)
         counted = [partial(arm_at_risk, tree, leaf, arm) for arm in range(arms.n_arms)]
         title, said = f"leaf {leaf}: {texts[leaf]}", _effects_text(tree, leaf, level)
-        label_panel(panel, tree, title, said, time_unit, counted)
+        label_panel(panel, tree, title, said, time_unit, counted, scale)
         panel.set_ylim(0, 1.03)
     keys = [
         Line2D([], [], color=colour, linestyle=style, label=str(label))
         for label, colour, style in styled
     ]
-    ax.legend(handles=keys, loc="lower center", ncols=len(keys), frameon=False)
+    add_legend(ax, keys, scale)
     return ax
 
 

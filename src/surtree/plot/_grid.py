@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from surtree._types import Floats
 from surtree.display.leaves import time_label
 from surtree.display.wording import number
+from surtree.plot._page import inches_of
 from surtree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ _LEGEND = 0.5
 _TITLE_WIDTH = 46
 
 
-def open_grid(ax: Axes | None, tree: Tree, n_lines: int) -> tuple[Axes, list[Axes]]:
-    """Return the axes of a picture, and a panel in them for each leaf.
+def open_grid(ax: Axes | None, tree: Tree, n_lines: int) -> tuple[Axes, list[Axes], float]:
+    """Return the axes of a picture, a panel in them for each leaf, and how large text may be.
 
     Parameters
     ----------
@@ -33,6 +34,15 @@ def open_grid(ax: Axes | None, tree: Tree, n_lines: int) -> tuple[Axes, list[Axe
         The tree.
     n_lines : int
         The lines of numbers at risk below a panel.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes of the picture.
+    panels : list of matplotlib Axes
+        In the order of the leaves.
+    scale : float
+        The size of text over the usual one; less than one where the axes are small.
     """
     from matplotlib import pyplot
 
@@ -57,7 +67,8 @@ def open_grid(ax: Axes | None, tree: Tree, n_lines: int) -> tuple[Axes, list[Axe
                 )
             )
         )
-    return ax, panels
+    inches = inches_of(ax)
+    return ax, panels, min(1.0, inches[0] / size[0], inches[1] / size[1])
 
 
 def label_panel(
@@ -67,6 +78,7 @@ def label_panel(
     subtitle: str,
     time_unit: str | None,
     at_risk: Sequence[Callable[[Floats], Floats]],
+    scale: float,
 ) -> None:
     """Write the title, the ticks and the numbers at risk of a panel.
 
@@ -82,6 +94,8 @@ def label_panel(
         What time is counted in.
     at_risk : sequence of callable
         For each line of numbers, what gives them at some times; none where they are not known.
+    scale : float
+        The size of text over the usual one.
     """
     import numpy as np
     from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -100,9 +114,34 @@ def label_panel(
     panel.set_xticks(ticks, labels)
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     panel.spines[["top", "right"]].set_visible(False)
-    panel.tick_params(labelsize=8)
+    panel.tick_params(labelsize=8 * scale, pad=3 * scale)
     below = ", rows at risk below" if at_risk else ""
-    panel.set_xlabel(f"{time_label(time_unit)}{below}", fontsize=8)
+    panel.set_xlabel(f"{time_label(time_unit)}{below}", fontsize=8 * scale, labelpad=4 * scale)
     panel.set_title(
-        f"{fill(title, _TITLE_WIDTH)}\n{subtitle}", fontsize=8.5, loc="left", parse_math=False
+        f"{fill(title, _TITLE_WIDTH)}\n{subtitle}",
+        fontsize=8.5 * scale,
+        pad=6 * scale,
+        loc="left",
+        parse_math=False,
+    )
+
+
+def add_legend(ax: Axes, handles: Sequence[Any], scale: float) -> None:
+    """Write what colours and lines mean below all panels.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        The axes of the picture.
+    handles : sequence of matplotlib artists
+        What has a label.
+    scale : float
+        The size of text over the usual one.
+    """
+    ax.legend(
+        handles=handles,
+        loc="lower center",
+        ncols=len(handles),
+        frameon=False,
+        fontsize=10 * scale,
     )

@@ -15,7 +15,7 @@ from surtree.display.leaves import at_risk
 from surtree.display.wording import leaf_texts
 from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import read_colours
-from surtree.plot._grid import label_panel, open_grid
+from surtree.plot._grid import add_legend, label_panel, open_grid
 from surtree.plot._requirement import require_matplotlib
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
@@ -81,20 +81,20 @@ def plot_incidence(
     if time_unit is None:
         time_unit = time_unit_of(model)
     called, areas = cause_names(tree, names), read_colours(colours, cause_colours(tree))
-    ax, panels = open_grid(ax, tree, 1)
+    ax, panels, scale = open_grid(ax, tree, 1)
     texts = leaf_texts(tree, read_labels(labels, units))
     for place, (panel, leaf) in enumerate(zip(panels, tree.leaves.tolist(), strict=True)):
         _draw(panel, tree, leaf, kind, areas)
         title, said = f"leaf {leaf}: {texts[leaf]}", causes_text(tree, leaf, called)
         counted = [partial(at_risk, tree, place)] if tree.risk else []
-        label_panel(panel, tree, title, said, time_unit, counted)
+        label_panel(panel, tree, title, said, time_unit, counted, scale)
     patches = [
         Patch(color=colour, label=called[cause])
         for cause, colour in zip(called, areas, strict=True)
     ]
     patches.append(Patch(facecolor="none", edgecolor="0.6", label="no event"))
     patches.append(Patch(facecolor="0.92", label="no follow-up"))
-    ax.legend(handles=patches, loc="lower center", ncols=len(patches), frameon=False)
+    add_legend(ax, patches, scale)
     return ax
 
 

@@ -188,7 +188,7 @@ def _new_page(layouts: Sequence[AnyLayout], fontsize: float | None) -> Page[AnyL
 
 def _page_of(ax: Axes, layouts: Sequence[AnyLayout], fontsize: float | None) -> Page[AnyLayout]:
     ax.set_axis_off()
-    area = _inches(ax)
+    area = inches_of(ax)
     layout = max(layouts, key=lambda layout: _font_size(layout, area))
     size = fontsize or _font_size(layout, area)
     # With a font size of the user's own, text may need more room than there is.
@@ -209,7 +209,7 @@ def _font_size(layout: Layout, area: tuple[float, float]) -> float:
     return min(float(rcParams["font.size"]), *fitting)
 
 
-def _inches(ax: Axes) -> tuple[float, float]:
+def inches_of(ax: Axes) -> tuple[float, float]:
     """Return the width and height of axes, after their figure has found them their place."""
     engine = ax.figure.get_layout_engine()
     if engine is not None:
