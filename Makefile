@@ -95,4 +95,4 @@ $(VENV)/lint: $(VENV)/bin/python $(SOURCES)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) build dist demo docs/reference/api

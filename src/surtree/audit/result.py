@@ -37,8 +37,8 @@ class Optimum:
     --------
     >>> from surtree import audit_tree
     >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
     >>> from surtree.heuristics import ConditionalInferenceTree
+    >>> X, y = load_gbsg2()
     >>> model = ConditionalInferenceTree(max_depth=2).fit(X, y)
     >>> found = audit_tree(model, X, y, max_depth=2)
     >>> found.optimum.max_splits, round(found.optimum.loss, 1)
@@ -70,8 +70,8 @@ class SplitCost:
     --------
     >>> from surtree import audit_tree
     >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
     >>> from surtree.heuristics import ConditionalInferenceTree
+    >>> X, y = load_gbsg2()
     >>> model = ConditionalInferenceTree(max_depth=2).fit(X, y)
     >>> found = audit_tree(model, X, y, max_depth=2)
     >>> found.split_costs[0].rule, round(found.split_costs[0].cost, 2)
@@ -115,8 +115,8 @@ class Audit:
     --------
     >>> from surtree import audit_tree
     >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
     >>> from surtree.heuristics import ConditionalInferenceTree
+    >>> X, y = load_gbsg2()
     >>> model = ConditionalInferenceTree(max_depth=2).fit(X, y)
     >>> found = audit_tree(model, X, y, max_depth=2)
     >>> round(found.loss, 1), round(found.optimum.loss, 1), round(found.missed, 3)

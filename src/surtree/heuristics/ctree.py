@@ -57,8 +57,8 @@ class NodeTests:
     Examples
     --------
     >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
     >>> from surtree.heuristics import ConditionalInferenceTree
+    >>> X, y = load_gbsg2()
     >>> tests = ConditionalInferenceTree(max_depth=1).fit(X, y).tests_[0]
     >>> X.columns[tests.p_value.argmin()]
     'positive_nodes'

@@ -50,8 +50,8 @@ class PrunedTree:
     Examples
     --------
     >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
     >>> from surtree.heuristics import GreedyTree
+    >>> X, y = load_gbsg2()
     >>> model = GreedyTree(max_depth=2).fit(X, y)
     >>> [(round(pruned.alpha, 1), pruned.tree.n_splits) for pruned in model.path_]
     [(0.0, 3), (5.2, 2), (14.6, 1), (32.1, 0)]

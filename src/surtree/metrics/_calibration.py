@@ -38,8 +38,8 @@ class Calibration(ArrayValue):
     --------
     >>> from surtree import SurTree
     >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
     >>> from surtree.metrics import calibration
+    >>> X, y = load_gbsg2()
     >>> curves = SurTree(max_depth=2, shrinkage=3).fit(X, y).predict_survival_function(X)
     >>> groups = calibration(y, curves, 730)
     >>> groups.predicted.round(2), groups.observed.round(2)

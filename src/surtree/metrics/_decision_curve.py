@@ -35,8 +35,8 @@ class DecisionCurve(ArrayValue):
     --------
     >>> from surtree import SurTree
     >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
     >>> from surtree.metrics import decision_curve
+    >>> X, y = load_gbsg2()
     >>> curves = SurTree(max_depth=2, shrinkage=3).fit(X, y).predict_survival_function(X)
     >>> found = decision_curve(y, curves, 730, thresholds=[0.2, 0.4])
     >>> found.model.round(3), found.treat_all.round(3)
