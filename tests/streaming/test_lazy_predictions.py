@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tables import gbsg2, messy, synthetic
 
-from surtree import SurTree, UnseenCategoryWarning
+from surtree import SurTree, UnseenCategoryWarning, evaluate
 from surtree.export import export_sql
 
 TARGET = ("event", "time")
@@ -83,3 +83,35 @@ def test_sql_stays_in_the_engine(tmp_path):
     relation = lazies(frame, tmp_path)[2]
     risk = relation.project(export_sql(model, value="risk")).fetchnumpy()
     np.testing.assert_allclose(next(iter(risk.values())), model.predict(frame.lazy()))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evaluation_is_that_in_memory(weighted, tmp_path, small_batches):
+    frame = gbsg2().with_columns(weight=0.5 + pl.col("age") % 3)
+    frame = frame if weighted else frame.drop("weight")
+    named = {"sample_weight": "weight"} if weighted else {}
+    model = SurTree(max_depth=2).fit(frame[:400], TARGET, **named)
+    expected = evaluate(model, frame[400:], TARGET, **named, n_bootstraps=2)
+    for rows in lazies(frame[400:], tmp_path):
+        found = evaluate(model, rows, TARGET, **named)
+        assert (found.n_rows, found.n_events) == (expected.n_rows, expected.n_events)
+        assert found.horizons == expected.horizons
+        for name in ("concordance", "calibration_slope", found.measures[-1].name):
+            assert found[name].value == pytest.approx(expected[name].value, rel=1e-9)
+            assert np.isnan(found[name].lower)
+        assert np.isnan(found["brier"].value)
+        for own, leaf in zip(found.leaves, expected.leaves, strict=True):
+            for name, value in vars(leaf).items():
+                same = value if isinstance(value, str) else pytest.approx(value, rel=1e-9)
+                assert getattr(own, name) == same
+        assert "Harrell's C" in str(found)
+
+
+def test_evaluation_with_entry_times(model, small_batches):
+    frame = messy(seed=5)
+    X, y = questions(frame), frame.select(*TARGET)
+    expected = evaluate(model, X, y, frame["weight"], frame["entry"], n_bootstraps=2)
+    found = evaluate(model, frame.lazy(), TARGET, **NAMED)
+    for own, leaf in zip(found.leaves, expected.leaves, strict=True):
+        assert own.expected == pytest.approx(leaf.expected, rel=1e-9)
+        assert own.observed == pytest.approx(leaf.observed, rel=1e-9)

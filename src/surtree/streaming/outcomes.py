@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,3 +127,30 @@ def find_outcomes(model: Any, source: Source, names: TargetNames) -> Outcomes:
     target = Target(event.astype(bool), time, entry[0] if entry else None)
     n_rows, weight = found.sums
     return Outcomes(leaf, target, n_rows, weight, names.weight is not None, unseen)
+
+
+def quantiles_of_counts(values: Floats, counts: Floats, shares: Sequence[float]) -> Floats:
+    """Return quantiles of values that occur several times, as `numpy.quantile` finds them.
+
+    Parameters
+    ----------
+    values, counts : array of float
+        The values, and how often each occurs.
+    shares : sequence of float
+        Which quantiles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.streaming.outcomes import quantiles_of_counts
+    >>> quantiles_of_counts(np.array([3.0, 1.0]), np.array([1.0, 3.0]), (0.5, 1.0))
+    array([1., 3.])
+    """
+    order = np.argsort(values)
+    ends = np.cumsum(counts[order])
+    place = np.asarray(shares) * (ends[-1] - 1)
+    lower, upper = (
+        values[order][np.searchsorted(ends, side, side="right")]
+        for side in (np.floor(place), np.ceil(place))
+    )
+    return np.asarray(lower + (upper - lower) * (place - np.floor(place)))

@@ -13,18 +13,22 @@ from surtree._types import Floats
 from surtree._words import plural
 from surtree.base import TreeEstimator
 from surtree.competing_risks.prediction import refuse_causes
-from surtree.cuts.unseen import UnseenCategoryWarning
+from surtree.cuts.unseen import UnseenCategoryWarning, warn_of
 from surtree.data.table import read_table
-from surtree.data.target import Target
+from surtree.data.target import Target, require_event_counts
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
+from surtree.metrics._input import read_times
 from surtree.parameters import require_random_state, require_whole
+from surtree.streaming.engines import is_lazy, source_of
+from surtree.streaming.outcomes import Outcomes, find_outcomes, quantiles_of_counts
+from surtree.streaming.rows import take_named, target_names
 from surtree.survival.confidence import LEVEL, poisson_limits, profile_limits, require_level
 from surtree.survival.observed import observed_survival
 from surtree.tree.tree import Tree
 from surtree.validation.corrections import quantile_of_known
 from surtree.validation.drift import ColumnDrift, column_drifts
-from surtree.validation.models import Predictions, predict
-from surtree.validation.performance import names_and_words
+from surtree.validation.models import Predictions, predict, predictions_of_leaves
+from surtree.validation.performance import BRIER_INTERVAL, names_and_words
 from surtree.validation.rows import Rows, read_target_rows
 from surtree.validation.samples import draw_bootstrap
 
@@ -158,7 +162,7 @@ class Evaluation:
         width = max(len(head), *(len(one.words) for one in self.measures))
         lines = [f"{head:{width}}   value  {f'{100 * self.level:g}% interval':>17}"]
         for one in self.measures:
-            limits = f"{one.lower:.3f} to {one.upper:.3f}"
+            limits = f"{one.lower:.3f} to {one.upper:.3f}" if one.lower == one.lower else "-"
             lines.append(f"{one.words:{width}}  {one.value:6.3f}  {limits:>17}")
         return "\n".join([*lines, *_leaf_lines(self), *_column_lines(self.columns)])
 
@@ -183,8 +187,8 @@ def evaluate(
         Of this package, loaded from a file or not; or any survival estimator in scikit-learn's
         way with ``predict`` and ``predict_survival_function``. It is not fitted again.
     X, y, sample_weight, entry
-        The rows, as in `SurTree.fit`. They should not be those that the model was fitted on; for
-        these, use `validate`.
+        The rows, as in `SurTree.fit`, in memory or lazy. They should not be those that the model
+        was fitted on; for these, use `validate`.
     horizons : array of float, optional
         Times for calibration; by default the median time of the events.
     level : float, default=0.95
@@ -197,7 +201,9 @@ def evaluate(
     Returns
     -------
     Evaluation
-        ``print`` shows tables.
+        ``print`` shows tables. Of a lazy table, measures have no intervals, those that weigh rows
+        by the censoring distribution have no value (NaN), and columns are not compared: all of
+        these need the rows.
 
     Examples
     --------
@@ -213,6 +219,9 @@ def evaluate(
     require_level(level)
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)
+    if is_lazy(X):
+        return _evaluate_lazy(model, X, y, sample_weight, entry, horizons, level)
+    X, y, sample_weight, entry = take_named(X, y, sample_weight, entry)
     rows = read_target_rows(X, y, sample_weight, entry, horizons)
     with warnings.catch_warnings():
         # They are counted, column by column.
@@ -233,6 +242,54 @@ def evaluate(
         if is_tree
         else (),
     )
+
+
+def _evaluate_lazy(
+    model: Any, X: Any, y: Any, sample_weight: Any, entry: Any, horizons: Any, level: float
+) -> Evaluation:
+    """Evaluate a tree on a lazy table, from the distinct outcomes of its rows in each leaf."""
+    if not isinstance(model, TreeEstimator):
+        raise ValueError("Lazy tables are for trees of this package: collect the table first")
+    source = source_of(X)
+    found = find_outcomes(model, source, target_names(y, sample_weight, entry, source.names))
+    warn_of(found.unseen, stacklevel=3)
+    rows = Rows(
+        None,
+        None,
+        found.target,
+        found.weight,
+        np.arange(found.leaf.size),
+        *_horizons(found, horizons),
+    )
+    tree = model.tree_
+    predicted = predictions_of_leaves(tree, found.leaf)
+    values = rows.measure(predicted, np.arange(rows.n))
+    curve, decision = _curves(rows, predicted, level)
+    return Evaluation(
+        measures=tuple(
+            Performance(name, words, float(value), np.nan, np.nan)
+            for (name, words), value in zip(names_and_words(rows.horizons), values, strict=True)
+        ),
+        horizons=tuple(rows.horizons.tolist()),
+        level=float(level),
+        n_rows=int(found.n_rows.sum()),
+        n_events=int(found.n_rows[found.target.event].sum()),
+        calibration=curve,
+        decision=decision,
+        leaves=_leaf_checks(tree, rows, predicted, level, found),
+    )
+
+
+def _horizons(found: Outcomes, horizons: Any) -> tuple[Floats, tuple[float, float]]:
+    """Return times for calibration, and those between which scores are integrated."""
+    target, n = found.target, found.n_rows
+    require_event_counts(
+        int(n.sum()), int(n[target.event].sum()), bool(target.time[target.event].any())
+    )
+    if horizons is None:
+        horizons = quantiles_of_counts(target.time[target.event], n[target.event], (0.5,))
+    start, end = quantiles_of_counts(target.time, n, BRIER_INTERVAL)
+    return read_times(horizons), (float(start), float(end))
 
 
 def _cuts(model: TreeEstimator) -> Any:
@@ -275,9 +332,15 @@ def _curves(
 
 
 def _leaf_checks(
-    tree: Tree, rows: Rows, predicted: Predictions, level: float
+    tree: Tree,
+    rows: Rows,
+    predicted: Predictions,
+    level: float,
+    merged: Outcomes | None = None,
 ) -> tuple[LeafCheck, ...]:
     weight = np.ones(rows.n) if rows.weight is None else rows.weight
+    n_rows = np.ones(rows.n) if merged is None else merged.n_rows
+    is_weighted = merged.is_weighted if merged is not None else None
     hazard = weight * tree.baseline.row_hazard(rows.target)
     said = np.stack([predicted.at(float(horizon)) for horizon in rows.horizons])
     checks = []
@@ -289,7 +352,9 @@ def _leaf_checks(
                     rule.leaf,
                     " and ".join(rule.conditions) or "all rows",
                     rows.target.take(inside),
+                    n_rows[inside],
                     weight[inside],
+                    bool((weight[inside] != 1).any()) if is_weighted is None else is_weighted,
                     float(rule.theta * hazard[inside].sum()),
                     said[:, inside[0]],
                     rows.horizons,
@@ -303,14 +368,15 @@ def _leaf_check(
     leaf: int,
     rule: str,
     target: Target,
+    n_rows: Floats,
     weight: Floats,
+    weighted: bool,
     expected: float,
     said: Floats,
     horizons: Floats,
     level: float,
 ) -> LeafCheck:
     events = float(weight[target.event].sum())
-    weighted = bool((weight != 1).any())
     lower, upper = (profile_limits if weighted else poisson_limits)(events, expected, level)
     observed: NDArray[Any] = np.array(
         [observed_survival(target, weight, float(horizon), level) for horizon in horizons]
@@ -319,8 +385,8 @@ def _leaf_check(
     return LeafCheck(
         leaf,
         rule,
-        target.time.size,
-        int(target.event.sum()),
+        int(n_rows.sum()),
+        int(n_rows[target.event].sum()),
         expected,
         events / expected,
         lower,

@@ -65,9 +65,7 @@ def predict(model: Any, X: Any) -> Predictions:
         The rows.
     """
     if isinstance(model, TreeEstimator):  # the table is read once, not for risks and curves
-        tree = model.tree_
-        leaves = model.apply(X)
-        return Predictions(tree.theta[leaves], _curves(tree), np.searchsorted(tree.leaves, leaves))
+        return predictions_of_leaves(model.tree_, model.apply(X))
     model, X = _last_step(model, X)
     curves = share_curves(list(model.predict_survival_function(X)))
     return Predictions(
@@ -75,6 +73,19 @@ def predict(model: Any, X: Any) -> Predictions:
         _objects(list(curves.distinct)),
         curves.of_row,
     )
+
+
+def predictions_of_leaves(tree: Tree, leaves: NDArray[np.intp]) -> Predictions:
+    """Return what a tree says of rows.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    leaves : array of int
+        The leaf of each row.
+    """
+    return Predictions(tree.theta[leaves], _curves(tree), np.searchsorted(tree.leaves, leaves))
 
 
 @dataclass(frozen=True, eq=False)

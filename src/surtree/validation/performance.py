@@ -27,12 +27,12 @@ MEASURES = {
 # What each of them is for predictions that know nothing.
 NO_INFORMATION = np.array([0.5, 0.5, 0.0, 0.0])
 # Over which quantiles of the times the Brier score is integrated, as the paper does it.
-_INTERVAL = (0.1, 0.9)
+BRIER_INTERVAL = (0.1, 0.9)
 
 
 def brier_interval(target: Target) -> tuple[float, float]:
     """Return the times between which the Brier score is integrated."""
-    start, end = np.quantile(target.time, _INTERVAL)
+    start, end = np.quantile(target.time, BRIER_INTERVAL)
     return float(start), float(end)
 
 
