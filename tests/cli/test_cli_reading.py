@@ -285,8 +285,8 @@ class TestRows:
         X, is_zero = zero[load_lung()[0].columns], zero["days"] == 0
         dropped = surtree("fit", files.csv, *UNTUNED, *ONE, "--zero-times", "drop")
         assert dropped.stderr == (
-            f"surtree: {is_zero.sum()} of 228 rows have the time zero in column 'days': are left "
-            "out\n"
+            f"surtree: {is_zero.sum()} of 228 rows have the time zero in column 'days', and are "
+            "left out\n"
         )
         expected = SurTree(1).fit(X[~is_zero], zero.loc[~is_zero, ["died", "days"]])
         assert json.loads(dropped.stdout)["loss"] == expected.loss_
@@ -308,6 +308,23 @@ class TestRows:
         assert "centre" not in found["columns"]
         plain = SurTreeCV(2, cv=4).fit(X, y)
         assert plain.sizes_.mean.tolist() != expected.sizes_.mean.tolist()
+
+    def test_of_a_person_are_of_one_group(self, surtree, files, lung):
+        person = np.arange(len(lung)) // 2
+        lung.assign(person=person, centre=np.arange(len(lung)) % 5, start=0).assign(
+            start=np.where(np.arange(len(lung)) % 2, 5000, 0), days=lambda t: t["days"] + t["start"]
+        ).to_csv(files.csv, index=False)
+        options = ("--entry", "start", "--id", "person", "--group", "centre")
+        result = surtree("fit", files.csv, *TARGET, *options, code=1)
+        assert "114 persons of column 'person' have rows of several values of" in result.stderr
+
+    def test_of_a_parquet_file_with_nan_lack_a_value(self, surtree, files, lung):
+        holes = lung.assign(days=lung["days"].where(lung.index != 7, np.nan))
+        pl.DataFrame({name: holes[name].to_list() for name in holes}, strict=False).with_columns(
+            pl.col("days").fill_null(float("nan"))
+        ).write_parquet(files.parquet)
+        result = surtree("fit", files.parquet, *UNTUNED, *ONE, "--drop-incomplete")
+        assert json.loads(result.stdout)["rows"] == 227
 
     def test_of_groups_have_as_many_folds_as_there_are(self, surtree, files, lung):
         lung.assign(centre=np.arange(len(lung)) % 3).to_csv(files.csv, index=False)

@@ -118,7 +118,9 @@ def read_table(
     with failures(OSError, pl.exceptions.PolarsError, about=f"cannot read {path}: "):
         if path.suffix.lower() in _PARQUET:
             form.refuse(path, "a Parquet file", *_OF_CELLS, "missing", "sheet")
-            found = DataFile(pl.read_parquet(path))
+            # Files of NumPy and pandas have NaN where a value is missing.
+            numbers = pl.selectors.float()
+            found = DataFile(pl.read_parquet(path).with_columns(numbers.fill_nan(None)))
         else:
             found = _read_cells(path, form, as_texts)
     if not found.frame.width or not len(found.frame):

@@ -185,28 +185,37 @@ def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
         read = read_target if causes is None else read_cause_target
         found = read(y, len(y), entries)
         counts = read_weights(weights, len(y))
-    zero, words = found.censored_at_zero, "are censored at time zero"
-    if target.zero_times == "drop":
-        zero, words = found.time == 0, "have the time zero"
-    left_out = zero & (counts > 0)
+    drop_all = target.zero_times == "drop"
+    left_out = (found.time == 0 if drop_all else found.censored_at_zero) & (counts > 0)
+    counted = np.where(left_out, 0.0, counts)
     if left_out.any():
-        why = "" if target.zero_times == "drop" else "they say nothing about survival, and "
+        what = "have the" if drop_all else "are censored at"
+        why = ", and" if drop_all else ": they say nothing about survival, and"
         say(
-            f"surtree: {left_out.sum()} of {len(y)} rows {words} in column "
-            f"{target.time!r}: {why}are left out"
+            f"surtree: {left_out.sum()} of {len(y)} rows {what} time zero in column "
+            f"{target.time!r}{why} are left out"
         )
-        weights = np.where(left_out, 0.0, counts)
-        with failures(ValueError):
-            read_weights(weights, len(y))
+        weights = counted
     with failures(ValueError):
-        require_events(found.take(np.flatnonzero(np.where(left_out, 0.0, counts))))
+        require_events(found.take(np.flatnonzero(counted)))
     persons = None
     if target.id is not None:
         persons = frame[target.id].cast(pl.String).to_numpy()
         with failures(ValueError, about=f"column {target.id!r}: "):
             read_persons(persons, found.time, found.entry)
     groups = None if target.group is None else frame[target.group].to_numpy()
+    if target.id is not None and target.group is not None:
+        _require_persons_in_groups(frame, target.id, target.group)
     return Survival(y, entries, weights, frozenset(target.roles(frame)), persons, causes, groups)
+
+
+def _require_persons_in_groups(frame: pl.DataFrame, id: str, group: str) -> None:
+    n_groups = frame.group_by(id).agg(pl.col(group).n_unique())[group]
+    if (n_groups > 1).any():
+        raise UserError(
+            f"{(n_groups > 1).sum()} persons of column {id!r} have rows of several values of "
+            f"column {group!r}: rows of a person stay together, so --group needs larger groups"
+        )
 
 
 def _with_zeros(time: Floats, target: TargetColumns) -> Floats:
