@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernel/simd.hpp"
+#include "objective/rough_gain.hpp"
 
 namespace surtree::SURTREE_ISA {
 
@@ -19,6 +20,8 @@ struct RelativeRisk {
     static constexpr bool is_convex = true;
     static constexpr bool is_monotone = true;
     static constexpr bool is_nonnegative = true;
+
+    using Rough = RoughGain;
 
     Vector prior;
 
@@ -71,7 +74,7 @@ struct RelativeRisk {
         series = series * z + 0x1.99999998cebc4p-2;
         series = series * z + 0x1.5555555555870p-1;
         series = series * z + 2.0;
-        return events * (k * 0x1.62e42fefa39efp-1 + s * series);
+        return rounded(events * (k * 0x1.62e42fefa39efp-1 + s * series));
     }
 };
 
