@@ -61,8 +61,8 @@ inline Vector quotient(Vector a, Vector b) {
 }
 
 // The value as it is stored. Compilers may join a product and a sum that it is added to into one instruction,
-// with one rounding, in one kernel and not in another: this keeps them apart, so that equal sums have equal
-// gains to the last bit.
+// with one rounding, where the product is not stored: this keeps them apart, so that kernels agree to the
+// last bit.
 inline Vector rounded(Vector value) {
 #if SURTREE_LANES == 8
     asm("" : "+v"(value));

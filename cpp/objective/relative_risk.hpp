@@ -74,7 +74,7 @@ struct RelativeRisk {
         series = series * z + 0x1.99999998cebc4p-2;
         series = series * z + 0x1.5555555555870p-1;
         series = series * z + 2.0;
-        return rounded(events * (k * 0x1.62e42fefa39efp-1 + s * series));
+        return events * (k * 0x1.62e42fefa39efp-1 + s * series);
     }
 };
 
