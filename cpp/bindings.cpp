@@ -240,6 +240,7 @@ NB_MODULE(_core, m) {
         .def_rw("sweep", &Switches::sweep)
         .def_rw("share", &Switches::share)
         .def_rw("fill", &Switches::fill)
+        .def_rw("screen", &Switches::screen)
         .def_rw("bisect", &Switches::bisect)
         .def_rw("stop_after", &Switches::stop_after);
 

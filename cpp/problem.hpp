@@ -94,6 +94,7 @@ struct Switches {
     bool sweep = true;    // tables of a side as differences of prefix sums
     bool share = true;    // cache sides that several row sets have in common
     bool fill = true;     // evaluate four cuts once, not once for each of them as the root
+    int screen = 1;       // at depth three: 0 solves all in double precision, 2 screens all tables first
     int bisect = 100;     // bisect if a column has more nested cuts than this
     int stop_after = -1;  // tasks at the root: sides or columns of a sweep, cuts of a bisection
 };

@@ -23,6 +23,7 @@ ENGINES = {
     "one level": Switches(kernel_depth=1),
     "two levels": Switches(kernel_depth=2),
     "unfilled": Switches(fill=False),
+    "screened": Switches(screen=2),
     "unshared": Switches(share=False, merge=False, bounds=False),
     "bisection": Switches(bisect=0),
 }

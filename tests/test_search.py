@@ -51,6 +51,7 @@ def test_every_switch_is_tried():
     assert {field.name for field in fields(Switches)} == {
         *LEFT_OUT,
         "kernel_depth",
+        "screen",
         "bisect",
         "stop_after",
     }
@@ -64,7 +65,7 @@ def test_speed_ups_change_no_answer(case: Case):
     problem = binned, replace(sums, objective=objective_of(case))
     expected = Problem(*problem).solve(limits)
     others = [Switches(**{name: False}) for name in LEFT_OUT]
-    others += [Switches(kernel_depth=1), Switches(kernel_depth=2)]
+    others += [Switches(kernel_depth=1), Switches(kernel_depth=2), Switches(screen=2)]
     others += [Switches(bisect=0), Switches(bisect=0, memo=False, regroup=False)]
     for switches in others:
         found = Problem(*problem).solve(limits, switches=switches)

@@ -209,10 +209,14 @@ int Columns::opposite(int side) const {
     return side - column.first_side() < column.n_cuts ? side + column.n_cuts : side - column.n_cuts;
 }
 
-int Columns::side_of(const ColumnRegions& regions, int side) const {
-    const int cut = regions.cut_of[at(side % regions.n_cuts)];
+int Columns::side_of_cut(int cut) const {
     const Column& column = columns_[at(column_of_cut_[at(cut)])];
-    return column.side(cut - column.first_cut, side < regions.n_cuts);
+    return column.side(cut - column.first_cut, true);
+}
+
+int Columns::side_of(const ColumnRegions& regions, int side) const {
+    const int holds = side_of_cut(regions.cut_of[at(side % regions.n_cuts)]);
+    return side < regions.n_cuts ? holds : opposite(holds);
 }
 
 }  // namespace surtree

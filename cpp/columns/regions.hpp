@@ -130,6 +130,9 @@ class Columns {
     const Column& of_side(int side) const { return columns_[at(column_of_cut_[at(side / 2)])]; }
     int opposite(int side) const;
 
+    // The side where a cut of the problem holds.
+    int side_of_cut(int cut) const;
+
     // The number of side `side` of `regions`.
     int side_of(const ColumnRegions& regions, int side) const;
 

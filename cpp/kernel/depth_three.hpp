@@ -92,10 +92,13 @@ struct DepthThree {
             else
                 split_regions(in.axes[i], in.axes[i].n_regions, leaf[i], stump[i]);
         }
-        for (int i = 0; i < in.n_axes; ++i)
+        for (int i = 0; i < in.n_axes; ++i) {
             for (int j = i + 1; j < in.n_axes; ++j) solve_pair(i, j);
+            if (stopped(in)) return false;
+        }
+        if (in.rough) raise_to_rough();
         if (in.n_groups > 0 && !by_lanes.run(cell_stump)) return false;
-        for (int i = 0; i < in.n_axes; ++i)
+        for (int i = 0; i < in.n_axes && !in.rough; ++i)
             for (int j = i + 1; j < in.n_axes; ++j)
                 if (!solve_triples(i, j)) return false;
         if (in.found) *in.found = {in.n_axes, leaf, stump, cell_stump};
@@ -114,6 +117,18 @@ struct DepthThree {
             if (stopped(in)) return false;
         }
         return true;
+    }
+
+    // Takes the stumps by a third axis from screening.
+    void raise_to_rough() const {
+        for (int i = 0; i < in.n_axes; ++i)
+            for (int j = i + 1; j < in.n_axes; ++j) {
+                const float* const from = in.rough[i * in.n_axes + j];
+                double* const to = cell_stump[i * in.n_axes + j];
+                const std::size_t n = area(in.axes[i].n_sides, in.axes[j].n_sides);
+                for (std::size_t k = 0; k < n; ++k)  // less than this is no tree
+                    if (from[k] > -1e29f) to[k] = larger(to[k], from[k] * in.rough_unit);
+            }
     }
 
     const double* known(int i) const { return in.known_regions ? in.known_regions[i] : nullptr; }

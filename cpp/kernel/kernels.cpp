@@ -4,6 +4,7 @@
 
 #include "kernel/depth_three.hpp"
 #include "kernel/scan.hpp"
+#include "kernel/screen.hpp"
 #include "kernel/stumps.hpp"
 #include "objective/objectives.hpp"
 
@@ -41,6 +42,45 @@ template <class Objective>
 bool run_depth_three(const KernelInput& in) {
     return in.tables ? run<Objective, DepthThreeOfTables>(in) : run<Objective, DepthThreeOfRows>(in);
 }
+
+// What only objectives with a rough gain have.
+template <class Objective>
+struct Screening {
+    static constexpr bool (*run)(const ScreenInput&) = nullptr;
+    static constexpr std::size_t (*workspace)(const ScreenInput&) = nullptr;
+    static constexpr void (*gains)(double, const int*, int, float*) = nullptr;
+    static constexpr double error = 0;
+};
+
+#ifdef SURTREE_VECTOR_EXTENSIONS
+template <class Objective>
+    requires requires { typename Objective::Rough; }
+struct Screening<Objective> {
+    static constexpr double error = Objective::Rough::error;
+
+    static bool run(const ScreenInput& in) {
+        return with_leaf<Objective>(in.n_counts, [&]<class Leaf>() { return Screen<Leaf>(in).run(); });
+    }
+    static std::size_t workspace(const ScreenInput& in) {
+        ScreenInput dry = in;
+        dry.workspace = nullptr;
+        return with_leaf<Objective>(in.n_counts, [&]<class Leaf>() { return Screen<Leaf>(dry).arena.used; });
+    }
+    static void gains(double prior, const int* sums, int n, float* out) {
+        const typename Objective::Rough gain(prior);
+        for (int first = 0; first < n; first += short_lanes) {
+            Ints e{}, h{};
+            const int left = n - first < short_lanes ? n - first : short_lanes;
+            for (int l = 0; l < left; ++l) {
+                e[l] = sums[2 * (first + l)];
+                h[l] = sums[2 * (first + l) + 1];
+            }
+            const Floats values = gain(e, h);
+            for (int l = 0; l < left; ++l) out[first + l] = values[l];
+        }
+    }
+};
+#endif
 
 template <class Objective>
 void fill_tables(const KernelInput& in, int first, int last, double* tables) {
@@ -110,6 +150,10 @@ constexpr Kernels table = {
     workspace<Objective>,
     {run<Objective, StumpsOfTwo>, run<Objective, StumpsOfThree>, run<Objective, StumpsOfFour>},
     stumps_workspace<Objective>,
+    Screening<Objective>::run,
+    Screening<Objective>::workspace,
+    Screening<Objective>::gains,
+    Screening<Objective>::error,
     fill_tables<Objective>,
     scan<Objective>,
     scan_cuts<Objective>,

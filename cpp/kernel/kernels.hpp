@@ -80,6 +80,36 @@ struct KernelInput {
     const int* group_of;  // per axis; -1: none
 
     double* const* stumps;  // out, for `stumps` of two to four axes; raised, never lowered
+
+    // For depth three, or null: stumps of pairs of axes by a third one as screening found them, in so many
+    // units each. Then no triples are solved, and gains of two splits and more are rough.
+    const float* const* rough;
+    double rough_unit;
+};
+
+// Where screening finds the sums of a cut. An axis has a line of running sums for each bin, and then one for
+// each cut of which neither side is among them: of many cuts the side from the first bin on is.
+struct CutLine {
+    int line;
+    int side;  // whose sums these are: 0 where the cut holds, 1 where it does not
+};
+
+// Some pairs of axes, one for each lane, to be screened with all axes before the first of both.
+struct ScreenInput {
+    const KernelAxis* axes;
+    int n_axes, n_rows, max_bins;
+    const CutLine* const* lines;  // per axis and cut
+    const int* n_lines;           // per axis
+    const int* order;             // n_axes x n_rows: rows in the order of their bins
+    const int* begin;             // n_axes x (max_bins + 1): the first row of each bin, in this order
+    const long long* packed;      // (width / 2) x n_rows: two whole numbers of 31 bits, the first one above
+    int n_counts;
+    const int* least;
+    double prior;
+    const int* pairs;  // lanes x 2
+    const bool* stop;  // polled
+    double* workspace;
+    float* const* best;  // out, per pair i < j at [i * n_axes + j]: sides x sides, in bits; raised
 };
 
 // The rows sorted by an ordered column, and a partition of them by a cut of another column.
@@ -119,6 +149,12 @@ struct Kernels {
     // The best single splits below three cuts, of two, three and four axes (see stumps.hpp).
     Kernel stumps[3];
     std::size_t (*stumps_workspace)(const KernelInput&);
+    // Screening (see screen.hpp); null for objectives without a rough gain.
+    bool (*screen)(const ScreenInput&);
+    std::size_t (*screen_workspace)(const ScreenInput&);
+    // Rough gains of E = sums[2k] and H = sums[2k + 1], in bits; what they are off by at most, relative to E.
+    void (*rough_gains)(double prior, const int* sums, int n, float* out);
+    double rough_error;
     // Adds rows first..last-1 to the tables. The axes are those of the layout, in its order.
     void (*add_rows)(const KernelInput&, int first, int last, double* tables);
     // Finds the best cut of a column on each side of another cut.

@@ -100,9 +100,10 @@ struct LanePairs {
         for (int cut = 0; cut < n_i; ++cut) {
             const std::size_t at = static_cast<std::size_t>(cut) * vectors;
             const Sums both = Sums::at(holding + at), of_i = Sums::at(all + at) - both;
-            const Vector yes_yes = rule.limited_gain(both.of), yes_no = rule.limited_gain(of_i.of);
-            const Vector no_yes = rule.limited_gain((holding_k - both).of);
-            const Vector no_no = rule.limited_gain((failing_k - of_i).of);
+            const Vector yes_yes = rounded(rule.limited_gain(both.of));
+            const Vector yes_no = rounded(rule.limited_gain(of_i.of));
+            const Vector no_yes = rounded(rule.limited_gain((holding_k - both).of));
+            const Vector no_no = rounded(rule.limited_gain((failing_k - of_i).of));
             best_holding = larger(best_holding, yes_yes + no_yes);
             best_failing = larger(best_failing, yes_no + no_no);
             raise_to(best[group] + area(cut, lanes), yes_yes + yes_no);

@@ -178,8 +178,8 @@ struct LaneTriples {
             Vector gain[2][2][2];  // per side of i, j and k
             for (int s = 0; s < 2; ++s)
                 for (int t = 0; t < 2; ++t) {
-                    gain[0][s][t] = rule.limited_gain(holds[s][t].of);
-                    gain[1][s][t] = rule.limited_gain((total[s][t] - holds[s][t]).of);
+                    gain[0][s][t] = rounded(rule.limited_gain(holds[s][t].of));
+                    gain[1][s][t] = rounded(rule.limited_gain((total[s][t] - holds[s][t]).of));
                     best_cells[s][t] = larger(best_cells[s][t], gain[0][s][t] + gain[1][s][t]);
                 }
             for (int s = 0; s < 2; ++s) {

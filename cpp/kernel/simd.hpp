@@ -1,4 +1,4 @@
-// SIMD vectors of SURTREE_LANES doubles.
+// SIMD vectors of SURTREE_LANES doubles, or of twice as many floats or whole numbers.
 //
 // Like all of this folder and of objective/, it is compiled once per instruction set. Hence no standard
 // library here: the linker could keep an inline function of it that was compiled for newer processors.
@@ -13,7 +13,7 @@
 
 #include "kernel/plain_lanes.hpp"
 #endif
-#if SURTREE_LANES == 8  // with instructions by name
+#if SURTREE_LANES >= 4  // with instructions by name
 #include <immintrin.h>
 #endif
 
@@ -32,10 +32,22 @@ typedef double Pair __attribute__((vector_size(16)));
 typedef double Unaligned __attribute__((vector_size(lanes * 8), aligned(8), may_alias));
 typedef double UnalignedPair __attribute__((vector_size(16), aligned(8), may_alias));
 
+// Floats are for screening alone, which other compilers do without.
+constexpr int short_lanes = 2 * lanes;
+
+typedef float Floats __attribute__((vector_size(lanes * 8)));
+typedef int Ints __attribute__((vector_size(lanes * 8)));
+typedef float UnalignedFloats __attribute__((vector_size(lanes * 8), aligned(4), may_alias));
+typedef int UnalignedInts __attribute__((vector_size(lanes * 8), aligned(4), may_alias));
+
 inline Vector load(const double* from) { return *reinterpret_cast<const Unaligned*>(from); }
 inline void store(double* to, Vector value) { *reinterpret_cast<Unaligned*>(to) = value; }
 inline Pair load_pair(const double* from) { return *reinterpret_cast<const UnalignedPair*>(from); }
 inline void store_pair(double* to, Pair value) { *reinterpret_cast<UnalignedPair*>(to) = value; }
+inline Floats load(const float* from) { return *reinterpret_cast<const UnalignedFloats*>(from); }
+inline void store(float* to, Floats value) { *reinterpret_cast<UnalignedFloats*>(to) = value; }
+inline Ints load(const int* from) { return *reinterpret_cast<const UnalignedInts*>(from); }
+inline void store(int* to, Ints value) { *reinterpret_cast<UnalignedInts*>(to) = value; }
 
 // Adds N doubles to others.
 template <int N>
@@ -45,6 +57,10 @@ SURTREE_INLINE void add_to(double* to, const double* from) {
 }
 
 inline Vector broadcast(double value) { return value - Vector{}; }
+inline Floats broadcast(float value) { return value - Floats{}; }
+inline Ints broadcast(int value) { return value - Ints{}; }
+inline Floats larger(Floats a, Floats b) { return a > b ? a : b; }
+inline float larger(float a, float b) { return a > b ? a : b; }
 
 // In each lane `yes` where a comparison holds, else `no`.
 #define SURTREE_SELECT(holds, yes, no) ((holds) ? (yes) : (no))
@@ -135,5 +151,34 @@ inline Vector quotient(Vector a, Vector b) {
     return a / b;
 #endif
 }
+
+// The value as it is stored. Compilers may join a product and a sum that it is added to into one instruction,
+// with one rounding, where the product is not stored: this keeps them apart, so that kernels agree to the
+// last bit.
+inline Vector rounded(Vector value) {
+#ifndef SURTREE_VECTOR_EXTENSIONS
+    // Other compilers join nothing.
+#elif SURTREE_LANES == 8
+    asm("" : "+v"(value));
+#elif defined(__x86_64__)
+    asm("" : "+x"(value));
+#elif defined(__aarch64__)
+    asm("" : "+w"(value));
+#endif
+    return value;
+}
+
+#ifdef SURTREE_VECTOR_EXTENSIONS
+// 1 / a within a factor of 1 +- 2^-11.
+inline Floats rough_inverse(Floats a) {
+#if SURTREE_LANES == 8
+    return _mm512_rcp14_ps(a);
+#elif SURTREE_LANES == 4
+    return _mm256_rcp_ps(a);
+#else
+    return 1.0f / a;
+#endif
+}
+#endif
 
 }  // namespace surtree::SURTREE_ISA

@@ -27,7 +27,13 @@ struct Arena {
         return reinterpret_cast<double**>(take(static_cast<std::size_t>(n)));
     }
 
-    unsigned* cells(int n) { return reinterpret_cast<unsigned*>(take(static_cast<std::size_t>(n) / 2 + 1)); }
+    // The same for other numbers.
+    template <class Number>
+    Number* take_of(std::size_t n) {
+        return reinterpret_cast<Number*>(take(n * sizeof(Number) / sizeof(double) + 1));
+    }
+
+    unsigned* cells(int n) { return take_of<unsigned>(static_cast<std::size_t>(n)); }
 };
 
 // Raises `most` to a size.
@@ -35,8 +41,9 @@ void raise(std::size_t& most, std::size_t size) {
     if (size > most) most = size;
 }
 
-void fill(double* to, std::size_t n, double value) {
-    for (std::size_t k = 0; k < n; ++k) to[k] = value;
+template <class Number, class Value>
+void fill(Number* to, std::size_t n, Value value) {
+    for (std::size_t k = 0; k < n; ++k) to[k] = static_cast<Number>(value);
 }
 
 // The maximum of yes[k] + no[k].

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernel/simd.hpp"
+#include "objective/rough_gain.hpp"
 
 namespace surtree::SURTREE_ISA {
 
@@ -19,6 +20,10 @@ struct RelativeRisk {
     static constexpr bool is_convex = true;
     static constexpr bool is_monotone = true;
     static constexpr bool is_nonnegative = true;
+
+#ifdef SURTREE_VECTOR_EXTENSIONS
+    using Rough = RoughGain;
+#endif
 
     Vector prior;
 

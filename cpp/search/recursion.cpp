@@ -160,6 +160,17 @@ bool Recursion::solve_with_stumps(const RowSet& rows, const Column& column, int 
     return true;
 }
 
+bool Recursion::solve_root_side(int side, int depth, Worker& worker, Profile& out) {
+    const Column& column = columns_.of_side(side);
+    RowSet& child = worker.sorted;
+    take_rows(rows_.all, column, side - column.first_side(), child);
+    if (!tables_.solve(child, depth, worker.scratch, worker.profiles)) return false;
+    out.assign(std::size_t{1} << depth, rows_.leaf.limited_gain(sum_rows(child).data()));
+    worker.profiles.join_into(out);
+    root_profiles_[at(side)] = worker.profiles;
+    return true;
+}
+
 // Adding a row to a table costs about as much as copying ten numbers.
 bool Recursion::worth_sweeping(const RowSet& rows, const Column& column, const SideCounts& sides,
                                const std::vector<int>& unsolved) const {
@@ -301,12 +312,10 @@ Recursion::Solved Recursion::solve_again(const RowSet& rows, int depth, Worker& 
     // is that of a search to the end.
     solved.profile.resize(at(std::min({(1 << depth) - 1, n_splits(), rows.n - 1})) + 1, solved.profile[0]);
     const SideProfiles* profiles = nullptr;
-    if (depth == sweep_depth) {
-        const RowSetHash hash = hash_of(rows);
-        for (std::size_t side = 0; side < root_profiles_.size() && !profiles; ++side)
-            if (root_sides_.hash[side] == hash && !root_profiles_[side].gains.empty())
-                profiles = &root_profiles_[side];
-    }
+    const RowSetHash hash = hash_of(rows);
+    for (std::size_t side = 0; side < root_profiles_.size() && !profiles; ++side)
+        if (root_sides_.hash[side] == hash && root_profiles_[side].width == std::size_t{1} << (depth - 1))
+            profiles = &root_profiles_[side];
     if (!profiles) {
         if (depth < sweep_depth || !side_cache_ || !side_cache_->load(rows, worker.profiles))
             tables_.solve(rows, depth, worker.scratch, worker.profiles);

@@ -45,6 +45,9 @@ class Recursion {
     bool solve_side(const RowSet& rows, const Column& column, int side, const SideCounts& sides, int depth,
                     Worker& worker, Profile& out);
 
+    // A side of the root by kernels of this depth, whatever the budget.
+    bool solve_root_side(int side, int depth, Worker& worker, Profile& out);
+
     // A profile of as many splits as rows and budget allow, all worth the leaf.
     void start_profile(double leaf, int n_rows, int depth, Profile& out) const;
 
@@ -101,7 +104,7 @@ class Recursion {
     std::optional<StumpStore> stumps_;
     std::optional<StumpFiller> filler_;
     bool stumps_filled_ = false;
-    std::vector<SideProfiles> root_profiles_;  // what kernels of depth three found for sides of the root
+    std::vector<SideProfiles> root_profiles_;  // what kernels found for sides of the root, to build trees
 };
 
 }  // namespace surtree

@@ -52,7 +52,44 @@ Status SweepSearch::run_stage() {
         stumps_filled_ = true;
         recursion_.use_filled_stumps();
     }
+    if (stage_depth_ == 3 && recursion_.depth() == 3) {
+        const std::optional<Status> status = screen();
+        screening_.reset();
+        if (status) return *status;
+    }
     return run_tasks(tasks());
+}
+
+// The last stage by screening; nothing if that does not pay.
+std::optional<Status> SweepSearch::screen() {
+    const Columns& columns = recursion_.columns();
+    const int use = control_.switches.screen;
+    if (use == 0 || recursion_.tables().depth() < 3) return {};
+    screening_ = Screening::plan(recursion_.tables(), columns, rows(), workers_.stop_flag(), use == 2);
+    if (!screening_) return {};
+    std::vector<Task> parts;
+    for (int k = 0; k < screening_->n_tasks(); ++k) parts.push_back({Task::Kind::screen, k, k + 1});
+    // Half of the memory is for what threads find.
+    Status status = run_tasks(parts, control_.memory_limit / 2 / screening_->bytes_of_thread());
+    if (status == Status::optimal) status = run_tasks({{Task::Kind::finish_screening}});
+    // Once the most promising cuts are solved, few others are left.
+    if (status == Status::optimal)
+        status = run_tasks(screened_sides(screening_->promising_cuts(recursion_.n_splits())));
+    if (status != Status::optimal) return status;
+    const std::vector<int> open = screening_->open_cuts(results_, gains_of_sides());
+    if (use != 2 && open.size() > at(columns.size())) return {};
+    return run_tasks(screened_sides(open));
+}
+
+// Both sides of each cut.
+std::vector<SweepSearch::Task> SweepSearch::screened_sides(const std::vector<int>& cuts) const {
+    std::vector<Task> out;
+    for (const int cut : cuts) {
+        const int side = recursion_.columns().side_of_cut(cut);
+        for (const int s : {side, recursion_.columns().opposite(side)})
+            out.push_back({Task::Kind::solve_screened, s, s + 1});
+    }
+    return out;
 }
 
 // Nothing is proven before all stumps are found, so they must be well within the time.
@@ -103,7 +140,8 @@ std::vector<int> SweepSearch::promising_sides() const {
 }
 
 // Threads take tasks from a shared counter.
-Status SweepSearch::run_tasks(const std::vector<Task>& tasks) {
+Status SweepSearch::run_tasks(const std::vector<Task>& tasks, std::size_t most_threads) {
+    if (tasks.empty()) return Status::optimal;
     std::atomic<std::size_t> next{0}, n_done{0};
     const auto work = [&] {
         Recursion::Worker worker;
@@ -113,8 +151,8 @@ Status SweepSearch::run_tasks(const std::vector<Task>& tasks) {
         }
     };
     if (is_quick()) return workers_.run_here(work);
-    const int n_threads = std::max(1, std::min(control_.n_threads, static_cast<int>(tasks.size())));
-    return workers_.run(n_threads, work, [&] {
+    const std::size_t n_threads = std::min({at(control_.n_threads), tasks.size(), most_threads});
+    return workers_.run(std::max(1, static_cast<int>(n_threads)), work, [&] {
         if (stage_depth_ < recursion_.depth()) return progress(0);
         const double done = static_cast<double>(n_done) / static_cast<double>(tasks.size());
         // To fill the side cache takes about twice as long as what it serves.
@@ -122,6 +160,8 @@ Status SweepSearch::run_tasks(const std::vector<Task>& tasks) {
         // So does what fills the table of stumps, nine times.
         if (tasks.front().kind == Task::Kind::fill_stumps) return progress(done * 9 / 10);
         if (stumps_filled_) return progress((9 + done) / 10);
+        if (tasks.front().kind == Task::Kind::screen) return progress(done * 9 / 10);
+        if (screening_) return progress(0.9);
         const bool is_served = side_cache_filled_ && stage_depth_ == Recursion::side_cache_depth;
         return progress(is_served ? (2 + done) / 3 : done);
     });
@@ -147,6 +187,23 @@ void SweepSearch::run_task(const Task& task, Recursion::Worker& worker) {
         case Task::Kind::fill_stumps:
             recursion_.stump_filler()->run(task.first_side, worker.scratch);
             return;
+        case Task::Kind::screen:
+            return screening_->run(task.first_side, worker.scratch);
+        case Task::Kind::finish_screening: {
+            if (!screening_->finish()) return;
+            const std::lock_guard lock(mutex_);
+            screening_->sides().for_each(recursion_.columns(), [&](int side, const double* from) {
+                results_[at(side)] = {1, {from, from + 2}};
+            });
+            return;
+        }
+        case Task::Kind::solve_screened: {
+            Profile profile;
+            if (!recursion_.solve_root_side(task.first_side, 2, worker, profile)) return;
+            const std::lock_guard lock(mutex_);
+            results_[at(task.first_side)] = {2, std::move(profile)};
+            return;
+        }
         case Task::Kind::find_incumbent: {
             auto found = find_incumbent(recursion_, rows().all, recursion_.depth(), worker);
             const std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 // The search for columns with few cuts: the sides of the root are solved one after another, by recursion.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "search/bounds.hpp"
 #include "search/incumbent.hpp"
 #include "search/recursion.hpp"
+#include "search/screening.hpp"
 
 namespace surtree {
 
@@ -32,9 +34,18 @@ class SweepSearch {
 
  private:
     // What a thread does in one go: sides of the root to solve, or to fill the side cache for; to fill a part
-    // of the table of stumps (the number of the part is in place of the side); or to find the incumbent.
+    // of the table of stumps, or of what is screened (the number of the part is in place of the side), and to
+    // put the latter together; or to find the incumbent.
     struct Task {
-        enum class Kind { solve, fill_side_cache, fill_stumps, find_incumbent } kind;
+        enum class Kind {
+            solve,
+            fill_side_cache,
+            fill_stumps,
+            screen,
+            finish_screening,
+            solve_screened,
+            find_incumbent
+        } kind;
         int first_side = 0, last_side = 0;
     };
 
@@ -44,7 +55,9 @@ class SweepSearch {
     bool is_quick() const;
     bool worth_filling_side_cache() const;
     bool worth_filling_stumps();
-    Status run_tasks(const std::vector<Task>& tasks);
+    std::optional<Status> screen();
+    std::vector<Task> screened_sides(const std::vector<int>& cuts) const;
+    Status run_tasks(const std::vector<Task>& tasks, std::size_t most_threads = SIZE_MAX);
     void run_task(const Task& task, Recursion::Worker& worker);
     void solve_root_sides(const Task& task, Recursion::Worker& worker);
     Progress progress(double fraction) const;
@@ -55,7 +68,8 @@ class SweepSearch {
     const double root_leaf_;  // its gain without limits: the root may always be a leaf
     int stage_depth_ = 0, proven_depth_ = 0;
     bool side_cache_filled_ = false, stumps_filled_ = false;  // at this stage
-    mutable std::optional<RootBounds> bounds_;                // used by the calling thread only
+    std::unique_ptr<Screening> screening_;
+    mutable std::optional<RootBounds> bounds_;  // used by the calling thread only
     mutable std::mutex mutex_;
     std::vector<RootResult> results_;  // by side
     std::unique_ptr<Incumbent> incumbent_;

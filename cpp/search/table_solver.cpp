@@ -115,6 +115,23 @@ KernelInput TableSolver::input(const std::vector<const ColumnRegions*>& axes, co
     return in;
 }
 
+std::vector<std::vector<int>> kinds_of(const KernelAxis* axes, int n_axes) {
+    const auto are_alike = [](const KernelAxis& a, const KernelAxis& b) {
+        if (a.n_cuts != b.n_cuts || a.first_bin != b.first_bin || a.last_bin != b.last_bin) return false;
+        const int n_runs = a.run_begin[a.n_cuts];
+        return std::equal(a.run_begin, a.run_begin + a.n_cuts + 1, b.run_begin) &&
+               std::equal(a.runs, a.runs + n_runs, b.runs);
+    };
+    std::vector<std::vector<int>> kinds;
+    for (int x = 0; x < n_axes; ++x) {
+        const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<int>& kind) {
+            return are_alike(axes[kind.front()], axes[x]);
+        });
+        same == kinds.end() ? kinds.push_back({x}) : same->push_back(x);
+    }
+    return kinds;
+}
+
 // Groups of columns with the same cuts, for kernels that hold one in each lane.
 void TableSolver::find_groups(KernelInput& in, int depth, Scratch& scratch) const {
     constexpr std::size_t most_cells = std::size_t{1} << 13;  // of a table, so that sums stay in the cache
@@ -123,21 +140,8 @@ void TableSolver::find_groups(KernelInput& in, int depth, Scratch& scratch) cons
     for (int x = 0; x < in.n_axes; ++x)
         most_lines = std::max(most_lines, at(std::max(in.axes[x].n_cuts + 1, in.axes[x].last_bin)));
     if ((depth == 3 ? most_lines : 1) * most_lines * most_lines > most_cells) return;
-    const auto are_alike = [](const KernelAxis& a, const KernelAxis& b) {
-        if (a.n_cuts != b.n_cuts || a.first_bin != b.first_bin || a.last_bin != b.last_bin) return false;
-        const int n_runs = a.run_begin[a.n_cuts];
-        return std::equal(a.run_begin, a.run_begin + a.n_cuts + 1, b.run_begin) &&
-               std::equal(a.runs, a.runs + n_runs, b.runs);
-    };
-    std::vector<std::vector<int>> kinds;
-    for (int x = 0; x < in.n_axes; ++x) {
-        const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<int>& kind) {
-            return are_alike(in.axes[kind.front()], in.axes[x]);
-        });
-        same == kinds.end() ? kinds.push_back({x}) : same->push_back(x);
-    }
     std::vector<std::vector<int>> groups;
-    for (const std::vector<int>& kind : kinds)
+    for (const std::vector<int>& kind : kinds_of(in.axes, in.n_axes))
         if (2 * kind.size() > at(lanes))
             for (std::size_t first = 0; first < kind.size(); first += at(lanes))
                 groups.emplace_back(
@@ -158,9 +162,7 @@ void TableSolver::find_groups(KernelInput& in, int depth, Scratch& scratch) cons
 }
 
 bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out) const {
-    // Small tables stay in the cache all together, and pairs are margins of them.
-    constexpr std::size_t small = std::size_t{1} << 19;
-    if (depth == 3 && layout_.size <= small) {
+    if (depth == 3 && is_small()) {
         scratch.tables.assign(layout_.size, 0.0);
         constexpr int chunk = 1 << 16;  // a stop is polled between chunks
         for (int first = 0; first < rows.n; first += chunk) {
@@ -172,14 +174,23 @@ bool TableSolver::solve(const RowSet& rows, int depth, Scratch& scratch, SidePro
     return solve_rows(rows, depth, scratch, out);
 }
 
-bool TableSolver::solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out,
-                             const StumpStore::Context* context) const {
+std::vector<const ColumnRegions*> TableSolver::axes_of(const RowSet& rows, int depth) const {
     std::vector<const ColumnRegions*> axes;
     for (const int c : order_) {
         const ColumnRegions* axis = nullptr;
         if (c != no_column) axis = depth == 3 ? &columns_[c].within(occupied(rows, c)) : &columns_[c].whole();
         axes.push_back(axis);
     }
+    return axes;
+}
+
+KernelInput TableSolver::depth_three_of(const RowSet& rows, Scratch& scratch, SideProfiles& out) const {
+    return input(axes_of(rows, 3), &rows, nullptr, 3, scratch, out);
+}
+
+bool TableSolver::solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out,
+                             const StumpStore::Context* context) const {
+    const std::vector<const ColumnRegions*> axes = axes_of(rows, depth);
     KernelInput in = input(axes, &rows, nullptr, depth, scratch, out, !context);
     return run(in, depth, axes, scratch, context);
 }

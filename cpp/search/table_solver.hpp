@@ -21,6 +21,9 @@ struct Scratch {
     std::vector<const double*> known_of_axis;
 };
 
+// Axes with the same cuts, kind by kind.
+std::vector<std::vector<int>> kinds_of(const KernelAxis* axes, int n_axes);
+
 // A column, with its bins of some rows, for a kernel.
 KernelAxis kernel_axis(const ColumnRegions& regions, const std::uint16_t* bins);
 
@@ -45,6 +48,9 @@ class TableSolver {
     bool solve_rows(const RowSet& rows, int depth, Scratch& scratch, SideProfiles& out,
                     const StumpStore::Context* context = nullptr) const;
 
+    // Depth three over these rows as a kernel takes it, made one table at a time.
+    KernelInput depth_three_of(const RowSet& rows, Scratch& scratch, SideProfiles& out) const;
+
     // Depth three from tables, which may be sums and differences of other tables.
     bool solve_tables(const double* tables, Scratch& scratch, SideProfiles& out,
                       const StumpStore::Context* context = nullptr) const;
@@ -60,6 +66,8 @@ class TableSolver {
     const TableLayout& layout() const { return layout_; }
     int column_of(int axis) const { return order_[at(axis)]; }
     std::size_t n_tables() const { return n_tables_; }
+    // Small tables stay in the cache all together, and pairs are margins of them.
+    bool is_small() const { return layout_.size <= std::size_t{1} << 19; }
 
     // The gain of the rows in tables as a leaf; the same for the rows on some sides of a column.
     double leaf_gain(const double* tables) const;
@@ -69,6 +77,7 @@ class TableSolver {
  private:
     KernelInput input(const std::vector<const ColumnRegions*>& axes, const RowSet* rows, const double* tables,
                       int depth, Scratch& scratch, SideProfiles& out, bool uses_lanes = false) const;
+    std::vector<const ColumnRegions*> axes_of(const RowSet& rows, int depth) const;
     bool run(KernelInput& in, int depth, const std::vector<const ColumnRegions*>& axes, Scratch& scratch,
              const StumpStore::Context* context) const;
     void find_groups(KernelInput& in, int depth, Scratch& scratch) const;

@@ -35,6 +35,43 @@ TEST(gain_is_the_formula) {
     }
 }
 
+// Also of two leaves that are added up in single precision, as screening does.
+TEST(rough_gain_is_within_its_error) {
+    std::mt19937_64 random(1);
+    const Kernels& kernels = *find_kernels("relative_risk");
+    double most = 0;
+    for (int round = 0; round < 100000; ++round) {
+        constexpr int n = 2 * max_lanes;
+        int sums[2 * n];
+        float out[n];
+        for (int l = 0; l < n; ++l) {
+            sums[2 * l] = static_cast<int>(random() >> (33 + random() % 31));
+            sums[2 * l + 1] = static_cast<int>(random() >> (33 + random() % 31));
+            if (l == 0 || sums[2 * l + 1] == 0) sums[2 * l] = 0;
+            if (l == 1) sums[2] = sums[3];
+        }
+        const double prior = round % 2 ? std::exp2(static_cast<double>(random() % 400) / 10) : 0.0;
+        kernels.rough_gains(prior, sums, n, out);
+        double expected[n], events[n];
+        for (int l = 0; l < n; ++l) {
+            const double e = sums[2 * l] + prior, h = sums[2 * l + 1] + prior;
+            events[l] = e;
+            expected[l] = e > 0 ? e * std::log2(e / h) : 0;
+        }
+        for (int l = 0; l < n; ++l) {
+            const int other = (l + 1) % n;
+            const float both = out[l] + out[other];
+            const double off = std::max(std::abs(out[l] - expected[l]) / std::max(events[l], 0x1p-10),
+                                        std::abs(both - expected[l] - expected[other]) /
+                                            std::max(events[l] + events[other], 0x1p-10));
+            most = std::max(most, off);
+            CHECK(off <= kernels.rough_error, "g(%d, %d) with %g is off by %g", sums[2 * l], sums[2 * l + 1],
+                  prior, off);
+        }
+    }
+    CHECK(most > kernels.rough_error / 4, "the bound is needlessly wide: %g", most);
+}
+
 // For each side of each cut: the best gains with 0, 1, ... splits below it.
 void require_side_gains(int depth) {
     const bool stop = false;

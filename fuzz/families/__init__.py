@@ -8,6 +8,7 @@ from fuzz.families.heuristics import heuristics
 from fuzz.families.long_columns import bisection, first_look
 from fuzz.families.optimum import neighbours, plain, weights
 from fuzz.families.selection import folds, zero_times
+from fuzz.families.wide import screening
 from fuzz.families.words import names, unseen
 from fuzz.family import Family
 
@@ -17,6 +18,7 @@ FAMILIES = (
     Family(weights, refusals=("weight",), share=2),
     Family(bisection),
     Family(first_look),
+    Family(screening, refusals=("weight",)),
     Family(early_end),
     Family(unfinished),
     Family(interrupts),

@@ -96,6 +96,8 @@ class Limits:
 class Switches:
     """What makes the search fast, to be left out one at a time: answers stay the same.
 
+    ``screen`` says whether depth three looks at all trees in single precision first: 0 is never, 1
+    where it pays, 2 wherever it can.
     ``stop_after`` ends a search as "interrupted" after so many tasks of the root (sides or columns
     that are swept, cuts that are bisected), for tests of unfinished searches; -1 is never.
     """
@@ -108,6 +110,7 @@ class Switches:
     sweep: bool = True
     share: bool = True
     fill: bool = True
+    screen: int = 1
     bisect: int = 100
     stop_after: int = -1
 
