@@ -101,9 +101,10 @@ class TreeEstimator(SurvivalEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
+        X : data frame, array of shape (n_samples, n_features), or lazy table
             The same columns as in `fit`. Here and in all methods, a category that `fit` never had
-            counts as a missing value, with an `UnseenCategoryWarning`.
+            counts as a missing value, with an `UnseenCategoryWarning`. A lazy table is read in
+            batches and may have other columns too; predictions are in the order of its rows.
         """
         leaves = self._route(X)
         return self.tree_.theta[leaves]
