@@ -59,7 +59,13 @@ def read_problem(
     memory = default_memory_limit() if memory is None else int(memory)
     weights = _weights(reader, names)
     summary: Summary = reader.run(
-        SummaryPass(names, questions, weights.grid, weights.are_whole and not weights.are_one)
+        SummaryPass(
+            names,
+            questions,
+            weights.grid,
+            weights.are_whole and not weights.are_one,
+            most_times=max(memory // budget.TIME_BYTES, 1),
+        )
     )
     _check(summary)
     if names.weight is None:
