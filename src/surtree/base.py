@@ -115,9 +115,10 @@ class TreeEstimator(SurvivalEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
+        X : data frame, array of shape (n_samples, n_features), or lazy table
             The same columns as in `fit`. Here and in all methods, a category that `fit` never had
-            counts as a missing value, with an `UnseenCategoryWarning`.
+            counts as a missing value, with an `UnseenCategoryWarning`. A lazy table is read in
+            batches and may have other columns too; predictions are in the order of its rows.
         """
         leaves = self._route(X)
         return self.tree_.theta[leaves]
@@ -136,7 +137,7 @@ class TreeEstimator(SurvivalEstimator):
         """
         if not is_lazy(X):
             return super().score(X, y, sample_weight)
-        check_is_fitted(self)
+        self._require_one_event()
         source = source_of(X)
         names = target_names(y, sample_weight, None, source.names)
         found = find_outcomes(self, source, names)
@@ -381,16 +382,20 @@ class TreeEstimator(SurvivalEstimator):
         return find_leaves(self.tree_, table)
 
     def _lazy_loss(self, X: Any, y: Any, sample_weight: Any, entry: Any, id: Any) -> float:
-        check_is_fitted(self)
-        if id is not None or not isinstance(self.tree_.objective, RelativeRisk):
-            raise ValueError(
-                "The loss of a lazy table is that of one event and of rows that each are a person: "
-                "collect it first"
-            )
+        self._require_one_event()
+        if id is not None:
+            raise ValueError("id is for tables in memory: leave it out, or collect the table")
         source = source_of(X)
         found, unseen = lazy_loss(self, source, target_names(y, sample_weight, entry, source.names))
         warn_of(unseen, stacklevel=3)
         return found
+
+    def _require_one_event(self) -> None:
+        check_is_fitted(self)
+        if not isinstance(self.tree_.objective, RelativeRisk):
+            raise ValueError(
+                f"{type(self).__name__} scores tables in memory only: collect the table first"
+            )
 
     def _along(
         self, X: Any, start: ArrayLike, stop: ArrayLike | None, id: ArrayLike | None

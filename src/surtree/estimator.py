@@ -104,11 +104,12 @@ class SurTree(TreeEstimator):
         Threads that search. The tree does not depend on it.
     memory_limit : int or None, default=None
         Bytes that solved subproblems may take; beyond, they are solved again when needed. None is
-        a quarter of the machine's memory.
+        a quarter of the machine's memory. Of a lazy table, also what is kept of its distinct rows.
     progress : callable or None, default=None
         Called a few times a second while a search runs, with its ``fraction`` done, its ``loss``
         and its ``lower_bound``. Where it returns something true, the search ends with the best
-        tree so far and the status "interrupted".
+        tree so far and the status "interrupted". While a lazy table is read it is called too, with
+        what is read in ``reading``; there is no tree yet then, and `fit` raises KeyboardInterrupt.
 
     Attributes
     ----------
@@ -241,8 +242,8 @@ class SurTree(TreeEstimator):
         self,
         X: Any,
         y: Any,
-        sample_weight: ArrayLike | None = None,
-        entry: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
+        entry: ArrayLike | str | None = None,
         id: ArrayLike | None = None,
         init: Any = None,
     ) -> Self:
@@ -250,17 +251,21 @@ class SurTree(TreeEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            Numbers, booleans, categories or text; values may be missing.
-        y : structured array, data frame, pair of arrays or array of two columns
+        X : data frame, array of shape (n_samples, n_features), or lazy table
+            Numbers, booleans, categories or text; values may be missing. A lazy table is read in
+            passes, and never as a whole: a DuckDB relation, a polars lazy frame, a pyarrow
+            dataset, a Dask or PySpark data frame, or the path of Parquet files (one, a directory,
+            or a pattern such as "rows/*.parquet"). The model is the same as in memory.
+        y : structured array, data frame, pair of arrays, array of two columns, or names of columns
             Whether the event happened (boolean, or 0 and 1) and when, zero or later, in either
             order: what `surtree.target` or scikit-survival's ``Surv`` makes, a frame of two
             columns, ``(event, time)``, or greenwood's ``Surv``. Time differences are counted in
             days. An array of times alone means that every row has an event, with an
-            `AllEventsWarning`. Rows that are censored at time zero are left out.
-        sample_weight : array of shape (n_samples,), optional
+            `AllEventsWarning`. Rows that are censored at time zero are left out. Columns of X
+            may be named instead, as ``("event", "time")``; those of a lazy table must be.
+        sample_weight : array of shape (n_samples,), or the name of a column, optional
             How often each row counts. A row of weight zero counts as absent.
-        entry : array of shape (n_samples,), optional
+        entry : array of shape (n_samples,), or the name of a column, optional
             When each row came under observation, before its time: left truncation.
         id : array of shape (n_samples,), optional
             Whose row it is, where persons have several rows: start-stop rows with entry times, for

@@ -9,10 +9,11 @@ README = Path(__file__).parent.parent.parent / "README.md"
 
 def test_commands_of_the_readme(surtree, tmp_path, monkeypatch, gbsg2):
     monkeypatch.chdir(tmp_path)
-    gbsg2.rename(columns={"days": "time", "died": "event"}).to_csv("patients.csv", index=False)
-    gbsg2.rename(columns={"days": "time", "died": "event"}).tail(80).to_csv(
-        "others.csv", index=False
-    )
+    patients = gbsg2.rename(columns={"days": "time", "died": "event"})
+    patients.to_csv("patients.csv", index=False)
+    patients.tail(80).to_csv("others.csv", index=False)
+    Path("rows").mkdir()
+    patients.to_parquet("rows/part.parquet")
     (block,) = re.findall(r"```console\n(.*?)```", README.read_text(), flags=re.DOTALL)
     commands = [shlex.split(line) for line in block.splitlines()]
     assert {command[1] for command in commands} >= {"fit", "predict", "show", "path", "audit"}

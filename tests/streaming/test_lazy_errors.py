@@ -120,8 +120,10 @@ def test_rows_that_change_between_passes(tmp_path):
 
 def test_limits_of_memory(monkeypatch):
     frame = synthetic(5000)
-    model = SurTree(max_depth=4, memory_limit=100_000)
+    model = SurTree(max_depth=4, memory_limit=200_000)
     assert "rows are distinct, and memory_limit has room for" in refused(frame.lazy(), model=model)
+    model = SurTree(memory_limit=20_000)
+    assert "has more than 100 distinct times" in refused(frame.lazy(), model=model)
     monkeypatch.setattr(limits, "MOST_CATEGORIES", 10)
     assert "Column 'place' has more than 10 categories" in refused(messy().lazy())
     monkeypatch.setattr(limits, "MOST_VALUES", 10)

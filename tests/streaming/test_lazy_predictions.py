@@ -1,5 +1,6 @@
 """What a model says of a lazy table is what it says of the same rows in memory."""
 
+import dask.dataframe as dd
 import duckdb
 import numpy as np
 import polars as pl
@@ -75,6 +76,22 @@ def test_a_model_without_names_goes_by_position():
     np.testing.assert_array_equal(model.predict(frame.lazy()), model.predict(frame.to_numpy()))
     with pytest.raises(ValueError, match="has 1 columns, and the model was fitted on 2"):
         model.predict(frame.select("x").lazy())
+
+
+def test_predictions_that_stay_lazy(tmp_path):
+    """The recipes of docs/large-tables.md."""
+    frame = gbsg2()
+    model = SurTree(max_depth=3).fit(frame.lazy(), TARGET)
+    names = list(model.feature_names_in_)
+    expected = model.predict(frame.select(names))
+    rows = frame.lazy().map_batches(
+        lambda part: part.with_columns(risk=model.predict(part.select(names))),
+        schema=frame.schema | {"risk": pl.Float64},
+    )
+    np.testing.assert_array_equal(rows.collect()["risk"], expected)
+    parts = dd.from_pandas(frame.to_pandas(), npartitions=2)
+    parts = parts.map_partitions(lambda part: part.assign(risk=model.predict(part[names])))
+    np.testing.assert_array_equal(parts.compute(scheduler="sync")["risk"], expected)
 
 
 def test_sql_stays_in_the_engine(tmp_path):

@@ -58,7 +58,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The most thresholds of a numeric or ordered column: quantiles of the midpoints between
         neighbouring rows, written with the fewest digits that split the training rows the same
         way. If all weights are whole numbers, a row of weight k counts as k rows; other weights
-        do not move thresholds. None: every midpoint between different values, up to 65,534 bins a
+        do not move thresholds. Quantiles are exact, also those of lazy tables (`SurTree.fit`): no
+        sketch stands for them. None: every midpoint between different values, up to 65,534 bins a
         column.
     max_categories : int, default=10
         The most categories of an unordered column. If there are more, the ``max_categories - 1``

@@ -156,8 +156,8 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     reset : bool
         True to fit, False to predict.
     """
-    if nw.dependencies.is_polars_lazyframe(X):
-        raise TypeError("X is a lazy frame: collect it first, with X.collect()")
+    if nw.dependencies.is_into_lazyframe(X) and not nw.dependencies.is_into_dataframe(X):
+        raise TypeError("X is a lazy table: collect it first, as with X.collect()")
     # pandas frames are read directly: narwhals takes longer than reading a small table.
     in_pandas = nw.dependencies.is_pandas_dataframe(X)
     if in_pandas and not X.columns.is_unique:

@@ -72,6 +72,7 @@ def _text_codes(series: nw.Series[Any]) -> tuple[NDArray[np.int32], Sequence[Any
         codes = whole.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
         return codes, whole.dictionary.to_pylist()
     # A join finds codes where polars has no public way to ask for them.
+    series = series.cast(nw.String)
     distinct = series.drop_nulls().unique().alias("value")
     place = nw.new_series(
         "place", np.arange(len(distinct), dtype=np.int32), nw.Int32, backend="polars"

@@ -22,7 +22,11 @@ class DaskSource(Source):
     """
 
     def __init__(self, frame: Any) -> None:
-        super().__init__("the Dask data frame", tuple(map(str, frame.columns)))
+        if not all(isinstance(name, str) for name in frame.columns):
+            raise ValueError(
+                "the Dask data frame has columns whose names are no texts: rename them"
+            )
+        super().__init__("the Dask data frame", tuple(frame.columns))
         self._frame = frame
 
     def _run(self, step: Pass[Any], n_threads: int, hook: RowsHook | None) -> Outcome[Any]:

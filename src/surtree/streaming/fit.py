@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -58,7 +59,13 @@ def read_problem(
     memory = default_memory_limit() if memory is None else int(memory)
     weights = _weights(reader, names)
     summary: Summary = reader.run(
-        SummaryPass(names, questions, weights.grid, weights.are_whole and not weights.are_one)
+        SummaryPass(
+            names,
+            questions,
+            weights.grid,
+            weights.are_whole and not weights.are_one,
+            most_times=max(memory // budget.TIME_BYTES, 1),
+        )
     )
     _check(summary)
     if names.weight is None:
@@ -77,10 +84,10 @@ def _pose(known: KnownRows, coded: CodedColumns, values: RowValues, limits: Limi
     """Merge the rows, or add them to tables where they are too many."""
     most = max(known.memory // row_bytes(values, len(coded.coders)), 1)
     if limits.max_depth <= 3 and fit_in_tables([coder.n_bins + 1 for coder in coded.coders]):
-        try:
+        # Not where the error is handled: until then it holds the rows that were merged.
+        with suppress(TooManyRowsError):
             return pose_merged(known, coded, values, min(most, budget.MOST_MERGED))
-        except TooManyRowsError:
-            return pose_tables(known, coded, values, limits)
+        return pose_tables(known, coded, values, limits)
     try:
         return pose_merged(known, coded, values, most)
     except TooManyRowsError as error:

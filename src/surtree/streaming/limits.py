@@ -11,4 +11,6 @@ RANKS_KEPT = 8192
 # Distinct outcomes of rows that are evaluated, of about a hundred bytes each.
 MOST_OUTCOMES = 20_000_000
 # Where tables can be made of more rows than this that are distinct, they are.
-MOST_MERGED = 1_000_000
+MOST_MERGED = 500_000
+# Bytes for each distinct time, in all copies that there are at a time.
+TIME_BYTES = 200

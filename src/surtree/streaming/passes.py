@@ -46,7 +46,7 @@ class Outcome(Generic[Partial]):
     """What became of some of the rows: their sums, or an error that they gave.
 
     An error is a value here, so that it reaches the user as it is, whatever engine it comes
-    through.
+    through. It keeps no traceback, which would keep the sums.
     """
 
     partial: Partial
@@ -70,7 +70,7 @@ def add_batches(step: Pass[Any], batches: Iterable[Batch]) -> Outcome[Any]:
             partial = step.add(partial, batch)
             n_rows += batch.n_rows
     except (ValueError, TypeError, MemoryError) as error:
-        return Outcome(None, n_rows, error)
+        return Outcome(None, n_rows, error.with_traceback(None))
     return Outcome(partial, n_rows)
 
 
@@ -94,7 +94,8 @@ def merge_outcomes(step: Pass[Any], outcomes: Iterable[Outcome[Any]]) -> Outcome
         try:
             partial = step.merge(merged.partial, one.partial)
         except (ValueError, TypeError, MemoryError) as error:
-            return Outcome(None, merged.n_rows + one.n_rows, error)
+            n_rows = merged.n_rows + one.n_rows
+            return Outcome(None, n_rows, error.with_traceback(None))
         merged = Outcome(partial, merged.n_rows + one.n_rows)
     assert merged is not None
     return merged

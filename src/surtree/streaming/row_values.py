@@ -18,6 +18,8 @@ from surtree.survival.objective import Objective, RowSums
 
 # No double but one has a logarithm closer to zero than this.
 _LEAST_LOGARITHM = 2.0**-54
+# Times are few where there are as many rows for each.
+_FEW = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +95,9 @@ class RowValues:
         the weight, and of that of the events.
         """
         event = target.event.astype(np.float64)
-        if self.weights.are_one and target.entry is None:
-            # Times are few as a rule, and rows of the same time add the same.
-            times, place = group(target.time)
+        times, place = group(target.time)
+        if self.weights.are_one and target.entry is None and _FEW * times.size < event.size:
+            # Rows of the same time add the same.
             known = Target(np.ones(times.size, dtype=bool), times)
             by_time = self._hazards(known, np.ones(times.size))
             n_always = 1 + self.hazard_grid.n_parts

@@ -55,7 +55,9 @@ class TargetNames:
             return self._read(batch)
         except RowsError as error:
             # Rows of a batch have no number that would mean something to the user.
-            column = {"y": self.y[-1], "entry": self.entry, "sample_weight": self.weight}
+            is_last = len(self.y) == 1 or batch.column(self.y[-1]).kind != "boolean"
+            time = self.y[-1 if is_last else 0]
+            column = {"y": time, "entry": self.entry, "sample_weight": self.weight}
             raise ValueError(
                 f"Column {column[error.name]!r} has {error.fault} (of the first "
                 f"{batch.n_rows:,} rows that were read; one of them has {error.value})"

@@ -145,5 +145,5 @@ def _add_one(step: Pass[Any], outcome: Outcome[Any], batch: Batch) -> Outcome[An
     try:
         partial = step.add(outcome.partial, batch)
     except (ValueError, TypeError, MemoryError) as error:
-        return Outcome(None, outcome.n_rows, error)
+        return Outcome(None, outcome.n_rows, error.with_traceback(None))
     return Outcome(partial, outcome.n_rows + batch.n_rows)

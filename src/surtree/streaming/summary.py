@@ -159,12 +159,15 @@ class SummaryPass:
         Of the weights.
     repeated : bool
         Whether a row of weight k counts as k rows for quantiles.
+    most_times : int
+        The most distinct times that there is room for.
     """
 
     names: TargetNames
     questions: tuple[str, ...]
     grid: Grid
     repeated: bool
+    most_times: int
     title = "values and times"
     is_ordered = False
 
@@ -190,12 +193,20 @@ class SummaryPass:
         partial.n_events += int(event.sum())
         lines: Sequence[Floats] = [np.ones(rows.n), event, *parts, *(parts * event)]
         partial.times += Tally.of(rows.target.time, lines)
+        self._require_few(partial)
         if rows.target.entry is not None:
             partial.entries += Tally.of(rows.target.entry, list(parts))
         repeats = rows.weight if self.repeated else None
         for summary in partial.questions:
             summary.add(rows.column(summary.name), repeats, parts)
         return partial
+
+    def _require_few(self, partial: Summary) -> None:
+        if partial.times.size > self.most_times:
+            raise ValueError(
+                f"Column {self.names.y[-1]!r} has more than {self.most_times:,} distinct times, "
+                "which is all that memory_limit has room for: round the times, as to days"
+            )
 
     def merge(self, one: Summary, other: Summary) -> Summary:
         """Return what is known of the rows of both."""
@@ -204,6 +215,7 @@ class SummaryPass:
         one.n_left_out += other.n_left_out
         one.n_events += other.n_events
         one.times += other.times
+        self._require_few(one)
         one.entries += other.entries
         for mine, others in zip(one.questions, other.questions, strict=True):
             mine += others

@@ -15,6 +15,8 @@ from surtree.cuts.thresholds import first_of_each
 # Whole numbers in a range up to this many times their number, or up to this size, are counted in
 # an array: no sorting.
 _RANGE, _SMALL_RANGE = 4, 2**16
+# Up to here, a float that is a whole number is that number.
+_MOST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +96,8 @@ def group(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if not values.size:
         return values, np.empty(0, dtype=np.intp)
     low, high = values.min(), values.max()
-    if float(high) - float(low) <= max(_RANGE * values.size, _SMALL_RANGE):
+    are_near = float(high) - float(low) <= max(_RANGE * values.size, _SMALL_RANGE)
+    if are_near and max(abs(float(low)), abs(float(high))) < _MOST_WHOLE:
         whole = values.astype(np.int64)
         if values.dtype.kind != "f" or bool((whole == values).all()):
             shifted = whole - int(low)

@@ -95,8 +95,8 @@ def trees_of_sums(
     nodes: dict[str, Any] = {
         "left": forest.left,
         "right": forest.right,
-        "n_samples": n_samples.astype(np.int32),
-        "n_events": n_events.astype(np.int32),
+        "n_samples": _whole(n_samples),
+        "n_events": _whole(n_events),
         "weight": weight,
         "sums": np.column_stack(sums),
         # No leaf fits its rows better than one leaf a row does; less than nothing is rounding.
@@ -112,6 +112,11 @@ def trees_of_sums(
         )
         for own in own_nodes
     ]
+
+
+def _whole(counts: Floats) -> NDArray[Any]:
+    """Return counts as integers, of 64 bits only where these are needed."""
+    return counts.astype(np.int32 if counts.max() < 2**31 else np.int64)
 
 
 def _take(
