@@ -122,8 +122,8 @@ def draw_curve(
     panel.plot(*corners, linewidth=0.16 * fontsize, linestyle=line, **style)
     if leaf.observed is not None:
         observed, survival = leaf.observed.times, leaf.observed.survival
-        # A dashed curve would be filled by a line on top of it.
-        if not np.array_equal(survival, leaf.survival):
+        # Where a dashed curve is what was observed, a line on top would fill its gaps.
+        if line == "-" or not np.array_equal(survival, leaf.survival):
             panel.plot(*_drawn(observed, survival, last), linewidth=0.07 * fontsize, **style)
         censored = leaf.censored[leaf.censored <= end]
         panel.plot(
