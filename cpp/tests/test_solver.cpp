@@ -95,11 +95,18 @@ TEST(sharing_changes_nothing) { require_same_when_shared(0, 1, 1); }
 // Few: the thread sanitizer takes minutes for all of them.
 TEST(threads_that_share_change_nothing) { require_same_when_shared(1, 5, 2); }
 
-// To the last bit; with one kind of columns, or several, and with threads.
+// To the last bit; with one kind of columns, or several, and with threads where there is enough to do.
 TEST(screening_and_threads_change_nothing) {
     Control exact, screened;
     exact.switches.screen = 0;
     screened.switches.screen = 2;
+    const auto require_same = [&](const Example& example, unsigned seed) {
+        const Solution a = solve(example.problem, example.limits, exact);
+        const Solution b = solve(example.problem, example.limits, screened);
+        CHECK(a.gains == b.gains && a.gain_bounds == b.gain_bounds, "seed %u", seed);
+        for (std::size_t k = 0; k < a.trees.size(); ++k)
+            CHECK(a.trees[k].cut == b.trees[k].cut, "seed %u", seed);
+    };
     for (unsigned seed = 0; seed < 60; ++seed) {
         Example example(seed, {.n_columns = 3 + static_cast<int>(seed % 9),
                                .most_rows = 80,
@@ -108,13 +115,12 @@ TEST(screening_and_threads_change_nothing) {
                                .alike = seed % 3 == 0});
         const bool limited = seed % 2 == 1;
         example.set_limits(3, limited ? 5 : 7, limited ? 4 : 1, limited ? 2 : 0);
-        screened.n_threads = 1 + static_cast<int>(seed / 2 % 2);
-        const Solution a = solve(example.problem, example.limits, exact);
-        const Solution b = solve(example.problem, example.limits, screened);
-        CHECK(a.gains == b.gains && a.gain_bounds == b.gain_bounds, "seed %u", seed);
-        for (std::size_t k = 0; k < a.trees.size(); ++k)
-            CHECK(a.trees[k].cut == b.trees[k].cut, "seed %u", seed);
+        require_same(example, seed);
     }
+    screened.n_threads = 2;
+    Example large(1, {.n_rows = 600, .n_columns = 30, .n_bins = 3});
+    large.set_limits(3, 7);
+    require_same(large, 1);
 }
 
 // Two channels, of which one is not used, are as one.
