@@ -90,9 +90,10 @@ def export_leaves(
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
     >>> print(export_leaves(model, "csv", horizons=[]).splitlines()[0])
     leaf,rule,rows,events,note,risk,risk_lower,risk_upper,median,median_lower,median_upper
-    >>> print(export_leaves(model, time_unit="days").splitlines()[2])
-    | 1 | positive_nodes <= 3 | 376 | 119 | 0.635 (0.53 to 0.76) | not reached (from 2015) | 78% (76% to 82%) | 61% (55% to 66%) |
-    """  # noqa: E501
+    >>> leaf = export_leaves(model, time_unit="days").splitlines()[2]
+    >>> leaf.split(" | ")[1:5]
+    ['positive_nodes <= 3', '376', '119', '0.635 (0.53 to 0.76)']
+    """
     tree = named_tree(model, feature_names)
     if format not in TABLE_FORMATS:
         raise ValueError(f"format must be one of {TABLE_FORMATS}; got {format!r}.")
