@@ -134,6 +134,7 @@ struct LaneTriples {
 
     // The rows where a cut of j holds.
     void sum_cut(const KernelAxis& j, int cut, std::size_t line) const {
+        if (j.run_begin[cut] == j.run_begin[cut + 1]) fill(holding, line, 0);
         for (int u = j.run_begin[cut]; u < j.run_begin[cut + 1]; ++u) {
             const Run& run = j.runs[u];
             const double* const high = cuts_of_two + static_cast<std::size_t>(run.last - 1) * line;
