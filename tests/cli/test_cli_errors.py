@@ -96,7 +96,9 @@ def test_a_quote_that_never_ends(surtree, files):
 
 
 def test_files_that_are_something_else(surtree, files):
-    require_line(surtree("fit", files.directory, *UNTUNED, code=1), "is a directory")
+    empty = files.directory / "empty"
+    empty.mkdir()
+    require_line(surtree("fit", empty, *UNTUNED, code=1), "there is no Parquet file")
     wrong = files.write("t.parquet", "not Parquet at all")
     require_line(surtree("fit", wrong, *UNTUNED, code=1), "cannot read")
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import typer
-from polars.io.plugins import register_io_source
 from sklearn.exceptions import ConvergenceWarning
 
 from surtree.cli._columns import WORDS, conform, require_columns, split_names
@@ -43,7 +42,8 @@ def is_streamed(data: Path, memory_limit: int | None = None) -> bool:
     memory_limit : int, optional
         The option of this name.
     """
-    return memory_limit is not None or data.is_dir() or any(m in str(data) for m in _PATTERNS)
+    is_pattern = not data.exists() and any(mark in str(data) for mark in _PATTERNS)
+    return memory_limit is not None or data.is_dir() or is_pattern
 
 
 def refuse_options(given: Mapping[str, Any]) -> None:
@@ -139,7 +139,7 @@ def fit_streamed(
         warnings.simplefilter("ignore", ConvergenceWarning)
         hook = bar.searching(interrupted.is_set, parameters.get("time_limit"))
         model = SurTree(**parameters, progress=hook)
-        with failures(ValueError, TypeError, OSError, about=f"{data}: "):
+        with failures(ValueError, TypeError, OSError, ImportError, about=f"{data}: "):
             model.fit(frame, (event, named[0]), target["weight"], target["entry"])
     tree = model.tree_
     seconds = perf_counter() - start
@@ -235,7 +235,7 @@ def predict_streamed(
             yield pl.concat([frame.select(*kept), leaves[place]], how="horizontal")
 
     schema = {name: table.columns.schema[name] for name in kept} | dict(leaves.schema)
-    with failures(OSError, ValueError, TypeError, pl.exceptions.PolarsError):
+    with failures(OSError, ValueError, TypeError, ImportError, pl.exceptions.PolarsError):
         _write(predictions(), schema, output)
     if unseen:
         say(f"surtree: {unseen_text(unseen)}")
@@ -251,6 +251,9 @@ def _write(
             sys.stdout.write(frame.write_csv(include_header=number == 0))
         sys.stdout.flush()
         return
+    # Older releases of polars, which read and write tables as a whole, do not have it.
+    from polars.io.plugins import register_io_source
+
     failed: list[Exception] = []
 
     def read(columns: Any, predicate: Any, n_rows: Any, batch_size: Any) -> Iterator[pl.DataFrame]:

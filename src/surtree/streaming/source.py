@@ -58,8 +58,11 @@ class Source(ABC):
 
     def failure(self, error: Exception) -> Exception:
         """Return an error of the engine in one line that names the table."""
-        text = str(error).strip().splitlines()
-        line = text[0] if text else type(error).__name__
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        # An error of a worker comes with its traceback, which says at its end what was wrong.
+        if any(line.startswith("Traceback") for line in lines):
+            lines = [line for line in lines if not line.startswith((" ", "\t"))][-1:]
+        line = lines[0].strip() if lines else type(error).__name__
         kind = OSError if isinstance(error, OSError) else ValueError
         return kind(f"cannot read {self.label}: {line}")
 
