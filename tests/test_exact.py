@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surtree.exact import Grid, Terms
+from surtree.exact import Grid, Terms, TermStack
 
 numbers = st.one_of(
     st.floats(-1e9, 1e9, allow_subnormal=False),
@@ -65,3 +65,20 @@ def test_whole_numbers_are_their_own_parts():
     assert np.shares_memory(terms.parts, values)
     # Whole numbers whose sums are not exact are none.
     assert Terms.of(np.array([2.0**53, 1.0, 1.0])).total == 2.0**53 + 2
+
+
+def test_sums_without_bounds_are_those_of_numpy():
+    assert Terms.of(np.array([1.5, np.inf])).total == np.inf
+    assert np.isnan(Terms.of(np.array([0.1, np.nan, np.inf])).total)
+
+
+def test_a_stack_keeps_equal_whole_lines_once():
+    ones, halves = Terms.of(np.ones(3)), Terms.of(np.full(3, 0.1))
+    stack = TermStack.of([ones, halves, ones], merges=True)
+    assert len(stack.lines) == 1 + len(halves.parts)
+    assert [float(each) for each in stack.join(stack.lines.sum(axis=1))] == [
+        3.0,
+        math.fsum([0.1] * 3),
+        3.0,
+    ]
+    assert len(TermStack.of([ones, halves, ones]).lines) == 2 + len(halves.parts)

@@ -90,13 +90,10 @@ void sum_nodes(const Problem& problem, const std::vector<Tree>& trees, const dou
                std::size_t n_values, double* sums) {
     std::vector<std::size_t> first{0};  // node of each tree, and how many there are
     for (const Tree& tree : trees) first.push_back(first.back() + tree.cut.size());
-    constexpr std::size_t most = 16;  // at once
+    constexpr std::size_t most = 8;  // at once: they take memory
     for (std::size_t done = 0; done < n_values; done += most) {
         const std::size_t n = std::min(n_values - done, most);
-        const auto sum = n <= 4   ? sum_leaves<4>
-                         : n <= 6 ? sum_leaves<6>
-                         : n <= 8 ? sum_leaves<8>
-                                  : sum_leaves<most>;
+        const auto sum = n <= 4 ? sum_leaves<4> : n <= 6 ? sum_leaves<6> : sum_leaves<most>;
         sum(problem, trees, first, values + done * problem.n_rows, n, sums + done * first.back());
     }
     for (std::size_t v = 0; v < n_values; ++v)

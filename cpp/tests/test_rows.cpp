@@ -70,7 +70,10 @@ TEST(rounding_down_lowers_hazards_and_counts_what_is_lost) {
             CHECK(sums[0] == 0 && sums[1] == 0, "seed %u: row %zu is not left out", seed, r);
             if (events > hazard) slack += events * std::log(events / hazard);
         }
-        CHECK(slack > 0 && close(rows.slack, slack), "seed %u: slack %g, not %g", seed, rows.slack, slack);
+        // That of each row is rounded up, so that their order does not matter.
+        const double most = slack + static_cast<double>(problem.n_rows) * 0x1p-20;
+        CHECK(slack > 0 && rows.slack > slack - tolerance(slack) && rows.slack < most + tolerance(slack),
+              "seed %u: slack %g, not %g", seed, rows.slack, slack);
         problem.round_down = false;
         CHECK(merge_rows(problem, {3, 7}, false).slack == 0, "seed %u", seed);
     }

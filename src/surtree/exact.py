@@ -10,6 +10,7 @@ put together in the end, rounded once. The result is that of `math.fsum`, for ma
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -83,12 +84,13 @@ class Grid:
         if not self.units:
             return rest[None]
         parts = np.empty((len(self.units), *rest.shape))
-        for part, unit in zip(parts, self.units, strict=True):
+        for part, unit in zip(parts[:-1], self.units, strict=False):
             # Beside a number of 2**52 units there is no room for fractions of one.
             shift = 1.5 * 2.0**52 * unit
             np.add(rest, shift, out=part)
             part -= shift
             rest = rest - part
+        parts[-1] = rest
         return parts
 
     def join(self, sums: Floats) -> Floats:
@@ -151,13 +153,16 @@ class Terms:
         >>> Terms.of(np.full(10, 0.1)).total, float(np.cumsum(np.full(10, 0.1))[-1])
         (1.0, 0.9999999999999999)
         """
-        if _are_whole(values[:_A_FEW]) and _are_whole(values):
+        low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+        most = max(high, -low)
+        # Where terms are not finite, a sum that rounds is as good as another.
+        if not math.isfinite(most) or (
+            most * values.size <= _MOST_WHOLE and _are_whole(values[:_A_FEW]) and _are_whole(values)
+        ):
             return cls(Grid(), values[None])
         size = np.abs(values)
-        most, least = float(size.max()), float(size.min())
-        if least == 0:
-            least = float(size[size > 0].min(initial=most))
-        grid = Grid.covering(size.size, most, least)
+        least = float(size.min()) or float(np.where(size > 0, size, most).min())
+        grid = Grid.covering(values.size, most, least)
         return cls(grid, grid.split(values))
 
     @property
@@ -168,7 +173,7 @@ class Terms:
     @cached_property
     def total(self) -> float:
         """The sum of all terms."""
-        return float(self.grid.join(self.parts.sum(axis=1)))
+        return math.fsum(self.parts.sum(axis=1).tolist())  # the same as `Grid.join`, for one sum
 
     def take(self, rows: slice | NDArray[Any]) -> Terms:
         """Return some of the terms, given by a slice, by their positions or by a mask."""
@@ -185,12 +190,53 @@ class Terms:
         return self.grid.join(self.parts_by(group, n_groups))
 
 
+@dataclass(frozen=True, eq=False)
+class TermStack:
+    """Several kinds of terms, their parts as the lines of one array.
+
+    Parameters
+    ----------
+    lines : array of float of shape (n_lines, n_terms)
+        The parts.
+    kinds : tuple of (Grid, slice)
+        For each kind, its grid and its lines.
+    """
+
+    lines: Floats
+    kinds: tuple[tuple[Grid, slice], ...]
+
+    @classmethod
+    def of(cls, kinds: Sequence[Terms], *, merges: bool = False) -> TermStack:
+        """Return the stack of some terms.
+
+        Parameters
+        ----------
+        kinds : sequence of Terms
+            The terms of each kind.
+        merges : bool
+            Whether whole numbers that are those of another kind too have no lines of their own.
+        """
+        lines: list[Floats] = []
+        whole: list[int] = []  # lines
+        places = []
+        for terms in kinds:
+            first = len(lines)
+            if merges and not terms.grid.units:
+                equal = (line for line in whole if np.array_equal(lines[line], terms.parts[0]))
+                first = next(equal, first)
+                whole.append(first)
+            if first == len(lines):
+                lines += list(terms.parts)
+            places.append((terms.grid, slice(first, first + len(terms.parts))))
+        return cls(np.stack(lines), tuple(places))
+
+    def join(self, sums: Floats) -> list[Floats]:
+        """Return the sums of each kind, from the sums of the lines, (n_lines, ...)."""
+        return [grid.join(sums[lines]) for grid, lines in self.kinds]
+
+
 def _are_whole(values: Floats) -> bool:
-    """Return whether all terms are whole numbers, and so few and small that any sum is exact."""
-    if not bool((np.rint(values) == values).all()):
-        return False
-    most = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    return most * values.size <= _MOST_WHOLE
+    return bool((np.rint(values) == values).all())
 
 
 def _stack(lines: list[NDArray[Any]]) -> NDArray[Any]:

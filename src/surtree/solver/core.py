@@ -217,7 +217,7 @@ class Problem:
 class TripleTables:
     """Sums over the bins of any three columns, of rows that come in batches.
 
-    They are all that trees of up to three levels need, however many rows there are: about 5 MiB for
+    They are all that trees of up to three levels need, however many rows there are: up to 5 MiB for
     ten columns of eleven bins. Rows may come in any order and in any partition.
 
     Parameters

@@ -6,9 +6,8 @@ A new objective is a class here (or in a file of its own, named in `OBJECTIVES`)
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,9 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.data.target import Target
-from surtree.exact import Grid, Terms
+from surtree.exact import Grid, Terms, TermStack
 from surtree.parameters import require_shrinkage
 from surtree.survival.baseline import Baseline, nelson_aalen
+from surtree.survival.bounds import channel_grids, hazard_bound, unit_of
 
 # Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
 EVEN_WEIGHTS = 1e5
@@ -29,8 +29,6 @@ MOST_PRIOR = 1e5
 # The same for the hazard of all rows, where weights are uneven. Without weights it is hardly above
 # the events; it is where the heaviest rows left before the first event.
 MOST_HAZARD = 1e3
-# More than the rounding of sums over the baseline's steps and the rows.
-_ROUNDING = 2.0**-20
 
 
 class Objective(ABC):
@@ -175,6 +173,24 @@ class Objective(ABC):
         bounds = self.total_bounds(total, weight, baseline)
         return None if bounds is None else unit_of(float(self.core_values(bounds[:, None]).max()))
 
+    def node_grids(
+        self, n_rows: int, weights: tuple[float, float], baseline: Baseline
+    ) -> tuple[Grid, ...] | None:
+        """Return grids for the sums of nodes, known before what each row adds to them is.
+
+        They are those of rows that are persons of their own. None where nothing is known.
+
+        Parameters
+        ----------
+        n_rows : int
+            The number of all rows.
+        weights : tuple of float
+            The weights of the lightest and of the heaviest row.
+        baseline : Baseline
+            The hazard that all rows share.
+        """
+        return None
+
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return, by name, what each row adds to the counts that limit leaves."""
         return row_counts(target, weight)
@@ -233,7 +249,7 @@ class RowSums:
 
     @cached_property
     def unit(self) -> float:
-        """The unit of the sums of the core: the total of each is less than 2**53 of it."""
+        """The unit of the sums of the core: the total of each is less than 2**51 of it."""
         if self.baseline is not None:
             samples = self.counts["samples"]
             weight = self.weight_terms if (samples == 1).all() else Terms.of(samples * self.weight)
@@ -265,32 +281,29 @@ class RowSums:
         return self.objective.is_uneven(self.weight)
 
     @cached_property
-    def node_values(self) -> NodeValues:
+    def node_values(self) -> TermStack:
         """What a tree adds up over the rows of each node.
 
         The kinds are the sums of the objective, the constant, rows, rows with events, and weight.
         """
         counts = np.stack([np.ones(self.weight.size), self.counts["events"]])
-        kinds = [
-            *self.terms,
-            self._constant_terms,
-            *(Terms(Grid(), count[None]) for count in counts),
-            self.weight_terms,
-        ]
-        lines: list[Floats] = []
-        whole: list[int] = []  # lines
-        places = []
-        for terms in kinds:
-            first = len(lines)
-            if not terms.grid.units:
-                # Equal lines (without weights there are some) are added up once.
-                equal = (k for k in whole if np.array_equal(lines[k], terms.parts[0]))
-                first = next(equal, first)
-                whole.append(first)
-            if first == len(lines):
-                lines += list(terms.parts)
-            places.append((terms.grid, slice(first, first + len(terms.parts))))
-        return NodeValues(np.stack(lines), tuple(places))
+        whole = (Terms(Grid(), count[None]) for count in counts)
+        kinds = [*self.terms, self._constant_terms, *whole, self.weight_terms]
+        return TermStack.of(kinds, merges=True)
+
+    def node_values_on(self, grids: Sequence[Grid]) -> TermStack:
+        """Return the same, cut on some grids: sums of different rows may then be added.
+
+        Parameters
+        ----------
+        grids : sequence of Grid
+            For each kind of sum, a grid that covers it in all rows (`Objective.node_grids`).
+        """
+        ones = np.ones(self.weight.size)
+        kinds = [*self.values, self.constants, ones, self.counts["events"], self.weight]
+        return TermStack.of(
+            [Terms(grid, grid.split(line)) for grid, line in zip(grids, kinds, strict=True)]
+        )
 
     def take(self, rows: NDArray[Any]) -> RowSums:
         """Return the sums of some rows, given by their positions or by a mask."""
@@ -325,38 +338,6 @@ class RowSums:
         n_leaves = int(label.max()) + 1
         sums = np.stack([terms.total_by(label, n_leaves) for terms in self.terms])
         return self.constant - float(self.objective.gain(sums).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class NodeValues:
-    """What is added up over the rows of each node.
-
-    Parameters
-    ----------
-    lines : array of float of shape (n_lines, n_rows)
-        Parts of values: their sums are exact, in any order.
-    kinds : tuple of (Grid, slice)
-        For each kind of sum, its grid and its lines.
-    """
-
-    lines: Floats
-    kinds: tuple[tuple[Grid, slice], ...]
-
-    def join(self, sums: Floats) -> list[Floats]:
-        """Return the sums of each kind, from the sums of the lines, (n_lines, n_nodes)."""
-        return [grid.join(sums[lines]) for grid, lines in self.kinds]
-
-
-def unit_of(most: float) -> float:
-    """Return the unit of the core for sums whose totals are at most so much.
-
-    Parameters
-    ----------
-    most : float
-        Not negative.
-    """
-    # Less than 2**51 units: two spare bits, as each row has at least one unit of exposure.
-    return math.ldexp(1.0, math.frexp(most if most > 0 else 1.0)[1] - 51)
 
 
 @dataclass(frozen=True)
@@ -401,6 +382,12 @@ class RelativeRisk(Objective):
     def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
         """Return the events, and what the hazard of rows with this baseline does not exceed."""
         return np.array([total[0], hazard_bound(float(total[0]), weight, baseline)])
+
+    def node_grids(
+        self, n_rows: int, weights: tuple[float, float], baseline: Baseline
+    ) -> tuple[Grid, ...] | None:
+        """Return grids for events, hazard, the constant, rows, rows with events, and weight."""
+        return channel_grids(n_rows, weights, [baseline], [1.0])
 
     def gain(self, sums: ArrayLike) -> Floats:
         """Return ``E log(E / H)``, zero without an event; with the prior added to both."""
@@ -459,23 +446,6 @@ class RelativeRisk(Objective):
 
 
 RELATIVE_RISK = RelativeRisk()
-
-
-def hazard_bound(events: float, weight: float, baseline: Baseline) -> float:
-    """Return what the weighted hazard of all rows does not exceed, at most twice as much as it is.
-
-    At each event time the baseline adds deaths over weight at risk to the hazard of the weight at
-    risk: all rows together have as much hazard as events, and the floor where they left before the
-    first event. Rows that did not have at least the floor each, as it is the smallest step.
-
-    Parameters
-    ----------
-    events, weight : float
-        The weight of all events and of all rows.
-    baseline : Baseline
-        That of the same rows.
-    """
-    return (events + baseline.floor * weight) * (1.0 + _ROUNDING)
 
 
 def require_visible_events(sums: RowSums, hazard: float) -> None:
