@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.data.target import Target
-from surtree.exact import Grid
+from surtree.exact import Grid, TermStack
 from surtree.streaming.summary import Summary, Weights
 from surtree.streaming.tally import group
 from surtree.survival.baseline import Baseline
-from surtree.survival.objective import NodeValues, Objective, RowSums
+from surtree.survival.objective import Objective, RowSums
 
 # No double but one has a logarithm closer to zero than this.
 _LEAST_LOGARITHM = 2.0**-54
@@ -137,7 +137,7 @@ class RowValues:
             (Grid(), events),
             (grid, weight),
         )
-        node_values = NodeValues(lines, kinds)
+        node_values = TermStack(lines, kinds)
         died_in_all, hazard_of_all, constant_of_all, *_ = (
             float(total) for total in node_values.join(lines.sum(axis=1))
         )
@@ -233,7 +233,7 @@ class _Known:
     exact_total: Floats
     exact_constant: float
     exact_unit: float
-    exact_node_values: NodeValues
+    exact_node_values: TermStack
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +265,7 @@ class MergedSums(_Known, RowSums):
         return False
 
     @property
-    def node_values(self) -> NodeValues:
+    def node_values(self) -> TermStack:
         """What a tree adds up over the rows of each node."""
         return self.exact_node_values
 
