@@ -75,6 +75,16 @@ def test_tables_over_columns_give_the_same_model(table, tmp_path, monkeypatch, s
     assert content(model, tmp_path) == expected
 
 
+@pytest.mark.parametrize("columns", [["age"], ["age", "tumor_size"], ["age", "tumor_grade"]])
+@pytest.mark.parametrize("min_support", [0.01, 0.4, 0.49])
+def test_few_cuts_of_rows_that_are_many(columns, min_support, tmp_path, monkeypatch):
+    frame = gbsg2().select(*columns, "event", "time")
+    expected = SurTree(min_support=min_support).fit(frame, ("event", "time"))
+    monkeypatch.setattr(limits, "MOST_MERGED", 3)
+    found = SurTree(min_support=min_support).fit(frame.lazy(), ("event", "time"))
+    assert content(found, tmp_path) == content(expected, tmp_path)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_gives_the_same_model(engine, tmp_path, small_batches):
     rows, in_memory = lazy(engine, gbsg2(), tmp_path)

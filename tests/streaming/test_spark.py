@@ -77,10 +77,6 @@ def test_what_a_model_says_of_rows(spark, tmp_path):
     np.testing.assert_array_equal(found["risk"], model.predict(X))
 
 
-def gone(parts):
-    raise OSError("the disk is gone")
-
-
 def test_errors_are_one_line(spark, tmp_path):
     frame = without_enums(gbsg2())
     rows = in_spark(spark, frame, tmp_path / "rows.parquet")
@@ -89,6 +85,10 @@ def test_errors_are_one_line(spark, tmp_path):
     with pytest.raises(ValueError, match=r"^Column 'time' has negative times") as raised:
         SurTree().fit(rows.withColumn("time", -rows["time"]), TARGET)
     assert "\n" not in str(raised.value)
+
+    def gone(parts):
+        raise OSError("the disk is gone")
+
     broken = rows.mapInPandas(gone, rows.schema)
     with pytest.raises(ValueError, match=r"^cannot read the Spark data frame: .*the disk is gone"):
         SurTree().fit(broken, TARGET)

@@ -159,6 +159,34 @@ class Coder:
 
 
 @dataclass(frozen=True, eq=False)
+class MovedCoder:
+    """A coder whose bins were renumbered.
+
+    Parameters
+    ----------
+    coder : Coder
+        The coder.
+    places : array of uint16
+        The new number of each of its bins.
+    n_bins : int
+        How many there are now.
+    """
+
+    coder: Coder
+    places: Bins
+    n_bins: int
+
+    @property
+    def name(self) -> str:
+        """What the column is called."""
+        return self.coder.name
+
+    def bins(self, column: Column) -> Bins:
+        """Return the bin of each row."""
+        return self.places[self.coder.bins(column)]
+
+
+@dataclass(frozen=True, eq=False)
 class CodedColumns:
     """The columns that have values, their candidate cuts, and how rows are binned by them.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from surtree._types import Floats
 from surtree.cuts.thresholds import first_of_each
 from surtree.streaming.batches import Batch
-from surtree.streaming.encode import Coder
+from surtree.streaming.encode import Coder, MovedCoder
 from surtree.streaming.row_values import RowValues
 from surtree.streaming.rows import TargetNames
 
@@ -155,7 +155,7 @@ class MergePass:
     ----------
     names : TargetNames
         The columns of the target.
-    coders : tuple of Coder
+    coders : tuple of Coder or MovedCoder
         How columns become bins.
     values : RowValues
         What rows add.
@@ -164,7 +164,7 @@ class MergePass:
     """
 
     names: TargetNames
-    coders: tuple[Coder, ...]
+    coders: tuple[Coder | MovedCoder, ...]
     values: RowValues
     most: int
     title = "bins and merging"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,17 @@ from surtree.solver.core import TripleTables
 from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.streaming.bin_totals import BinTotals, BinTotalsPass, all_rows, bins_of
-from surtree.streaming.encode import CodedColumns
+from surtree.streaming.encode import CodedColumns, MovedCoder
 from surtree.streaming.known_rows import KnownRows, MergedData
+from surtree.streaming.merged_problem import MergedProblem
+from surtree.streaming.merged_rows import MergePass
 from surtree.streaming.row_values import RowValues
 from surtree.streaming.tables import Binning, NodesPass, TablesPass, TableSums
 from surtree.tree.build import LazyTree, trees_of_sums
 from surtree.tree.tree import Tree
+
+# So many combinations of bins are merged rows at most.
+_FEW_ROWS = 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +79,11 @@ class TableProblem(FitProblem):
 
 def pose_tables(
     known: KnownRows, coded: CodedColumns, values: RowValues, limits: Limits
-) -> TableProblem:
+) -> TableProblem | MergedProblem:
     """Add all rows to tables, in two passes: which cuts are kept, and the tables of these.
+
+    Where cuts are so few that rows are hardly told apart, they are merged instead: of few distinct
+    rows, the sizes of trees depend on how many there are.
 
     Parameters
     ----------
@@ -92,13 +101,19 @@ def pose_tables(
     rows = all_rows(totals, step)
     found = [_with_support(number, coded, totals, step) for number in range(len(coded.coders))]
     binned, lines = coded.encoder.encode_unseen([cuts for cuts, _ in found], rows)
-    binning = Binning(
-        known.names,
-        tuple(coded.coders[number] for number, _ in lines),
-        tuple(places[found[number][1]] for number, places in lines),
-        replace(binned, bins=np.empty((len(lines), 0), dtype=np.uint16)),
-        values,
+    coders = tuple(
+        MovedCoder(coded.coders[number], places[found[number][1]], int(n_bins))
+        for (number, places), n_bins in zip(lines, binned.n_bins, strict=True)
     )
+    if prod(binned.n_bins.tolist()) <= _FEW_ROWS:
+        merging = MergePass(known.names, coders, values, _FEW_ROWS)
+        merged = known.reader.run(merging).whole()
+        sums = values.sums(merged.sums)
+        values.objective.require_exact(sums)
+        binned = replace(binned, bins=merging.packing.unpack(merged.words))
+        return MergedProblem(MergedData(values.baseline, sums), coded.encoder, binned, known=known)
+    no_rows = replace(binned, bins=np.empty((len(lines), 0), dtype=np.uint16))
+    binning = Binning(known.names, coders, no_rows, values)
     tables: TableSums = known.reader.run(TablesPass(binning, limits))
     sums = values.sums(tables.total[:, None])
     values.objective.require_exact(sums)

@@ -15,7 +15,7 @@ from surtree._types import Floats
 from surtree.solver.core import Problem, TripleTables
 from surtree.solver.problem import BinnedRows, Forest, Limits, Rounding, TreeTopology
 from surtree.streaming.batches import Batch
-from surtree.streaming.encode import Coder
+from surtree.streaming.encode import MovedCoder
 from surtree.streaming.row_values import RowValues
 from surtree.streaming.rows import CountedRows, TargetNames
 
@@ -45,10 +45,8 @@ class Binning:
     ----------
     names : TargetNames
         The columns of the target.
-    coders : tuple of Coder
-        How those columns that have cuts become bins.
-    places : tuple of arrays of uint16
-        The bin of the core of each of these bins.
+    coders : tuple of MovedCoder
+        How those columns that have cuts become bins of the core.
     binned : BinnedRows
         The cuts; no rows.
     values : RowValues
@@ -56,8 +54,7 @@ class Binning:
     """
 
     names: TargetNames
-    coders: tuple[Coder, ...]
-    places: tuple[NDArray[np.uint16], ...]
+    coders: tuple[MovedCoder, ...]
     binned: BinnedRows
     values: RowValues
 
@@ -73,10 +70,7 @@ class Binning:
 
     def bins(self, rows: CountedRows) -> NDArray[np.uint16]:
         """Return the bins of rows, of shape (n_columns, n_rows)."""
-        lines = [
-            place[coder.bins(rows.column(coder.name))]
-            for coder, place in zip(self.coders, self.places, strict=True)
-        ]
+        lines = [coder.bins(rows.column(coder.name)) for coder in self.coders]
         return np.array(lines, dtype=np.uint16).reshape(len(lines), rows.n)
 
 
