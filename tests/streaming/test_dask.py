@@ -19,7 +19,7 @@ NAMED = {"sample_weight": "weight", "entry": "entry"}
 def cluster():
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as workers,
         Client(workers) as client,
     ):
