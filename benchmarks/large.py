@@ -4,7 +4,8 @@ python -m benchmarks.large --rows 100000 1000000 10000000 50000000
 
 Each fit is a process of its own, so that its peak memory is its own (Linux). The table has ten
 columns, nine of them continuous, and times in days; it is written in parts to a temporary
-directory. In memory, pandas reads the same files; with ``--memory-rows`` up to so many rows.
+directory. In memory, pandas reads the same files; with ``--memory-rows`` up to so many rows. Prints
+a line a fit, saves them to benchmarks/results/large.csv, and draws docs/images/large-tables.svg.
 """
 
 from __future__ import annotations
@@ -21,8 +22,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.solver import save
+from experiments.figures import figure
+
 PART = 1_000_000
 TARGET = ("event", "time")
+IMAGE = Path(__file__).parents[1] / "docs" / "images" / "large-tables.svg"
 
 
 def write_table(directory: Path, n_rows: int) -> None:
@@ -83,6 +88,20 @@ def fit(path: str, depth: int, in_memory: bool, n_jobs: int) -> dict[str, object
     }
 
 
+def draw(rows: list[dict]) -> None:
+    """Draw processor seconds and peak memory against the number of rows."""
+    with figure(IMAGE, 1, 2) as (axes,):
+        kinds = (("processor_seconds", "processor seconds"), ("peak_MiB", "peak memory, MiB"))
+        for ax, (name, label) in zip(axes, kinds, strict=True):
+            for how, marker in (("streamed", "o-"), ("pandas, in memory", "s--")):
+                own = [row for row in rows if row["how"] == how]
+                ax.loglog(
+                    [row["rows"] for row in own], [row[name] for row in own], marker, label=how
+                )
+            ax.set(xlabel="rows", ylabel=label)
+        axes[0].legend()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
@@ -95,6 +114,7 @@ def main() -> None:
     if given.fit:
         print(json.dumps(fit(given.fit, given.depth, given.in_memory, given.jobs)))
         return
+    rows: list[dict] = []
     with tempfile.TemporaryDirectory() as directory:
         for n_rows in given.rows:
             path = Path(directory) / str(n_rows)
@@ -106,8 +126,11 @@ def main() -> None:
                 found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
                 what = "pandas, in memory" if how else "streamed"
                 print(f"{n_rows:>11,} rows  {what:18} {found.stdout.strip()}", flush=True)
+                rows.append({"rows": n_rows, "how": what, **json.loads(found.stdout)})
             for part in path.iterdir():
                 part.unlink()
+    save("large", rows)
+    draw(rows)
 
 
 if __name__ == "__main__":
