@@ -106,7 +106,8 @@ def build_wheel(python: str, folder: Path, work: Path) -> Path:
     inside = environment(python, folder, *BUILD)
     out, objects = folder / "wheel", work / "objects"
     # The core knows nothing of Python: it is compiled once, and all else is found out again.
-    (objects / "CMakeCache.txt").unlink(missing_ok=True)
+    for name in ("CMakeCache.txt", ".skbuild-info.json"):
+        (objects / name).unlink(missing_ok=True)
     (source,) = (work / "source").iterdir()
     alone = ("--no-build-isolation", "--no-index", "--no-deps", f"-Cbuild-dir={objects}")
     pip(inside, "wheel", *alone, "-w", str(out), str(source))
