@@ -255,7 +255,7 @@ class SurTree(TreeEstimator):
             Numbers, booleans, categories or text; values may be missing. A lazy table is read in
             passes, and never as a whole: a DuckDB relation, a polars lazy frame, a pyarrow
             dataset, a Dask or PySpark data frame, or the path of Parquet files (one, a directory,
-            or a pattern such as "rows/*.parquet"). The model is the same as in memory.
+            or a pattern such as ``"rows/*.parquet"``). The model is the same as in memory.
         y : structured array, data frame, pair of arrays, array of two columns, or names of columns
             Whether the event happened (boolean, or 0 and 1) and when, zero or later, in either
             order: what `surtree.target` or scikit-survival's ``Surv`` makes, a frame of two
