@@ -113,7 +113,7 @@ def sample_models() -> list[SurTree]:
         SurTree(max_depth=5, max_splits=5, progress=lambda _: True).fit(X, y),
         SurTree(max_depth=4, time_limit=1e-6).fit(X, y),
         SurTree(max_depth=0).fit(numbers, y),
-        SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0]),
+        SurTree(max_depth=1).fit([[0], [0], [1], [1]], ([True] * 4, [4.0, 3.0, 2.0, 1.0])),
     ]
 
 
