@@ -29,6 +29,14 @@ inline bool add(const char* name, void (*run)()) {
 
 struct Failure {};
 
+// Sanitizers make everything several times as slow, and what they look for is in any problem: a quarter of
+// the random ones is enough for them.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr unsigned n_seeds(unsigned n) { return (n + 3) / 4; }
+#else
+constexpr unsigned n_seeds(unsigned n) { return n; }
+#endif
+
 #define TEST(name)                                                       \
     static void name();                                                  \
     static const bool name##_added = surtree::testing::add(#name, name); \

@@ -49,7 +49,7 @@ void set_limits(Example& example, int depth, unsigned seed) {
 
 // Against all trees. Kernels of one or two levels leave the sides of the root to tasks of their own.
 TEST(bounds_hold_after_every_task) {
-    for (unsigned seed = 0; seed < 30; ++seed) {
+    for (unsigned seed = 0; seed < n_seeds(30); ++seed) {
         Example example(seed, {.n_rows = 12, .n_columns = 2, .most_bins = 4});
         for (const int depth : {2, 3}) {
             set_limits(example, depth, seed);
@@ -69,7 +69,7 @@ TEST(bounds_hold_after_every_task) {
 // Where trees are too many: against a search that came to its end. Depth 4 sweeps columns, depth 5 shares
 // sides, and with a bound on time or a hook it does not.
 TEST(bounds_of_deep_trees_hold_after_every_task) {
-    for (unsigned seed = 0; seed < 6; ++seed) {
+    for (unsigned seed = 0; seed < n_seeds(6); ++seed) {
         Example example(seed, {.n_rows = 40, .n_columns = 3, .n_bins = 4});
         for (const int depth : {4, 5}) {
             set_limits(example, depth, seed);
