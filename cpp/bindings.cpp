@@ -114,7 +114,8 @@ auto run_unlocked(const Run& run) {
 Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
                        const Input<double, 1>& least, double time_limit, int n_threads,
                        std::size_t memory_limit, const nb::object& progress,
-                       const Input<double, 1>& known_gains, const Switches& switches) {
+                       const Input<double, 1>& known_gains, const Input<bool, 1>& leads,
+                       const Switches& switches) {
     const Control control{time_limit,
                           n_threads,
                           memory_limit,
@@ -123,7 +124,10 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
                           to_vector(known_gains),
                           switches};
     const Limits limits = bound.limits(max_depth, max_splits, least);
-    return run_unlocked([&] { return solve(bound.problem, limits, control); });
+    Problem problem = bound.problem;
+    for (std::size_t c = 0; c < leads.shape(0) && c < problem.cuts.size(); ++c)
+        problem.cuts[c].leads = leads(c);
+    return run_unlocked([&] { return solve(problem, limits, control); });
 }
 
 LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_splits,
@@ -275,7 +279,7 @@ NB_MODULE(_core, m) {
              "cut_missing"_a, "cut_gaps"_a, "objective"_a, "parameters"_a, "sums"_a, "counts"_a, "grid"_a,
              "round_down"_a)
         .def("solve", &solve_problem, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
-             "memory_limit"_a, "progress"_a.none(), "known_gains"_a, "switches"_a,
+             "memory_limit"_a, "progress"_a.none(), "known_gains"_a, "leads"_a, "switches"_a,
              "The optimal tree of every number of splits.")
         .def("local_search", &search_locally, "max_depth"_a, "max_splits"_a, "least"_a, "n_restarts"_a,
              "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "cut"_a, "left"_a,

@@ -1,6 +1,7 @@
 // Input and output of the solver.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +22,7 @@ struct Cut {
     bool missing;
     bool negated = false;
     std::uint64_t gaps = 0;  // a bit for each bin between first and last, for columns of at most 64 bins
+    bool leads = true;       // false: trees that begin with it are not looked for, though some may be found
 
     // Whether the cut holds for a bin from first to last.
     bool has(int bin) const { return gaps == 0 || (gaps >> bin & 1) == 0; }
@@ -56,6 +58,10 @@ struct Problem {
         std::vector<std::vector<int>> out(n_columns);
         for (std::size_t c = 0; c < cuts.size(); ++c) out[at(cuts[c].column)].push_back(static_cast<int>(c));
         return out;
+    }
+
+    bool all_lead() const {
+        return std::all_of(cuts.begin(), cuts.end(), [](const Cut& c) { return c.leads; });
     }
 
     // The same rows and objective, without columns and cuts.

@@ -31,12 +31,16 @@ Solution run(Search& search, const Limits& limits, Options... options) {
 }
 
 // An unfinished search need not build trees that are no better than those that the caller has: in large
-// tables that takes longer than the time limit allows.
-std::vector<bool> drop_known(const std::vector<double>& known, double grid, Solution& solution) {
+// tables that takes longer than the time limit allows. Neither need one for trees that begin with some cuts,
+// but for those that are as good: they may come first.
+std::vector<bool> drop_known(const std::vector<double>& known, const Rows& rows, bool keeps_equals,
+                             Solution& solution) {
     std::vector<bool> is_wanted(solution.gains.size(), true);
     if (known.empty()) return is_wanted;
     for (std::size_t k = 1; k < is_wanted.size(); ++k) {
-        is_wanted[k] = solution.gains[k] > known[std::min(k, known.size() - 1)] / grid;
+        double gain = known[std::min(k, known.size() - 1)] / rows.grid;
+        if (keeps_equals) gain = a_little_less(gain, rows.scale);
+        is_wanted[k] = solution.gains[k] > gain;
         if (!is_wanted[k]) solution.gains[k] = solution.gains[0];
     }
     return is_wanted;
@@ -50,7 +54,8 @@ Solution bisect_once(Bisection& search, double tolerance, const std::vector<int>
     found.n_evaluated = search.n_evaluated();
     const bool is_proven = found.status == Status::optimal && tolerance == 0;
     std::vector<bool> is_wanted(found.gains.size(), true);
-    if (!is_proven) is_wanted = drop_known(known, search.rows().grid, found);
+    if (!is_proven || !search.problem().all_lead())
+        is_wanted = drop_known(known, search.rows(), is_proven, found);
     found.trees = build_trees(search, is_proven ? Status::optimal : Status::interrupted, cut_of, is_wanted);
     for (std::size_t k = 0; !is_proven && k < before.gains.size(); ++k) {
         if (is_wanted[k]) continue;
@@ -100,8 +105,9 @@ Solution solve(const Problem& problem, const Limits& limits, const Control& cont
     Solution solution = run(search, limits);
     const Profile gains = solution.gains;
     std::vector<bool> is_wanted(gains.size(), true);
-    if (solution.status != Status::optimal)
-        is_wanted = drop_known(control.known_gains, search.rows().grid, solution);
+    const bool is_proven = solution.status == Status::optimal;
+    if (!is_proven || !problem.all_lead())
+        is_wanted = drop_known(control.known_gains, search.rows(), is_proven, solution);
     solution.trees = build_trees(search, gains, regrouped.cut_of, is_wanted);
     leave_grid(search.rows(), solution);
     return solution;

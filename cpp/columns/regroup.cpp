@@ -96,6 +96,7 @@ class Regrouper {
 
     void add_cut(int original, Cut cut) {
         cut.column = static_cast<int>(out_.problem.n_bins.size()) - 1;
+        cut.leads = problem_.cuts[at(original)].leads;
         out_.problem.cuts.push_back(cut);
         out_.cut_of.push_back(original);
     }

@@ -100,6 +100,8 @@ double add_row(const Problem& problem, const LeafValue& leaf, std::size_t row, d
 
 double tie_of(double scale) { return tie_tolerance * scale; }
 
+double a_little_less(double gain, double scale) { return gain - 1e-9 * (scale + std::abs(gain)); }
+
 RowSetHash hash_of_row(std::size_t row) { return {mix(2 * row), mix(2 * row + 1)}; }
 
 Rows merge_rows(const Problem& problem, const Limits& limits, bool merge) {

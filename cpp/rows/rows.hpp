@@ -82,6 +82,10 @@ Rows merge_rows(const Problem& problem, const Limits& limits, bool merge);
 // Gains this close count as equal, given their scale.
 double tie_of(double scale);
 
+// Gains of known trees were summed elsewhere, in another order. A little less is certain, and lets a search
+// find these trees again.
+double a_little_less(double gain, double scale);
+
 // A sum of numbers that are not negative, each rounded up to a whole number of a fine unit. It is kept in two
 // doubles, of coarse units and of fine ones, that are whole and stay exact: their order does not matter, and
 // such sums may be added, number by number.

@@ -24,13 +24,10 @@ Bisection::Bisection(const Problem& problem, const Limits& limits, const Control
       cache_(budget_.size()),
       memory_left_(control.memory_limit) {
     Worker worker = make_worker();
-    for (const double gain : control.known_gains) known_.push_back(a_little_less(gain / rows_.grid));
+    for (const double gain : control.known_gains)
+        known_.push_back(a_little_less(gain / rows_.grid, rows_.scale));
     start_root(worker);
 }
-
-// Gains of known trees were summed elsewhere, in another order. A little less is certain, and lets the search
-// find these trees again.
-double Bisection::a_little_less(double gain) const { return gain - 1e-9 * (rows_.scale + std::abs(gain)); }
 
 void Bisection::start_root(Worker& worker) {
     Outcome whole = start(all_, depth_, worker);
@@ -48,7 +45,8 @@ Bisection::Worker Bisection::make_worker() const {
 
 Frontier Bisection::frontier(const OrderedRows& rows, int depth, Outcome start, const Profile& known) const {
     return Frontier(rows, chained_, rows_, std::move(start), known, depth > 0 ? budget_[at(depth - 1)] : 0,
-                    tolerance_ * std::pow(tolerance_of_side, depth_ - depth));
+                    tolerance_ * std::pow(tolerance_of_side, depth_ - depth),
+                    &rows == &all_ ? &problem_.cuts : nullptr);
 }
 
 Status Bisection::run(double tolerance) {
@@ -61,7 +59,7 @@ Status Bisection::run(double tolerance) {
         const std::lock_guard lock(mutex_);
         known_.resize(root_->outcome().best.size(), infeasible);
         for (std::size_t k = 0; k < known_.size(); ++k)
-            known_[k] = std::max(known_[k], a_little_less(root_->outcome().best[k]));
+            known_[k] = std::max(known_[k], a_little_less(root_->outcome().best[k], rows_.scale));
         bound_ = bound();
         tolerance_ = tolerance;
         n_cuts_ = n_evaluated_ = 0;

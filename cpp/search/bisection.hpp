@@ -67,7 +67,6 @@ class Bisection {
     std::uint64_t n_evaluated() const { return n_evaluated_; }
 
  private:
-    double a_little_less(double gain) const;
     void start_root(Worker& worker);
     void work();
     bool solve(const OrderedRows& rows, int depth, Worker& worker, Outcome& out);

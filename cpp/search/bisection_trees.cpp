@@ -106,8 +106,9 @@ class BisectionTrees {
         };
         for (int v = 0; v < chained_.n_chains; ++v) look(look, v, 0, frontier.n_boundaries(v) + 1);
         for_each_unordered([&](int column, int c) {
-            if (search_.evaluate(rows, frontier, {column, c}, node.depth, worker_))
-                consider(chained_[column].cut[at(c)]);
+            const int cut = chained_[column].cut[at(c)];
+            if (!node.rows && !search_.problem().cuts[at(cut)].leads) return;
+            if (search_.evaluate(rows, frontier, {column, c}, node.depth, worker_)) consider(cut);
         });
     }
 

@@ -6,7 +6,7 @@
 namespace surtree {
 
 Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all, Outcome start,
-                   const Profile& known, int child_budget, double tolerance)
+                   const Profile& known, int child_budget, double tolerance, const std::vector<Cut>* cuts)
     : chained_(chained),
       leaf_(all.leaf),
       n_sums_(at(all.leaf.width())),
@@ -20,11 +20,13 @@ Frontier::Frontier(const OrderedRows& rows, const ChainedProblem& chained, const
     kept_.assign(2 * width_, 0.0);
     for (int v = 0; v < chained.n_chains; ++v) {
         find_boundaries(rows, v);
+        find_allowed(v, cuts);
         n_cuts_ += at(n_boundaries(v));
         push(v, 0, n_boundaries(v) + 1);
     }
     for (int v = chained.n_chains; v < chained.n_columns(); ++v)
-        for (std::size_t c = 0; c < chained[v].cut.size(); ++c) others_.push_back({v, static_cast<int>(c)});
+        for (std::size_t c = 0; c < chained[v].cut.size(); ++c)
+            if (!cuts || (*cuts)[at(chained[v].cut[c])].leads) others_.push_back({v, static_cast<int>(c)});
     n_cuts_ += others_.size();
     n_open_ = static_cast<double>(n_cuts_);
 }
@@ -48,17 +50,33 @@ void Frontier::find_boundaries(const OrderedRows& rows, int chain) {
         for (std::size_t c = 0; c < n_sums_; ++c) sums[c] += order.sums[at(k) * n_sums_ + c];
     }
     add({rows.n, 0, 0, saturated, hash, 0});
-    out.first_allowed = 1;
-    out.last_allowed = n_boundaries(chain);
-    if (!leaf_.is_limited()) return;
+}
+
+void Frontier::find_allowed(int chain, const std::vector<Cut>* cuts) {
+    Chain& out = chains_[at(chain)];
+    int first = 1, last = n_boundaries(chain);
+    const auto narrow = [&](const auto& is_allowed) {
+        while (last > 0 && !is_allowed(last)) --last;
+        while (first <= last && !is_allowed(first)) ++first;
+    };
+    if (cuts)
+        narrow([&](int b) {
+            const SameCuts same = cuts_at(chain, b);
+            const auto begin = chained_[chain].cut.begin();
+            return std::any_of(begin + same.first, begin + same.last + 1,
+                               [&](int cut) { return (*cuts)[at(cut)].leads; });
+        });
+    out.first_leading = first;
+    out.last_leading = last;
     // Counts grow along the chain, so the cuts that leave enough on both sides are an interval.
     double below[LeafValue::max_width], above[LeafValue::max_width];
-    const auto is_allowed = [&](int b) {
-        divide_sums(chain, b, below, above);
-        return leaf_.allows(below) && leaf_.allows(above);
-    };
-    while (out.last_allowed > 0 && !is_allowed(out.last_allowed)) --out.last_allowed;
-    while (out.first_allowed <= out.last_allowed && !is_allowed(out.first_allowed)) ++out.first_allowed;
+    if (leaf_.is_limited())
+        narrow([&](int b) {
+            divide_sums(chain, b, below, above);
+            return leaf_.allows(below) && leaf_.allows(above);
+        });
+    out.first_allowed = first;
+    out.last_allowed = last;
 }
 
 void Frontier::divide_sums(int chain, int boundary, double* below, double* above) const {
@@ -113,6 +131,8 @@ void Frontier::push(int chain, int low, int high) {
 
 void Frontier::drop(const Place& interval) {
     n_open_ -= interval.high - interval.low - 1;
+    const Chain& chain = chains_[at(interval.column)];
+    if (interval.low >= chain.last_leading || interval.high <= chain.first_leading) return;
     if (!leaf_.is_limited() && tolerance_ == 0) return;  // the incumbent is the bound
     bounds(interval, scratch_);
     for (std::size_t k = 2; k < scratch_.size(); ++k)
@@ -149,8 +169,9 @@ bool Frontier::next(Place& out) {
 
 // Binary search for the cut that halves the saturated gain of the interval.
 bool Frontier::place(int chain, int low, int high, Place& out) const {
-    const auto& [boundaries, sums, first_allowed, last_allowed] = chains_[at(chain)];
-    const int first = std::max(low + 1, first_allowed), last = std::min(high - 1, last_allowed);
+    const std::vector<Boundary>& boundaries = chains_[at(chain)].boundaries;
+    const int first = std::max(low + 1, chains_[at(chain)].first_allowed),
+              last = std::min(high - 1, chains_[at(chain)].last_allowed);
     if (first > last) return false;
     const double half = (boundaries[at(low)].saturated + boundaries[at(high)].saturated) / 2;
     const auto middle = std::ranges::lower_bound(boundaries.begin() + first, boundaries.begin() + last, half,

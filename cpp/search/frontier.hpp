@@ -47,9 +47,10 @@ class Frontier {
         bool operator==(const Place&) const = default;
     };
 
-    // `start` is exact for zero splits and one split. `known` are gains of trees that exist already.
+    // `start` is exact for zero splits and one split. `known` are gains of trees that exist already. Of the
+    // root, `cuts` says which of them lead.
     Frontier(const OrderedRows& rows, const ChainedProblem& chained, const Rows& all, Outcome start,
-             const Profile& known, int child_budget, double tolerance);
+             const Profile& known, int child_budget, double tolerance, const std::vector<Cut>* cuts);
 
     // Takes the next place; false if none is open. The caller evaluates it and calls `add` or `skip`.
     bool next(Place& out);
@@ -87,8 +88,9 @@ class Frontier {
     };
     struct Chain {
         std::vector<Boundary> boundaries;
-        std::vector<double> sums;  // prefix sums at each boundary
-        int first_allowed, last_allowed;
+        std::vector<double> sums;         // prefix sums at each boundary
+        int first_leading, last_leading;  // those between need not all lead
+        int first_allowed, last_allowed;  // by the limits on leaves too
     };
     // The boundaries of a chain strictly between two of them, and the one to evaluate next.
     struct Interval {
@@ -99,6 +101,7 @@ class Frontier {
     };
 
     void find_boundaries(const OrderedRows& rows, int chain);
+    void find_allowed(int chain, const std::vector<Cut>* cuts);
     void divide_sums(int chain, int boundary, double* below, double* above) const;
     const Boundary& boundary(int chain, int index) const { return chains_[at(chain)].boundaries[at(index)]; }
     double promise(const Place& interval) const;

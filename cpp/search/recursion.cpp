@@ -25,7 +25,7 @@ Recursion::Recursion(const Problem& problem, const Limits& limits, const Control
       cache_(budget_.size()),
       root_profiles_(at(columns_.n_sides())) {
     if (!use_.share || tables_.depth() < sweep_depth) return;
-    if (depth() > sweep_depth) plan_stumps(memory_left_);
+    if (depth() > sweep_depth) plan_stumps(problem, memory_left_);
     if (use_.memo && depth() >= side_cache_depth &&
         SideCache::bytes_of_all(columns_.n_sides()) < static_cast<double>(memory_left_))
         side_cache_.emplace(columns_, memory_left_);
@@ -53,9 +53,10 @@ std::size_t Recursion::bytes_of_threads(const Problem& problem, const Control& c
 }
 
 // A table of stumps may take half of the memory.
-void Recursion::plan_stumps(std::size_t memory_limit) {
+void Recursion::plan_stumps(const Problem& problem, std::size_t memory_limit) {
     const bool can_sweep = tables_.tables_size() <= max_running_tables / 8;
-    if (use_.fill && depth() == sweep_depth + 1 &&
+    // It serves all cuts of the root.
+    if (use_.fill && depth() == sweep_depth + 1 && problem.all_lead() &&
         StumpFiller::seconds_to_fill(columns_, rows_.all.n) <
             StumpFiller::seconds_to_sweep(columns_, rows_.all.n, can_sweep)) {
         stumps_.emplace(columns_, memory_limit / 2 / sizeof(double));

@@ -80,7 +80,7 @@ class Recursion {
                            Worker& worker, Profile& out);
     int kernel_depth(const Problem& problem, const Control& control) const;
     std::size_t bytes_of_threads(const Problem& problem, const Control& control) const;
-    void plan_stumps(std::size_t memory_limit);
+    void plan_stumps(const Problem& problem, std::size_t memory_limit);
     bool worth_sweeping(const RowSet& rows, const Column& column, const SideCounts& sides,
                         const std::vector<int>& unsolved) const;
     const double* region_tables(const ColumnRegions& regions, int region, Worker& worker) const;

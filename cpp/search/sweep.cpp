@@ -1,14 +1,22 @@
 #include "search/sweep.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace surtree {
 
 SweepSearch::SweepSearch(const Problem& problem, const Limits& limits, const Control& control)
-    : control_(control),
+    : problem_(problem),
+      control_(control),
+      all_lead_(problem.all_lead()),
       workers_(control),
       recursion_(problem, limits, control, workers_),
       root_leaf_(rows().leaf.gain(sum_rows(rows().all).data())) {}
+
+bool SweepSearch::leads(int side) const {
+    const Column& column = recursion_.columns().of_side(side);
+    return problem_.cuts[at(column.first_cut + (side - column.first_side()) % column.n_cuts)].leads;
+}
 
 // One more level at a time: each stage leaves a whole tree, and the order in which to go on.
 Status SweepSearch::run() {
@@ -102,7 +110,7 @@ bool SweepSearch::worth_filling_stumps() {
 // No side of the root is solved before the cache is filled for all. Where time may end before, the most
 // promising sides are solved first instead.
 bool SweepSearch::worth_filling_side_cache() const {
-    if (!recursion_.has_side_cache()) return false;
+    if (!recursion_.has_side_cache() || !all_lead_) return false;
     return !is_timed(control_) || workers_.seconds() * recursion_.columns().n_sides() < control_.time_limit;
 }
 
@@ -113,9 +121,13 @@ std::vector<SweepSearch::Task> SweepSearch::tasks() const {
     if (stage_depth_ <= kernel_depth) return {{Task::Kind::solve, 0, columns.n_sides()}};
     std::vector<Task> out;
     for (const int side : promising_sides()) {
-        const int first = columns.of_side(side).first_side();
+        const int first = columns.of_side(side).first_side(), end = first + 2 * columns.of_side(side).n_cuts;
         Task task{Task::Kind::solve, side, side + 1};
-        if (stage_depth_ == 4) task = {Task::Kind::solve, first, first + 2 * columns.of_side(side).n_cuts};
+        const auto all_lead = [&] {
+            return all_lead_ ||
+                   std::ranges::all_of(std::views::iota(first, end), [&](int other) { return leads(other); });
+        };
+        if (stage_depth_ == 4 && all_lead()) task = {Task::Kind::solve, first, end};
         const auto same = [&](const Task& other) { return other.first_side == task.first_side; };
         if (std::none_of(out.begin(), out.end(), same)) out.push_back(task);
     }
@@ -128,7 +140,7 @@ std::vector<int> SweepSearch::promising_sides() const {
     std::vector<std::pair<double, int>> cuts;
     const auto add = [&](const Column& column, int cut, const Profile& yes, const Profile& no) {
         const int side = column.side(cut, true);
-        if (!recursion_.root_sides().divides(side, rows().all.n)) return;
+        if (!recursion_.root_sides().divides(side, rows().all.n) || !leads(side)) return;
         if (yes.empty() || no.empty()) return;  // divides the rows as another cut does
         cuts.emplace_back(-(yes.back() + no.back()), side);
     };
@@ -256,7 +268,10 @@ Profile SweepSearch::gain_bounds() const {
     if (!bounds.empty()) {
         if (!bounds_) bounds_.emplace(recursion_.columns(), rows());
         const int depth = recursion_.depth() - 1;
+        const std::vector<RootResult> found = bounds;
         bounds = bounds_->upper(std::move(bounds), depth, recursion_.budget(depth));
+        for (std::size_t side = 0; side < found.size(); ++side)
+            if (!leads(static_cast<int>(side))) bounds[side] = found[side];
     }
     return root_gains(recursion_.columns(), bounds, root_leaf_, recursion_.n_splits());
 }

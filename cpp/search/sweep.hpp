@@ -49,6 +49,7 @@ class SweepSearch {
         int first_side = 0, last_side = 0;
     };
 
+    bool leads(int side) const;
     Status run_stage();
     std::vector<Task> tasks() const;
     std::vector<int> promising_sides() const;
@@ -62,7 +63,9 @@ class SweepSearch {
     void solve_root_sides(const Task& task, Recursion::Worker& worker);
     Progress progress(double fraction) const;
 
+    const Problem& problem_;
     const Control& control_;
+    const bool all_lead_;  // every cut
     Workers workers_;
     Recursion recursion_;
     const double root_leaf_;  // its gain without limits: the root may always be a leaf

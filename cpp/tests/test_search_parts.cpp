@@ -324,7 +324,7 @@ TEST(bounds_between_two_cuts_of_a_chain_hold) {
         const OrderedRows all = order_rows(rows, chained);
         const Profile start(n_splits + 1, rows.leaf.gain(sum_rows(rows.all).data()));
         Frontier frontier(all, chained, rows, {start, start, std::vector<Choice>(n_splits + 1)}, {},
-                          child_budget, 0.0);
+                          child_budget, 0.0, nullptr);
         for (int chain = 0; chain < chained.n_chains; ++chain) {
             const int n = frontier.n_boundaries(chain);
             std::vector<Profile> optimum(at(n + 1));  // with the cut of each boundary

@@ -13,7 +13,7 @@ Control bisecting() {
 }
 
 void require_optimum(const Control& control) {
-    for (unsigned seed = 0; seed < 300; ++seed) {
+    for (unsigned seed = 0; seed < n_seeds(300); ++seed) {
         Example example(seed);
         example.limits.max_depth = std::min(example.limits.max_depth, 3);
         example.limits.max_splits = std::min(example.limits.max_splits, 4);
@@ -36,7 +36,7 @@ TEST(bisection_finds_the_best_of_all_trees) { require_optimum(bisecting()); }
 
 // Of trees that gain the same, the one with the fewest splits: no split of it can be taken back.
 void require_fewest_splits(const Control& control) {
-    for (unsigned seed = 0; seed < 200; ++seed) {
+    for (unsigned seed = 0; seed < n_seeds(200); ++seed) {
         Example example(seed, {.n_rows = 8, .most_bins = 3});
         example.set_limits(3, 7, 1, 0);
         const Solution solution = solve(example.problem, example.limits, control);
@@ -53,7 +53,7 @@ TEST(sweep_takes_the_fewest_splits) { require_fewest_splits({}); }
 TEST(bisection_takes_the_fewest_splits) { require_fewest_splits(bisecting()); }
 
 void require_same_with_threads(const Control& control) {
-    for (unsigned seed = 0; seed < 100; ++seed) {
+    for (unsigned seed = 0; seed < n_seeds(100); ++seed) {
         Example example(seed);
         example.set_limits(4, 15, 1, 0);
         Control two = control;
@@ -107,7 +107,7 @@ TEST(screening_and_threads_change_nothing) {
         for (std::size_t k = 0; k < a.trees.size(); ++k)
             CHECK(a.trees[k].cut == b.trees[k].cut, "seed %u", seed);
     };
-    for (unsigned seed = 0; seed < 60; ++seed) {
+    for (unsigned seed = 0; seed < n_seeds(60); ++seed) {
         Example example(seed, {.n_columns = 3 + static_cast<int>(seed % 9),
                                .most_rows = 80,
                                .most_bins = 5,
@@ -123,9 +123,40 @@ TEST(screening_and_threads_change_nothing) {
     require_same(large, 1);
 }
 
+// Searches for trees that begin with some of the cuts: each finds the best of its own, and the best of all is
+// the whole.
+void require_parts_of_the_whole(const Control& control) {
+    constexpr std::size_t n_parts = 3;
+    for (unsigned seed = 0; seed < n_seeds(60); ++seed) {
+        const bool limited = seed % 2 == 1;
+        Example example(seed, {.n_rows = seed < 40 ? 12 : 60, .n_columns = 3, .most_bins = 5});
+        const int depth = 3 + static_cast<int>(seed % 3);
+        example.set_limits(depth, (1 << depth) - 1, limited ? 2 : 1, 0);
+        const Solution whole = solve(example.problem, example.limits, control);
+        std::vector<Solution> parts;
+        for (std::size_t part = 0; part < n_parts; ++part) {
+            Problem problem = example.problem;
+            for (std::size_t c = 0; c < problem.cuts.size(); ++c) problem.cuts[c].leads = c % n_parts == part;
+            parts.push_back(solve(problem, example.limits, control));
+        }
+        for (std::size_t k = 0; k < whole.gains.size(); ++k) {
+            double most = -INFINITY;
+            for (const Solution& part : parts) most = std::max(most, part.gains[k]);
+            CHECK(close(most, whole.gains[k]), "seed %u, %zu splits: %.15g, not %.15g", seed, k, most,
+                  whole.gains[k]);
+            const Tree& tree = whole.trees[k];
+            if (tree.cut[0] < 0) continue;
+            CHECK(parts[at(tree.cut[0]) % n_parts].trees[k].cut == tree.cut, "seed %u, %zu splits", seed, k);
+        }
+    }
+}
+
+TEST(parts_of_a_sweep_are_the_whole) { require_parts_of_the_whole({}); }
+TEST(parts_of_a_bisection_are_the_whole) { require_parts_of_the_whole(bisecting()); }
+
 // Two channels, of which one is not used, are as one.
 TEST(an_unused_channel_changes_nothing) {
-    for (unsigned seed = 0; seed < 40; ++seed) {
+    for (unsigned seed = 0; seed < n_seeds(40); ++seed) {
         const Example example(seed, {.n_columns = 4 + static_cast<int>(seed % 3), .most_rows = 60});
         const std::size_t n = example.problem.n_rows;
         Problem problem = example.problem;
@@ -148,7 +179,7 @@ TEST(an_unused_channel_changes_nothing) {
 // Weights over many orders of magnitude: hazards are rounded down, so that no tree is worth more than
 // claimed.
 TEST(rounding_down_hides_no_better_tree) {
-    for (unsigned seed = 0; seed < 600; ++seed) {
+    for (unsigned seed = 0; seed < n_seeds(600); ++seed) {
         Example example(seed, {.most_rows = 9});
         std::mt19937 random(seed);
         std::uniform_real_distribution<double> exponent(-12, 12);

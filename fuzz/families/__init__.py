@@ -7,6 +7,7 @@ from fuzz.families.files import model_files
 from fuzz.families.heuristics import heuristics
 from fuzz.families.long_columns import bisection, first_look
 from fuzz.families.optimum import neighbours, plain, weights
+from fuzz.families.parts import parts
 from fuzz.families.selection import folds, zero_times
 from fuzz.families.wide import screening
 from fuzz.families.words import names, unseen
@@ -19,6 +20,7 @@ FAMILIES = (
     Family(bisection),
     Family(first_look),
     Family(screening, refusals=("weight",)),
+    Family(parts, refusals=("weight",)),
     Family(early_end),
     Family(unfinished),
     Family(interrupts),

@@ -101,7 +101,9 @@ class SurTree(TreeEstimator):
         Seconds after which the search ends with the best tree so far and a bound. Infinity, or
         more than 10**9, is no limit.
     n_jobs : int or None, default=None
-        Threads that search. The tree does not depend on it.
+        Threads that search. The tree does not depend on it. With None, in a
+        ``joblib.parallel_config`` of a cluster such as Dask's, the workers of the cluster share a
+        long search; else there is one thread.
     memory_limit : int or None, default=None
         Bytes that solved subproblems may take; beyond, they are solved again when needed. None is
         a quarter of the machine's memory. Of a lazy table, also what is kept of its distinct rows.

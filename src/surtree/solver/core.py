@@ -98,13 +98,8 @@ class Problem:
     def __init__(self, binned: BinnedRows, sums: RowSums, rounding: Rounding | None = None) -> None:
         self.binned = binned
         self.sums = sums
-        self._core = _core_problem(
-            binned,
-            sums.objective,
-            sums.values,
-            sums.counts,
-            rounding or Rounding(sums.unit, sums.is_uneven),
-        )
+        self.rounding = rounding or Rounding(sums.unit, sums.is_uneven)
+        self._core = _core_problem(binned, sums.objective, sums.values, sums.counts, self.rounding)
 
     def solve(
         self,
@@ -115,12 +110,17 @@ class Problem:
         memory_limit: int | None = None,
         progress: ProgressHook | None = None,
         known_gains: Floats | None = None,
+        leads: NDArray[np.bool_] | None = None,
         switches: Switches | None = None,
     ) -> Solution:
         """Find the tree with the largest gain for every number of splits up to the limit.
 
         The progress hook is called a few times a second; where it returns something true, the
         search ends as "interrupted" with its best tree so far.
+
+        With ``leads``, a bool for each cut, only trees that begin with one of these cuts are looked
+        for: bounds and the status are about them alone. A tree that begins with another cut may
+        come out too, where it is found by the way.
         """
 
         def show(now: _core.Progress) -> bool:
@@ -139,6 +139,7 @@ class Problem:
             memory_limit=_bytes(memory_limit),
             progress=None if progress is None else show,
             known_gains=np.empty(0) if known_gains is None else known_gains,
+            leads=np.empty(0, dtype=np.bool_) if leads is None else leads,
             switches=core_switches,
         )
         return _solution(solution)

@@ -9,6 +9,7 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.solver.clock import Clock
+from surtree.solver.cluster import n_workers, solve_on_workers
 from surtree.solver.core import Problem
 from surtree.solver.effort import seconds_at_least, seconds_before
 from surtree.solver.incumbent import best_of, first_tree, improve, of_tree
@@ -88,7 +89,7 @@ def _solve_from(
         return replace(known, status=status, gain_bounds=_no_bounds(known, problem.sums))
     if known is not None:
         watch.know(float(known.gains[-1]))
-    solution = _solve(problem, how, clock.left(), watch.whole(), known)
+    solution = _solve(problem, how, clock, watch, known)
     return solution if solution.status == "optimal" else best_of(solution, known)
 
 
@@ -174,19 +175,27 @@ def _first_look(
 
 
 def _solve(
-    problem: Problem,
-    how: SearchSettings,
-    time_limit: float | None,
-    progress: ProgressHook | None,
-    known: Solution | None,
+    problem: Problem, how: SearchSettings, clock: Clock, watch: Watch, known: Solution | None
 ) -> Solution:
+    known_gains = None if known is None else known.gains
+    n = n_workers(problem, how.limits, how.n_jobs)
+    if n > 0:
+        return solve_on_workers(
+            problem,
+            how.limits,
+            n,
+            memory_limit=how.memory_limit,
+            clock=clock,
+            watch=watch,
+            known_gains=known_gains,
+        )
     return problem.solve(
         how.limits,
-        time_limit=time_limit,
+        time_limit=clock.left(),
         n_jobs=how.n_jobs,
         memory_limit=how.memory_limit,
-        progress=progress,
-        known_gains=None if known is None else known.gains,
+        progress=watch.whole(),
+        known_gains=known_gains,
     )
 
 
