@@ -1,7 +1,7 @@
 #include "search/sweep.hpp"
 
 #include <algorithm>
-#include <ranges>
+#include <functional>
 
 namespace surtree {
 
@@ -120,14 +120,14 @@ std::vector<SweepSearch::Task> SweepSearch::tasks() const {
     const int kernel_depth = recursion_.tables().depth();
     if (stage_depth_ <= kernel_depth) return {{Task::Kind::solve, 0, columns.n_sides()}};
     std::vector<Task> out;
+    const auto begin = problem_.cuts.begin();
     for (const int side : promising_sides()) {
-        const int first = columns.of_side(side).first_side(), end = first + 2 * columns.of_side(side).n_cuts;
+        const Column& column = columns.of_side(side);
+        const auto first = begin + column.first_cut;
+        const bool whole = all_lead_ || std::all_of(first, first + column.n_cuts, std::mem_fn(&Cut::leads));
         Task task{Task::Kind::solve, side, side + 1};
-        const auto all_lead = [&] {
-            return all_lead_ ||
-                   std::ranges::all_of(std::views::iota(first, end), [&](int other) { return leads(other); });
-        };
-        if (stage_depth_ == 4 && all_lead()) task = {Task::Kind::solve, first, end};
+        if (stage_depth_ == 4 && whole)
+            task = {Task::Kind::solve, column.first_side(), column.first_side() + 2 * column.n_cuts};
         const auto same = [&](const Task& other) { return other.first_side == task.first_side; };
         if (std::none_of(out.begin(), out.end(), same)) out.push_back(task);
     }
