@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from benchmarks.solver import save
 from experiments.figures import figure
@@ -99,6 +100,9 @@ def draw(rows: list[dict]) -> None:
                     [row["rows"] for row in own], [row[name] for row in own], marker, label=how
                 )
             ax.set(xlabel="rows", ylabel=label)
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            ax.yaxis.set_major_formatter("{x:,.0f}")
+            ax.yaxis.set_minor_formatter(NullFormatter())
         axes[0].legend()
 
 

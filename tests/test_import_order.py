@@ -16,6 +16,7 @@ ROOMS = (
     "_core",
     "_late",
     "_types",
+    "_version",
     "_words",
     "_tables",
     "exact",

@@ -10,10 +10,10 @@ Examples
 'optimal'
 """
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from surtree._late import late_names
+from surtree._version import VERSION
 from surtree.audit import Audit, Optimum, RTree, SplitCost, audit_tree, read_r_tree
 from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
@@ -22,7 +22,6 @@ from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
 from surtree.data.target import AllEventsWarning
 from surtree.data.target_array import target
 from surtree.effects import (
-    ArmPrediction,
     CorrectedEffect,
     EffectCorrection,
     EffectTree,
@@ -90,7 +89,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllEventsWarning",
-    "ArmPrediction",
     "Arms",
     "AtRiskCounts",
     "Audit",
@@ -157,7 +155,7 @@ __all__ = [
     "write_report",
 ]
 
-__version__ = version("surtree")
+__version__ = VERSION
 
 # A page, and model selection in scikit-learn, take as long to import as all the rest together.
 __getattr__, __dir__ = late_names(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from surtree._version import VERSION
 from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
@@ -145,6 +146,8 @@ class SurTree(TreeEstimator):
         `write_report` shows it.
     encoder_ : Encoder
         The fitted encoder, with the cuts that the search could use.
+    surtree_version_ : str or None
+        Which surtree fitted the model; None for files that do not say so.
     time_unit_ : str or None
         What time is counted in, such as "days", for reports: None until you set it. `save` keeps
         it.
@@ -194,6 +197,7 @@ class SurTree(TreeEstimator):
     sizes_: SizeScores | None
     validation_: Validation | None
     encoder_: Encoder
+    surtree_version_: str | None
     time_unit_: str | None
     n_cuts_: int
     n_evaluated_: int
@@ -499,6 +503,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
     model.tree_ = chosen
     model.encoder_ = problem.encoder
+    model.surtree_version_ = VERSION
     model.time_unit_ = None
     model.held_out_ = model.sizes_ = model.validation_ = None
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated

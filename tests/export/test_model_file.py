@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from sklearn.exceptions import NotFittedError
 
+import surtree
 from problems import cases
-from surtree import SurTree, SurTreeCV
+from surtree import SurTree, SurTreeCV, write_report
 from surtree.datasets import load_gbsg2, load_lung
+from surtree.export import export_methods
 
 
 def reload(model, tmp_path):
@@ -52,6 +54,22 @@ def test_a_loaded_model_is_the_saved_one(tmp_path, load, leaf_curve):
     # What is loaded can be copied, fitted and saved again like any other.
     assert pickle.loads(pickle.dumps(loaded)).tree_ == model.tree_
     assert loaded.fit(X, y).tree_ == model.tree_
+
+
+def test_a_file_says_which_surtree_fitted_the_model(tmp_path, monkeypatch):
+    X, y = load_gbsg2()
+    monkeypatch.setattr("surtree.estimator.VERSION", "0.0.7")
+    model = reload(SurTree(max_depth=1).fit(X, y), tmp_path)
+    monkeypatch.undo()
+    # Whoever reads and writes it later has not fitted it.
+    assert reload(model, tmp_path).surtree_version_ == "0.0.7"
+    assert "Fitted with surtree 0.0.7." in export_methods(model)
+    write_report(model, tmp_path / "page.html")
+    assert "with surtree 0.0.7" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert model.fit(X, y).surtree_version_ == surtree.__version__
+    model.surtree_version_ = None  # as of older files
+    assert reload(model, tmp_path).surtree_version_ is None
+    assert "which version fitted the model is not known" in export_methods(model)
 
 
 @settings(max_examples=40, deadline=None)
@@ -168,9 +186,8 @@ class TestDamage:
 
     def test_any_part_that_is_absent_is_named(self, saved):
         model = json.loads(saved.read_text())
-        may_be_absent = {"time_unit", "digest", "known", "held_out", "sizes", "validation"} | {
-            "proven_depth"
-        }
+        may_be_absent = {"time_unit", "digest", "known", "held_out", "sizes", "validation"}
+        may_be_absent |= {"proven_depth", "surtree_version"}
         for part in model.keys() - {"format", "version"} - may_be_absent:
             saved.write_text(json.dumps({k: v for k, v in model.items() if k != part}))
             with pytest.raises(ValueError, match=f"damaged: {part!r} is not there"):

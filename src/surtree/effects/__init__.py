@@ -3,10 +3,9 @@
 from surtree.effects.correction import CorrectedEffect, EffectCorrection, correct_effects
 from surtree.effects.estimator import EffectTree
 from surtree.effects.heterogeneity import HeterogeneityTest, heterogeneity_test
-from surtree.effects.randomisation import ArmPrediction, NotRandomisedWarning, predict_arms
+from surtree.effects.randomisation import NotRandomisedWarning
 
 __all__ = [
-    "ArmPrediction",
     "CorrectedEffect",
     "EffectCorrection",
     "EffectTree",
@@ -14,5 +13,4 @@ __all__ = [
     "NotRandomisedWarning",
     "correct_effects",
     "heterogeneity_test",
-    "predict_arms",
 ]

@@ -54,7 +54,7 @@ class ArmPrediction:
 
     Examples
     --------
-    >>> from surtree import ArmPrediction
+    >>> from surtree.effects.randomisation import ArmPrediction
     >>> told = ArmPrediction(question="menopause is post", statistic=48.1, p_value=1e-9)
     >>> told.p_value < 0.001
     True

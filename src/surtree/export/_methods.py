@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from surtree._version import VERSION
 from surtree._words import plural
 from surtree.display.labels import Labels, read_labels
 from surtree.display.leaves import read_leaves
@@ -344,10 +344,9 @@ def _software(findings: Findings) -> str:
     given = ", ".join(f"{name}={value}" for name, value in findings.parameters)
     method = "" if findings.certificate is None else findings.certificate.method
     said = f"Parameters of {method}: {given}. " if given else ""
-    return (
-        f"{said}Written by surtree {version('surtree')}; with which version the model was fitted "
-        "is not recorded."
-    )
+    if findings.fitted_with is None:
+        return f"{said}Written by surtree {VERSION}; which version fitted the model is not known."
+    return f"{said}Fitted with surtree {findings.fitted_with}."
 
 
 def _references(findings: Findings) -> Iterator[str]:

@@ -6,13 +6,13 @@ import math
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._version import VERSION
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_values, value_title
@@ -131,7 +131,7 @@ def export_onnx(
     exported = helper.make_model(
         made,
         producer_name="surtree",
-        producer_version=version("surtree"),
+        producer_version=VERSION,
         opset_imports=[helper.make_opsetid("", _OPSET)],
         ir_version=_IR_VERSION,
         doc_string=_description(tree, outputs, asked or [], leaf_curve, cause),

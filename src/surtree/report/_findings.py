@@ -136,6 +136,8 @@ class Findings:
         What columns are called on the page.
     time_unit : str, optional
         What time is counted in.
+    fitted_with : str, optional
+        Which surtree fitted the model, where that is known.
     heterogeneity, correction : HeterogeneityTest, EffectCorrection, optional
         Of a tree of treatment effects: whether they differ, and what is left of them.
     """
@@ -152,6 +154,7 @@ class Findings:
     labels: Labels = field(default_factory=Labels)
     column_costs: ColumnCosts | None = None
     time_unit: str | None = None
+    fitted_with: str | None = None
     heterogeneity: HeterogeneityTest | None = None
     correction: EffectCorrection | None = None
 
@@ -232,6 +235,7 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
         held_out=model.held_out_,
         validation=model.validation_,
         parameters=_parameters(model),
+        fitted_with=model.surtree_version_,
         heterogeneity=getattr(model, "heterogeneity_", None),
         correction=getattr(model, "correction_", None),
     )

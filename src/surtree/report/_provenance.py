@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from html import escape
-from importlib.metadata import version
 
+from surtree._version import VERSION
 from surtree._words import plural
 from surtree.display.leaves import Leaf
 from surtree.display.wording import number
@@ -27,7 +27,8 @@ def provenance_html(findings: Findings, leaves: Sequence[Leaf], today: date) -> 
         When the page is made.
     """
     facts = [
-        ("made", f"{today.isoformat()} with surtree {version('surtree')}"),
+        ("made", f"{today.isoformat()} with surtree {VERSION}"),
+        ("fitted", f"with surtree {findings.fitted_with}" if findings.fitted_with else ""),
         ("rows and events", _rows_text(findings)),
         ("follow-up", _follow_up_text(findings, leaves)),
         ("missing values", _missing_text(findings)),

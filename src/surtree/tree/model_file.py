@@ -98,6 +98,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
+        "surtree_version": estimator.surtree_version_,
         "parameters": estimator._plain_parameters(),
         "columns": None if names is None else names.tolist(),
         "n_columns": estimator.n_features_in_,
@@ -152,6 +153,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         # Early files have no proven depth.
         **{name: saved.get(name.removesuffix("_"), 0) for name in _COUNTS},
         "status_": saved["status"],
+        "surtree_version_": saved.get("surtree_version"),
         "time_unit_": saved.get("time_unit"),
         "held_out_": read_held_out(saved.get("held_out")),
         "sizes_": read_sizes(saved.get("sizes")),

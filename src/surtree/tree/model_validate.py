@@ -73,6 +73,7 @@ _FIELDS: dict[str, Check] = {
 }
 _TREE: dict[str, Check] = dict.fromkeys(("format", "version", "nodes", "cuts", "risk"), anything)
 _ALSO: dict[str, Check] = {
+    "surtree_version": optional(text),
     "time_unit": optional(text),
     "digest": text,
     "known": known_categories,

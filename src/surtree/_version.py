@@ -1,0 +1,5 @@
+"""Which surtree this is."""
+
+from importlib.metadata import version
+
+VERSION = version("surtree")
