@@ -51,7 +51,7 @@ ENGINES = ("polars", "narwhals", "dataset", "duckdb", "file", "pattern", "direct
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("engine", ["polars", "dataset", "duckdb"])
+@pytest.mark.parametrize("engine", ["polars", "dataset", "duckdb", "directory"])
 def test_the_model_is_the_one_in_memory(engine, table, tmp_path, small_batches, few_values):
     make, named = TABLES[table]
     rows, in_memory = lazy(engine, make(), tmp_path)
@@ -134,14 +134,16 @@ def test_threads_change_nothing(tmp_path, small_batches):
     assert one == other
 
 
-def test_a_hundred_thousand_rows(tmp_path, monkeypatch):
-    frame = synthetic(100_000)
-    frame.write_parquet(tmp_path / "rows.parquet")
-    expected = content(SurTree(max_depth=3).fit(frame, ("event", "time")), tmp_path)
-    monkeypatch.setattr(limits, "MOST_VALUES", 50_000)
-    monkeypatch.setattr(limits, "BATCH_ROWS", 30_000)
-    for rows in (tmp_path / "rows.parquet", frame.lazy()):
-        assert content(SurTree(max_depth=3).fit(rows, ("event", "time")), tmp_path) == expected
+@pytest.fixture(scope="module")
+def a_million():
+    return synthetic(1_000_000)
+
+
+@pytest.mark.parametrize("engine", ["polars", "dataset", "duckdb", "directory"])
+def test_a_million_rows(engine, a_million, tmp_path):
+    rows, in_memory = lazy(engine, a_million, tmp_path)
+    expected = content(SurTree(max_depth=3).fit(in_memory, ("event", "time")), tmp_path)
+    assert content(SurTree(max_depth=3).fit(rows, ("event", "time")), tmp_path) == expected
 
 
 def test_without_polars_pyarrow_reads_parquet(tmp_path, monkeypatch, small_batches):

@@ -46,8 +46,8 @@ def in_spark(spark, frame, path, n_partitions=5):
 
 @pytest.mark.parametrize(
     ("make", "named"),
-    [(gbsg2, {}), (messy, NAMED), (lambda: synthetic(100_000), {})],
-    ids=["gbsg2", "messy", "100,000 rows"],
+    [(gbsg2, {}), (messy, NAMED), (lambda: synthetic(1_000_000), {})],
+    ids=["gbsg2", "messy", "a million rows"],
 )
 def test_the_model_is_the_one_in_memory(make, named, spark, tmp_path):
     frame = without_enums(make())
