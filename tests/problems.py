@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from surtree.cuts.categories import CATEGORY_CUTS, all_subsets, singles_and_prefixes
 from surtree.solver import reference
 from surtree.solver.problem import BinnedRows, Limits
-from surtree.survival.objective import RelativeRisk, RowSums
+from surtree.survival.objective import RelativeRisk
+from surtree.survival.row_sums import RowSums
 
 LEVELS = ("a", "b", "c", "d")
 MANY = ("A", "B", "C", "D", "E")

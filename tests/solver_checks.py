@@ -14,7 +14,7 @@ from surtree.heuristics.greedy import grow
 from surtree.solver import reference
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Limits, Switches, TreeTopology
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 
 Draw = Callable[[int], tuple[BinnedRows, np.ndarray, RowSums, Limits]]
 

@@ -28,7 +28,7 @@ from surtree.data.causes import read_cause_target
 from surtree.datasets import load_gbsg2, load_melanoma
 from surtree.solver import reference
 from surtree.survival.competing_risks import CauseHazards
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 from surtree.tree.cause_curves import incidence_of
 from surtree.tree.causes import cause_events, cause_limits
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Limits, Solution, Switches
-from surtree.survival.objective import RelativeRisk, RowSums
+from surtree.survival.objective import RelativeRisk
+from surtree.survival.row_sums import RowSums
 
 EXACT = Switches(screen=0)
 SCREENED = Switches(screen=2)

@@ -11,7 +11,8 @@ from surtree.solver.core import Problem, TripleTables
 from surtree.solver.problem import BinnedRows, Limits, Rounding, Solution
 from surtree.survival.channels import Channels
 from surtree.survival.competing_risks import CauseHazards
-from surtree.survival.objective import Objective, RelativeRisk, RowSums
+from surtree.survival.objective import Objective, RelativeRisk
+from surtree.survival.row_sums import RowSums
 from surtree.survival.treatment import ArmContrasts, ArmHazards
 
 check = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -16,7 +16,7 @@ from surtree import EffectTree, NotRandomisedWarning, SurTree
 from surtree.data.target_array import make_target
 from surtree.effects.estimator import arm_limits, objective_for
 from surtree.solver import reference
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 from tests.problems import Case, row_hazard
 
 

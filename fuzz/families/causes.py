@@ -15,7 +15,7 @@ from surtree import CompetingRisksTree
 from surtree.competing_risks.choice import CauseLimits, cause_weights
 from surtree.solver import reference
 from surtree.survival.competing_risks import CauseHazards
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 from surtree.tree.cause_curves import incidence_of
 from tests.problems import Case, limits_of, row_hazard
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Limits, Solution, Switches
-from surtree.survival.objective import RELATIVE_RISK, RowSums
+from surtree.survival.objective import RELATIVE_RISK
+from surtree.survival.row_sums import RowSums
 
 N_PROBLEMS = 300
 # By name: what the search may use. All find the same gains; the bounds and trees of unfinished

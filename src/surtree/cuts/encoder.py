@@ -34,7 +34,8 @@ from surtree.solver.clock import Clock
 from surtree.solver.problem import BinnedRows
 from surtree.solver.restriction import repeats
 from surtree.survival.baseline import nelson_aalen
-from surtree.survival.objective import RELATIVE_RISK, RowSums
+from surtree.survival.objective import RELATIVE_RISK
+from surtree.survival.row_sums import RowSums
 
 Places = NDArray[np.intp]
 

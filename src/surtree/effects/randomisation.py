@@ -13,7 +13,7 @@ from surtree.data.arms import ArmTarget
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 from surtree.survival.treatment import ArmHazards
 
 # Of a thousand trials with a proper lot, one is warned of at most.

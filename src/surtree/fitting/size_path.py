@@ -10,7 +10,8 @@ from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
-from surtree.survival.objective import EVEN_WEIGHTS, RowSums
+from surtree.survival.objective import EVEN_WEIGHTS
+from surtree.survival.row_sums import RowSums
 from surtree.tree.size import LOSS_TOLERANCE, Size
 from surtree.tree.tree import Tree
 

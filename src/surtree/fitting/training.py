@@ -14,7 +14,8 @@ from surtree._types import Floats
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.survival.baseline import Baseline
-from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk, RowSums
+from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk
+from surtree.survival.row_sums import RowSums
 
 
 @dataclass(frozen=True)

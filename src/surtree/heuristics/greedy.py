@@ -25,7 +25,8 @@ from surtree.parameters import (
     require_whole,
 )
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology
-from surtree.survival.objective import RowSums, distinct_lines, total_by
+from surtree.survival.objective import distinct_lines, total_by
+from surtree.survival.row_sums import RowSums
 from surtree.tree.tree import Tree
 
 Rows = NDArray[np.intp]

@@ -22,7 +22,7 @@ from surtree.metrics import (
     normalized_integrated_brier_score,
     normalized_integrated_incidence_brier_score,
 )
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 from surtree.tree.cause_curves import leaf_incidence
 from surtree.tree.causes import cause_theta, causes_of
 from surtree.tree.curves import leaf_curves

@@ -35,7 +35,7 @@ from surtree.solver.problem import (
 from surtree.solver.restriction import longest
 from surtree.solver.watch import Watch
 from surtree.status import Status
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 
 # joblib's backends that stay on this machine. There, threads of the core do better: they share what
 # they have solved.

@@ -12,7 +12,7 @@ from surtree.solver.effort import seconds_at_least
 from surtree.solver.problem import BinnedRows, Limits, Solution, TreeTopology
 from surtree.solver.restriction import Restricted, only_columns
 from surtree.solver.watch import Watch
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 
 Lines = NDArray[np.intp]
 

@@ -27,7 +27,8 @@ from surtree.solver.problem import (
     TreeTopology,
 )
 from surtree.status import Status
-from surtree.survival.objective import Objective, RowSums
+from surtree.survival.objective import Objective
+from surtree.survival.row_sums import RowSums
 
 # More threads bring nothing on any machine.
 _MOST_THREADS = 1024

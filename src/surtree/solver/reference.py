@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.solver.problem import Limits
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 
 Rows = NDArray[np.bool_]
 

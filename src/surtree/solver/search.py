@@ -22,7 +22,7 @@ from surtree.solver.problem import (
 from surtree.solver.restriction import longest, quantiles, repeats, restrict
 from surtree.solver.watch import Watch
 from surtree.status import Status
-from surtree.survival.objective import RowSums
+from surtree.survival.row_sums import RowSums
 
 # A search of more seconds than this, or than this share of its time limit, starts from a tree by
 # local search: that is what an early end has at least.

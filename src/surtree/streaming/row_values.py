@@ -14,7 +14,8 @@ from surtree.exact import Grid, TermStack
 from surtree.streaming.summary import Summary, Weights
 from surtree.streaming.tally import group
 from surtree.survival.baseline import Baseline
-from surtree.survival.objective import Objective, RowSums
+from surtree.survival.objective import Objective
+from surtree.survival.row_sums import RowSums
 
 # No double but one has a logarithm closer to zero than this.
 _LEAST_LOGARITHM = 2.0**-54

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.parameters import require_shrinkage
-from surtree.survival.objective import Objective, RowSums, require_visible_events
+from surtree.survival.objective import Objective, require_visible_events
+from surtree.survival.row_sums import RowSums
 
 # The structs in C++, by the number of channels that they have.
 KERNELS = {1: "relative_risk", 2: "two_channels", 4: "four_channels"}

@@ -13,7 +13,8 @@ from surtree.data.target import Target
 from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
-from surtree.survival.objective import RowSums, row_counts, saturated_gain
+from surtree.survival.objective import row_counts, saturated_gain
+from surtree.survival.row_sums import RowSums
 
 # The structs in C++, by the number of channels that they have.
 _CONTRASTS = {2: "two_contrasts", 4: "four_contrasts"}
