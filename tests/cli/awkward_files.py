@@ -419,7 +419,7 @@ FILES = [
     Awkward(
         "dates-as-times.csv",
         table(days=DATES).encode(),
-        ("column 'days' holds dates such as '2020-01-01', not numbers: put the time from",),
+        ("column 'days' holds dates such as '2020-01-01', not numbers: --time START..END counts",),
         None,
     ),
     # Workbooks and other files.

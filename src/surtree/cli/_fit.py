@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -218,6 +218,8 @@ def fit(
             quiet=json,
         )
         X, survival = training.X, training.survival
+        if len(target.time_columns(training.frame)) > 1 and page.time_unit is None:
+            page = replace(page, time_unit="days")
         limits: dict[str, Any] = {
             "max_depth": max_depth,
             "max_splits": max_splits,

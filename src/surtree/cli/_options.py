@@ -168,7 +168,14 @@ ModelFile = Annotated[
     typer.Argument(metavar="MODEL", readable=False, help="Model: a file that `surtree fit` wrote."),
 ]
 
-Time = Annotated[str, typer.Option(metavar="COLUMN", help="Time of the event or of censoring.")]
+Time = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN|START..END",
+        help="Time of the event or of censoring: a column of numbers; or two columns of dates, "
+        "with the days from the one to the other.",
+    ),
+]
 MaybeTime = Annotated[str | None, *get_args(Time)[1:]]
 Event = Annotated[
     str,

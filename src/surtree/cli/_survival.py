@@ -13,8 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from surtree._types import Floats
+from surtree._words import plural
 from surtree.cli._columns import WORDS, Reading, read_column, require_columns
 from surtree.cli._console import UserError, failures, say
+from surtree.cli._dates import read_dates
 from surtree.cli._kinds import looks_like_dates
 from surtree.data.causes import read_cause_target
 from surtree.data.persons import read_persons
@@ -86,7 +88,9 @@ class TargetColumns:
 
     Parameters
     ----------
-    time, entry, weight : str
+    time : str
+        A column of numbers; or two columns of dates, ``START..END``, with the days between them.
+    entry, weight : str, optional
         Columns of numbers.
     event : str, optional
         A column of 0 and 1 or of words such as yes and no; or, after an equals sign, the value
@@ -118,6 +122,11 @@ class TargetColumns:
     drop_incomplete: bool = False
     zero_times: ZeroTimes = "keep"
 
+    def time_columns(self, frame: pl.DataFrame) -> tuple[str, ...]:
+        """Return the column of the time, or the two columns of dates that it is between."""
+        start, dots, end = self.time.partition("..")
+        return (self.time,) if self.time in frame.columns or not dots else (start, end)
+
     def event_and_values(self, frame: pl.DataFrame) -> tuple[str, list[str]]:
         """Return the column of the event or the cause, and the values that are named with it."""
         asked = self.event if self.cause is None else self.cause
@@ -127,8 +136,11 @@ class TargetColumns:
     def roles(self, frame: pl.DataFrame) -> dict[str, str]:
         """Return what each of the columns is."""
         event, _ = self.event_and_values(frame)
-        named = {
-            self.time: "time",
+        times = self.time_columns(frame)
+        named: dict[str | None, str] = dict(
+            zip(times, ("time",) if len(times) == 1 else ("start", "end"), strict=True)
+        )
+        named |= {
             event: "event" if self.cause is None else "cause",
             self.entry: "entry",
             self.weight: "weight",
@@ -173,7 +185,7 @@ def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
     """
     event_column, values = target.event_and_values(frame)
     causes = None if target.cause is None else _chosen_causes(event_column, values)
-    times = _with_zeros(_numbers(frame[target.time]), target)
+    times = _with_zeros(_times(frame, target.time_columns(frame)), target)
     if target.cause is None:
         y = make_target(_events(frame[event_column], values), times)
     else:
@@ -216,6 +228,21 @@ def _require_persons_in_groups(frame: pl.DataFrame, id: str, group: str) -> None
             f"{(n_groups > 1).sum()} persons of column {id!r} have rows of several values of "
             f"column {group!r}: rows of a person stay together, so --group needs larger groups"
         )
+
+
+def _times(frame: pl.DataFrame, columns: tuple[str, ...]) -> Floats:
+    if len(columns) == 1:
+        return _numbers(frame[columns[0]])
+    start, end = columns
+    days = (read_dates(frame[end]) - read_dates(frame[start])) / np.timedelta64(1, "D")
+    wrong = days < 0
+    if wrong.any():
+        raise UserError(
+            f"column {end!r} is before column {start!r} in {plural(int(wrong.sum()), 'row')} (the "
+            f"first is row {int(np.argmax(wrong)) + 1}: {frame[end][int(np.argmax(wrong))]} and "
+            f"{frame[start][int(np.argmax(wrong))]})"
+        )
+    return days
 
 
 def _with_zeros(time: Floats, target: TargetColumns) -> Floats:
@@ -281,8 +308,8 @@ def _split_event(frame: pl.DataFrame, event: str) -> tuple[str, list[str]]:
 def _numbers(series: pl.Series) -> Floats:
     if looks_like_dates(series):
         raise UserError(
-            f"column {series.name!r} holds dates such as {str(series[0])!r}, not numbers: put the "
-            "time from the start to the end into a column of its own"
+            f"column {series.name!r} holds dates such as {str(series[0])!r}, not numbers: "
+            "--time START..END counts the days between two columns of dates"
         )
     return read_column(series, Reading("numeric")).to_numpy()
 
