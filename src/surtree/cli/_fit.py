@@ -65,6 +65,8 @@ Validate = Annotated[
     ),
 ]
 
+_NOT_WITH_TREATMENT = {"--cause", "--folds", "--rule", "--group", "--validate"}
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -129,28 +131,27 @@ def fit(
 
     Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
     """
-    if (event is None) == (cause is None):
-        raise typer.BadParameter("give one of --event and --cause")
-    tuned = folds is not None or rule is not None or validate is not None
-    if treatment is not None and (tuned or cause is not None or group is not None):
-        raise typer.BadParameter(
-            "--treatment goes without --cause, --folds, --rule, --group and --validate"
-        )
-    if reference is not None and treatment is None:
-        raise typer.BadParameter("--reference is an arm of --treatment")
     tune = tune and treatment is None
-    if cause is not None and validate is not None:
-        raise typer.BadParameter("--validate knows of one event only: leave it out with --cause")
-    if not tune and (folds is not None or rule is not None):
-        raise typer.BadParameter("--folds and --rule say how to tune: leave --no-tune out")
-    if not tune and shrinkage is not None and len(shrinkage.values) > 1:
-        raise typer.BadParameter("to choose from several --shrinkage, leave --no-tune out")
-    _refuse_idle({"--labels": labels, "--title": title}, "a report", "--report", report)
-    if report is None and validate is None and horizons is not None:
-        raise typer.BadParameter("--horizons are for a report or --validate: add one of them")
-    _refuse_idle({"--time-unit": time_unit}, "the model or the report", "--model", model or report)
-    if group is not None and not tune and validate is None:
-        raise typer.BadParameter("--group is for folds and samples: leave --no-tune out")
+    _refuse_contradictions(
+        {
+            "--event": event,
+            "--cause": cause,
+            "--treatment": treatment,
+            "--reference": reference,
+            "--group": group,
+            "--folds": folds,
+            "--rule": rule,
+            "--validate": validate,
+            "--shrinkage": shrinkage if shrinkage is None else shrinkage.values,
+            "--model": model,
+            "--report": report,
+            "--labels": labels,
+            "--title": title,
+            "--horizons": horizons,
+            "--time-unit": time_unit,
+        },
+        tune=tune,
+    )
     target = TargetColumns(
         time,
         event,
@@ -166,6 +167,15 @@ def fit(
     with guarded():
         require_outputs({"--model": model, "--report": report}, data=data, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
+        limits: dict[str, Any] = {
+            "max_depth": max_depth,
+            "max_splits": max_splits,
+            "min_samples_leaf": min_samples_leaf,
+            "min_events_leaf": min_events_leaf,
+            "n_thresholds": n_thresholds or None,
+            "thresholds": options.by_column(thresholds),
+            "category_cuts": category_cuts,
+        }
         if is_streamed(data, memory_limit):
             refuse_options(
                 {
@@ -193,14 +203,8 @@ def fit(
                 {"time": time, "event": event, "entry": entry, "weight": weight},
                 columns=columns,
                 exclude=exclude,
-                parameters={
-                    "max_depth": max_depth,
-                    "max_splits": max_splits,
-                    "min_samples_leaf": min_samples_leaf,
-                    "min_events_leaf": min_events_leaf,
-                    "n_thresholds": n_thresholds or None,
-                    "thresholds": options.by_column(thresholds),
-                    "category_cuts": category_cuts,
+                parameters=limits
+                | {
                     "shrinkage": 0.0 if shrinkage is None else shrinkage.values[0],
                     "leaf_curve": leaf_curve or "baseline",
                     "time_limit": time_limit,
@@ -208,7 +212,7 @@ def fit(
                     "memory_limit": memory_limit,
                 },
             )
-            _write_streamed(found, text, content, Outputs(model, report, page, json))
+            _write_and_show(found, text, content, Outputs(model, report, page, json))
             return
         training = read_training(
             data,
@@ -220,15 +224,6 @@ def fit(
         X, survival = training.X, training.survival
         if len(target.time_columns(training.frame)) > 1 and page.time_unit is None:
             page = replace(page, time_unit="days")
-        limits: dict[str, Any] = {
-            "max_depth": max_depth,
-            "max_splits": max_splits,
-            "min_samples_leaf": min_samples_leaf,
-            "min_events_leaf": min_events_leaf,
-            "n_thresholds": n_thresholds or None,
-            "thresholds": options.by_column(thresholds),
-            "category_cuts": category_cuts,
-        }
         if leaf_curve is not None:
             limits["leaf_curve"] = leaf_curve
         if shrinkage is not None:
@@ -236,12 +231,8 @@ def fit(
         if treatment is not None:
             limits |= {"time_limit": time_limit, "n_jobs": jobs, "reference": reference}
             effects, text, content = fit_effects(X, survival, training.frame[treatment], limits)
-            written = _write(Found(effects), Outputs(model, report, page, json))
-            if json:
-                show_json(content | {"left_out": training.left_out} | written)
-            else:
-                files = "\n".join(f"{name:7} {path}" for name, path in written.items())
-                show("\n\n".join(filter(None, [text, files])))
+            content |= {"left_out": training.left_out}
+            _write_and_show(Found(effects), text, content, Outputs(model, report, page, json))
             return
         settings = Settings(
             limits,
@@ -254,6 +245,41 @@ def fit(
         _fit_and_write(X, survival, settings, outputs, training.left_out)
 
 
+def _refuse_contradictions(values: dict[str, Any], *, tune: bool) -> None:
+    """Refuse options that exclude each other, or would do nothing."""
+    given = {name for name, value in values.items() if value is not None}
+    wrong = ""
+    if len(given & {"--event", "--cause"}) != 1:
+        wrong = "give one of --event and --cause"
+    elif "--treatment" in given and given & {
+        "--cause",
+        "--folds",
+        "--rule",
+        "--group",
+        "--validate",
+    }:
+        wrong = "--treatment goes without --cause, --folds, --rule, --group and --validate"
+    elif "--reference" in given and "--treatment" not in given:
+        wrong = "--reference is an arm of --treatment"
+    elif {"--cause", "--validate"} <= given:
+        wrong = "--validate knows of one event only: leave it out with --cause"
+    elif not tune and given & {"--folds", "--rule"}:
+        wrong = "--folds and --rule say how to tune: leave --no-tune out"
+    elif not tune and len(values["--shrinkage"] or ()) > 1:
+        wrong = "to choose from several --shrinkage, leave --no-tune out"
+    elif "--horizons" in given and not given & {"--report", "--validate"}:
+        wrong = "--horizons are for a report or --validate: add one of them"
+    elif "--group" in given and not tune and "--validate" not in given:
+        wrong = "--group is for folds and samples: leave --no-tune out"
+    if wrong:
+        raise typer.BadParameter(wrong)
+    of_page = {name: values[name] for name in ("--labels", "--title")}
+    _refuse_idle(of_page, "a report", "--report", values["--report"])
+    of_files = {"--time-unit": values["--time-unit"]}
+    written = values["--model"] or values["--report"]
+    _refuse_idle(of_files, "the model or the report", "--model", written)
+
+
 def _refuse_idle(given: dict[str, Any], what: str, option: str, written: Path | None) -> None:
     """Refuse options that would do nothing, because what they are for is not written."""
     idle = [name for name, value in given.items() if value is not None]
@@ -262,14 +288,17 @@ def _refuse_idle(given: dict[str, Any], what: str, option: str, written: Path | 
         raise typer.BadParameter(f"{' and '.join(idle)} {verb} for {what}: add {option}")
 
 
-def _write_streamed(found: Found, text: str, content: dict[str, Any], outputs: Outputs) -> None:
+def _write_and_show(found: Found, text: str, content: dict[str, Any], outputs: Outputs) -> None:
     written = _write(found, outputs)
     if outputs.json:
         show_json(content | written)
     else:
-        files = "\n".join(f"{name:7} {path}" for name, path in written.items())
-        show("\n\n".join(filter(None, [text, files])))
+        show("\n\n".join(filter(None, [text, _files_text(written)])))
     _end_if_stopped(found, written)
+
+
+def _files_text(written: dict[str, str]) -> str:
+    return "\n".join(f"{name:7} {path}" for name, path in written.items())
 
 
 def demo(
@@ -364,7 +393,7 @@ def _text(
     if found.model.validation_ is not None:
         parts.append(str(found.model.validation_))
     if written:
-        parts.append("\n".join(f"{name:7} {path}" for name, path in written.items()))
+        parts.append(_files_text(written))
     return "\n\n".join(parts)
 
 
