@@ -138,6 +138,22 @@ def test_workers_find_the_same_model(model, tasks):
     assert found.status_ == "optimal"
 
 
+def test_rows_of_any_size_are_sent(tasks, monkeypatch):
+    X, y = DATA[:2]
+    alone = SurTree(max_depth=4, n_jobs=1).fit(X, y)
+    monkeypatch.setattr(cluster, "MOST_INLINE", 0)
+    found = SurTree(max_depth=4).fit(X, y)
+    assert tasks == [8]
+    assert content(found) == content(alone)
+
+
+def test_a_short_search_ends_where_it_begins(tasks, monkeypatch):
+    X, y = DATA[:2]
+    monkeypatch.setattr(cluster, "SECONDS_HERE", 100.0)
+    assert SurTree(max_depth=4).fit(X, y).status_ == "optimal"
+    assert tasks == []
+
+
 def test_a_search_stays_here_unless_a_cluster_is_asked_for(tasks):
     X, y = DATA[:2]
     SurTree(max_depth=4, n_jobs=1).fit(X, y)  # so many threads, here

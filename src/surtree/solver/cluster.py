@@ -69,18 +69,17 @@ def n_workers(problem: Problem, limits: Limits, n_jobs: int | None) -> int:
         A number of threads keeps the search here. None is, as in scikit-learn, what
         ``joblib.parallel_config`` says.
     """
+    can_be_divided = limits.max_depth > KERNEL_DEPTH or (
+        limits.max_depth > 1 and longest(problem.binned) > Switches().bisect
+    )
+    seconds = seconds_at_least(problem.binned, limits.max_depth)
+    if n_jobs is not None or not can_be_divided or seconds < LEAST_ESTIMATE:
+        return 0
     from joblib import effective_n_jobs
     from joblib.parallel import BACKENDS, get_active_backend
 
-    if n_jobs is not None:
-        return 0
     local = tuple(BACKENDS[name] for name in LOCAL_BACKENDS if name in BACKENDS)
     if isinstance(get_active_backend()[0], local) or _is_worker():
-        return 0
-    can_be_shared = (
-        limits.max_depth > KERNEL_DEPTH or longest(problem.binned) > Switches().bisect
-    ) and limits.max_depth > 1
-    if not can_be_shared or seconds_at_least(problem.binned, limits.max_depth) < LEAST_ESTIMATE:
         return 0
     return int(effective_n_jobs(None))
 
@@ -192,7 +191,8 @@ def solve_on_workers(
     if joined.status == "optimal":
         return joined
     joined = best_of(joined, start)
-    return replace(joined, gain_bounds=np.minimum(joined.gain_bounds, start.gain_bounds))
+    bounds = np.minimum(joined.gain_bounds, start.gain_bounds)
+    return replace(joined, gain_bounds=np.maximum(bounds, joined.gains))
 
 
 def _larger(gains: Floats, others: Floats | None) -> Floats:
