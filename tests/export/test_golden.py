@@ -5,6 +5,7 @@ import json
 import pytest
 from golden import DIRECTORY, EXPORTS, golden_model, golden_tree
 
+import surtree
 from surtree import Tree
 
 
@@ -38,4 +39,6 @@ def test_a_model_is_written_as_it_was(tmp_path):
     expected = json.loads(golden("model.json"))
     # The last digit of a number changes a digest.
     assert len(written.pop("digest")) == len(expected.pop("digest"))
+    assert written.pop("surtree_version") == surtree.__version__
+    expected.pop("surtree_version")
     assert same(expected, written)
