@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-import time
+import warnings
 
 import joblib
 import numpy as np
@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from problems import random_problem, relative_risk_rows
 from solver_checks import draw_limits
-from surtree import SurTree
-from surtree.datasets import make_survival_tree_data
+from surtree import CompetingRisksTree, EffectTree, NotRandomisedWarning, SurTree
+from surtree.datasets import load_gbsg2, load_melanoma, make_survival_tree_data
 from surtree.solver import cluster
 from surtree.solver.core import Problem
 from surtree.solver.problem import Switches
@@ -138,6 +138,21 @@ def test_workers_find_the_same_model(model, tasks):
     assert found.status_ == "optimal"
 
 
+def test_other_objectives_are_sent_too(tasks):
+    X, y = load_gbsg2()
+    arm = X.pop("hormone_therapy")
+    for fit in (
+        lambda n_jobs: CompetingRisksTree(max_depth=4, n_jobs=n_jobs).fit(*load_melanoma()),
+        lambda n_jobs: EffectTree(max_depth=4, min_events_arm=5, n_jobs=n_jobs).fit(X, y, arm),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotRandomisedWarning)  # the trial was not, in part
+            alone, found = fit(1), fit(None)
+        assert len(tasks) > 0
+        tasks.clear()
+        assert content(found) == content(alone)
+
+
 def test_rows_of_any_size_are_sent(tasks, monkeypatch):
     X, y = DATA[:2]
     alone = SurTree(max_depth=4, n_jobs=1).fit(X, y)
@@ -181,20 +196,22 @@ def test_searches_of_tasks_are_not_divided_again(tasks, client):
 def test_a_worker_that_dies_costs_time_and_not_the_answer(tasks, client):
     X, y = make_survival_tree_data(1500, factor=2, random_state=2)[:2]
     model = SurTree(max_depth=5, n_thresholds=4)
-    killed = []
+    killed, over = [], threading.Event()
 
     def kill():
-        victim = next(iter(client.run(os.getpid).items()))
-        while victim[0] not in client.processing() or not client.processing()[victim[0]]:
-            time.sleep(0.005)
-        os.kill(victim[1], signal.SIGKILL)
-        killed.append(victim)
+        address, process = next(iter(client.run(os.getpid).items()))
+        while not client.processing().get(address) and not over.wait(0.005):
+            pass
+        if not over.is_set():
+            os.kill(process, signal.SIGKILL)
+            killed.append(process)
 
     with joblib.parallel_config(backend="threading"):
         alone = SurTree(**model.get_params()).fit(X, y)
     killer = threading.Thread(target=kill)
     killer.start()
     found = model.fit(X, y)
+    over.set()
     killer.join()
     assert killed
     assert content(found) == content(alone)
