@@ -194,8 +194,8 @@ def test_searches_of_tasks_are_not_divided_again(tasks, client):
 
 
 def test_a_worker_that_dies_costs_time_and_not_the_answer(tasks, client):
-    X, y = make_survival_tree_data(1500, factor=2, random_state=2)[:2]
-    model = SurTree(max_depth=5, n_thresholds=4)
+    X, y = make_survival_tree_data(800, factor=2, random_state=2)[:2]
+    model = SurTree(max_depth=5, n_thresholds=3)
     killed, over = [], threading.Event()
 
     def kill():
