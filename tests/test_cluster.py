@@ -8,7 +8,6 @@ import warnings
 import joblib
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
 from sklearn.exceptions import ConvergenceWarning
 
 from problems import random_problem, relative_risk_rows
@@ -89,17 +88,6 @@ def test_without_a_part_nothing_is_proven():
     assert (joined.gain_bounds >= problem.sums.constant).all()
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as workers,
-        Client(workers) as client,
-    ):
-        yield client
-
-
 @pytest.fixture
 def tasks(monkeypatch, client):
     """Have every search sent that can be, and count the tasks."""
@@ -173,6 +161,7 @@ def test_a_search_stays_here_unless_a_cluster_is_asked_for(tasks):
     X, y = DATA[:2]
     SurTree(max_depth=4, n_jobs=1).fit(X, y)  # so many threads, here
     SurTree(max_depth=3).fit(X, y)  # the kernels solve it at once
+    SurTree(max_depth=5, max_splits=3).fit(X, y)  # and this
     for backend in ("loky", "threading"):
         with joblib.parallel_config(backend=backend, n_jobs=2):
             SurTree(max_depth=4).fit(X, y)

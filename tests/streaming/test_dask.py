@@ -6,24 +6,12 @@ import signal
 import dask.dataframe as dd
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
 from tables import content, gbsg2, messy, synthetic
 
 from surtree import SurTree
 
 TARGET = ("event", "time")
 NAMED = {"sample_weight": "weight", "entry": "entry"}
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as workers,
-        Client(workers) as client,
-    ):
-        yield client
 
 
 def as_pandas(frame):
@@ -37,14 +25,14 @@ def as_pandas(frame):
     [(gbsg2, {}), (messy, NAMED)],
     ids=["gbsg2", "messy"],
 )
-def test_the_model_is_the_one_in_memory(make, named, cluster, tmp_path):
+def test_the_model_is_the_one_in_memory(make, named, client, tmp_path):
     frame = as_pandas(make())
     expected = content(SurTree(max_depth=3).fit(frame, TARGET, **named), tmp_path)
     rows = dd.from_pandas(frame, npartitions=9)
     assert content(SurTree(max_depth=3).fit(rows, TARGET, **named), tmp_path) == expected
 
 
-def test_a_million_rows_of_files(cluster, tmp_path):
+def test_a_million_rows_of_files(client, tmp_path):
     frame = synthetic(1_000_000)
     for part in range(8):
         frame[part::8].write_parquet(tmp_path / f"{part}.parquet")
@@ -53,7 +41,7 @@ def test_a_million_rows_of_files(cluster, tmp_path):
     assert content(found, tmp_path) == expected
 
 
-def test_predictions_are_in_the_order_of_the_rows(cluster):
+def test_predictions_are_in_the_order_of_the_rows(client):
     frame = as_pandas(messy())
     rows = dd.from_pandas(frame, npartitions=11)
     model = SurTree(max_depth=3).fit(frame, TARGET, **NAMED)
@@ -70,7 +58,7 @@ def part(place, frame, died):
     return frame[place::8]
 
 
-def test_a_worker_that_dies_costs_time_and_not_the_answer(cluster, tmp_path):
+def test_a_worker_that_dies_costs_time_and_not_the_answer(client, tmp_path):
     frame = as_pandas(gbsg2())
     died = tmp_path / "died"
     rows = dd.from_map(part, range(8), frame=frame, died=died, meta=frame.head(0))
@@ -84,7 +72,7 @@ def broken(frame):
     raise OSError("the disk is gone")
 
 
-def test_errors_of_workers_are_one_line(cluster):
+def test_errors_of_workers_are_one_line(client):
     frame = as_pandas(gbsg2())
     rows = dd.from_pandas(frame, npartitions=3)
     with pytest.raises(OSError, match=r"^cannot read the Dask data frame: the disk is gone$"):

@@ -69,10 +69,14 @@ def n_workers(problem: Problem, limits: Limits, n_jobs: int | None) -> int:
         A number of threads keeps the search here. None is, as in scikit-learn, what
         ``joblib.parallel_config`` says.
     """
-    can_be_divided = limits.max_depth > KERNEL_DEPTH or (
-        limits.max_depth > 1 and longest(problem.binned) > Switches().bisect
+    # A tree of k splits is no deeper than k.
+    depth = min(
+        limits.max_depth, limits.max_depth if limits.max_splits is None else limits.max_splits
     )
-    seconds = seconds_at_least(problem.binned, limits.max_depth)
+    can_be_divided = depth > KERNEL_DEPTH or (
+        depth > 1 and longest(problem.binned) > Switches().bisect
+    )
+    seconds = seconds_at_least(problem.binned, depth)
     if n_jobs is not None or not can_be_divided or seconds < LEAST_ESTIMATE:
         return 0
     from joblib import effective_n_jobs
