@@ -71,6 +71,17 @@ def test_a_column_of_that_name_is_a_column(surtree, lung, expected, tmp_path):
     assert (loaded.loss_, loaded.time_unit_) == (expected.loss_, None)
 
 
+def test_several_files_need_a_column_of_numbers(surtree, lung, tmp_path):
+    (tmp_path / "parts").mkdir()
+    lung[:100].write_parquet(tmp_path / "parts" / "a.parquet")
+    lung[100:].write_parquet(tmp_path / "parts" / "b.parquet")
+    said = fit(surtree, tmp_path / "parts", code=1).stderr
+    assert said == (
+        "surtree: --time diagnosed..seen is for tables in memory: of several files, give a column "
+        "of numbers\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "time", "message"),
     [

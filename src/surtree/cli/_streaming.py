@@ -125,6 +125,10 @@ def fit_streamed(
     head = table.columns
     event, happened = _event(head, str(target["event"]))
     named = [str(target["time"]), *(str(target[k]) for k in ("entry", "weight") if target[k])]
+    if ".." in named[0] and named[0] not in head.columns:
+        raise UserError(
+            f"--time {named[0]} is for tables in memory: of several files, give a column of numbers"
+        )
     require_columns(head, [event, *named])
     asked = split_names(columns or [], head) or head.columns
     left_out = split_names(exclude or [], head)
