@@ -21,6 +21,7 @@ from experiments.scores import training_loss
 from experiments.tables import SurvivalTable, real_table, synthetic_table
 from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.problem import Limits, Progress
@@ -104,7 +105,7 @@ def _local_search(
     """Return the best loss at each time, reading the table included."""
     start = time.perf_counter()
     model = SurTree(depth, **options)
-    data = read_training_data(model, table.X, table.y)
+    data = read_training_data(model, RowInputs(table.X, table.y))
     problem = make_problem(encoder_of(model), data).core
     losses = []
     best = data.sums.constant - float(data.sums.objective.gain(data.sums.total))

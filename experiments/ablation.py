@@ -21,6 +21,7 @@ from experiments.scores import training_loss
 from experiments.tables import binary, synthetic_table
 from experiments.task import Status
 from surtree import Encoder
+from surtree.data.named import RowInputs
 from surtree.fitting.training import read_training_data
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Switches
@@ -91,7 +92,7 @@ def measure(case: AblationCase) -> Measures:
 
 
 def _ours(X: np.ndarray, y: np.ndarray, case: AblationCase) -> Measures:
-    rows = read_training_data(BaseEstimator(), X, y)
+    rows = read_training_data(BaseEstimator(), RowInputs(X, y))
     binned = Encoder(min_support=0.0).fit_encode(rows.table, rows.table_weight)
     start = processor_seconds()
     found = Problem(binned, rows.sums).solve(

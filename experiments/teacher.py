@@ -17,6 +17,7 @@ from experiments.task import Status
 from experiments.teacher_objective import taught
 from surtree import SurTree, SurTreeBag
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.estimator import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.size_path import find_path
@@ -65,7 +66,7 @@ def measure(case: TeacherCase) -> Measures:
     outer = _outer(case.table, case.seed, case.fold)
     model = SurTree(case.depth, max(SPLITS), shrinkage=case.shrinkage, **ONE)
     problem = make_problem(
-        encoder_of(model), read_training_data(model, outer.X_train, outer.y_train)
+        encoder_of(model), read_training_data(model, RowInputs(outer.X_train, outer.y_train))
     )
     asked = problem
     if case.share:

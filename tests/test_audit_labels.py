@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from problems import Case, cases
 from surtree import Encoder, SurTree, audit_tree, read_r_tree
 from surtree.audit.audited_tree import read_audited_tree, rebuilt
+from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.fitting.training import read_training_data
 from surtree.heuristics import GreedyTree
@@ -26,7 +27,7 @@ check = settings(max_examples=80, deadline=None, suppress_health_check=list(Heal
 
 
 def start_of(labels, X, y, weight=None, entry=None):
-    rows = read_training_data(Encoder(), X, y, weight, entry)
+    rows = read_training_data(Encoder(), RowInputs(X, y, weight, entry))
     audited = read_audited_tree(labels, X, rows)
     return audited, rebuilt(audited, rows), rows
 

@@ -6,6 +6,7 @@ import pytest
 
 from surtree import CompetingRisksTree, SurTree
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.core import Problem, TripleTables
@@ -38,7 +39,7 @@ def rows(seed: int, has_causes: bool, n: int = 900):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("model", [SurTree(), CompetingRisksTree(causes={1: 0.0, 2: 3.0, 4: 1.0})])
 def test_batches_add_up_to_the_fit_of_all_rows(model, seed):
-    data = read_training_data(model, *rows(seed, isinstance(model, CompetingRisksTree)))
+    data = read_training_data(model, RowInputs(*rows(seed, isinstance(model, CompetingRisksTree))))
     problem = make_problem(encoder_of(model), data)
     expected = problem.core.solve(LIMITS)
 

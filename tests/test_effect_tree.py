@@ -29,9 +29,9 @@ from surtree import (
     validate,
 )
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.data.target_array import make_target
 from surtree.datasets import load_rossi
-from surtree.effects.estimator import read_trial
 from surtree.effects.heterogeneity import common_effect
 from surtree.effects.limits import ArmLimits
 from surtree.export import (
@@ -42,6 +42,7 @@ from surtree.export import (
     export_text,
 )
 from surtree.fitting.fit_problem import make_problem
+from surtree.fitting.training import read_training_data
 from surtree.plot import plot_tree
 from surtree.report import write_report
 from surtree.tree.arms import arm_curve, leaf_effects
@@ -72,12 +73,12 @@ def trial(seed, n=200, n_arms=2, effect=0.0, missing=True):
 
 def brute_force(model, X, y, arm, weight, entry):
     """Return the best loss of at most one split, cut by cut, from the row sums in NumPy."""
-    data, labels = read_trial(model, X, y, arm, weight, entry, None, stacklevel=2)
+    data = read_training_data(model, RowInputs(X, y, weight, entry, treatment=arm))
     encoder = encoder_of(model)
     make_problem(encoder, data)
     answers = encoder.transform(X)[np.asarray(data.present)]
     objective, values = data.sums.objective, data.sums.values
-    target, n_arms = data.target, len(labels)
+    target, n_arms = data.target, len(data.target.labels)
     best = float(objective.gain(values.sum(axis=1)))
     for right in answers.T.astype(bool):
         sides = right, ~right
@@ -131,9 +132,8 @@ def test_effects_are_those_of_a_poisson_model_in_r(name):
     # One effect for all leaves.
     tree = model.tree_
     entry = rows.entry if "entry" in name else None
-    target = read_trial(model, rows.X, rows.y, treatment, rows.weight, entry, None, stacklevel=2)[
-        0
-    ].target
+    given = RowInputs(rows.X, rows.y, rows.weight, entry, treatment=treatment)
+    target = read_training_data(model, given).target
     hazard = rows.weight * tree.baseline.row_hazard(target)
     common = common_effect(rows.weight * target.event, hazard, target.arm, model.apply(rows.X), 2)
     assert np.log(common[1]) == pytest.approx(expected["common"][0], abs=1e-7)

@@ -13,6 +13,7 @@ from experiments.teacher import TeacherCase, teacher_risk
 from experiments.teacher_objective import taught
 from surtree import SurTree, SurTreeBag, SurTreeCV
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2
 from surtree.estimator import check_parameters
 from surtree.fitting.fit_problem import make_problem
@@ -27,7 +28,7 @@ CSL = TeacherCase("csl", 17, 0, 3, 0.0, 0.75, trees=5)
 @pytest.fixture(scope="module")
 def problem():
     model = SurTree(2)
-    return make_problem(encoder_of(model), read_training_data(model, X, Y))
+    return make_problem(encoder_of(model), read_training_data(model, RowInputs(X, Y)))
 
 
 def trees(problem):
@@ -64,7 +65,7 @@ def test_leaves_have_the_events_of_rows_whatever_the_teacher_says():
     outer = cut_fold(RealCase("csl", "clean", 3, 0, "surtree", 17))
     model = SurTree(3, 7)
     problem = make_problem(
-        encoder_of(model), read_training_data(model, outer.X_train, outer.y_train)
+        encoder_of(model), read_training_data(model, RowInputs(outer.X_train, outer.y_train))
     )
     risk = teacher_risk("csl", 17, 0, 5)
     assert np.isfinite(risk).all()

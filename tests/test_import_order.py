@@ -15,6 +15,7 @@ ROOT = Path(surtree.__file__).parent
 ROOMS = (
     "_core",
     "_late",
+    "_stack",
     "_types",
     "_version",
     "_words",

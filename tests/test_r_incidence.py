@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from surtree import leaf_incidence, leaf_incidence_band
+from surtree.data.causes import read_cause_target
 
 FOLDER = Path(__file__).parent / "r"
 sys.path.insert(0, str(FOLDER))
@@ -83,7 +84,7 @@ def test_the_loss_is_that_of_a_poisson_model(name):
     case = CAUSE_CASES[name]()
     tree = case.model.tree_
     objective = tree.objective
-    target = case.model._read_target(case.y, len(case.y), case.entry)
+    target = read_cause_target(case.y, len(case.y), case.entry)
     weight = np.ones(len(case.y)) if case.weight is None else case.weight
     leaf = np.searchsorted(tree.leaves, case.model.apply(case.X))
     loss = 0.0

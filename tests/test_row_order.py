@@ -8,6 +8,7 @@ import pytest
 
 from surtree import CompetingRisksTree, EffectTree, SurTree
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 
@@ -97,7 +98,7 @@ def test_so_are_all_sums_and_what_the_core_finds(seed):
         model = SurTree(max_depth=3)
         entry = None if rows["entry"] is None else rows["entry"][order]
         data = read_training_data(
-            model, rows["X"].iloc[order], y[order], rows["sample_weight"][order], entry
+            model, RowInputs(rows["X"].iloc[order], y[order], rows["sample_weight"][order], entry)
         )
         problem = make_problem(encoder_of(model), data)
         solution = problem.core.solve(model._limits_type(3))

@@ -245,7 +245,7 @@ def test_scikit_learn_says_what_it_always_says():
             ValueError,
             r"0 feature\(s\) \(shape=\(4, 0\)\) while a min",
         ),
-        (pl.LazyFrame({"x": [1]}), TypeError, "collect it first"),
+        (pl.LazyFrame({"x": [1]}), ValueError, "collect them first, as with X.collect"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "2 columns of the name 'a'"),
     ):
         with pytest.raises(error, match=message):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from problems import Case, cases
 from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.datasets import make_survival_tree_data
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
@@ -27,7 +28,7 @@ from surtree.solver.problem import Limits, Switches
 def test_bounds_hold_however_early_a_bisection_ends(case: Case, depth, stop_after, shrinkage):
     limits = {"min_samples_leaf": case.limits.get("min_samples_leaf", 1)}
     model = SurTree(depth, n_thresholds=None, min_support=0.0, shrinkage=shrinkage, **limits)
-    rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
+    rows = read_training_data(model, RowInputs(case.X, case.y, case.weight, case.entry))
 
     problem = Problem(make_problem(encoder_of(model), rows).binned, rows.sums)
     best = problem.solve(Limits(depth, **limits), switches=Switches(bisect=10**9)).gains
@@ -49,7 +50,7 @@ def test_bounds_of_long_columns_hold_after_every_task(seed):
     y = np.empty(n, dtype=[("event", bool), ("time", float)])
     y["event"], y["time"] = rng.random(n) < 0.7, rng.exponential(size=n)
     model = SurTree(n_thresholds=None, min_support=0.0)
-    rows = read_training_data(model, X, y)
+    rows = read_training_data(model, RowInputs(X, y))
     problem = Problem(make_problem(encoder_of(model), rows).binned, rows.sums)
     limits = Limits(3, min_samples_leaf=int(rng.choice([1, 3])))
     best = problem.solve(limits, switches=Switches(bisect=10**9)).gains

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from problems import Case, cases
 from surtree import SurTree, SurTreeCV
 from surtree.cuts.encoder import Encoder
+from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
@@ -28,7 +29,7 @@ def gain_of(problem, topology):
 @given(case=cases(max_rows=40, max_columns=4), depth=st.integers(1, 4))
 def test_the_same_cuts_make_the_same_tree(case: Case, depth):
     model = SurTree(max_depth=depth, min_support=0.0).fit(case.X, case.y, case.weight)
-    rows = read_training_data(model, case.X, case.y, case.weight)
+    rows = read_training_data(model, RowInputs(case.X, case.y, case.weight))
     problem = make_problem(Encoder(min_support=0.0, category_cuts="subsets"), rows)
     found = nearest_topology(model.tree_, problem)
     assert (found.cut >= 0).sum() == model.tree_.n_splits

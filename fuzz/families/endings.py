@@ -24,6 +24,7 @@ from fuzz.checks import (
 from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import SurTree, SurTreeCV
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.estimator import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
@@ -148,7 +149,7 @@ def unfinished(rng: Rng) -> None:
     case.limits["max_depth"] = pick(rng, [2, 3, 4, 4, 5])
     with shown(case):
         model = SurTree(**case.limits)
-        rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
+        rows = read_training_data(model, RowInputs(case.X, case.y, case.weight, case.entry))
         problem, limits = make_problem(encoder_of(model), rows), check_parameters(model)
         best = problem.core.solve(limits).gains
     slack = tolerance(counted(case), float(np.abs(best).max()))

@@ -21,6 +21,7 @@ from fuzz.checks import (
 from fuzz.tables import Rng, chance, draw_limits, draw_target, draw_weight, pick
 from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.estimator import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
@@ -73,7 +74,7 @@ def bisection(rng: Rng) -> None:
         expected = None
     with shown(case):
         model = SurTree(**case.limits)
-        rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
+        rows = read_training_data(model, RowInputs(case.X, case.y, case.weight, case.entry))
         problem, limits = make_problem(encoder_of(model), rows), check_parameters(model)
 
         def solved(switches: Switches, **options: Any) -> Solution:

@@ -6,6 +6,7 @@ from fuzz.checks import require, shown
 from fuzz.tables import Rng, chance, draw_case, pick
 from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.estimator import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
@@ -19,7 +20,7 @@ def parts(rng: Rng) -> None:
     switches = Switches(bisect=pick(rng, [0, 100]), kernel_depth=pick(rng, [1, 2, 3]))
     with shown(case, switches=switches):
         model = SurTree(**case.limits)
-        rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
+        rows = read_training_data(model, RowInputs(case.X, case.y, case.weight, case.entry))
         problem, limits = make_problem(encoder_of(model), rows), check_parameters(model)
         n_cuts = problem.binned.cut_column.size
         whole = problem.core.solve(limits, switches=switches)

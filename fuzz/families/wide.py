@@ -10,6 +10,7 @@ from fuzz.checks import require, shown
 from fuzz.tables import Rng, chance, draw_case, pick
 from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.estimator import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
@@ -24,7 +25,7 @@ def screening(rng: Rng) -> None:
             case.X[f"{name} again"] = case.X[name]
     with shown(case):
         model = SurTree(**case.limits)
-        rows = read_training_data(model, case.X, case.y, case.weight, case.entry)
+        rows = read_training_data(model, RowInputs(case.X, case.y, case.weight, case.entry))
         problem, limits = make_problem(encoder_of(model), rows), check_parameters(model)
 
         def solved(screen: int, **options: Any) -> Solution:

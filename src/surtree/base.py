@@ -15,14 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._types import Floats
 from surtree.cuts.unseen import warn_of, warn_of_unseen
+from surtree.data.lazy import is_lazy
+from surtree.data.named import RowInputs
+from surtree.data.rows import Rows, read_one_event, read_target_and_weight
 from surtree.data.table import Table, read_table
-from surtree.data.target import Target, read_target, read_weights
+from surtree.data.target import Target
 from surtree.metrics import concordance_index_censored
 from surtree.parameters import LeafCurveKind
-from surtree.streaming.engines import is_lazy, source_of
+from surtree.streaming.engines import source_of
 from surtree.streaming.outcomes import find_outcomes
 from surtree.streaming.predict import lazy_loss, route
-from surtree.streaming.rows import take_named, target_names
+from surtree.streaming.rows import target_names
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.survival.step_function import StepFunction
 from surtree.tree.along import read_pieces, survival_along
@@ -61,10 +64,9 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
         """
-        X, y, sample_weight, _ = take_named(X, y, sample_weight, None)
-        risk = self.predict(X)
-        target = self._read_target(y, risk.size)
-        weight = self._weights(target, sample_weight)
+        given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
+        risk = self.predict(given.X)
+        target, weight = self._read_outcomes(given, risk.size)
         return concordance_index_censored(
             target.event, target.time, risk, sample_weight=weight
         ).cindex
@@ -77,21 +79,33 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.categorical = True
         return tags
 
-    def _read_target(
-        self, y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
-    ) -> Target:
-        """Return the target that a user passed; a subclass may read another kind of it."""
-        return read_target(y, n_rows, entry, id)
+    @abstractmethod
+    def _read(self, X: Any) -> Table:
+        """Read the table of rows that the fitted model is asked about."""
+
+    def _read_target(self, given: RowInputs, n_rows: int) -> Target:
+        """Return the target of rows to fit on; a subclass may read another kind of it."""
+        return read_one_event(given, n_rows)
+
+    def _read_known_target(self, given: RowInputs, n_rows: int) -> Target:
+        """Return the target of rows that the fitted model is asked about."""
+        return self._read_target(given, n_rows)
+
+    def _read_rows(self, given: RowInputs) -> Rows:
+        """Read rows that the fitted model is asked about."""
+        given = given.in_memory(type(self).__name__)
+        table = self._read(given.X)
+        target, weight = self._read_outcomes(given, table.n_rows)
+        return Rows(table, target.with_spells(table), weight, given)
 
     def _objective(self, target: Target) -> Objective:
         """Return what a leaf is worth: by default relative risk, with the shrinkage if any."""
         return RelativeRisk(float(getattr(self, "shrinkage", 0.0)))
 
-    @staticmethod
-    def _weights(target: Target, sample_weight: ArrayLike | None) -> Floats:
-        """Return the weights of rows, zero where a row is censored at time zero."""
-        weight = read_weights(sample_weight, target.time.size)
-        return np.where(target.censored_at_zero, 0.0, weight)
+    def _read_outcomes(self, given: RowInputs, n_rows: int) -> tuple[Target, Floats]:
+        """Return the target and the weights of rows, zero where a row is censored at time zero."""
+        target, weight = read_target_and_weight(given, n_rows, self._read_known_target)
+        return target, np.where(target.censored_at_zero, 0.0, weight)
 
 
 class TreeEstimator(SurvivalEstimator):
@@ -141,7 +155,7 @@ class TreeEstimator(SurvivalEstimator):
         source = source_of(X)
         names = target_names(y, sample_weight, None, source.names)
         found = find_outcomes(self, source, names)
-        warn_of(found.unseen, stacklevel=2)
+        warn_of(found.unseen)
         return concordance_index_censored(
             found.target.event,
             found.target.time,
@@ -301,13 +315,7 @@ class TreeEstimator(SurvivalEstimator):
         """
         if is_lazy(X):
             return self._lazy_loss(X, y, sample_weight, entry, id)
-        X, y, sample_weight, entry = take_named(X, y, sample_weight, entry)
-        table = self._read(X)
-        leaves = find_leaves(self.tree_, table)
-        target = self._read_target(y, leaves.size, entry, id).with_spells(table)
-        weight = self._weights(target, sample_weight)
-        sums = self.tree_.objective.row_sums(target, weight, self.tree_.baseline)
-        return sums.loss(self.tree_.prediction[..., leaves])
+        return self._loss(self._read_rows(RowInputs(X, y, sample_weight, entry, id)))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row falls in, by the number of its node.
@@ -366,8 +374,7 @@ class TreeEstimator(SurvivalEstimator):
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        # The warning names the line that calls predict, apply, ...
-        warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
+        warn_of_unseen(self.tree_.cuts, table)
         return table
 
     def _route(self, X: Any) -> NDArray[np.intp]:
@@ -375,11 +382,17 @@ class TreeEstimator(SurvivalEstimator):
         check_is_fitted(self)
         if is_lazy(X):
             leaves, unseen = route(self, source_of(X))
-            warn_of(unseen, stacklevel=3)
+            warn_of(unseen)
             return leaves
         table = read_table(self, X, reset=False)
-        warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
+        warn_of_unseen(self.tree_.cuts, table)
         return find_leaves(self.tree_, table)
+
+    def _loss(self, rows: Rows) -> float:
+        """Return the loss on rows in memory."""
+        tree = self.tree_
+        sums = tree.objective.row_sums(rows.target, rows.weight, tree.baseline)
+        return sums.loss(tree.prediction[..., find_leaves(tree, rows.table)])
 
     def _lazy_loss(self, X: Any, y: Any, sample_weight: Any, entry: Any, id: Any) -> float:
         self._require_one_event()
@@ -387,7 +400,7 @@ class TreeEstimator(SurvivalEstimator):
             raise ValueError("id is for tables in memory: leave it out, or collect the table")
         source = source_of(X)
         found, unseen = lazy_loss(self, source, target_names(y, sample_weight, entry, source.names))
-        warn_of(unseen, stacklevel=3)
+        warn_of(unseen)
         return found
 
     def _require_one_event(self) -> None:
@@ -402,7 +415,7 @@ class TreeEstimator(SurvivalEstimator):
     ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        warn_of_unseen(self.tree_.cuts, table, stacklevel=3)
+        warn_of_unseen(self.tree_.cuts, table)
         tree = self.tree_
         pieces = read_pieces(table.n_rows, start, stop, id, tree.baseline.last_time)
         survival, hazard = map(_objects, survival_along(tree, find_leaves(tree, table), pieces))

@@ -12,11 +12,15 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from surtree._stack import user_level
 from surtree._version import VERSION
 from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import GivenThresholds
+from surtree.data.lazy import is_lazy, require_in_memory
+from surtree.data.named import RowInputs
+from surtree.data.target import Target
 from surtree.files.model import damaged, plain_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
@@ -39,10 +43,10 @@ from surtree.solver.core import n_threads
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
-from surtree.streaming.engines import is_lazy, source_of
+from surtree.streaming.engines import source_of
 from surtree.streaming.fit import read_problem
 from surtree.streaming.reader import Reader
-from surtree.streaming.rows import take_named, target_names
+from surtree.streaming.rows import target_names
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.model_file import read_model, write_model
 from surtree.tree.resolve import tree_of
@@ -250,7 +254,7 @@ class SurTree(TreeEstimator):
         y: Any,
         sample_weight: ArrayLike | str | None = None,
         entry: ArrayLike | str | None = None,
-        id: ArrayLike | None = None,
+        id: ArrayLike | str | None = None,
         init: Any = None,
     ) -> Self:
         """Find the optimal tree.
@@ -268,12 +272,13 @@ class SurTree(TreeEstimator):
             columns, ``(event, time)``, or greenwood's ``Surv``. Time differences are counted in
             days. An array of times alone means that every row has an event, with an
             `AllEventsWarning`. Rows that are censored at time zero are left out. Columns of X
-            may be named instead, as ``("event", "time")``; those of a lazy table must be.
+            may be named instead, as ``("event", "time")``; those of a lazy table must be. Columns
+            that are named, here and below, are no questions.
         sample_weight : array of shape (n_samples,), or the name of a column, optional
             How often each row counts. A row of weight zero counts as absent.
         entry : array of shape (n_samples,), or the name of a column, optional
             When each row came under observation, before its time: left truncation.
-        id : array of shape (n_samples,), optional
+        id : array of shape (n_samples,), or the name of a column, optional
             Whose row it is, where persons have several rows: start-stop rows with entry times, for
             covariates that change and events that recur. Leaves count persons then, and so does
             ``min_samples_leaf``: a person whose rows are in several leaves counts in each of them
@@ -298,19 +303,24 @@ class SurTree(TreeEstimator):
         >>> SurTree(max_depth=2).fit(X, y, init=first).status_
         'optimal'
         """
+        self._search(RowInputs(X, y, sample_weight, entry, id), init)
+        return self
+
+    def _search(self, given: RowInputs, init: Any) -> FitProblem:
+        """Read the rows, find the best tree of every size and adopt one; return the problem."""
         start = perf_counter()
         limits = check_parameters(self)
         time_limit = read_time_limit(self.time_limit)
         # Reading the table and building the trees count as well.
         reading = Clock(None if time_limit is None else max(READING * time_limit, LEAST_READING))
         problem: FitProblem
-        if is_lazy(X):
+        if is_lazy(given.X):
             n_rows = 0  # how many there are does not matter: they are merged
-            problem = self._read_lazy(limits, X, y, sample_weight, entry, id, init)
+            problem = self._read_lazy(limits, given, init)
         else:
-            X, y, sample_weight, entry = take_named(X, y, sample_weight, entry)
-            data = read_training_data(self, X, y, sample_weight, entry, id=id)
+            data = read_training_data(self, given)
             n_rows = data.table.n_rows
+            limits = self._limits(data.target)
             problem = make_problem(encoder_of(self), data, clock=reading)
         if time_limit is not None:
             before = perf_counter() - start
@@ -330,31 +340,23 @@ class SurTree(TreeEstimator):
                 "The time limit ended the search: this is the best tree so far, with a gap of "
                 f"{self.gap_:.1%}{unread}. Allow more time, or fewer splits.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=user_level(),
             )
-        return self
+        return problem
 
-    def _read_lazy(
-        self,
-        limits: Limits,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        entry: Any,
-        id: Any,
-        init: Any,
-    ) -> FitProblem:
+    def _limits(self, target: Target) -> Limits:
+        """Return the limits of the search for these rows."""
+        return check_parameters(self)
+
+    def _read_lazy(self, limits: Limits, given: RowInputs, init: Any) -> FitProblem:
         """Read a table that is not in memory."""
-        if id is not None or init is not None:
-            name = "id" if id is not None else "init"
+        if given.id is not None or init is not None:
+            name = "id" if given.id is not None else "init"
             raise ValueError(f"{name} is for tables in memory: leave it out, or collect the table")
         if type(self)._read_target is not TreeEstimator._read_target:
-            raise ValueError(
-                f"{type(self).__name__} needs its table in memory: collect it first, or ask "
-                "SurTree about one event"
-            )
-        source = source_of(X)
-        names = target_names(y, sample_weight, entry, source.names)
+            require_in_memory(given.X, type(self).__name__)
+        source = source_of(given.X)
+        names = target_names(given.y, given.sample_weight, given.entry, source.names)
         reader = Reader(source, n_threads(self.n_jobs), self.progress)
         return read_problem(self, RelativeRisk(float(self.shrinkage)), limits, names, reader)
 

@@ -9,6 +9,8 @@ from typing import Literal, get_args
 
 from sklearn.exceptions import ConvergenceWarning
 
+from surtree._stack import user_level
+
 Status = Literal["optimal", "time_limit", "interrupted", "edited"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
@@ -68,20 +70,12 @@ def first_unproven(statuses: Iterable[Status]) -> Status:
     return next((status for status in statuses if status != "optimal"), "optimal")
 
 
-def warn_of_limit(status: Status, *, stacklevel: int) -> None:
-    """Warn once if a time limit ended one of several searches.
-
-    Parameters
-    ----------
-    status : Status
-        How they ended, as `first_unproven` says.
-    stacklevel : int
-        Whose line the warning names, counted from the caller.
-    """
+def warn_of_limit(status: Status) -> None:
+    """Warn once if a time limit ended one of several searches, which `first_unproven` says."""
     if status == "time_limit":
         warnings.warn(
             "The time limit ended at least one of the searches: its tree is the best so far. Allow "
             "more time, or fewer splits.",
             ConvergenceWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=user_level(),
         )

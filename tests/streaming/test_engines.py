@@ -174,9 +174,9 @@ def test_rows_that_say_nothing_are_left_out_with_the_same_warning(tmp_path):
 
 def test_other_estimators_ask_for_rows_in_memory():
     frame = gbsg2()
-    with pytest.raises(ValueError, match="CompetingRisksTree needs its table in memory"):
+    with pytest.raises(ValueError, match="CompetingRisksTree needs its rows in memory"):
         CompetingRisksTree().fit(frame.lazy(), ("event", "time"))
-    with pytest.raises(TypeError, match="collect it first"):
+    with pytest.raises(ValueError, match="SurTreeCV needs its rows in memory: collect them first"):
         SurTreeCV().fit(frame.lazy(), ("event", "time"))
     for name in ("id", "init"):
         with pytest.raises(ValueError, match=f"{name} is for tables in memory"):

@@ -15,6 +15,7 @@ from surtree.audit.result import Audit, Optimum, SplitCost
 from surtree.competing_risks.prediction import refuse_causes
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder, bin_answers, join_binned
+from surtree.data.named import RowInputs
 from surtree.fitting.training import TrainingData, read_training_data
 from surtree.parameters import (
     MAX_DEPTH,
@@ -108,8 +109,9 @@ def audit_tree(
     model = getattr(model, "best_estimator_", model)
     refuse_causes(model, "audit")
     chosen = default_encoder(model) if encoder is None else clone(encoder)
-    rows = read_training_data(chosen, X, y, sample_weight, entry, _objective_of(model))
-    audited = read_audited_tree(model, X, rows)
+    given = RowInputs(X, y, sample_weight, entry).in_memory("audit_tree")
+    rows = read_training_data(chosen, given, _objective_of(model))
+    audited = read_audited_tree(model, given.X, rows)
     start = rebuilt(audited, rows)
     cuts = _AuditCuts(chosen, rows, audited if start is None else start)
     limits = _limits_of(model, audited, rows)

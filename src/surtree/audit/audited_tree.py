@@ -165,7 +165,7 @@ def _read_r_tree(model: RTree, rows: TrainingData) -> AuditedTree:
 
 
 def _read_tree(name: str, tree: Tree, rows: TrainingData) -> AuditedTree:
-    warn_of_unseen(tree.cuts, rows.table, stacklevel=4, counted=rows.present)
+    warn_of_unseen(tree.cuts, rows.table, counted=rows.present)
     splits = np.flatnonzero(~tree.is_leaf).tolist()
     answers = tuple(goes_right(tree, node, rows.table, rows.present) for node in splits)
     cuts = tuple(_asked(tree, node, rows) for node in splits)

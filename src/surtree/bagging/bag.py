@@ -23,11 +23,12 @@ from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.bootstrap import Counts, read_groups, spawn_generators
+from surtree.data.named import RowInputs
+from surtree.data.rows import read_rows
 from surtree.data.table import Table, read_table
-from surtree.data.target import read_target, read_weights, require_events
+from surtree.data.target import require_events
 from surtree.estimator import SurTree, check_parameters
 from surtree.files.model import damaged
-from surtree.fitting.training import leave_out_censored_at_zero
 from surtree.metrics import concordance_index_censored
 from surtree.model_selection.folds import FoldProgress
 from surtree.parameters import (
@@ -196,12 +197,10 @@ class SurTreeBag(SurvivalEstimator):
             The estimator itself.
         """
         self._check_parameters()
-        table = read_table(self, X, reset=True)
-        weight = read_weights(sample_weight, table.n_rows)
-        target = read_target(y, table.n_rows, entry, id).with_spells(table)
-        weight = leave_out_censored_at_zero(target, weight, stacklevel=3)
-        present = np.flatnonzero(weight > 0)
-        groups = target.person if groups is None else groups
+        read = read_rows(self, RowInputs(X, y, sample_weight, entry, id, groups))
+        table, target, weight = read.table, read.target, read.weight
+        present = np.flatnonzero(read.present)
+        groups = target.person if groups is None else read.given.groups
         group = present if groups is None else read_groups(groups, table.n_rows)[present]
         group = np.unique(group, return_inverse=True)[1]
         target = target.take(present)
@@ -223,7 +222,7 @@ class SurTreeBag(SurvivalEstimator):
         self.oob_risk_ = np.full(table.n_rows, np.nan)
         self.oob_risk_[present] = _out_of_bag(found, present.size)
         self._score_out_of_bag(rows, self.oob_risk_[present])
-        warn_of_limit(self.status_, stacklevel=2)
+        warn_of_limit(self.status_)
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -305,11 +304,9 @@ class SurTreeBag(SurvivalEstimator):
         X, y, sample_weight, entry, id
             As in `fit`. The baseline hazard is that of the training rows.
         """
-        table = self._read(X)
-        risk = self._risk(table)
-        target = read_target(y, risk.size, entry, id).with_spells(table)
-        weight = self._weights(target, sample_weight)
-        return RELATIVE_RISK.row_sums(target, weight, self.baseline_).loss(risk)
+        rows = self._read_rows(RowInputs(X, y, sample_weight, entry, id))
+        sums = RELATIVE_RISK.row_sums(rows.target, rows.weight, self.baseline_)
+        return sums.loss(self._risk(rows.table))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf of each row in each tree, by the number of its node.
@@ -444,7 +441,7 @@ class SurTreeBag(SurvivalEstimator):
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
         # The warning names the line that calls predict, apply, ...
-        warn_of_unseen((cut for tree in self.trees_ for cut in tree.cuts), table, stacklevel=3)
+        warn_of_unseen((cut for tree in self.trees_ for cut in tree.cuts), table)
         return table
 
     def _risk(self, table: Table) -> Floats:

@@ -124,6 +124,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
         id: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Score every size on held-out rows, choose one, and fit it on all rows.
 
@@ -131,13 +132,15 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
         ----------
         X, y, sample_weight, entry, id
             As in `CompetingRisksTree.fit`. Weights count in fits and in scores.
+        groups : array of shape (n_samples,), or the name of a column, optional
+            Rows with the same label stay together in folds, as in `SurTreeCV.fit`.
 
         Returns
         -------
         CompetingRisksTreeCV
             The estimator itself.
         """
-        return super().fit(X, y, sample_weight, entry, id)
+        return super().fit(X, y, sample_weight, entry, id, groups)
 
     def _check_parameters(self) -> Scorer:
         require_causes(self.causes)

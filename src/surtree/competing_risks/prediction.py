@@ -12,13 +12,13 @@ from surtree._types import Floats
 from surtree.base import TreeEstimator
 from surtree.competing_risks.choice import CauseChoice, cause_weights
 from surtree.data.causes import CauseTarget, read_cause_target
+from surtree.data.named import RowInputs
 from surtree.data.target import Target, require_events
 from surtree.effects import EffectTree
 from surtree.metrics import Concordance, concordance_index_cause
 from surtree.survival.competing_risks import CauseHazards
 from surtree.tree.cause_curves import leaf_incidence
 from surtree.tree.causes import cause_theta, causes_of
-from surtree.tree.rows import find_leaves
 
 
 def refuse_causes(model: Any, what: str) -> None:
@@ -67,8 +67,7 @@ class CauseEstimator(TreeEstimator):
         cause : int, optional
             The cause; by default ``main_cause_``.
         """
-        table = self._read(X)
-        leaves = find_leaves(self.tree_, table)
+        leaves = self._route(X)
         return cause_theta(self.tree_, self._cause(cause))[leaves]
 
     def predict_cumulative_incidence(
@@ -89,9 +88,9 @@ class CauseEstimator(TreeEstimator):
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
         """
-        table = self._read(X)
+        leaves = self._route(X)
         curves = list(leaf_incidence(self.tree_, self._cause(cause)))
-        return self._curves_of_rows(table, curves, return_array)
+        return self._curves_of_leaves(leaves, curves, return_array)
 
     def score(
         self,
@@ -116,9 +115,9 @@ class CauseEstimator(TreeEstimator):
         cause : int, optional
             The cause; by default ``main_cause_``.
         """
-        risk = self.predict(X, cause)
-        target = self._read_target(y, risk.size)
-        weight = self._weights(target, sample_weight)
+        given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
+        risk = self.predict(given.X, cause)
+        target, weight = self._read_outcomes(given, risk.size)
         found: Concordance = concordance_index_cause(
             None, target, risk, self._cause(cause), sample_weight=weight
         )
@@ -128,10 +127,8 @@ class CauseEstimator(TreeEstimator):
         objective = causes_of(self.tree_)
         return objective.main_cause if cause is None else objective.causes[objective.place(cause)]
 
-    def _read_target(
-        self, y: Any, n_rows: int, entry: ArrayLike | None = None, id: ArrayLike | None = None
-    ) -> CauseTarget:
-        return read_cause_target(y, n_rows, entry, id)
+    def _read_target(self, given: RowInputs, n_rows: int) -> CauseTarget:
+        return read_cause_target(given.y, n_rows, given.entry, given.id)
 
     def _objective(self, target: Target) -> CauseHazards:
         assert isinstance(target, CauseTarget)

@@ -159,7 +159,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        warn_of_unseen(self.cuts_, table, stacklevel=2)
+        warn_of_unseen(self.cuts_, table)
         answers = np.empty((table.n_rows, len(self.cuts_)), dtype=np.uint8, order="F")
         for position, (cut, heavier) in enumerate(zip(self.cuts_, self.heavier_side_, strict=True)):
             asked = replace(cut, missing=bool(heavier)) if cut.missing is None else cut

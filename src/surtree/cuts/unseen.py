@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._stack import user_level
 from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table
@@ -43,7 +44,6 @@ def warn_of_unseen(
     cuts: Iterable[Cut],
     table: Table,
     *,
-    stacklevel: int,
     counted: NDArray[np.bool_] | slice = slice(None),
 ) -> None:
     """Warn once of all columns that hold categories which training never had.
@@ -54,12 +54,10 @@ def warn_of_unseen(
         The questions that are asked; other columns do not matter.
     table : Table
         The rows.
-    stacklevel : int
-        Whose line the warning names, as in `warnings.warn`, counted from the caller.
     counted : array of bool or slice
         The rows that count; by default all.
     """
-    warn_of(find_unseen(cuts, table, counted), stacklevel=stacklevel + 1)
+    warn_of(find_unseen(cuts, table, counted))
 
 
 # By the name of a column: in how many rows it holds each category that training never had.
@@ -89,18 +87,10 @@ def find_unseen(
     return found
 
 
-def warn_of(found: Unseen, *, stacklevel: int) -> None:
-    """Warn once of categories that training never had.
-
-    Parameters
-    ----------
-    found : dict
-        What `find_unseen` found, in all rows.
-    stacklevel : int
-        Whose line the warning names, as in `warnings.warn`, counted from the caller.
-    """
+def warn_of(found: Unseen) -> None:
+    """Warn once of categories that training never had, as `find_unseen` found them."""
     if found:
-        warnings.warn(unseen_text(found), UnseenCategoryWarning, stacklevel=stacklevel + 1)
+        warnings.warn(unseen_text(found), UnseenCategoryWarning, stacklevel=user_level())
 
 
 def unseen_text(found: Unseen) -> str:

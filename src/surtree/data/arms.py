@@ -40,6 +40,15 @@ class ArmTarget(Target):
         own = (target.event, target.time, target.entry, target.person, target.spell)
         return cls(*own, arm=arm, labels=labels)
 
+    def narrowed(self, present: NDArray[np.bool_]) -> ArmTarget:
+        """Return the same rows, each arm of which has one that counts."""
+        n_absent = len(self.labels) - np.unique(self.arm[present]).size
+        if n_absent:
+            raise ValueError(
+                f"{n_absent} of {len(self.labels)} arms have no row of positive weight."
+            )
+        return self
+
     def take(self, rows: NDArray[Any]) -> ArmTarget:
         """Return the rows at these positions, or those that a mask marks."""
         return ArmTarget.of(super().take(rows), self.arm[rows], self.labels)

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from surtree.data.lazy import require_in_memory
+
 Kind = Literal["numeric", "boolean", "categorical"]
 
 # Types that convert to NumPy arrays as a whole, not cell by cell.
@@ -156,8 +158,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     reset : bool
         True to fit, False to predict.
     """
-    if nw.dependencies.is_into_lazyframe(X) and not nw.dependencies.is_into_dataframe(X):
-        raise TypeError("X is a lazy table: collect it first, as with X.collect()")
+    require_in_memory(X, type(estimator).__name__)
     # pandas frames are read directly: narwhals takes longer than reading a small table.
     in_pandas = nw.dependencies.is_pandas_dataframe(X)
     if in_pandas and not X.columns.is_unique:

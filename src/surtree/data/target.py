@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._stack import user_level
 from surtree._types import Floats
 from surtree._words import plural
 from surtree.data.persons import (
@@ -63,7 +64,7 @@ class _AllEvents:
     @classmethod
     def warn(cls) -> None:
         if not cls.warned:
-            warnings.warn(_ALL_EVENTS, AllEventsWarning, stacklevel=2)
+            warnings.warn(_ALL_EVENTS, AllEventsWarning, stacklevel=user_level())
             cls.warned = True
 
 

@@ -24,12 +24,13 @@ from sklearn.base import clone
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import Label
 from surtree.data.bootstrap import draw_counts, spawn_generators
-from surtree.effects.estimator import EffectTree, arm_limits, read_trial
+from surtree.data.named import RowInputs
+from surtree.effects.estimator import EffectTree, arm_limits, labels_of
 from surtree.effects.limits import ArmLimits
 from surtree.estimator import choose_size
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
-from surtree.fitting.training import training_data
+from surtree.fitting.training import read_training_data, training_data
 from surtree.parameters import read_time_limit, require_random_state, require_whole
 from surtree.solver.search import SearchSettings
 from surtree.tree.arms import hazard_ratios
@@ -154,7 +155,9 @@ def correct_effects(
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)
     template = clone(model).set_params(progress=None)
-    data, labels = read_trial(template, X, y, treatment, sample_weight, entry, id, stacklevel=4)
+    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+    data = read_training_data(template, given)
+    labels = labels_of(data.target)
     problem = make_problem(encoder_of(template), data)
     limits = arm_limits(template, len(labels))
     path = find_path(problem, _settings(template, limits))

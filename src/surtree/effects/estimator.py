@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
-from time import perf_counter
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._types import Floats
 from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.arms import ArmTarget, Label, number_arms, read_arms
-from surtree.data.table import Table, read_table
-from surtree.data.target import read_target, read_weights
+from surtree.data.named import RowInputs
+from surtree.data.rows import read_one_event
+from surtree.data.target import Target
 from surtree.effects.limits import ArmLimits
 from surtree.effects.randomisation import warn_unless_randomised
-from surtree.estimator import (
-    AFTERWARDS,
-    SurTree,
-    adopt_size,
-    check_parameters,
-    choose_size,
-)
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.size_path import find_path
-from surtree.fitting.training import TrainingData, leave_out_censored_at_zero, training_data
-from surtree.parameters import LeafCurveKind, read_time_limit, require_whole
+from surtree.estimator import SurTree, check_parameters
+from surtree.parameters import LeafCurveKind, require_whole
 from surtree.solver.problem import ProgressHook
-from surtree.solver.search import SearchSettings
 from surtree.survival.confidence import LEVEL
 from surtree.survival.objective import Objective
 from surtree.survival.step_function import StepFunction
 from surtree.survival.treatment import ArmContrasts, ArmHazards
 from surtree.tree.arms import LeafEffect, arm_curve, arms_of, hazard_ratios, leaf_effects
-from surtree.tree.rows import find_leaves
 
 Aim = Literal["effect", "both"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
@@ -165,18 +151,19 @@ class EffectTree(SurTree):
         self,
         X: Any,
         y: Any,
-        treatment: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        entry: ArrayLike | None = None,
-        id: ArrayLike | None = None,
+        treatment: ArrayLike | str,
+        sample_weight: ArrayLike | str | None = None,
+        entry: ArrayLike | str | None = None,
+        id: ArrayLike | str | None = None,
+        init: Any = None,
     ) -> Self:
         """Find the optimal tree.
 
         Parameters
         ----------
-        X, y, sample_weight, entry, id
-            As in `SurTree.fit`. The arm is not to be among the columns.
-        treatment : array of shape (n_samples,)
+        X, y, sample_weight, entry, id, init
+            As in `SurTree.fit`, but for lazy tables. The arm is not to be among the columns.
+        treatment : array of shape (n_samples,), or the name of a column
             The arm of each row: two to four different labels.
 
         Returns
@@ -184,28 +171,10 @@ class EffectTree(SurTree):
         EffectTree
             The estimator itself.
         """
-        start = perf_counter()
-        data, labels = read_trial(self, X, y, treatment, sample_weight, entry, id, stacklevel=4)
-        limits = arm_limits(self, len(labels))
-        problem = make_problem(encoder_of(self), data)
-        time_left = read_time_limit(self.time_limit)
-        if time_left is not None:
-            time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
-            time_left = max(time_left, 1e-9)
-        path = find_path(
-            problem,
-            SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
-        )
-        adopt_size(self, problem, path, choose_size(self, path))
+        given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+        problem = self._search(given, init)
         self.heterogeneity_ = self.correction_ = None
-        warn_unless_randomised(problem, stacklevel=3)
-        if self.status_ == "time_limit":
-            warnings.warn(
-                "The time limit ended the search: this is the best tree so far. Allow more time, "
-                "or fewer splits.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unless_randomised(problem)
         return self
 
     @property
@@ -245,8 +214,8 @@ class EffectTree(SurTree):
             Below zero, the treatment does better than the reference. With more than two arms it
             has the shape (n_samples, n_arms - 1), in the order of ``arms_[1:]``.
         """
-        table = self._read(X)
-        return np.log(self._ratios(table))
+        leaves = self._route(X)
+        return np.log(self._ratios(leaves))
 
     def predict_effect(self, X: Any) -> Floats:
         """Return the hazard ratio for each row: the exponential of `predict`.
@@ -256,8 +225,8 @@ class EffectTree(SurTree):
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
         """
-        table = self._read(X)
-        return self._ratios(table)
+        leaves = self._route(X)
+        return self._ratios(leaves)
 
     def predict_risk(self, X: Any, treatment: Any) -> Floats:
         """Return the hazard of each row in an arm, relative to the baseline.
@@ -269,9 +238,9 @@ class EffectTree(SurTree):
         treatment : label, or array of shape (n_samples,)
             One arm for all rows, or the arm of each.
         """
-        table = self._read(X)
-        arm = number_arms(treatment, table.n_rows, self.arms_)
-        return np.asarray(self.tree_.prediction[arm, find_leaves(self.tree_, table)])
+        leaves = self._route(X)
+        arm = number_arms(treatment, leaves.size, self.arms_)
+        return np.asarray(self.tree_.prediction[arm, leaves])
 
     def predict_survival_function(  # type: ignore[override]
         self, X: Any, treatment: Any, *, return_array: bool = False
@@ -287,8 +256,8 @@ class EffectTree(SurTree):
         return_array : bool, default=False
             As in `SurTree`.
         """
-        table = self._read(X)
-        return self._arm_curves(table, treatment, "survival", return_array)
+        leaves = self._route(X)
+        return self._arm_curves(leaves, treatment, "survival", return_array)
 
     def predict_cumulative_hazard_function(  # type: ignore[override]
         self, X: Any, treatment: Any, *, return_array: bool = False
@@ -300,8 +269,8 @@ class EffectTree(SurTree):
         X, treatment, return_array
             As in `predict_survival_function`.
         """
-        table = self._read(X)
-        return self._arm_curves(table, treatment, "cumulative_hazard", return_array)
+        leaves = self._route(X)
+        return self._arm_curves(leaves, treatment, "cumulative_hazard", return_array)
 
     def predict_median(self, X: Any, treatment: Any) -> Floats:  # type: ignore[override]
         """Return the predicted median survival time of each row in an arm.
@@ -311,8 +280,8 @@ class EffectTree(SurTree):
         X, treatment
             As in `predict_survival_function`.
         """
-        table = self._read(X)
-        arm = number_arms(treatment, table.n_rows, self.arms_)
+        leaves = self._route(X)
+        arm = number_arms(treatment, leaves.size, self.arms_)
         tree = self.tree_
         medians = np.array(
             [
@@ -320,7 +289,7 @@ class EffectTree(SurTree):
                 for leaf in tree.leaves.tolist()
             ]
         )
-        return np.asarray(medians[self._leaf_index(table), arm])
+        return np.asarray(medians[np.searchsorted(tree.leaves, leaves), arm])
 
     def loss(  # type: ignore[override]
         self,
@@ -338,12 +307,8 @@ class EffectTree(SurTree):
         X, y, treatment, sample_weight, entry, id
             As in `fit`. With the objective "effect", only differences of losses mean something.
         """
-        table = self._read(X)
-        read = read_target(y, table.n_rows, entry, id).with_spells(table)
-        target = ArmTarget.of(read, number_arms(treatment, table.n_rows, self.arms_))
-        weight = self._weights(target, sample_weight)
-        sums = self.tree_.objective.row_sums(target, weight, self.tree_.baseline)
-        return sums.loss(self.tree_.prediction[:, find_leaves(self.tree_, table)])
+        given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+        return self._loss(self._read_rows(given))
 
     def score(  # type: ignore[override]
         self,
@@ -363,17 +328,11 @@ class EffectTree(SurTree):
         X, y, treatment, sample_weight, entry, id
             As in `fit`.
         """
-        table = self._read(X)
-        read = read_target(y, table.n_rows, entry, id).with_spells(table)
-        target = ArmTarget.of(read, number_arms(treatment, table.n_rows, self.arms_))
-        weight = self._weights(target, sample_weight)
-        tree = self.tree_
-        sums = tree.objective.row_sums(target, weight, tree.baseline)
-        root = np.zeros(table.n_rows, dtype=np.intp)
-        at_root, at_leaves = (
-            sums.loss(tree.prediction[:, nodes]) for nodes in (root, find_leaves(tree, table))
-        )
-        return (at_root - at_leaves) / target.total(weight)
+        given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+        rows, tree = self._read_rows(given), self.tree_
+        sums = tree.objective.row_sums(rows.target, rows.weight, tree.baseline)
+        at_root = sums.loss(tree.prediction[:, np.zeros(rows.table.n_rows, dtype=np.intp)])
+        return (at_root - self._loss(rows)) / rows.target.total(rows.weight)
 
     def predict_survival_along(self, *_: Any, **__: Any) -> NDArray[np.object_]:
         """Refuse: a path of covariates has no arm."""
@@ -381,21 +340,36 @@ class EffectTree(SurTree):
 
     predict_cumulative_hazard_along = predict_survival_along
 
-    def _ratios(self, table: Table) -> Floats:
-        ratios = hazard_ratios(self.tree_)[:, find_leaves(self.tree_, table)]
+    def _read_target(self, given: RowInputs, n_rows: int) -> ArmTarget:
+        return ArmTarget.of(
+            read_one_event(given, n_rows), *read_arms(given.treatment, n_rows, self.reference)
+        )
+
+    def _read_known_target(self, given: RowInputs, n_rows: int) -> ArmTarget:
+        arm = number_arms(given.treatment, n_rows, self.arms_)
+        return ArmTarget.of(read_one_event(given, n_rows), arm, self.arms_)
+
+    def _objective(self, target: Target) -> ArmHazards:
+        return objective_for(self, len(labels_of(target)))
+
+    def _limits(self, target: Target) -> ArmLimits:
+        return arm_limits(self, len(labels_of(target)))
+
+    def _ratios(self, leaves: NDArray[np.intp]) -> Floats:
+        ratios = hazard_ratios(self.tree_)[:, leaves]
         return np.asarray(ratios[0] if len(ratios) == 1 else ratios.T)
 
     def _arm_curves(
-        self, table: Table, treatment: Any, name: str, return_array: bool
+        self, leaves: NDArray[np.intp], treatment: Any, name: str, return_array: bool
     ) -> NDArray[np.object_] | Floats:
-        arm = number_arms(treatment, table.n_rows, self.arms_)
+        arm = number_arms(treatment, leaves.size, self.arms_)
         n_arms = len(self.arms_)
         curves: list[StepFunction] = [
             getattr(arm_curve(self.tree_, leaf, place), name)
             for leaf in self.tree_.leaves.tolist()
             for place in range(n_arms)
         ]
-        place = self._leaf_index(table) * n_arms + arm
+        place = np.searchsorted(self.tree_.leaves, leaves) * n_arms + arm
         if return_array:
             return np.asarray(np.stack([curve.y for curve in curves])[place])
         shared = np.empty(len(curves), dtype=object)
@@ -445,43 +419,7 @@ def arm_limits(model: EffectTree, n_arms: int) -> ArmLimits:
     )
 
 
-def read_trial(
-    model: EffectTree,
-    X: Any,
-    y: Any,
-    treatment: ArrayLike,
-    sample_weight: ArrayLike | None,
-    entry: ArrayLike | None,
-    id: ArrayLike | None,
-    *,
-    stacklevel: int,
-) -> tuple[TrainingData, tuple[Label, ...]]:
-    """Read and check what a fit is given.
-
-    Parameters
-    ----------
-    model : EffectTree
-        It remembers the columns.
-    X, y, treatment, sample_weight, entry, id
-        As in `EffectTree.fit`.
-    stacklevel : int
-        Whose line a warning names, as in `warnings.warn`.
-
-    Returns
-    -------
-    data, labels : TrainingData, tuple
-        The rows, and the labels of the arms.
-    """
-    table = read_table(model, X, reset=True)
-    weight = read_weights(sample_weight, table.n_rows)
-    read = read_target(y, table.n_rows, entry, id).with_spells(table)
-    weight = leave_out_censored_at_zero(read, weight, stacklevel=stacklevel)
-    arm, labels = read_arms(treatment, table.n_rows, model.reference)
-    counted = np.unique(arm[weight > 0])
-    if counted.size < len(labels):
-        raise ValueError(
-            f"{len(labels) - counted.size} of {len(labels)} arms have no row of positive weight."
-        )
-    target = ArmTarget.of(read, arm, labels)
-    objective = objective_for(model, len(labels))
-    return training_data(table, target, weight, objective), labels
+def labels_of(target: Target) -> tuple[Label, ...]:
+    """Return the labels of the arms of rows."""
+    assert isinstance(target, ArmTarget)
+    return target.labels

@@ -27,9 +27,11 @@ from sklearn.base import clone
 from surtree._types import ArrayValue, Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import ArmTarget, Label
-from surtree.effects.estimator import EffectTree, arm_limits, read_trial
+from surtree.data.named import RowInputs
+from surtree.effects.estimator import EffectTree, arm_limits, labels_of
 from surtree.effects.limits import ArmLimits
 from surtree.fitting.fit_problem import FitProblem, make_problem
+from surtree.fitting.training import read_training_data
 from surtree.parameters import require_random_state, require_whole
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
@@ -145,7 +147,9 @@ def heterogeneity_test(
     require_whole("n_permutations", n_permutations, 1)
     require_random_state(random_state)
     template = clone(model).set_params(objective="effect")
-    data, labels = read_trial(template, X, y, treatment, sample_weight, entry, id, stacklevel=4)
+    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+    data = read_training_data(template, given)
+    labels = labels_of(data.target)
     trial = _Trial.of(
         make_problem(encoder_of(template), data), arm_limits(template, len(labels)), len(labels)
     )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from surtree._stack import user_level
 from surtree.data.arms import ArmTarget
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.core import Problem
@@ -100,16 +101,8 @@ def _arm_sums(arm: NDArray[np.intp], n_arms: int) -> RowSums:
     return RowSums(ArmHazards.of(n_arms), values, counts, ones, 0.0 * ones)
 
 
-def warn_unless_randomised(problem: FitProblem, *, stacklevel: int) -> None:
-    """Warn if a question tells the arms of rows apart better than chance allows.
-
-    Parameters
-    ----------
-    problem : FitProblem
-        The rows of a trial, and the questions that a tree may ask.
-    stacklevel : int
-        Whose line the warning names, as in `warnings.warn`.
-    """
+def warn_unless_randomised(problem: FitProblem) -> None:
+    """Warn if a question tells the arms of rows apart better than chance allows."""
     found = predict_arms(problem)
     if found.p_value < _RARE:
         warnings.warn(
@@ -117,5 +110,5 @@ def warn_unless_randomised(problem: FitProblem, *, stacklevel: int) -> None:
             f"{found.p_value:.2g}). What differs between arms may then be due to who is in them, "
             "and not to the treatment.",
             NotRandomisedWarning,
-            stacklevel=stacklevel,
+            stacklevel=user_level(),
         )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from surtree._types import Floats
-from surtree.data.table import Table, read_table
-from surtree.data.target import Target, read_target, read_weights, require_events
+from surtree.data.named import RowInputs
+from surtree.data.rows import TargetReader, read_rows
+from surtree.data.table import Table
+from surtree.data.target import Target, require_events
 from surtree.survival.baseline import Baseline
 from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk
 from surtree.survival.row_sums import RowSums
@@ -49,74 +49,25 @@ class TrainingData:
 
 
 def read_training_data(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: ArrayLike | None = None,
-    entry: ArrayLike | None = None,
-    objective: Objective | None = None,
-    id: ArrayLike | None = None,
+    estimator: Any, given: RowInputs, objective: Objective | None = None
 ) -> TrainingData:
-    """Read and check what `fit` is given.
+    """Read and check what `fit` is given; the objective is by default the estimator's."""
+    rows = read_rows(estimator, given, reader_of(estimator))
+    objective = objective or objective_of(estimator, rows.target)
+    return training_data(rows.table, rows.target, rows.weight, objective)
 
-    Parameters
-    ----------
-    estimator : object
-        Remembers the number and the names of the columns; it may know the kind of its target.
-    X, y, sample_weight, entry, id
-        As the estimator's ``fit`` takes them.
-    objective : Objective, optional
-        What a leaf is worth; by default, to the estimator.
-    """
-    table = read_table(estimator, X, reset=True)
-    weight = read_weights(sample_weight, table.n_rows)
-    read: Callable[..., Target] = getattr(estimator, "_read_target", read_target)
-    target = read(y, table.n_rows, entry, id).with_spells(table)
-    weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
-    target = target.narrowed(weight > 0)
-    return training_data(table, target, weight, objective or objective_of(estimator, target))
+
+def reader_of(estimator: Any) -> TargetReader | None:
+    """Return how an estimator reads its target; None is one event."""
+    return getattr(estimator, "_read_target", None)
 
 
 def objective_of(estimator: Any, target: Target) -> Objective:
-    """Return what a leaf is worth to an estimator.
-
-    Parameters
-    ----------
-    estimator : object
-        If it does not say, it is relative risk, with the parameter ``shrinkage`` if there is one.
-    target : Target
-        The rows, of which an objective may need to know the causes.
-    """
+    """Return what a leaf is worth to an estimator; if it does not say, relative risk."""
     if hasattr(estimator, "_objective"):
         objective: Objective = estimator._objective(target)
         return objective
     return RelativeRisk(float(getattr(estimator, "shrinkage", 0.0)))
-
-
-def leave_out_censored_at_zero(target: Target, weight: Floats, *, stacklevel: int) -> Floats:
-    """Return the weights with zero where a row is censored at time zero, and warn of such rows.
-
-    Parameters
-    ----------
-    target : Target
-        All rows.
-    weight : array of float
-        Their weights.
-    stacklevel : int
-        Whose line the warning names, as in `warnings.warn`.
-    """
-    left_out = target.censored_at_zero & (weight > 0)
-    n_left_out = int(left_out.sum())
-    if not n_left_out:
-        return weight
-    require_events(target.take(weight > 0))
-    warnings.warn(
-        f"{n_left_out} of {weight.size} rows are censored at time zero: they say nothing about "
-        "survival, and are left out",
-        UserWarning,
-        stacklevel=stacklevel,
-    )
-    return np.where(left_out, 0.0, weight)
 
 
 def training_data(

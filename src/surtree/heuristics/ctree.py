@@ -14,6 +14,7 @@ from surtree.base import TreeEstimator
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers
 from surtree.cuts.thresholds import midpoint, readable
+from surtree.data.named import RowInputs
 from surtree.data.table import Column
 from surtree.fitting.training import TrainingData, read_training_data
 from surtree.heuristics.permutation import (
@@ -170,7 +171,7 @@ class ConditionalInferenceTree(TreeEstimator):
             The estimator itself.
         """
         self._check_parameters()
-        rows = read_training_data(self, X, y, sample_weight, entry)
+        rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
         growth = _Growth(self, rows)
         growth.add(np.arange(rows.sums.weight.size), 0)
         binned = bin_answers(growth.answers, rows.sums.weight.size)

@@ -13,6 +13,7 @@ from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
+from surtree.data.named import RowInputs
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import best_pruning, prunings
@@ -168,7 +169,7 @@ class GreedyTree(TreeEstimator):
             The estimator itself.
         """
         limits = self._check_parameters()
-        rows = read_training_data(self, X, y, sample_weight, entry)
+        rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
         problem = make_problem(encoder_of(self), rows)
         topology = grow(problem.binned, rows.sums, limits, self.min_samples_split)
         (lazy,) = problem.build([topology])

@@ -13,6 +13,7 @@ from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
+from surtree.data.named import RowInputs
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import prunings
@@ -158,7 +159,7 @@ class LocalSearchTree(TreeEstimator):
             The estimator itself.
         """
         limits = self._check_parameters()
-        rows = read_training_data(self, X, y, sample_weight, entry)
+        rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
         random = check_random_state(self.random_state)
         problem = make_problem(encoder_of(self), rows)
         seed = int(random.randint(2**31))

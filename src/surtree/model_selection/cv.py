@@ -19,14 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
-from surtree.data.table import read_table
-from surtree.data.target import read_weights, require_events
+from surtree.data.bootstrap import read_groups
+from surtree.data.named import RowInputs
+from surtree.data.rows import Rows, read_rows
+from surtree.data.target import require_events
 from surtree.data.target_columns import as_rows
 from surtree.estimator import SurTree, check_parameters
-from surtree.fitting.training import leave_out_censored_at_zero
 from surtree.model_selection.folds import (
     Fold,
-    FoldInput,
     FoldProgress,
     FoldScores,
     Positions,
@@ -222,21 +222,24 @@ class SurTreeCV(TreeEstimator):
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
         id: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Score every size on held-out rows, choose one, and fit it on all rows.
 
         Parameters
         ----------
         X, y, sample_weight, entry, id
-            As in `SurTree.fit`. Weights count in fits and in scores. Rows with the same ``id`` stay
-            together in folds; a splitter of scikit-learn's gets it as ``groups``.
+            As in `SurTree.fit`, but for lazy tables. Weights count in fits and in scores.
+        groups : array of shape (n_samples,), or the name of a column, optional
+            Rows with the same label, such as those of a person or a centre, stay together in folds;
+            by default, those with the same ``id``. A splitter of scikit-learn's gets it too.
 
         Returns
         -------
         SurTreeCV
             The estimator itself.
         """
-        return self._fit(X, y, sample_weight, entry, id)
+        return self._fit(RowInputs(X, y, sample_weight, entry, id, groups))
 
     def fit_unmeasured(
         self,
@@ -245,37 +248,23 @@ class SurTreeCV(TreeEstimator):
         sample_weight: ArrayLike | None = None,
         entry: ArrayLike | None = None,
         id: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Do as `fit`, without ``held_out_``: for whoever measures the model in another way.
 
         Parameters
         ----------
-        X, y, sample_weight, entry, id
+        X, y, sample_weight, entry, id, groups
             As in `fit`.
         """
-        return self._fit(X, y, sample_weight, entry, id, measured=False)
+        return self._fit(RowInputs(X, y, sample_weight, entry, id, groups), measured=False)
 
-    def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        entry: ArrayLike | None,
-        id: ArrayLike | None,
-        *,
-        measured: bool = True,
-    ) -> Self:
+    def _fit(self, given: RowInputs, *, measured: bool = True) -> Self:
         scorer = self._check_parameters()
-        table = read_table(self, X, reset=True)
-        weight = read_weights(sample_weight, table.n_rows)
-        target = self._read_target(y, table.n_rows, entry, id).with_spells(table)
-        weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
-        require_events(target.take(weight > 0))
-        target = target.narrowed(weight > 0)
-        require_unweighted(self.scoring, weight)
-        require_whole_rows(self.scoring, target)
-
-        rows = FoldInput(table, target, weight, X, as_rows(y))
+        rows = read_rows(self, given, self._read_target)
+        require_events(rows.target.take(rows.present))
+        require_unweighted(self.scoring, rows.weight)
+        require_whole_rows(self.scoring, rows.target)
         limits = check_parameters(self._tree())
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
         positions = self._split(rows)
@@ -290,14 +279,16 @@ class SurTreeCV(TreeEstimator):
                 # There is one warning for all searches.
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 fitted = clone(best).set_params(n_jobs=self.n_jobs)
-                fitted = fitted.fit(X, y, weight, entry, id=id)
+                fitted = fitted.fit(
+                    rows.given.X, rows.given.y, rows.weight, rows.given.entry, id=rows.given.id
+                )
             if measured:
                 measures = self._run(rows, positions, partial(measure_fold, best))
                 fitted.held_out_ = self.held_out_ = HeldOutScores(*np.array(measures).T)
             fitted.sizes_ = self.sizes_
             self.best_estimator_, self.tree_ = fitted, fitted.tree_
             self.status_ = first_unproven([self.status_, fitted.status_])
-        warn_of_limit(self.status_, stacklevel=3)
+        warn_of_limit(self.status_)
         return self
 
     @property
@@ -340,7 +331,7 @@ class SurTreeCV(TreeEstimator):
 
     def _run(
         self,
-        rows: FoldInput,
+        rows: Rows,
         positions: list[tuple[Positions, Positions]],
         score: Callable[[Fold], Result],
         progress: Callable[[FoldProgress], object] | None = None,
@@ -368,7 +359,7 @@ class SurTreeCV(TreeEstimator):
                 progress(FoldProgress(len(results), len(positions), seconds))
         return [results[number] for number in range(len(positions))]
 
-    def _split(self, rows: FoldInput) -> list[tuple[Positions, Positions]]:
+    def _split(self, rows: Rows) -> list[tuple[Positions, Positions]]:
         """Return the positions of the training and of the held-out rows of every fold.
 
         A position that is given more than once is a row that counts more than once.
@@ -377,20 +368,24 @@ class SurTreeCV(TreeEstimator):
 
         from surtree.model_selection.event_kfold import EventStratifiedKFold
 
-        present, person = rows.weight > 0, rows.target.person
+        present, groups = rows.present, rows.target.person
+        if rows.given.groups is not None:
+            groups = read_groups(rows.given.groups, rows.table.n_rows)
         if is_whole(self.cv):
             counted = np.flatnonzero(present)
-            groups = None if person is None else person[counted]
+            together = None if groups is None else groups[counted]
             try:
                 pairs = list(
-                    EventStratifiedKFold(self.cv).split(counted, rows.target.event[counted], groups)
+                    EventStratifiedKFold(self.cv).split(
+                        counted, rows.target.event[counted], together
+                    )
                 )
             except ValueError as error:
                 raise ValueError(f"cv={self.cv}: {error}") from error
             return [(counted[train], counted[test]) for train, test in pairs]
         folds = [
             (_positions(train, present), _positions(test, present))
-            for train, test in check_cv(self.cv).split(rows.X, rows.y, person)
+            for train, test in check_cv(self.cv).split(rows.given.X, as_rows(rows.given.y), groups)
         ]
         if not folds:
             raise ValueError("cv has no folds: give it at least one pair of positions.")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,11 @@ from sklearn.base import clone
 
 from surtree._types import Floats
 from surtree.cuts.encoder import encoder_of
+from surtree.data.rows import Rows
 from surtree.data.table import Table
 from surtree.data.take import take
 from surtree.data.target import Target
+from surtree.data.target_columns import as_rows
 from surtree.estimator import SurTree, adopt_size, check_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SizePath, find_path
@@ -33,17 +34,6 @@ from surtree.solver.search import SearchSettings
 from surtree.status import Status, first_unproven
 
 Positions = NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class FoldInput:
-    """All rows, read and as the user passed them."""
-
-    table: Table
-    target: Target
-    weight: Floats
-    X: Any
-    y: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +77,12 @@ class FoldScores:
     status: Status
 
 
-def cut_fold(rows: FoldInput, train: Positions, test: Positions, *, as_passed: bool) -> Fold:
+def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) -> Fold:
     """Take the training and the held-out rows of a fold.
 
     Parameters
     ----------
-    rows : FoldInput
+    rows : Rows
         All rows.
     train, test : array of int
         Positions of rows of positive weight.
@@ -110,8 +100,8 @@ def cut_fold(rows: FoldInput, train: Positions, test: Positions, *, as_passed: b
         target=rows.target.take(test),
         weight=rows.weight[test],
         training_target=target,
-        X=take(rows.X, test) if as_passed else None,
-        y=take(rows.y, test) if as_passed else None,
+        X=take(rows.given.X, test) if as_passed else None,
+        y=take(as_rows(rows.given.y), test) if as_passed else None,
     )
     return Fold(rows.table.take(train), target, rows.weight[train], held_out)
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from surtree._tables import table_html
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import RowInputs
 from surtree.estimator import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
@@ -174,7 +175,7 @@ def column_costs(
     model = parameters_of(estimator)
     limits = check_parameters(model)
     limit = read_time_limit(model.time_limit)
-    data = read_training_data(model, X, y, sample_weight, entry)
+    data = read_training_data(model, RowInputs(X, y, sample_weight, entry))
     free = best_tree(model, make_problem(encoder_of(model), data), limits, Clock(limit))
     loss, statuses, columns = free.loss, [free.status], []
     may_split = limits.max_depth > 0 and limits.max_splits != 0

@@ -14,6 +14,7 @@ from surtree._words import plural
 from surtree.competing_risks.prediction import refuse_causes
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
+from surtree.data.named import RowInputs
 from surtree.estimator import SurTree, check_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
@@ -133,7 +134,7 @@ def force_questions(
     model = parameters_of(estimator)
     limits = check_parameters(model)
     clock = Clock(read_time_limit(model.time_limit))
-    data = read_training_data(model, X, y, sample_weight, entry)
+    data = read_training_data(model, RowInputs(X, y, sample_weight, entry))
     no, yes = (_positions(side, forbid, data) for side in SIDES)
     free = best_tree(model, make_problem(encoder_of(model), data), limits, clock)
     if first is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import narwhals as nw
 
+from surtree.data.lazy import is_dataset, is_spark
 from surtree.streaming import limits
 from surtree.streaming.arrow import arrow_tables
 from surtree.streaming.dask import DaskSource
@@ -18,33 +19,6 @@ from surtree.streaming.spark import SparkSource
 
 # What stands for any text in a path to several files.
 _PATTERNS = "*?["
-
-
-def is_lazy(X: Any) -> bool:
-    """Return whether something is a table whose rows are not in memory.
-
-    Parameters
-    ----------
-    X : object
-        Lazy are DuckDB relations, lazy frames of polars and narwhals, pyarrow datasets, data frames
-        of Dask and PySpark, and paths to Parquet files.
-
-    Examples
-    --------
-    >>> from surtree.streaming.engines import is_lazy
-    >>> is_lazy("rows/*.parquet"), is_lazy([[1.0, 2.0]])
-    (True, False)
-    """
-    if isinstance(X, (str, os.PathLike)):
-        return True
-    return (
-        nw.dependencies.is_narwhals_lazyframe(X)
-        or nw.dependencies.is_polars_lazyframe(X)
-        or nw.dependencies.is_duckdb_relation(X)
-        or nw.dependencies.is_dask_dataframe(X)
-        or _is_spark(X)
-        or _is_dataset(X)
-    )
 
 
 def source_of(X: Any) -> Source:
@@ -65,25 +39,11 @@ def source_of(X: Any) -> Source:
         return _duckdb(X)
     if nw.dependencies.is_dask_dataframe(X):
         return DaskSource(X)
-    if _is_spark(X):
+    if is_spark(X):
         return SparkSource(X)
-    if _is_dataset(X):
+    if is_dataset(X):
         return _dataset(X, "the dataset")
     raise TypeError(f"{type(X).__name__} is no lazy table that can be read in batches")
-
-
-def _is_spark(X: Any) -> bool:
-    return nw.dependencies.is_pyspark_dataframe(X) or nw.dependencies.is_pyspark_connect_dataframe(
-        X
-    )
-
-
-def _is_dataset(X: Any) -> bool:
-    # By name, so that pyarrow is not imported for it.
-    return any(
-        kind.__module__ == "pyarrow._dataset" and kind.__name__ == "Dataset"
-        for kind in type(X).__mro__
-    )
 
 
 def _parquet(path: str | os.PathLike[str]) -> Source:

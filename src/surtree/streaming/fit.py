@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from surtree._stack import user_level
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import require_names
 from surtree.data.table import infinite_values
@@ -129,7 +130,7 @@ def _check(summary: Summary) -> None:
             f"{summary.n_left_out} of {summary.n_rows} rows are censored at time zero: they say "
             "nothing about survival, and are left out",
             UserWarning,
-            stacklevel=5,
+            stacklevel=user_level(),
         )
 
 

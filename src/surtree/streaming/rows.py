@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
+from surtree.data.named import require_columns, require_once
 from surtree.data.table import Column
 from surtree.data.target import (
     RowsError,
@@ -143,58 +143,9 @@ def target_names(y: Any, sample_weight: Any, entry: Any, names: tuple[str, ...])
         if name is not None and not isinstance(name, str):
             raise ValueError(f"{what} of a lazy table is the name of a column; got {_shown(name)}")
     found = TargetNames(given, entry, sample_weight)
-    if len(set(found.columns)) < len(found.columns):
-        raise ValueError(
-            f"y, entry and sample_weight name a column twice: {', '.join(found.columns)}"
-        )
-    for name in found.columns:
-        if name not in names:
-            held = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-            raise ValueError(f"there is no column {name!r}: the table has {held}")
+    require_once(found.columns)
+    require_columns(found.columns, names)
     return found
-
-
-def names_columns(y: Any) -> bool:
-    """Return whether a target is given by names of columns.
-
-    Parameters
-    ----------
-    y : object
-        What the user passed as the target.
-    """
-    if isinstance(y, Mapping):
-        y = tuple(y.values())
-    if isinstance(y, str):
-        return True
-    return isinstance(y, list | tuple) and 0 < len(y) <= 2 and all(isinstance(n, str) for n in y)
-
-
-def take_named(X: Any, y: Any, sample_weight: Any, entry: Any) -> tuple[Any, Any, Any, Any]:
-    """Return what `fit` is given, with the columns that are named taken out of a data frame.
-
-    Parameters
-    ----------
-    X : object
-        A table in memory.
-    y, sample_weight, entry : object
-        As `fit` takes them: arrays, or names of columns.
-    """
-    named = [isinstance(value, str) for value in (sample_weight, entry)]
-    if not (names_columns(y) or any(named)) or not nw.dependencies.is_into_dataframe(X):
-        return X, y, sample_weight, entry
-    frame = nw.from_native(X, eager_only=True)
-    if not names_columns(y):
-        raise ValueError(
-            "sample_weight and entry are names of columns, and y is not: name all of them, or none"
-        )
-    found = target_names(y, sample_weight, entry, tuple(frame.columns))
-
-    def values(name: str | None) -> Any:
-        return None if name is None else frame.get_column(name).to_numpy()
-
-    target = values(found.y[0]) if len(found.y) == 1 else frame.select(*found.y).to_native()
-    rest = frame.drop(*found.columns).to_native()
-    return rest, target, values(found.weight), values(found.entry)
 
 
 def _shown(value: Any) -> str:

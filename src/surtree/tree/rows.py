@@ -12,13 +12,14 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 from surtree.cuts.unseen import warn_of_unseen
+from surtree.data.lazy import require_in_memory
 from surtree.data.table import Table, read_table
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
 
 
-def read_rows(tree: Tree, X: Any, *, stacklevel: int) -> Table:
+def read_rows(tree: Tree, X: Any) -> Table:
     """Read a user's table and check the columns that the tree asks about.
 
     A tree knows the positions and names of these columns, and nothing about the others.
@@ -29,12 +30,11 @@ def read_rows(tree: Tree, X: Any, *, stacklevel: int) -> Table:
         The tree.
     X : data frame or array of shape (n_samples, n_features)
         The columns of the training table, in their order.
-    stacklevel : int
-        Whose line a warning about unseen categories names, counted from the caller.
     """
+    require_in_memory(X, "a tree without its model")
     table = read_table(BaseEstimator(), X, reset=True)
     check_columns(tree, table)
-    warn_of_unseen(tree.cuts, table, stacklevel=stacklevel + 1)
+    warn_of_unseen(tree.cuts, table)
     return table
 
 

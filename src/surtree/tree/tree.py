@@ -264,7 +264,7 @@ class Tree(ArrayValue):
         >>> model.tree_.apply([[1], [0]]).tolist()
         [2, 1]
         """
-        return find_leaves(self, read_rows(self, X, stacklevel=2))
+        return find_leaves(self, read_rows(self, X))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes that each row visits, as a sparse matrix of ones.
@@ -274,7 +274,7 @@ class Tree(ArrayValue):
         X : data frame or array of shape (n_samples, n_features)
             The columns of the training table, in their order.
         """
-        return path_matrix(self, find_leaves(self, read_rows(self, X, stacklevel=2)))
+        return path_matrix(self, find_leaves(self, read_rows(self, X)))
 
     def question(self, node: int) -> Cut:
         """Return what a node asks, with its answer to a missing value whatever training had.

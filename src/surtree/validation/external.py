@@ -14,14 +14,16 @@ from surtree._words import plural
 from surtree.base import TreeEstimator
 from surtree.competing_risks.prediction import refuse_causes
 from surtree.cuts.unseen import UnseenCategoryWarning, warn_of
+from surtree.data.lazy import is_lazy
+from surtree.data.named import RowInputs
 from surtree.data.table import read_table
 from surtree.data.target import Target, require_event_counts
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
 from surtree.metrics._input import read_times
 from surtree.parameters import require_random_state, require_whole
-from surtree.streaming.engines import is_lazy, source_of
+from surtree.streaming.engines import source_of
 from surtree.streaming.outcomes import Outcomes, find_outcomes, quantiles_of_counts
-from surtree.streaming.rows import take_named, target_names
+from surtree.streaming.rows import target_names
 from surtree.survival.confidence import LEVEL, poisson_limits, profile_limits, require_level
 from surtree.survival.observed import observed_survival
 from surtree.tree.tree import Tree
@@ -29,7 +31,7 @@ from surtree.validation.corrections import quantile_of_known
 from surtree.validation.drift import ColumnDrift, column_drifts
 from surtree.validation.models import Predictions, predict, predictions_of_leaves
 from surtree.validation.performance import BRIER_INTERVAL, names_and_words
-from surtree.validation.rows import Rows, read_target_rows
+from surtree.validation.rows import Rows, read_judged_rows
 from surtree.validation.samples import draw_bootstrap
 
 
@@ -221,8 +223,8 @@ def evaluate(
     require_random_state(random_state)
     if is_lazy(X):
         return _evaluate_lazy(model, X, y, sample_weight, entry, horizons, level)
-    X, y, sample_weight, entry = take_named(X, y, sample_weight, entry)
-    rows = read_target_rows(X, y, sample_weight, entry, horizons)
+    given = RowInputs(X, y, sample_weight, entry).in_memory("evaluate")
+    rows = read_judged_rows(given, horizons)
     with warnings.catch_warnings():
         # They are counted, column by column.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
@@ -252,7 +254,7 @@ def _evaluate_lazy(
         raise ValueError("Lazy tables are for trees of this package: collect the table first")
     source = source_of(X)
     found = find_outcomes(model, source, target_names(y, sample_weight, entry, source.names))
-    warn_of(found.unseen, stacklevel=3)
+    warn_of(found.unseen)
     rows = Rows(
         None,
         None,

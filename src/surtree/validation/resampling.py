@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from surtree._types import Floats
 from surtree.base import TreeEstimator
+from surtree.data.named import RowInputs
 from surtree.data.target_columns import as_rows
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
 from surtree.model_selection.folds import FoldProgress
@@ -24,7 +25,13 @@ from surtree.survival.confidence import LEVEL, require_level
 from surtree.validation.corrections import corrected_values, mean_of_known, quantile_of_known
 from surtree.validation.models import FittedTree, Predictions, reduced
 from surtree.validation.performance import names_and_words
-from surtree.validation.rows import Positions, Rows, fit_on, read_rows
+from surtree.validation.rows import (
+    Positions,
+    Rows,
+    fit_on,
+    read_judged_rows,
+    require_fit_parameters,
+)
 from surtree.validation.samples import draw_bootstrap, draw_folds, read_groups
 from surtree.validation.stability import column_uses, jaccard, leaf_stabilities
 
@@ -160,14 +167,18 @@ def validate(
     require_level(level)
     if method not in _REPEAT:
         raise ValueError(f"method must be one of {tuple(_REPEAT)}; got {method!r}.")
-    rows = read_rows(model, X, y, sample_weight, entry, horizons, id)
+    given = RowInputs(X, y, sample_weight, entry, id, groups).in_memory("validate")
+    require_fit_parameters(model, given)
+    rows = read_judged_rows(given, horizons)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
-    warn_of_limit(getattr(fitted, "status_", "optimal"), stacklevel=2)
+    warn_of_limit(getattr(fitted, "status_", "optimal"))
     is_tree = isinstance(fitted, TreeEstimator)
     task = _Task(
         model,
         rows,
-        read_groups(id if groups is None else groups, len(as_rows(y)), rows.counted),
+        read_groups(
+            given.id if groups is None else given.groups, len(as_rows(given.y)), rows.counted
+        ),
         _shown(rows.n, int(n_bootstraps), random_state),
         predicted.of_row if is_tree else None,
         predicted.curves.size,

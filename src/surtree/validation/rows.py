@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
 from surtree._types import Floats
 from surtree.competing_risks.prediction import refuse_causes
+from surtree.data.named import RowInputs
+from surtree.data.rows import leave_out_censored_at_zero, read_target_and_weight
 from surtree.data.take import take
-from surtree.data.target import Target, read_target, read_weights, require_events
+from surtree.data.target import Target, require_events
 from surtree.data.target_columns import as_rows
 from surtree.metrics._input import read_times
 from surtree.model_selection.cv import SurTreeCV
@@ -75,46 +77,28 @@ class Rows:
         )
 
 
-def read_rows(
-    model: Any,
-    X: Any,
-    y: Any,
-    sample_weight: ArrayLike | None,
-    entry: ArrayLike | None,
-    horizons: ArrayLike | None,
-    id: ArrayLike | None = None,
-) -> Rows:
-    """Read what a user passed to a validation of a model that is to be fitted."""
+def require_fit_parameters(model: Any, given: RowInputs) -> None:
+    """Raise an error for rows that an estimator cannot be fitted on."""
     refuse_causes(model, "validation")
-    for name, given in (("sample_weight", sample_weight), ("entry", entry), ("id", id)):
-        if given is not None and not has_fit_parameter(model, name):
+    for name in ("sample_weight", "entry", "id"):
+        if getattr(given, name) is not None and not has_fit_parameter(model, name):
             raise ValueError(f"{type(model).__name__} takes no {name}: leave it out.")
-    return read_target_rows(X, y, sample_weight, entry, horizons, id)
 
 
-def read_target_rows(
-    X: Any,
-    y: Any,
-    sample_weight: ArrayLike | None,
-    entry: ArrayLike | None,
-    horizons: ArrayLike | None,
-    id: ArrayLike | None = None,
-) -> Rows:
-    """Read rows and their target; those of weight zero do not count."""
-    y = as_rows(y)
+def read_judged_rows(given: RowInputs, horizons: ArrayLike | None) -> Rows:
+    """Read the rows that predictions are compared with; those that do not count are left out.
+
+    Their table may be of any kind that the model takes, so it is not read.
+    """
+    X, y = given.X, as_rows(given.y)
     check_consistent_length(X, y)
     n_rows = len(y)
-    target = read_target(y, n_rows, entry, id)
-    weight = None if sample_weight is None else read_weights(sample_weight, n_rows)
-    counted = np.arange(n_rows)
-    if weight is not None and not weight.all():
-        counted = np.flatnonzero(weight)
-        X, y, target, weight = (
-            take(X, counted),
-            take(y, counted),
-            target.take(counted),
-            weight[counted],
-        )
+    target, weights = read_target_and_weight(replace(given, y=y), n_rows)
+    weights = leave_out_censored_at_zero(target, weights)
+    counted = np.flatnonzero(weights)
+    if counted.size < n_rows:
+        X, y, target = take(X, counted), take(y, counted), target.take(counted)
+    weight = None if given.sample_weight is None else weights[counted]
     require_events(target)
     times = np.median(target.time[target.event]) if horizons is None else horizons
     return Rows(X, y, target, weight, counted, read_times(times), brier_interval(target))

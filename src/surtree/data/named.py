@@ -1,0 +1,99 @@
+"""What a user passes for each row, as arrays or as names of columns of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import narwhals as nw
+
+from surtree.data.lazy import require_in_memory
+
+SHAPES = 'y names two columns, the event and the time: y=("event", "time")'
+
+
+@dataclass(frozen=True, eq=False)
+class RowInputs:
+    """What a user passes for each row: a new kind of row input is one more field.
+
+    Parameters
+    ----------
+    X, y : object
+        The table and the target, in any form that `SurTree.fit` takes.
+    sample_weight, entry, id, groups, treatment : array-like, name of a column, or None
+        How often each row counts, when it came under observation, whose row it is, which rows stay
+        together, and the arm.
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    entry: Any = None
+    id: Any = None
+    groups: Any = None
+    treatment: Any = None
+
+    def in_memory(self, who: str) -> RowInputs:
+        """Return the same as arrays, the named columns taken out of the table.
+
+        Raises an error for a lazy table, and for names where the table has none.
+        """
+        require_in_memory(self.X, who)
+        others = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)[2:]
+            if isinstance(getattr(self, field.name), str)
+        }
+        y = target_columns(self.y) if names_columns(self.y) else ()
+        if not (y or others):
+            return self
+        if not nw.dependencies.is_into_dataframe(self.X):
+            name = (*y, *others.values())[0]
+            raise ValueError(
+                f"{'y' if y else next(iter(others))} names the column {name!r}, and X has no names "
+                "of columns: pass a data frame, or arrays"
+            )
+        frame = nw.from_native(self.X, eager_only=True)
+        require_once((*y, *(others[role] for role in ("sample_weight", "entry") if role in others)))
+        require_columns((*y, *others.values()), frame.columns)
+        target = self.y
+        if y:
+            target = frame.select(*y).to_native() if len(y) > 1 else frame[y[0]].to_numpy()
+        arrays = {field: frame[name].to_numpy() for field, name in others.items()}
+        # One column may say both whose rows they are and which rows stay together.
+        rest = frame.drop(*dict.fromkeys((*y, *others.values()))).to_native()
+        return replace(self, X=rest, y=target, **arrays)
+
+
+def names_columns(y: Any) -> bool:
+    """Return whether a target is given by names of columns."""
+    if isinstance(y, Mapping):
+        y = tuple(y.values())
+    if isinstance(y, str):
+        return True
+    return isinstance(y, list | tuple) and 0 < len(y) <= 2 and all(isinstance(n, str) for n in y)
+
+
+def target_columns(y: Any) -> tuple[str, ...]:
+    """Return the columns that a target names: the event (or the cause) and the time, or a time."""
+    if isinstance(y, Mapping):
+        if set(y) not in ({"event", "time"}, {"cause", "time"}):
+            raise ValueError(f"y has the keys {', '.join(map(str, y))}: {SHAPES}")
+        return y.get("event", y.get("cause")), y["time"]
+    return (y,) if isinstance(y, str) else tuple(y)
+
+
+def require_once(named: tuple[str, ...]) -> None:
+    """Raise an error if the target, the entry times and the weights share a column."""
+    if len(set(named)) < len(named):
+        raise ValueError(f"y, entry and sample_weight name a column twice: {', '.join(named)}")
+
+
+def require_columns(named: Iterable[str], names: Iterable[str]) -> None:
+    """Raise an error unless a table has each of the columns that are named."""
+    names = tuple(names)
+    for name in named:
+        if name not in names:
+            shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+            raise ValueError(f"there is no column {name!r}: the table has {shown}")

@@ -1,0 +1,89 @@
+"""The one reader of rows: what a user passed to any verb, as typed columns, target and weights."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._stack import user_level
+from surtree._types import Floats
+from surtree.data.named import RowInputs
+from surtree.data.table import Table, read_table
+from surtree.data.target import Target, read_target, read_weights, require_events
+
+TargetReader = Callable[[RowInputs, int], Target]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows that a verb works on.
+
+    Parameters
+    ----------
+    table : Table
+        All rows, also those that do not count.
+    target : Target
+        The survival of all rows.
+    weight : array of float
+        How often each row counts: zero for rows of weight zero, and for those that are censored at
+        time zero, which say nothing about survival.
+    given : RowInputs
+        What the user passed, the named columns taken out of the table.
+    """
+
+    table: Table
+    target: Target
+    weight: Floats
+    given: RowInputs
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows count."""
+        return self.weight > 0
+
+
+def read_rows(estimator: Any, given: RowInputs, read: TargetReader | None = None) -> Rows:
+    """Read and check the rows that something is fitted on; the estimator remembers their columns.
+
+    Rows that are censored at time zero are left out with a warning. ``read`` reads the target;
+    by default it is one event.
+    """
+    given = given.in_memory(type(estimator).__name__)
+    table = read_table(estimator, given.X, reset=True)
+    target, weight = read_target_and_weight(given, table.n_rows, read)
+    weight = leave_out_censored_at_zero(target, weight)
+    return Rows(table, target.with_spells(table).narrowed(weight > 0), weight, given)
+
+
+def read_target_and_weight(
+    given: RowInputs, n_rows: int, read: TargetReader | None = None
+) -> tuple[Target, Floats]:
+    """Read the target and the weights of rows, whatever their table is."""
+    weight = read_weights(given.sample_weight, n_rows)
+    return (read or read_one_event)(given, n_rows), weight
+
+
+def read_one_event(given: RowInputs, n_rows: int) -> Target:
+    """Read a target of one event."""
+    return read_target(given.y, n_rows, given.entry, given.id)
+
+
+def leave_out_censored_at_zero(target: Target, weight: Floats) -> Floats:
+    """Return the weights with zero where a row is censored at time zero, and warn of such rows."""
+    left_out = target.censored_at_zero & (weight > 0)
+    n_left_out = int(left_out.sum())
+    if not n_left_out:
+        return weight
+    require_events(target.take(weight > 0))
+    warnings.warn(
+        f"{n_left_out} of {weight.size} rows are censored at time zero: they say nothing about "
+        "survival, and are left out",
+        UserWarning,
+        stacklevel=user_level(),
+    )
+    return np.where(left_out, 0.0, weight)
