@@ -219,7 +219,7 @@ def test_groups_are_drawn_whole():
     assert 0 < unknown.sum() < len(Y)
     shares = pd.Series(unknown).groupby(patient).mean()
     assert set(shares) == {0.0, 1.0}
-    with pytest.raises(ValueError, match="a label for each of 686 rows"):
+    with pytest.raises(ValueError, match="X has 686 rows and groups has 685"):
         SurTreeBag(**SMALL).fit(X, Y, groups=patient[:-1])
 
 

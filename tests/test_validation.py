@@ -281,7 +281,7 @@ def test_columns_that_come_back():
     [
         ({"n_bootstraps": 0}, "n_bootstraps must be a whole number, 1 or more; got 0"),
         ({"level": 1.5}, "level must lie between 0 and 1"),
-        ({"groups": [1, 2]}, "groups must have a label for each of 686 rows"),
+        ({"groups": [1, 2]}, "X has 686 rows and groups has 2"),
         ({"groups": [1] * 686}, "groups has a single label"),
         ({"horizons": [-1.0]}, "times must be zero or later"),
         ({"progress": 3}, "progress must be a function or None"),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._types import Floats
 from surtree.cuts.unseen import warn_of, warn_of_unseen
-from surtree.data.lazy import is_lazy
+from surtree.data.lazy import is_lazy, require_in_memory
 from surtree.data.named import RowInputs
 from surtree.data.rows import Rows, read_one_event, read_target_and_weight
 from surtree.data.table import Table, read_table
@@ -151,7 +151,7 @@ class TreeEstimator(SurvivalEstimator):
         """
         if not is_lazy(X):
             return super().score(X, y, sample_weight)
-        self._require_one_event()
+        self._require_one_event(X)
         source = source_of(X)
         names = target_names(y, sample_weight, None, source.names)
         found = find_outcomes(self, source, names)
@@ -390,12 +390,17 @@ class TreeEstimator(SurvivalEstimator):
 
     def _loss(self, rows: Rows) -> float:
         """Return the loss on rows in memory."""
-        tree = self.tree_
-        sums = tree.objective.row_sums(rows.target, rows.weight, tree.baseline)
-        return sums.loss(tree.prediction[..., find_leaves(tree, rows.table)])
+        return self._loss_at(rows, find_leaves(self.tree_, rows.table))
+
+    def _loss_at(self, rows: Rows, nodes: NDArray[np.intp]) -> float:
+        """Return the loss on rows in memory of which each is predicted by a node."""
+        tree, counted = self.tree_, rows.present
+        target, weight = rows.target.take(counted), rows.weight[counted]
+        sums = tree.objective.row_sums(target, weight, tree.baseline)
+        return sums.loss(tree.prediction[..., nodes[counted]])
 
     def _lazy_loss(self, X: Any, y: Any, sample_weight: Any, entry: Any, id: Any) -> float:
-        self._require_one_event()
+        self._require_one_event(X)
         if id is not None:
             raise ValueError("id is for tables in memory: leave it out, or collect the table")
         source = source_of(X)
@@ -403,12 +408,10 @@ class TreeEstimator(SurvivalEstimator):
         warn_of(unseen)
         return found
 
-    def _require_one_event(self) -> None:
+    def _require_one_event(self, X: Any) -> None:
         check_is_fitted(self)
         if not isinstance(self.tree_.objective, RelativeRisk):
-            raise ValueError(
-                f"{type(self).__name__} scores tables in memory only: collect the table first"
-            )
+            require_in_memory(X, type(self).__name__)
 
     def _along(
         self, X: Any, start: ArrayLike, stop: ArrayLike | None, id: ArrayLike | None

@@ -26,8 +26,10 @@ from surtree.cuts.cut_list import Cuts
 from surtree.cuts.given import GivenThresholds, given_for, require_names, require_thresholds
 from surtree.cuts.quantile_block import QuantileColumn, quantile_columns
 from surtree.cuts.unseen import warn_of_unseen
+from surtree.data.named import RowInputs
+from surtree.data.rows import read_rows
 from surtree.data.table import Table, read_table
-from surtree.data.target import read_target, read_weights, require_events
+from surtree.data.target import read_weights, require_events
 from surtree.exact import Terms
 from surtree.parameters import require_share, require_whole
 from surtree.solver.clock import Clock
@@ -134,15 +136,15 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_rows,), optional
             How much each row counts; a row of weight zero counts as absent.
         """
-        table = read_table(self, X, reset=True)
-        weight = read_weights(sample_weight, table.n_rows)
-        sums = None
-        if y is not None and self.category_cuts == "subsets":
-            target = read_target(y, table.n_rows, None).take(weight > 0)
-            require_events(target)
-            counted = weight[weight > 0]
-            sums = RELATIVE_RISK.row_sums(target, counted, nelson_aalen(target, counted))
-        self.fit_encode(table, weight, sums)
+        if y is None or self.category_cuts != "subsets":
+            table = read_table(self, X, reset=True)
+            self.fit_encode(table, read_weights(sample_weight, table.n_rows))
+            return self
+        rows = read_rows(self, RowInputs(X, y, sample_weight))
+        target, counted = rows.target.take(rows.present), rows.weight[rows.present]
+        require_events(target)
+        sums = RELATIVE_RISK.row_sums(target, counted, nelson_aalen(target, counted))
+        self.fit_encode(rows.table, rows.weight, sums)
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from surtree.data.persons import read_labels
 from surtree.parameters import is_whole
 
 Counts = NDArray[np.intp]
@@ -23,9 +24,7 @@ def read_groups(groups: ArrayLike, n_rows: int) -> NDArray[np.intp]:
     n_rows : int
         How many rows there are.
     """
-    labels = np.asarray(groups)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"groups must have a label for each of {n_rows} rows.")
+    labels = read_labels("groups", groups, n_rows)
     return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
 
 

@@ -33,7 +33,7 @@ def read_persons(id: ArrayLike, time: Floats, entry: Floats | None) -> Persons:
     >>> read_persons(["b", "a", "b"], np.array([2.0, 3.0, 4.0]), np.array([0.0, 0.0, 2.0]))
     array([1, 0, 1])
     """
-    labels = _read_labels(id, time.size)
+    labels = read_labels("id", id, time.size)
     try:
         names, person = np.unique(labels, return_inverse=True)
     except TypeError:
@@ -46,21 +46,22 @@ def read_persons(id: ArrayLike, time: Floats, entry: Floats | None) -> Persons:
     return person
 
 
-def _read_labels(id: ArrayLike, n_rows: int) -> NDArray[Any]:
-    labels = np.asarray(id)
+def read_labels(name: str, given: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Return a label for each row, or raise an error that names what was passed."""
+    labels = np.asarray(given)
     if labels.ndim != 1:
-        raise ValueError(f"id should be a 1d array, got an array of shape {labels.shape}")
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {labels.shape}")
     if labels.size != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{n_rows}, "
-            f"{labels.size}]; X has {n_rows} rows and id has {labels.size}"
+            f"{labels.size}]; X has {n_rows} rows and {name} has {labels.size}"
         )
     absent = np.zeros(n_rows, dtype=bool)
     if labels.dtype.kind in "fO":
         absent = np.array([label is None or label != label for label in labels.tolist()])
     if absent.any():
         raise ValueError(
-            f"id has no label in {absent.sum()} of {n_rows} rows (the first is row "
+            f"{name} has no label in {absent.sum()} of {n_rows} rows (the first is row "
             f"{int(np.argmax(absent))}, counted from 0): say whose rows they are, or drop them"
         )
     return labels

@@ -156,7 +156,7 @@ def correct_effects(
     require_random_state(random_state)
     template = clone(model).set_params(progress=None)
     given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-    data = read_training_data(template, given)
+    data = read_training_data(template, given.in_memory("correct_effects"))
     labels = labels_of(data.target)
     problem = make_problem(encoder_of(template), data)
     limits = arm_limits(template, len(labels))

@@ -329,9 +329,8 @@ class EffectTree(SurTree):
             As in `fit`.
         """
         given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-        rows, tree = self._read_rows(given), self.tree_
-        sums = tree.objective.row_sums(rows.target, rows.weight, tree.baseline)
-        at_root = sums.loss(tree.prediction[:, np.zeros(rows.table.n_rows, dtype=np.intp)])
+        rows = self._read_rows(given)
+        at_root = self._loss_at(rows, np.zeros(rows.table.n_rows, dtype=np.intp))
         return (at_root - self._loss(rows)) / rows.target.total(rows.weight)
 
     def predict_survival_along(self, *_: Any, **__: Any) -> NDArray[np.object_]:

@@ -148,7 +148,7 @@ def heterogeneity_test(
     require_random_state(random_state)
     template = clone(model).set_params(objective="effect")
     given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-    data = read_training_data(template, given)
+    data = read_training_data(template, given.in_memory("heterogeneity_test"))
     labels = labels_of(data.target)
     trial = _Trial.of(
         make_problem(encoder_of(template), data), arm_limits(template, len(labels)), len(labels)

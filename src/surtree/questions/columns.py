@@ -175,7 +175,8 @@ def column_costs(
     model = parameters_of(estimator)
     limits = check_parameters(model)
     limit = read_time_limit(model.time_limit)
-    data = read_training_data(model, RowInputs(X, y, sample_weight, entry))
+    given = RowInputs(X, y, sample_weight, entry).in_memory("column_costs")
+    data = read_training_data(model, given)
     free = best_tree(model, make_problem(encoder_of(model), data), limits, Clock(limit))
     loss, statuses, columns = free.loss, [free.status], []
     may_split = limits.max_depth > 0 and limits.max_splits != 0

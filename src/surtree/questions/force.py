@@ -134,7 +134,8 @@ def force_questions(
     model = parameters_of(estimator)
     limits = check_parameters(model)
     clock = Clock(read_time_limit(model.time_limit))
-    data = read_training_data(model, RowInputs(X, y, sample_weight, entry))
+    given = RowInputs(X, y, sample_weight, entry).in_memory("force_questions")
+    data = read_training_data(model, given)
     no, yes = (_positions(side, forbid, data) for side in SIDES)
     free = best_tree(model, make_problem(encoder_of(model), data), limits, clock)
     if first is None:
