@@ -85,13 +85,11 @@ def test_weights_may_be_named_beside_a_target_of_arrays():
 def test_a_tree_of_effects_may_start_from_another():
     rows, y = load_rossi()
     aid = rows.pop("financial_aid")
-    first = EffectTree(max_depth=3).fit(rows, y, aid)
-
-    def stopped(**init):
-        return EffectTree(max_depth=3, progress=lambda now: True).fit(rows, y, aid, **init)
-
-    assert stopped().loss_ > first.loss_ + 1
-    assert stopped(init=first).loss_ == pytest.approx(first.loss_)
+    limits = {"max_depth": 5, "min_events_arm": 2}
+    first = EffectTree(**limits).fit(rows, y, aid)
+    ended = EffectTree(**limits, time_limit=1e-9)
+    assert ended.fit(rows, y, aid).loss_ > first.loss_ + 0.1
+    assert ended.fit(rows, y, aid, init=first).loss_ == pytest.approx(first.loss_)
 
 
 def test_rows_without_weight_do_not_change_the_loss_of_a_tree_of_effects():
