@@ -5,12 +5,14 @@ Trees of partykit and rpart are in ``reference.json.gz``; trees of both with the
 Kaplan-Meier curves of the leaves of our trees, with bands and medians, in ``curves.json.gz``; the
 optimism that the bootstrap of rms finds in ``optimism.json``; cumulative incidences of survival and
 cmprsk, and the likelihood of a Poisson model, for the leaves of our trees in ``incidence.json.gz``;
-Poisson models of the leaves and arms of our trees of effects in ``effects.json.gz``.
+Poisson models of the leaves and arms of our trees of effects in ``effects.json.gz``; metrics of
+rows with tied times in ``tied.json``.
 
-Needs R with partykit, rpart, survival, rms, cmprsk and jsonlite (Debian: ``apt-get install
-r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk r-cran-jsonlite``). Run it as
-``python tests/r/make_reference.py``, with "curves", "effects", "incidence", "optimism" or "trees"
-for a part of it; the tests only read the files that it writes.
+Needs R with partykit, rpart, survival, rms, cmprsk, riskRegression and jsonlite (Debian:
+``apt-get install r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk
+r-cran-riskregression r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``, with
+"curves", "effects", "incidence", "optimism", "tied" or "trees" for a part of it; the tests only
+read the files that it writes.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from curve_cases import CURVES
 from effect_cases import EFFECTS
 from optimism_cases import CASES, optimism_case
 from real_tables import TABLES, numbers
+from tied_cases import TIED, tied_case
 
 from surtree.data.causes import read_cause_target
 from surtree.data.target import read_target
@@ -119,6 +122,16 @@ def make_optimism() -> None:
         (HERE / "optimism.json").write_text(json.dumps(found, indent=2) + "\n")
 
 
+def make_tied() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name in TIED:
+            tied_case(name).to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / "tied.R", folder, *TIED], check=True)
+        found = json.loads((folder / "tied.json").read_text())
+        (HERE / "tied.json").write_text(json.dumps(found, indent=2) + "\n")
+
+
 def make_trees() -> None:
     complete = []
     with tempfile.TemporaryDirectory() as scratch:
@@ -169,6 +182,7 @@ if __name__ == "__main__":
         "incidence": make_incidence,
         "effects": make_effects,
         "optimism": make_optimism,
+        "tied": make_tied,
         "trees": make_trees,
     }
     for part in sys.argv[1:] or MAKE:

@@ -9,7 +9,12 @@ from numpy.typing import ArrayLike
 
 from surtree._types import Floats
 from surtree.metrics._input import read_times, read_y, require_within
-from surtree.metrics._kaplan_meier import censoring_distribution, inverse, kaplan_meier
+from surtree.metrics._kaplan_meier import (
+    censoring_distribution,
+    inverse,
+    kaplan_meier,
+    uncensored_before,
+)
 
 
 def cumulative_dynamic_auc(
@@ -48,7 +53,7 @@ def cumulative_dynamic_auc(
     train, test, times = read_y(y_train), read_y(y_test), read_times(times)
     require_within(times, train, test)
     risks = _read_risks(risk, len(test.time), len(times))
-    row_weight = inverse(np.asarray(censoring_distribution(train)(test.time)))
+    row_weight = inverse(uncensored_before(censoring_distribution(train), test.time))
     auc = np.empty(len(times))
     for j, time in enumerate(times):
         had_event = test.event & (test.time <= time)

@@ -10,7 +10,12 @@ from numpy.typing import ArrayLike
 from surtree._types import Floats
 from surtree.data.target import Target
 from surtree.metrics._input import read_times, read_y, require_within
-from surtree.metrics._kaplan_meier import censoring_distribution, inverse, kaplan_meier
+from surtree.metrics._kaplan_meier import (
+    censoring_distribution,
+    inverse,
+    kaplan_meier,
+    uncensored_before,
+)
 from surtree.metrics._survival import Curve, evaluate, read_survival_at, read_survival_curves
 from surtree.survival.step_function import StepFunction
 
@@ -40,6 +45,12 @@ def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> F
     -------
     array of float, shape (n_times,)
 
+    Notes
+    -----
+    A row with an event counts as the inverse of the probability that it was not censored before,
+    as in R's riskRegression. Where rows are censored at the time of an event, scikit-survival's
+    score is another one, and too high.
+
     Examples
     --------
     The trapezoid over these scores is the integrated score of scikit-survival;
@@ -60,7 +71,7 @@ def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> F
     require_within(times, train, test)
     predicted = read_survival_at(survival, times, len(test.time))
     uncensored = censoring_distribution(train)
-    row_weight = inverse(np.asarray(uncensored(test.time)))
+    row_weight = inverse(uncensored_before(uncensored, test.time))
     time_weight = inverse(np.asarray(uncensored(times)))
     scores = np.empty(len(times))
     for j, time in enumerate(times):
@@ -113,7 +124,7 @@ def integrated_brier_score(
     test = Target(test.event[known], test.time[known])
     span = read_span(interval, train, test)
     uncensored = censoring_distribution(train)
-    row_weight = np.where(test.event, inverse(np.asarray(uncensored(test.time))), 0.0)
+    row_weight = np.where(test.event, inverse(uncensored_before(uncensored, test.time)), 0.0)
     of_row = curves.of_row[known]
     total = 0.0
     for index, curve in enumerate(curves.distinct):

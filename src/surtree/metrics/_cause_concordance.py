@@ -12,7 +12,7 @@ from surtree.data.causes import CauseTarget, read_cause_target
 from surtree.data.target import read_weights
 from surtree.metrics._concordance import Concordance, pair_weights, ranks
 from surtree.metrics._input import read_numbers, read_y
-from surtree.metrics._kaplan_meier import censoring_distribution, inverse
+from surtree.metrics._kaplan_meier import censoring_distribution, inverse, uncensored_before
 
 
 def read_causes(y: Any, cause: int, name: str = "y") -> CauseTarget:
@@ -113,7 +113,7 @@ def concordance_index_cause(
 def _uncensored(y_train: Any, test: CauseTarget, counted: NDArray[np.bool_]) -> Floats:
     """Return the inverse of the probability that each row was not censored before its event."""
     train = read_y(y_train) if isinstance(y_train, CauseTarget) else _read_train(y_train)
-    probability = np.asarray(censoring_distribution(train)(test.time))
+    probability = uncensored_before(censoring_distribution(train), test.time)
     unknown = counted & ((test.time > train.time.max()) | (probability == 0))
     if unknown.any():
         raise ValueError(

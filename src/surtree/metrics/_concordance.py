@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._types import Floats
 from surtree.data.target import read_weights
 from surtree.metrics._input import read_numbers, read_y
-from surtree.metrics._kaplan_meier import censoring_distribution, inverse
+from surtree.metrics._kaplan_meier import censoring_distribution, inverse, uncensored_before
 
 Ranks = NDArray[np.intp]
 
@@ -99,7 +99,9 @@ def concordance_index_ipcw(
     """Uno's C: Harrell's C with each pair weighed against censoring.
 
     An earlier event counts as the inverse of the squared probability that its row was not
-    censored before. Pairs are those of :func:`concordance_index_censored`.
+    censored before, as in R's ``concordance(timewt="n/G2")``. Pairs are those of
+    :func:`concordance_index_censored`. Where rows are censored at the time of an event,
+    scikit-survival's index is another one.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def concordance_index_ipcw(
     train, test = read_y(y_train), read_y(y_test)
     risks = read_numbers(estimate, "estimate", len(test.time))
     counted = test.event if tau is None else test.event & (test.time < tau)
-    uncensored = np.asarray(censoring_distribution(train)(test.time))
+    uncensored = uncensored_before(censoring_distribution(train), test.time)
     unknown = counted & ((test.time > train.time.max()) | (uncensored == 0))
     if unknown.any():
         raise ValueError(

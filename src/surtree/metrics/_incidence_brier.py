@@ -12,7 +12,7 @@ from surtree.data.causes import CauseTarget
 from surtree.metrics._brier import Span, read_span
 from surtree.metrics._cause_concordance import read_causes
 from surtree.metrics._input import read_times, require_within
-from surtree.metrics._kaplan_meier import censoring_distribution, inverse
+from surtree.metrics._kaplan_meier import censoring_distribution, inverse, uncensored_before
 from surtree.metrics._survival import Curve, evaluate, read_survival_at, read_survival_curves
 from surtree.survival.aalen_johansen import count_causes
 from surtree.survival.step_function import StepFunction
@@ -48,7 +48,7 @@ def incidence_brier_score(
     require_within(at, train, test)
     predicted = read_survival_at(incidence, at, test.time.size)
     uncensored = censoring_distribution(train)
-    row_weight = np.where(test.event, inverse(np.asarray(uncensored(test.time))), 0.0)
+    row_weight = np.where(test.event, inverse(uncensored_before(uncensored, test.time)), 0.0)
     time_weight = inverse(np.asarray(uncensored(at)))
     scores = np.empty(at.size)
     for j, time in enumerate(at):
@@ -101,7 +101,7 @@ def integrated_incidence_brier_score(
     span = read_span(interval, train, test)
     uncensored = censoring_distribution(train)
     of_row, had_cause = curves.of_row[known], test.cause == cause
-    row_weight = np.where(test.event, inverse(np.asarray(uncensored(test.time))), 0.0)
+    row_weight = np.where(test.event, inverse(uncensored_before(uncensored, test.time)), 0.0)
     total = 0.0
     for index, curve in enumerate(curves.distinct):
         rows = of_row == index

@@ -50,6 +50,17 @@ def censoring_distribution(y: Any) -> StepFunction:
     return StepFunction(table.times, counts.survival, before=1.0)
 
 
+def uncensored_before(distribution: StepFunction, time: Floats) -> Floats:
+    """Return the share of rows that are not censored before each time.
+
+    An event is seen unless its row is censored *before*: of an event and a censoring at the same
+    time the event comes first. So it is weighed by the left limit of the censoring distribution,
+    as in R's riskRegression and survival; scikit-survival takes the value at the time itself.
+    """
+    index = np.searchsorted(distribution.x, time, side="left")
+    return np.concatenate(([distribution.before], distribution.y))[index]
+
+
 def inverse(probability: Floats) -> Floats:
     """Return inverse probabilities as weights; zero for a probability of zero, which no row has."""
     weight: Floats = np.divide(
