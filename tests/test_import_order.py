@@ -39,6 +39,7 @@ ROOMS = (
     "model_selection",
     "competing_risks",
     "bagging",
+    "loading",
     "audit",
     "validation",
     "questions",

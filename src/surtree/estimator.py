@@ -50,6 +50,12 @@ from surtree.tree.size import Size
 
 Model = TypeVar("Model", bound="SurTree")
 
+
+class OtherKindError(ValueError):
+    """The error of a file that is sound, and of a model of another class."""
+
+
+
 # Seconds of a time limit that are kept for building the trees: in all, and for each row.
 AFTERWARDS, AFTERWARDS_PER_ROW = 0.03, 2e-7
 # The share of a time limit after which no more columns are read, and the seconds that they have.
@@ -404,6 +410,8 @@ class SurTree(TreeEstimator):
         try:
             model = cls(**cls._read_parameters(parameters))
             check_parameters(model)
+        except OtherKindError as error:
+            raise ValueError(f"{path}: {error}, or with surtree.load, which reads any") from None
         except (TypeError, ValueError) as error:
             raise damaged(Path(path), error) from None
         for name, value in attributes.items():
@@ -421,9 +429,9 @@ class SurTree(TreeEstimator):
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters that a file has, or raise a ValueError for those of others."""
         if "causes" in saved:
-            raise ValueError("it is of competing risks: load it with CompetingRisksTree.load")
+            raise OtherKindError("it is of competing risks: load it with CompetingRisksTree.load")
         if "min_events_arm" in saved:
-            raise ValueError("it is of treatment effects: load it with EffectTree.load")
+            raise OtherKindError("it is of treatment effects: load it with EffectTree.load")
         return saved
 
     def _is_objective(self, objective: Objective) -> bool:

@@ -59,7 +59,8 @@ class SurTreeBag(SurvivalEstimator):
     n_estimators : int, default=100
         The number of trees.
     max_depth : int, default=4
-        The largest number of questions that a tree asks of a row.
+        The largest number of questions that a tree asks of a row. It is one more than that of
+        `SurTree` because an average needs trees that differ, and nobody reads them.
     max_splits : int or None, default=None
         The largest number of questions in a tree. None is as many as the depth allows.
     shrinkage : float, default=1.0

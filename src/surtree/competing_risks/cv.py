@@ -27,7 +27,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
 
     Parameters
     ----------
-    max_depth : int, default=4
+    max_depth : int, default=3
         The largest depth to try.
     max_splits : int or None, default=None
         The largest number of splits to try. None is as many as the depth allows.
@@ -72,7 +72,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
 
     def __init__(
         self,
-        max_depth: int = 4,
+        max_depth: int = 3,
         max_splits: int | None = None,
         *,
         causes: CauseChoice = None,

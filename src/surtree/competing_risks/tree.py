@@ -18,7 +18,7 @@ from surtree.competing_risks.choice import (
 from surtree.competing_risks.prediction import CauseEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
-from surtree.estimator import SurTree
+from surtree.estimator import OtherKindError, SurTree
 from surtree.files.model import plain_parameters
 from surtree.parameters import LeafCurveKind
 from surtree.solver.problem import Limits, ProgressHook
@@ -187,7 +187,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
         if "causes" not in saved:
-            raise ValueError("it is not a model of competing risks: load it with SurTree.load")
+            raise OtherKindError("it is not a model of competing risks: load it with SurTree.load")
         causes = read_causes(saved["causes"])
         require_causes(causes)
         return saved | {"causes": causes}

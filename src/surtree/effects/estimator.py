@@ -22,6 +22,7 @@ from surtree.effects.limits import ArmLimits
 from surtree.effects.randomisation import warn_unless_randomised
 from surtree.estimator import (
     AFTERWARDS,
+    OtherKindError,
     SurTree,
     adopt_size,
     check_parameters,
@@ -405,7 +406,7 @@ class EffectTree(SurTree):
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
         if "min_events_arm" not in saved:
-            raise ValueError("it is not of treatment effects: load it with SurTree.load")
+            raise OtherKindError("it is not of treatment effects: load it with SurTree.load")
         return saved
 
     def _is_objective(self, objective: Objective) -> bool:

@@ -70,7 +70,7 @@ class SurTreeCV(TreeEstimator):
 
     Parameters
     ----------
-    max_depth : int, default=4
+    max_depth : int, default=3
         The largest depth to try.
     max_splits : int or None, default=None
         The largest number of splits to try. None is as many as the depth allows.
@@ -174,7 +174,7 @@ class SurTreeCV(TreeEstimator):
 
     def __init__(
         self,
-        max_depth: int = 4,
+        max_depth: int = 3,
         max_splits: int | None = None,
         *,
         shrinkage: float | Sequence[float] = (1.0, 3.0, 10.0),
@@ -312,7 +312,7 @@ class SurTreeCV(TreeEstimator):
         self.best_estimator_.validation_ = found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chosen model, ``best_estimator_``, to a file that `SurTree.load` reads.
+        """Write the chosen model, ``best_estimator_``, to a file that `surtree.load` reads.
 
         The file holds what predicts, with its certificate, its path and its held-out scores. Those
         of the other shrinkages are not in it; pickle the search to keep them.
@@ -326,17 +326,29 @@ class SurTreeCV(TreeEstimator):
         --------
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
-        >>> from surtree import SurTree, SurTreeCV
+        >>> import surtree
+        >>> from surtree import SurTreeCV
         >>> from surtree.datasets import load_gbsg2
         >>> X, y = load_gbsg2()
         >>> with TemporaryDirectory() as directory:
         ...     SurTreeCV(max_depth=1, cv=3).fit(X, y).save(Path(directory) / "model.json")
-        ...     model = SurTree.load(Path(directory) / "model.json")
+        ...     model = surtree.load(Path(directory) / "model.json")
         >>> model.max_depth, model.predict_median(X.head(1)).tolist()
         (1, [inf])
         """
         check_is_fitted(self)
         self.best_estimator_.save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SurTree:
+        """Return the chosen model that `save` wrote: a `SurTree`, not the search that chose it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. No code in it is run, so it may come from anywhere.
+        """
+        return cls._tree_type.load(path)
 
     def _run(
         self,
