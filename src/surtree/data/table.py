@@ -139,6 +139,17 @@ class Table:
         )
         return Table(self.names, len(rows), columns.__getitem__, named=self.named)
 
+    def renamed(self, names: tuple[str, ...]) -> Table:
+        """Return the same columns with other names."""
+        return Table(
+            names,
+            self.n_rows,
+            lambda index: replace(self.column(index), name=names[index]),
+            named=True,
+            numbers=self.numbers,
+            number_places=sorted(self.line_of),
+        )
+
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Read a data frame or an array, and check it as scikit-learn does.

@@ -19,7 +19,7 @@ from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
 from surtree.scores.validation import Validation
 from surtree.status import Status
-from surtree.tree.resolve import fitted
+from surtree.tree.resolve import fitted, shown_model
 from surtree.tree.tree import Tree
 
 # Parameters that no result depends on, as far as the search was completed.
@@ -183,6 +183,7 @@ def read_findings(model: Any) -> Findings:
     shown = fitted(model)
     if isinstance(shown, Tree):
         return Findings(shown)
+    model = shown_model(model)
     if isinstance(model, SurTreeCV):
         found = _of_search(shown, type(model).__name__, model.status_)
         return replace(found, parameters=_parameters(model))
