@@ -41,7 +41,7 @@ from surtree.status import Status, first_unproven, warn_of_limit
 from surtree.survival.baseline import Baseline, nelson_aalen
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
-from surtree.survival.step_function import StepFunction
+from surtree.survival.step_function import StepFunction, beyond_follow_up, read_times
 from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree
@@ -241,7 +241,7 @@ class SurTreeBag(SurvivalEstimator):
         return self._risk(self._read(X))
 
     def predict_survival_function(
-        self, X: Any, *, return_array: bool = False
+        self, X: Any, *, return_array: bool = False, times: ArrayLike | None = None
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row: the mean of those of its leaves.
 
@@ -255,12 +255,15 @@ class SurTreeBag(SurvivalEstimator):
         return_array : bool, default=False
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
+        times : array of shape (n_times,), optional
+            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
+            after the last follow-up, with a `BeyondFollowUpWarning`.
         """
-        values = self._average(self._read(X), lambda curve: curve.survival)
-        return values if return_array else self._functions(values, before=1.0)
+        leaves = self._leaves(self._read(X))
+        return self._curves(leaves, lambda curve: curve.survival, 1.0, return_array, times)
 
     def predict_cumulative_hazard_function(
-        self, X: Any, *, return_array: bool = False
+        self, X: Any, *, return_array: bool = False, times: ArrayLike | None = None
     ) -> NDArray[np.object_] | Floats:
         """Return the cumulative hazard function of each row: the mean of those of its leaves.
 
@@ -271,9 +274,12 @@ class SurTreeBag(SurvivalEstimator):
         return_array : bool, default=False
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
+        times : array of shape (n_times,), optional
+            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
+            after the last follow-up, with a `BeyondFollowUpWarning`.
         """
-        values = self._average(self._read(X), lambda curve: curve.cumulative_hazard)
-        return values if return_array else self._functions(values, before=0.0)
+        leaves = self._leaves(self._read(X))
+        return self._curves(leaves, lambda curve: curve.cumulative_hazard, 0.0, return_array, times)
 
     def predict_median(self, X: Any) -> Floats:
         """Return the predicted median survival time of each row.
@@ -288,7 +294,8 @@ class SurTreeBag(SurvivalEstimator):
         array of shape (n_samples,)
             Infinity where survival never falls to one half, as far as rows were followed.
         """
-        survival = self._average(self._read(X), lambda curve: curve.survival)
+        leaves, known = self._leaves(self._read(X)), self.unique_times_
+        survival = average_curves(self.trees_, leaves, known, lambda curve: curve.survival)
         return np.array([median_time(self.unique_times_, values) for values in survival])
 
     def loss(
@@ -457,13 +464,24 @@ class SurTreeBag(SurvivalEstimator):
     def _leaves(self, table: Table) -> NDArray[np.intp]:
         return np.stack([find_leaves(tree, table) for tree in self.trees_], axis=1)
 
-    def _average(self, table: Table, curve_of_leaf: Callable[[LeafCurve], StepFunction]) -> Floats:
-        return average_curves(self.trees_, self._leaves(table), self.unique_times_, curve_of_leaf)
-
-    def _functions(self, values: Floats, before: float) -> NDArray[np.object_]:
-        domain = (0.0, self.baseline_.last_time)
+    def _curves(
+        self,
+        leaves: NDArray[np.intp],
+        curve_of_leaf: Callable[[LeafCurve], StepFunction],
+        before: float,
+        return_array: bool,
+        times: ArrayLike | None,
+    ) -> NDArray[np.object_] | Floats:
+        """Return the average curve of each row, or its values at given times or at all steps."""
+        asked = self.unique_times_ if times is None else read_times(times)
+        values = average_curves(self.trees_, leaves, asked, curve_of_leaf)
+        end = self.baseline_.last_time
+        if times is not None:
+            values[:, beyond_follow_up(asked, end, stacklevel=4)] = np.nan
+        if return_array or times is not None:
+            return values
         functions = np.empty(len(values), dtype=object)
-        functions[:] = [StepFunction(self.unique_times_, line, before, domain) for line in values]
+        functions[:] = [StepFunction(asked, one, before, (0.0, end)) for one in values]
         return functions
 
 

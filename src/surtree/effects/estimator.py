@@ -36,9 +36,10 @@ from surtree.solver.problem import ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.survival.confidence import LEVEL
 from surtree.survival.objective import Objective
-from surtree.survival.step_function import StepFunction
+from surtree.survival.step_function import curves_of_rows
 from surtree.survival.treatment import ArmContrasts, ArmHazards
 from surtree.tree.arms import LeafEffect, arm_curve, arms_of, hazard_ratios, leaf_effects
+from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.rows import find_leaves
 
 Aim = Literal["effect", "both"]
@@ -275,7 +276,12 @@ class EffectTree(SurTree):
         return np.asarray(self.tree_.prediction[arm, find_leaves(self.tree_, table)])
 
     def predict_survival_function(  # type: ignore[override]
-        self, X: Any, treatment: Any, *, return_array: bool = False
+        self,
+        X: Any,
+        treatment: Any,
+        *,
+        return_array: bool = False,
+        times: ArrayLike | None = None,
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row in an arm.
 
@@ -285,24 +291,33 @@ class EffectTree(SurTree):
             The same columns as in `fit`.
         treatment : label, or array of shape (n_samples,)
             One arm for all rows, or the arm of each.
-        return_array : bool, default=False
+        return_array, times : optional
             As in `SurTree`.
         """
         table = self._read(X)
-        return self._arm_curves(table, treatment, "survival", return_array)
+        curves, index = self._arm_curves(table, treatment)
+        survival = [curve.survival for curve in curves]
+        return curves_of_rows(survival, index, return_array, times)
 
     def predict_cumulative_hazard_function(  # type: ignore[override]
-        self, X: Any, treatment: Any, *, return_array: bool = False
+        self,
+        X: Any,
+        treatment: Any,
+        *,
+        return_array: bool = False,
+        times: ArrayLike | None = None,
     ) -> NDArray[np.object_] | Floats:
         """Return the cumulative hazard function of each row in an arm.
 
         Parameters
         ----------
-        X, treatment, return_array
+        X, treatment, return_array, times
             As in `predict_survival_function`.
         """
         table = self._read(X)
-        return self._arm_curves(table, treatment, "cumulative_hazard", return_array)
+        curves, index = self._arm_curves(table, treatment)
+        hazard = [curve.cumulative_hazard for curve in curves]
+        return curves_of_rows(hazard, index, return_array, times)
 
     def predict_median(self, X: Any, treatment: Any) -> Floats:  # type: ignore[override]
         """Return the predicted median survival time of each row in an arm.
@@ -386,22 +401,16 @@ class EffectTree(SurTree):
         ratios = hazard_ratios(self.tree_)[:, find_leaves(self.tree_, table)]
         return np.asarray(ratios[0] if len(ratios) == 1 else ratios.T)
 
-    def _arm_curves(
-        self, table: Table, treatment: Any, name: str, return_array: bool
-    ) -> NDArray[np.object_] | Floats:
+    def _arm_curves(self, table: Table, treatment: Any) -> tuple[list[LeafCurve], NDArray[np.intp]]:
+        """Return the curve of each leaf and arm, and the position of that of each row."""
         arm = number_arms(treatment, table.n_rows, self.arms_)
         n_arms = len(self.arms_)
-        curves: list[StepFunction] = [
-            getattr(arm_curve(self.tree_, leaf, place), name)
+        curves = [
+            arm_curve(self.tree_, leaf, place)
             for leaf in self.tree_.leaves.tolist()
             for place in range(n_arms)
         ]
-        place = self._leaf_index(table) * n_arms + arm
-        if return_array:
-            return np.asarray(np.stack([curve.y for curve in curves])[place])
-        shared = np.empty(len(curves), dtype=object)
-        shared[:] = curves
-        return np.asarray(shared[place])
+        return curves, np.asarray(self._leaf_index(table) * n_arms + arm)
 
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
