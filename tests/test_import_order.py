@@ -28,6 +28,7 @@ ROOMS = (
     "metrics",
     "scores",
     "solver",
+    "verbose",
     "cuts",
     "tree",
     "fitting",

@@ -31,6 +31,7 @@ from surtree.parameters import (
     require_leaf_curve,
     require_not_negative,
     require_shrinkage,
+    require_verbose,
     require_whole,
 )
 from surtree.scores import HeldOutScores, SizeScores, Validation
@@ -47,13 +48,13 @@ from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.model_file import read_model, write_model
 from surtree.tree.resolve import tree_of
 from surtree.tree.size import Size
+from surtree.verbose import searching
 
 Model = TypeVar("Model", bound="SurTree")
 
 
 class OtherKindError(ValueError):
     """The error of a file that is sound, and of a model of another class."""
-
 
 
 # Seconds of a time limit that are kept for building the trees: in all, and for each row.
@@ -119,6 +120,8 @@ class SurTree(TreeEstimator):
         and its ``lower_bound``. Where it returns something true, the search ends with the best
         tree so far and the status "interrupted". While a lazy table is read it is called too, with
         what is read in ``reading``; there is no tree yet then, and `fit` raises KeyboardInterrupt.
+    verbose : int, default=0
+        1 to write a line on standard error that says how far the search is.
 
     Attributes
     ----------
@@ -232,6 +235,7 @@ class SurTree(TreeEstimator):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
         progress: ProgressHook | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
@@ -249,6 +253,7 @@ class SurTree(TreeEstimator):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.progress = progress
+        self.verbose = verbose
 
     def fit(
         self,
@@ -323,12 +328,11 @@ class SurTree(TreeEstimator):
             # Without time left, the search ends at once.
             time_limit = max(time_limit - before - _afterwards(time_limit, n_rows), 1e-9)
         known = None if init is None else nearest_topology(tree_of(init), problem)
-        path = find_path(
-            problem,
-            SearchSettings(
-                limits, time_limit, self.n_jobs, self.memory_limit, self.progress, known
-            ),
-        )
+        with searching("Searching", self.verbose, self.progress, time_limit) as progress:
+            path = find_path(
+                problem,
+                SearchSettings(limits, time_limit, self.n_jobs, self.memory_limit, progress, known),
+            )
         adopt_size(self, problem, path, choose_size(self, path))
         if self.status_ == "time_limit":
             unread = f"; {problem.n_unread} columns were not even read" if problem.n_unread else ""
@@ -361,7 +365,7 @@ class SurTree(TreeEstimator):
             )
         source = source_of(X)
         names = target_names(y, sample_weight, entry, source.names)
-        reader = Reader(source, n_threads(self.n_jobs), self.progress)
+        reader = Reader(source, n_threads(self.n_jobs), self.progress, self.verbose)
         return read_problem(self, RelativeRisk(float(self.shrinkage)), limits, names, reader)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -422,8 +426,8 @@ class SurTree(TreeEstimator):
         return model
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """Return the parameters as plain values; a hook is code, and is left out."""
-        return plain_parameters(self.get_params() | {"progress": None})
+        """Return the parameters as plain values."""
+        return plain_parameters(self.get_params())
 
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
@@ -471,6 +475,7 @@ def check_parameters(model: SurTree) -> Limits:
     if model.memory_limit is not None:
         require_whole("memory_limit", model.memory_limit, 0)
     require_hook(model.progress)
+    require_verbose(model.verbose)
     require_leaf_curve(model.leaf_curve)
     read_time_limit(model.time_limit)
     return model._limits_type(

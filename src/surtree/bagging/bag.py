@@ -35,6 +35,7 @@ from surtree.parameters import (
     require_hook,
     require_jobs,
     require_random_state,
+    require_verbose,
     require_whole,
 )
 from surtree.status import Status, first_unproven, warn_of_limit
@@ -45,6 +46,7 @@ from surtree.survival.step_function import StepFunction, beyond_follow_up, read_
 from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree
+from surtree.verbose import counting
 
 
 class SurTreeBag(SurvivalEstimator):
@@ -79,6 +81,8 @@ class SurTreeBag(SurvivalEstimator):
         Where the samples come from. None is different every time.
     progress : callable, optional
         Called with a `FoldProgress` after each tree.
+    verbose : int, default=0
+        1 to write a line on standard error that says how many trees are done.
     n_jobs : int or None, default=None
         How many trees to fit at the same time, through joblib: in threads, unless
         ``joblib.parallel_config`` names another backend. The result does not depend on it.
@@ -149,6 +153,7 @@ class SurTreeBag(SurvivalEstimator):
         random_state: int | np.random.RandomState | None = 0,
         progress: Callable[[FoldProgress], object] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -168,6 +173,7 @@ class SurTreeBag(SurvivalEstimator):
         self.random_state = random_state
         self.progress = progress
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self,
@@ -212,13 +218,12 @@ class SurTreeBag(SurvivalEstimator):
         encoder = encoder_of(self)
         binned = encoder.fit_encode(table, weight, sums, share=target.share)
         rows = BagRows(table.take(present), target, weight[present], encoder, binned)
-        found = self._run(
-            rows,
-            (
-                draw_sample(random, group, target)
-                for random in spawn_generators(self.random_state, int(self.n_estimators))
-            ),
+        samples = (
+            draw_sample(random, group, target)
+            for random in spawn_generators(self.random_state, int(self.n_estimators))
         )
+        with counting("Bagging", "trees", self.verbose, self.progress) as progress:
+            found = self._run(rows, samples, progress)
         self.trees_ = tuple(one.tree for one in found)
         self.status_ = first_unproven([one.status for one in found])
         self.oob_risk_ = np.full(table.n_rows, np.nan)
@@ -405,13 +410,20 @@ class SurTreeBag(SurvivalEstimator):
         require_random_state(self.random_state)
         require_jobs(self.n_jobs)
         require_hook(self.progress)
+        require_verbose(self.verbose)
 
     def _tree(self) -> SurTree:
         """Return a SurTree with the parameters that both have and mean the same."""
         shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
-        return SurTree(**{name: getattr(self, name) for name in shared - {"n_jobs", "progress"}})
+        own = {"n_jobs", "progress", "verbose"}
+        return SurTree(**{name: getattr(self, name) for name in shared - own})
 
-    def _run(self, rows: BagRows, samples: Iterable[Counts]) -> list[SampleTree]:
+    def _run(
+        self,
+        rows: BagRows,
+        samples: Iterable[Counts],
+        progress: Callable[[FoldProgress], object] | None,
+    ) -> list[SampleTree]:
         """Return what each sample says, in their order."""
         start, template = perf_counter(), self._tree()
         # Not every joblib backend can return results as they are done, so that is used only if
@@ -419,7 +431,7 @@ class SurTreeBag(SurvivalEstimator):
         parallel = Parallel(
             n_jobs=self.n_jobs,
             prefer="threads",
-            return_as="list" if self.progress is None else "generator_unordered",
+            return_as="list" if progress is None else "generator_unordered",
         )
         found: dict[int, SampleTree] = {}
         for number, one in parallel(
@@ -427,9 +439,9 @@ class SurTreeBag(SurvivalEstimator):
             for number, counts in enumerate(samples)
         ):
             found[number] = one
-            if self.progress is not None:
+            if progress is not None:
                 seconds = perf_counter() - start
-                self.progress(FoldProgress(len(found), int(self.n_estimators), seconds))
+                progress(FoldProgress(len(found), int(self.n_estimators), seconds))
         return [found[number] for number in sorted(found)]
 
     def _score_out_of_bag(self, rows: BagRows, risk: Floats) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from surtree._types import Floats
-from surtree.files.model import damaged, digest, parse_model, plain_value
+from surtree.files.model import damaged, digest, parse_model, plain_parameters
 from surtree.files.schema import (
     Check,
     Number,
@@ -24,7 +24,8 @@ from surtree.files.schema import (
 )
 from surtree.files.writing import write_text
 from surtree.status import STATUSES
-from surtree.tree.model_validate import faults_of_columns, plain_parameters
+from surtree.tree.model_validate import faults_of_columns
+from surtree.tree.model_validate import plain_parameters as check_parameters
 from surtree.tree.tree import Tree, read_baseline, save_baseline
 
 FORMAT = "surtree.bag"
@@ -36,7 +37,7 @@ _risk = Number("a number, zero or more", 0.0)
 _FIELDS: dict[str, Check] = {
     "format": anything,
     "version": anything,
-    "parameters": plain_parameters,
+    "parameters": check_parameters,
     "columns": optional(list_of(text)),
     "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
     "status": one_of(*STATUSES),
@@ -60,14 +61,14 @@ def write_bag(bag: Any, path: Path) -> None:
     path : Path
         Where to write.
     """
-    parameters = {name: plain_value(value) for name, value in bag.get_params().items()}
+    parameters = plain_parameters(bag.get_params())
     if not isinstance(parameters["random_state"], int):
         parameters["random_state"] = None
     names = getattr(bag, "feature_names_in_", None)
     saved = {
         "format": FORMAT,
         "version": VERSION,
-        "parameters": parameters | {"progress": None},
+        "parameters": parameters,
         "columns": None if names is None else names.tolist(),
         "n_columns": bag.n_features_in_,
         "status": bag.status_,

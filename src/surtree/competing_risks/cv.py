@@ -48,7 +48,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
         As in `CompetingRisksTree`.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
-    time_limit, memory_limit, progress, n_jobs : optional
+    time_limit, memory_limit, progress, n_jobs, verbose : optional
         As in `SurTreeCV`.
 
     Attributes
@@ -93,6 +93,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
         memory_limit: int | None = None,
         progress: Callable[[FoldProgress], object] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             max_depth,
@@ -114,6 +115,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
             memory_limit=memory_limit,
             progress=progress,
             n_jobs=n_jobs,
+            verbose=verbose,
         )
         self.causes = causes
 

@@ -41,6 +41,7 @@ from surtree.survival.treatment import ArmContrasts, ArmHazards
 from surtree.tree.arms import LeafEffect, arm_curve, arms_of, hazard_ratios, leaf_effects
 from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.rows import find_leaves
+from surtree.verbose import searching
 
 Aim = Literal["effect", "both"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
@@ -73,7 +74,7 @@ class EffectTree(SurTree):
         with "both", at the risk of the leaf with "effect", where it draws effects towards none.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
-    leaf_curve, time_limit, n_jobs, memory_limit, progress : optional
+    leaf_curve, time_limit, n_jobs, memory_limit, progress, verbose : optional
         As in `SurTree`.
 
     Attributes
@@ -140,6 +141,7 @@ class EffectTree(SurTree):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
         progress: ProgressHook | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             max_depth,
@@ -158,6 +160,7 @@ class EffectTree(SurTree):
             n_jobs=n_jobs,
             memory_limit=memory_limit,
             progress=progress,
+            verbose=verbose,
         )
         self.objective = objective
         self.min_events_arm = min_events_arm
@@ -194,10 +197,11 @@ class EffectTree(SurTree):
         if time_left is not None:
             time_left -= perf_counter() - start + min(AFTERWARDS, time_left / 10)
             time_left = max(time_left, 1e-9)
-        path = find_path(
-            problem,
-            SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, self.progress),
-        )
+        with searching("Searching", self.verbose, self.progress, time_left) as progress:
+            path = find_path(
+                problem,
+                SearchSettings(limits, time_left, self.n_jobs, self.memory_limit, progress),
+            )
         adopt_size(self, problem, path, choose_size(self, path))
         self.heterogeneity_ = self.correction_ = None
         warn_unless_randomised(problem, stacklevel=3)

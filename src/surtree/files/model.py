@@ -92,8 +92,12 @@ def digest(saved: dict[str, Any]) -> str:
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an estimator as JSON can hold them."""
-    return {name: plain_value(value) for name, value in parameters.items()}
+    """Return the parameters of an estimator as JSON can hold them.
+
+    A hook is code, and is left out; what is printed is no matter of a model.
+    """
+    plain = {name: plain_value(value) for name, value in parameters.items() if name != "verbose"}
+    return plain | {"progress": None}
 
 
 def plain_value(value: Any) -> Any:

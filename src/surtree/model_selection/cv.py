@@ -51,12 +51,14 @@ from surtree.parameters import (
     require_hook,
     require_jobs,
     require_shrinkage,
+    require_verbose,
     require_whole,
 )
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, is_as_good
 from surtree.scores.validation import Validation
 from surtree.status import Status, first_unproven, warn_of_limit
+from surtree.verbose import counting
 
 Result = TypeVar("Result")
 
@@ -102,6 +104,9 @@ class SurTreeCV(TreeEstimator):
         As in `SurTree`; the limits are those of each search.
     progress : callable, optional
         Called with a `FoldProgress` after each fold.
+    verbose : int, default=0
+        1 to write a line on standard error that says how many folds are done, and then how far the
+        fit on all rows is.
     n_jobs : int or None, default=None
         How many folds to score at the same time, each with one thread, and the number of threads
         of the fit on all rows. Folds run through joblib: in threads, unless
@@ -194,6 +199,7 @@ class SurTreeCV(TreeEstimator):
         memory_limit: int | None = None,
         progress: Callable[[FoldProgress], object] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
@@ -214,6 +220,7 @@ class SurTreeCV(TreeEstimator):
         self.memory_limit = memory_limit
         self.progress = progress
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self,
@@ -280,7 +287,9 @@ class SurTreeCV(TreeEstimator):
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
         positions = self._split(rows)
         score = partial(score_fold, self._tree(), self._shrinkages(), sizes, scorer)
-        self._choose(sizes, self._run(rows, positions, score, self.progress))
+        with counting("Tuning", "folds", self.verbose, self.progress) as progress:
+            folds = self._run(rows, positions, score, progress)
+        self._choose(sizes, folds)
         for stale in ("best_estimator_", "tree_", "held_out_"):
             if hasattr(self, stale):
                 delattr(self, stale)
@@ -289,7 +298,7 @@ class SurTreeCV(TreeEstimator):
             with warnings.catch_warnings():
                 # There is one warning for all searches.
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                fitted = clone(best).set_params(n_jobs=self.n_jobs)
+                fitted = clone(best).set_params(n_jobs=self.n_jobs, verbose=self.verbose)
                 fitted = fitted.fit(X, y, weight, entry, id=id)
             if measured:
                 measures = self._run(rows, positions, partial(measure_fold, best))
@@ -452,7 +461,7 @@ class SurTreeCV(TreeEstimator):
     def _tree(self) -> SurTree:
         """Return a tree with the parameters that both have and mean the same."""
         shared = self._tree_type().get_params().keys() & self.get_params(deep=False).keys()
-        own = {"n_jobs", "progress", "shrinkage"}
+        own = {"n_jobs", "progress", "verbose", "shrinkage"}
         return self._tree_type(**{name: getattr(self, name) for name in shared - own})
 
     def _shrinkages(self) -> list[float]:
@@ -474,6 +483,7 @@ class SurTreeCV(TreeEstimator):
         self._shrinkages()
         require_jobs(self.n_jobs)
         require_hook(self.progress)
+        require_verbose(self.verbose)
         require_flag("refit", self.refit)
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {RULES}; got {self.rule!r}.")
