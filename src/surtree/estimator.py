@@ -167,8 +167,9 @@ class SurTree(TreeEstimator):
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : array of str
-        The names of the columns, where the table has names and all are texts. Else columns are
-        called x0, x1, ... in rules.
+        The names of the columns, where the table has names and all are texts. Other names, such as
+        numbers, are shown in rules as texts; columns without names, or numbered from zero, are
+        called x0, x1, ... there.
 
     Notes
     -----

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from surtree._types import Floats
+from surtree.data.names import load_columns, save_columns
 from surtree.files.model import damaged, digest, parse_model, plain_parameters
 from surtree.files.schema import (
     Check,
     Number,
     anything,
+    flag,
     list_of,
     one_of,
     optional,
@@ -47,7 +49,7 @@ _FIELDS: dict[str, Check] = {
     "oob_loss": optional(_number),
     "trees": list_of(anything),
 }
-BAG_FORMATS = {1: record(_FIELDS, also={"digest": text})}
+BAG_FORMATS = {1: record(_FIELDS, also={"digest": text, "columns_are_texts": flag})}
 
 
 def write_bag(bag: Any, path: Path) -> None:
@@ -64,13 +66,11 @@ def write_bag(bag: Any, path: Path) -> None:
     parameters = plain_parameters(bag.get_params())
     if not isinstance(parameters["random_state"], int):
         parameters["random_state"] = None
-    names = getattr(bag, "feature_names_in_", None)
     saved = {
         "format": FORMAT,
         "version": VERSION,
         "parameters": parameters,
-        "columns": None if names is None else names.tolist(),
-        "n_columns": bag.n_features_in_,
+        **save_columns(bag),
         "status": bag.status_,
         "baseline": save_baseline(bag.baseline_),
         "oob_risk": [_or_none(risk) for risk in bag.oob_risk_.tolist()],
@@ -106,7 +106,7 @@ def read_bag(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except ValueError as error:
         raise damaged(path, error) from None
     attributes = {
-        "n_features_in_": saved["n_columns"],
+        **load_columns(saved),
         "status_": saved["status"],
         "baseline_": baseline,
         "oob_risk_": _floats(saved["oob_risk"]),
@@ -114,8 +114,6 @@ def read_bag(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         "oob_loss_": float(_floats([saved["oob_loss"]])[0]),
         "trees_": trees,
     }
-    if saved["columns"] is not None:
-        attributes["feature_names_in_"] = np.array(saved["columns"], dtype=object)
     if saved.pop("digest", None) != digest(saved):
         unknown = np.full(len(saved["oob_risk"]), np.nan)
         attributes |= {"status_": "edited", "oob_risk_": unknown}

@@ -26,6 +26,7 @@ from surtree.cuts.cut_list import Cuts
 from surtree.cuts.given import GivenThresholds, given_for, require_names, require_thresholds
 from surtree.cuts.quantile_block import QuantileColumn, quantile_columns
 from surtree.cuts.unseen import warn_of_unseen
+from surtree.data.names import remember_columns
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_target, read_weights, require_events
 from surtree.exact import Terms
@@ -213,9 +214,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         require_names(self.thresholds, table.names)
-        self.n_features_in_ = table.n_columns
-        if table.named:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
+        remember_columns(self, table.names, named=table.named, texts=table.texts)
         counted = weight > 0
         if not counted.all():
             table, weight = table.take(np.flatnonzero(counted)), weight[counted]

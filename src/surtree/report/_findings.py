@@ -10,6 +10,7 @@ from surtree.audit.result import Audit
 from surtree.cuts.categories import MOST_FOR_SUBSETS
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder
+from surtree.data.names import column_names
 from surtree.display.labels import Labels
 from surtree.effects import EffectCorrection, HeterogeneityTest
 from surtree.estimator import SurTree
@@ -316,11 +317,11 @@ def _columns(model: Any) -> tuple[ColumnCuts, ...]:
     # Some heuristics find cuts in every node, and have no list of them.
     if not hasattr(model, "encoder_"):
         return ()
-    names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])
+    names = column_names(model)
     cuts: list[list[Cut]] = [[] for _ in names]
     for cut in model.encoder_.cuts_:
         cuts[cut.column].append(cut)
     return tuple(
-        ColumnCuts(str(name), float(share), tuple(found))
+        ColumnCuts(name, float(share), tuple(found))
         for name, share, found in zip(names, model.feature_importances_, cuts, strict=True)
     )
