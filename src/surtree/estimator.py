@@ -395,7 +395,7 @@ class SurTree(TreeEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the estimator that `save` wrote.
+        """Return the estimator that `save` wrote; `surtree.load` reads models of any class.
 
         Parameters
         ----------

@@ -365,7 +365,7 @@ class SurTreeBag(SurvivalEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the bag that `save` wrote.
+        """Return the bag that `save` wrote; `surtree.load` reads models of any class.
 
         Parameters
         ----------
