@@ -415,8 +415,7 @@ class SurTreeBag(SurvivalEstimator):
     def _tree(self) -> SurTree:
         """Return a SurTree with the parameters that both have and mean the same."""
         shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
-        own = {"n_jobs", "progress", "verbose"}
-        return SurTree(**{name: getattr(self, name) for name in shared - own})
+        return SurTree(**{name: getattr(self, name) for name in shared - {"n_jobs", "progress"}})
 
     def _run(
         self,

@@ -153,7 +153,7 @@ def correct_effects(
     """
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)
-    template = clone(model).set_params(progress=None, verbose=0)
+    template = clone(model).set_params(progress=None)
     data, labels = read_trial(template, X, y, treatment, sample_weight, entry, id, stacklevel=4)
     problem = make_problem(encoder_of(template), data)
     limits = arm_limits(template, len(labels))

@@ -298,7 +298,7 @@ class SurTreeCV(TreeEstimator):
             with warnings.catch_warnings():
                 # There is one warning for all searches.
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                fitted = clone(best).set_params(n_jobs=self.n_jobs, verbose=self.verbose)
+                fitted = clone(best).set_params(n_jobs=self.n_jobs)
                 fitted = fitted.fit(X, y, weight, entry, id=id)
             if measured:
                 measures = self._run(rows, positions, partial(measure_fold, best))
@@ -461,7 +461,7 @@ class SurTreeCV(TreeEstimator):
     def _tree(self) -> SurTree:
         """Return a tree with the parameters that both have and mean the same."""
         shared = self._tree_type().get_params().keys() & self.get_params(deep=False).keys()
-        own = {"n_jobs", "progress", "verbose", "shrinkage"}
+        own = {"n_jobs", "progress", "shrinkage"}
         return self._tree_type(**{name: getattr(self, name) for name in shared - own})
 
     def _shrinkages(self) -> list[float]:
