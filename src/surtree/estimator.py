@@ -121,7 +121,8 @@ class SurTree(TreeEstimator):
         tree so far and the status "interrupted". While a lazy table is read it is called too, with
         what is read in ``reading``; there is no tree yet then, and `fit` raises KeyboardInterrupt.
     verbose : int, default=0
-        1 to write a line on standard error that says how far the search is.
+        1 to write a line on standard error that says how far the search is. As with a ``progress``
+        hook, a long search then begins with heuristics, so that there is a loss to show.
 
     Attributes
     ----------
