@@ -47,7 +47,7 @@ class _Fitted:
 
 
 def _tuned_tree(outer: Outer, case: EnsembleCase) -> _Fitted:
-    search = SurTreeCV(**ONE).fit(outer.X_train, outer.y_train)
+    search = SurTreeCV(max_depth=4, **ONE).fit(outer.X_train, outer.y_train)
     return _Fitted(search, lambda X: X, len(outer.y_train))
 
 

@@ -108,7 +108,8 @@ def _about(rows: pd.DataFrame) -> list[str]:
     return [
         f"- Folds of seed {rows['seed'].max()}, stratified by event. The defaults of `SurTreeBag` "
         "(depth 4, shrinkage 1) were chosen on other folds of the same tables.",
-        "- `tuned tree`: `SurTreeCV()`, which chooses depth up to 4, splits and shrinkage by ten "
+        "- `tuned tree`: `SurTreeCV(max_depth=4)`, which chooses depth up to 4, splits and "
+        "shrinkage by ten "
         f"folds. `bag`: `SurTreeBag({rows['trees'].max()})`. Both see columns as they are, and "
         "cut them at ten quantiles.",
         f"- Of scikit-survival, each with {rows['trees'].max()} trees: `RandomSurvivalForest` with "

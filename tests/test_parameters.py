@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -10,7 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surtree import EventStratifiedKFold, SurTree, SurTreeCV, audit_tree, cost_complexity_path
+from surtree import (
+    CompetingRisksTree,
+    CompetingRisksTreeCV,
+    EventStratifiedKFold,
+    SurTree,
+    SurTreeCV,
+    audit_tree,
+    cost_complexity_path,
+)
+from surtree.cli._fit import fit
+from surtree.cli._validate import validate
 from surtree.cuts.encoder import Encoder
 from surtree.datasets import make_survival_tree_data
 from surtree.export import export_text
@@ -136,3 +147,12 @@ def test_more_jobs_than_folds():
 def test_a_split_that_must_be_worth_more_than_everything():
     for estimator in (SurTree, GreedyTree, LocalSearchTree):
         assert estimator(max_depth=2, ccp_alpha=1e308).fit(X, Y).tree_.n_leaves == 1
+
+
+def test_every_way_to_one_tree_has_the_same_depth_by_default():
+    of_commands = [
+        inspect.signature(command).parameters["max_depth"].default for command in (fit, validate)
+    ]
+    models = (SurTree, SurTreeCV, CompetingRisksTree, CompetingRisksTreeCV, GreedyTree)
+    depths = [model().max_depth for model in (*models, LocalSearchTree)]
+    assert {*depths, *of_commands} == {3}

@@ -6,8 +6,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from sklearn.pipeline import make_pipeline
 
-from surtree import SurTree, evaluate, validate
+from surtree import SurTree, SurTreeBag, SurTreeCV, evaluate, validate
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_calibration, plot_decision_curve, plot_stability
 
@@ -72,3 +73,34 @@ def test_what_is_not_there_is_said():
         plot_calibration(past)
     ax = pyplot.figure().subplots()
     assert plot_calibration(late, ax) is ax
+
+
+PLOTS = (plot_calibration, plot_stability, plot_decision_curve)
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.__name__)
+def test_a_validated_model_is_drawn_as_its_validation(plot, found):
+    search = SurTreeCV(max_depth=1, cv=2).fit(X, Y)
+    pipe = make_pipeline("passthrough", SurTree(max_depth=1)).fit(X, Y)
+    for model, owner in ((search, search), (search.best_estimator_, search), (pipe, pipe[-1])):
+        owner.validation_ = None
+        with pytest.raises(ValueError, match=r"was not validated: pass what validate\(model, X, y"):
+            plot(model)
+        owner.validation_ = found
+        drawn, expected = (
+            [list(line.get_ydata()) for line in plot(one).get_lines()] for one in (model, found)
+        )
+        assert drawn == expected
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.__name__)
+def test_what_keeps_no_validation_is_told_to_validate(plot):
+    for model in (SurTree(), SurTreeCV(), SurTreeBag(1, max_depth=1).fit(X, Y), "model"):
+        with pytest.raises(ValueError, match="was not validated"):
+            plot(model)
+
+
+def test_an_evaluation_has_no_stability():
+    other = evaluate(SurTree(max_depth=1).fit(X, Y), X, Y, n_bootstraps=2)
+    with pytest.raises(ValueError, match="plot_stability draws what validate says"):
+        plot_stability(other)

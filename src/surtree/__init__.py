@@ -31,6 +31,7 @@ from surtree.effects import (
     heterogeneity_test,
 )
 from surtree.estimator import SurTree
+from surtree.loading import load
 from surtree.model_selection import (
     CostComplexityPath,
     FoldProgress,
@@ -149,6 +150,7 @@ __all__ = [
     "leaf_curves",
     "leaf_incidence",
     "leaf_incidence_band",
+    "load",
     "read_r_tree",
     "target",
     "validate",

@@ -27,7 +27,7 @@ from surtree.streaming.outcomes import find_outcomes
 from surtree.streaming.predict import lazy_loss, route
 from surtree.streaming.rows import target_names
 from surtree.survival.objective import Objective, RelativeRisk
-from surtree.survival.step_function import StepFunction
+from surtree.survival.step_function import StepFunction, curves_of_rows
 from surtree.tree.along import read_pieces, survival_along
 from surtree.tree.curves import leaf_curves
 from surtree.tree.leaf_curve import LeafCurve
@@ -164,7 +164,7 @@ class TreeEstimator(SurvivalEstimator):
         ).cindex
 
     def predict_survival_function(
-        self, X: Any, *, return_array: bool = False
+        self, X: Any, *, return_array: bool = False, times: ArrayLike | None = None
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row: the probability of no event until a time.
 
@@ -180,14 +180,25 @@ class TreeEstimator(SurvivalEstimator):
         return_array : bool, default=False
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
+        times : array of shape (n_times,), optional
+            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
+            after the last follow-up, with a `BeyondFollowUpWarning`.
+
+        Examples
+        --------
+        >>> from surtree import SurTree
+        >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
+        >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
+        >>> model.predict_survival_function([[0], [1]], times=[1, 2]).round(2).tolist()
+        [[0.85, 0.69], [0.55, 0.25]]
         """
         leaves = self._route(X)
-        return self._curves_of_leaves(
-            leaves, [curve.survival for curve in self._leaf_curves()], return_array
-        )
+        index = self._leaf_index(leaves)
+        curves = [curve.survival for curve in self._leaf_curves()]
+        return curves_of_rows(curves, index, return_array, times)
 
     def predict_cumulative_hazard_function(
-        self, X: Any, *, return_array: bool = False
+        self, X: Any, *, return_array: bool = False, times: ArrayLike | None = None
     ) -> NDArray[np.object_] | Floats:
         """Return the cumulative hazard function of each row.
 
@@ -198,11 +209,14 @@ class TreeEstimator(SurvivalEstimator):
         return_array : bool, default=False
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
+        times : array of shape (n_times,), optional
+            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
+            after the last follow-up, with a `BeyondFollowUpWarning`.
         """
         leaves = self._route(X)
-        return self._curves_of_leaves(
-            leaves, [curve.cumulative_hazard for curve in self._leaf_curves()], return_array
-        )
+        index = self._leaf_index(leaves)
+        curves = [curve.cumulative_hazard for curve in self._leaf_curves()]
+        return curves_of_rows(curves, index, return_array, times)
 
     def predict_median(self, X: Any) -> Floats:
         """Return the predicted median survival time of each row.
@@ -218,7 +232,7 @@ class TreeEstimator(SurvivalEstimator):
             Infinity where survival never falls to one half, as far as rows were followed.
         """
         leaves = self._route(X)
-        leaf_index = np.searchsorted(self.tree_.leaves, leaves)
+        leaf_index = self._leaf_index(leaves)
         return np.array([curve.median for curve in self._leaf_curves()])[leaf_index]
 
     def predict_survival_along(
@@ -427,24 +441,9 @@ class TreeEstimator(SurvivalEstimator):
     def _leaf_curves(self) -> tuple[LeafCurve, ...]:
         return leaf_curves(self.tree_)
 
-    def _leaf_index(self, table: Table) -> NDArray[np.intp]:
-        """Return, for each row, the position of its leaf among the leaves."""
-        return np.searchsorted(self.tree_.leaves, find_leaves(self.tree_, table))
-
-    def _curves_of_rows(
-        self, table: Table, curves: list[StepFunction], return_array: bool
-    ) -> NDArray[np.object_] | Floats:
-        return self._curves_of_leaves(find_leaves(self.tree_, table), curves, return_array)
-
-    def _curves_of_leaves(
-        self, leaves: NDArray[np.intp], curves: list[StepFunction], return_array: bool
-    ) -> NDArray[np.object_] | Floats:
-        leaf_index = np.searchsorted(self.tree_.leaves, leaves)
-        if return_array:
-            return np.stack([curve.y for curve in curves])[leaf_index]
-        shared = np.empty(len(curves), dtype=object)
-        shared[:] = curves
-        return shared[leaf_index]
+    def _leaf_index(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the position of each row's leaf among the leaves."""
+        return np.searchsorted(self.tree_.leaves, leaves)
 
 
 def _objects(functions: list[StepFunction]) -> NDArray[np.object_]:

@@ -35,6 +35,7 @@ from surtree.parameters import (
     require_leaf_curve,
     require_not_negative,
     require_shrinkage,
+    require_verbose,
     require_whole,
 )
 from surtree.scores import HeldOutScores, SizeScores, Validation
@@ -51,8 +52,14 @@ from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.model_file import read_model, write_model
 from surtree.tree.resolve import tree_of
 from surtree.tree.size import Size
+from surtree.verbose import searching
 
 Model = TypeVar("Model", bound="SurTree")
+
+
+class OtherKindError(ValueError):
+    """The error of a file that is sound, and of a model of another class."""
+
 
 # Seconds of a time limit that are kept for building the trees: in all, and for each row.
 AFTERWARDS, AFTERWARDS_PER_ROW = 0.03, 2e-7
@@ -117,6 +124,9 @@ class SurTree(TreeEstimator):
         and its ``lower_bound``. Where it returns something true, the search ends with the best
         tree so far and the status "interrupted". While a lazy table is read it is called too, with
         what is read in ``reading``; there is no tree yet then, and `fit` raises KeyboardInterrupt.
+    verbose : int, default=0
+        1 to write a line on standard error that says how far the search is. As with a ``progress``
+        hook, a long search then begins with heuristics, so that there is a loss to show.
 
     Attributes
     ----------
@@ -162,8 +172,9 @@ class SurTree(TreeEstimator):
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : array of str
-        The names of the columns, where the table has names and all are texts. Else columns are
-        called x0, x1, ... in rules.
+        The names of the columns, where the table has names and all are texts. Other names, such as
+        numbers, are shown in rules as texts; columns without names, or numbered from zero, are
+        called x0, x1, ... there.
 
     Notes
     -----
@@ -230,6 +241,7 @@ class SurTree(TreeEstimator):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
         progress: ProgressHook | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
@@ -247,6 +259,7 @@ class SurTree(TreeEstimator):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.progress = progress
+        self.verbose = verbose
 
     def fit(
         self,
@@ -327,12 +340,11 @@ class SurTree(TreeEstimator):
             # Without time left, the search ends at once.
             time_limit = max(time_limit - before - _afterwards(time_limit, n_rows), 1e-9)
         known = None if init is None else nearest_topology(tree_of(init), problem)
-        path = find_path(
-            problem,
-            SearchSettings(
-                limits, time_limit, self.n_jobs, self.memory_limit, self.progress, known
-            ),
-        )
+        with searching("Searching", self.verbose, self.progress, time_limit) as progress:
+            path = find_path(
+                problem,
+                SearchSettings(limits, time_limit, self.n_jobs, self.memory_limit, progress, known),
+            )
         adopt_size(self, problem, path, choose_size(self, path))
         if self.status_ == "time_limit":
             unread = f"; {problem.n_unread} columns were not even read" if problem.n_unread else ""
@@ -357,7 +369,7 @@ class SurTree(TreeEstimator):
             require_in_memory(given.X, type(self).__name__)
         source = source_of(given.X)
         names = target_names(given.y, given.sample_weight, given.entry, source.names)
-        reader = Reader(source, n_threads(self.n_jobs), self.progress)
+        reader = Reader(source, n_threads(self.n_jobs), self.progress, self.verbose)
         return read_problem(self, RelativeRisk(float(self.shrinkage)), limits, names, reader)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -386,7 +398,7 @@ class SurTree(TreeEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the estimator that `save` wrote.
+        """Return the estimator that `save` wrote; `surtree.load` reads models of any class.
 
         Parameters
         ----------
@@ -406,6 +418,8 @@ class SurTree(TreeEstimator):
         try:
             model = cls(**cls._read_parameters(parameters))
             check_parameters(model)
+        except OtherKindError as error:
+            raise ValueError(f"{path}: {error}, or with surtree.load, which reads any") from None
         except (TypeError, ValueError) as error:
             raise damaged(Path(path), error) from None
         for name, value in attributes.items():
@@ -416,16 +430,16 @@ class SurTree(TreeEstimator):
         return model
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """Return the parameters as plain values; a hook is code, and is left out."""
-        return plain_parameters(self.get_params() | {"progress": None})
+        """Return the parameters as plain values."""
+        return plain_parameters(self.get_params())
 
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters that a file has, or raise a ValueError for those of others."""
         if "causes" in saved:
-            raise ValueError("it is of competing risks: load it with CompetingRisksTree.load")
+            raise OtherKindError("it is of competing risks: load it with CompetingRisksTree.load")
         if "min_events_arm" in saved:
-            raise ValueError("it is of treatment effects: load it with EffectTree.load")
+            raise OtherKindError("it is of treatment effects: load it with EffectTree.load")
         return saved
 
     def _is_objective(self, objective: Objective) -> bool:
@@ -465,6 +479,7 @@ def check_parameters(model: SurTree) -> Limits:
     if model.memory_limit is not None:
         require_whole("memory_limit", model.memory_limit, 0)
     require_hook(model.progress)
+    require_verbose(model.verbose)
     require_leaf_curve(model.leaf_curve)
     read_time_limit(model.time_limit)
     return model._limits_type(

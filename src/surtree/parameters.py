@@ -99,6 +99,12 @@ def require_hook(progress: Any) -> None:
         raise ValueError(f"progress must be a function or None; got {progress!r}.")
 
 
+def require_verbose(verbose: Any) -> None:
+    """Raise an error unless ``verbose`` is a whole number, or True or False."""
+    if not isinstance(verbose, bool | np.bool_):
+        require_whole("verbose", verbose, 0)
+
+
 def require_shrinkage(shrinkage: Any) -> None:
     """Raise an error unless ``shrinkage`` is a number of events that a prior may be worth."""
     if not (

@@ -58,7 +58,7 @@ def test_a_figure_is_a_page_of_fonts_and_lines(surtree, models, tmp_path, model,
     assert (tmp_path / "again.pdf").read_bytes() == content
 
 
-@pytest.mark.parametrize("what", ["sizes", "calibration", "decision"])
+@pytest.mark.parametrize("what", ["sizes", "calibration", "decision", "stability"])
 def test_what_tuning_and_validation_found_is_drawn(surtree, models, tmp_path, what):
     figure = tmp_path / "figure.svg"
     surtree("plot", models / "tuned.json", "-o", figure, "--what", what, "--size", "9x7cm")

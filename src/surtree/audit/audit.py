@@ -30,6 +30,7 @@ from surtree.solver.problem import Limits, Solution
 from surtree.solver.search import SearchSettings, search
 from surtree.survival.objective import RELATIVE_RISK, Objective, total_by
 from surtree.tree.build import build_tree
+from surtree.tree.resolve import last_step, renamed_cuts
 from surtree.tree.tree import Tree
 
 # Depths up to which exact search takes seconds on most tables.
@@ -66,7 +67,8 @@ def audit_tree(
     Parameters
     ----------
     model : fitted estimator, Tree, or array of shape (n_samples,)
-        An estimator of this package, its tree, or a search that chose one; a ``SurvivalTree`` of
+        An estimator of this package, its tree, a search that chose one, or a pipeline that ends in
+        one, whose transformers are applied to X; a ``SurvivalTree`` of
         scikit-survival, or any other with a ``tree_`` like scikit-learn's; a tree of R
         (`read_r_tree`); or the leaf of each row, as any labels. Questions that have these leaves
         are then looked for; where there are none, ``notes`` say so.
@@ -105,13 +107,18 @@ def audit_tree(
         require_whole("max_depth", max_depth, 0, MAX_DEPTH)
     require_jobs(n_jobs)
     clock = Clock(read_time_limit(time_limit))
+    last = last_step(model)
+    X = last.transform(X)
     # A search over hyperparameters stands for the model that it chose.
-    model = getattr(model, "best_estimator_", model)
+    model = getattr(last.model, "best_estimator_", last.model)
     refuse_causes(model, "audit")
     chosen = default_encoder(model) if encoder is None else clone(encoder)
     given = RowInputs(X, y, sample_weight, entry).in_memory("audit_tree")
     rows = read_training_data(chosen, given, _objective_of(model))
     audited = read_audited_tree(model, given.X, rows)
+    if last.names is not None and not rows.table.named:
+        rows = replace(rows, table=rows.table.renamed(last.names))
+        audited = replace(audited, cuts=renamed_cuts(audited.cuts, last.names))
     start = rebuilt(audited, rows)
     cuts = _AuditCuts(chosen, rows, audited if start is None else start)
     limits = _limits_of(model, audited, rows)
@@ -250,6 +257,7 @@ def default_encoder(model: Any) -> Encoder:
     model : object
         What is audited.
     """
+    model = last_step(model).model
     model = getattr(model, "best_estimator_", model)
     refuse_causes(model, "audit")
     if isinstance(model, Tree) or hasattr(model, "fit"):

@@ -36,16 +36,18 @@ from surtree.parameters import (
     require_hook,
     require_jobs,
     require_random_state,
+    require_verbose,
     require_whole,
 )
 from surtree.status import Status, first_unproven, warn_of_limit
 from surtree.survival.baseline import Baseline, nelson_aalen
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
-from surtree.survival.step_function import StepFunction
+from surtree.survival.step_function import StepFunction, beyond_follow_up, read_times
 from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree
+from surtree.verbose import counting
 
 
 class SurTreeBag(SurvivalEstimator):
@@ -60,7 +62,8 @@ class SurTreeBag(SurvivalEstimator):
     n_estimators : int, default=100
         The number of trees.
     max_depth : int, default=4
-        The largest number of questions that a tree asks of a row.
+        The largest number of questions that a tree asks of a row. It is one more than that of
+        `SurTree` because an average needs trees that differ, and nobody reads them.
     max_splits : int or None, default=None
         The largest number of questions in a tree. None is as many as the depth allows.
     shrinkage : float, default=1.0
@@ -79,6 +82,8 @@ class SurTreeBag(SurvivalEstimator):
         Where the samples come from. None is different every time.
     progress : callable, optional
         Called with a `FoldProgress` after each tree.
+    verbose : int, default=0
+        1 to write a line on standard error that says how many trees are done.
     n_jobs : int or None, default=None
         How many trees to fit at the same time, through joblib: in threads, unless
         ``joblib.parallel_config`` names another backend. The result does not depend on it.
@@ -149,6 +154,7 @@ class SurTreeBag(SurvivalEstimator):
         random_state: int | np.random.RandomState | None = 0,
         progress: Callable[[FoldProgress], object] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -168,6 +174,7 @@ class SurTreeBag(SurvivalEstimator):
         self.random_state = random_state
         self.progress = progress
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self,
@@ -210,13 +217,12 @@ class SurTreeBag(SurvivalEstimator):
         encoder = encoder_of(self)
         binned = encoder.fit_encode(table, weight, sums, share=target.share)
         rows = BagRows(table.take(present), target, weight[present], encoder, binned)
-        found = self._run(
-            rows,
-            (
-                draw_sample(random, group, target)
-                for random in spawn_generators(self.random_state, int(self.n_estimators))
-            ),
+        samples = (
+            draw_sample(random, group, target)
+            for random in spawn_generators(self.random_state, int(self.n_estimators))
         )
+        with counting("Bagging", "trees", self.verbose, self.progress) as progress:
+            found = self._run(rows, samples, progress)
         self.trees_ = tuple(one.tree for one in found)
         self.status_ = first_unproven([one.status for one in found])
         self.oob_risk_ = np.full(table.n_rows, np.nan)
@@ -239,7 +245,7 @@ class SurTreeBag(SurvivalEstimator):
         return self._risk(self._read(X))
 
     def predict_survival_function(
-        self, X: Any, *, return_array: bool = False
+        self, X: Any, *, return_array: bool = False, times: ArrayLike | None = None
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row: the mean of those of its leaves.
 
@@ -253,12 +259,15 @@ class SurTreeBag(SurvivalEstimator):
         return_array : bool, default=False
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
+        times : array of shape (n_times,), optional
+            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
+            after the last follow-up, with a `BeyondFollowUpWarning`.
         """
-        values = self._average(self._read(X), lambda curve: curve.survival)
-        return values if return_array else self._functions(values, before=1.0)
+        leaves = self._leaves(self._read(X))
+        return self._curves(leaves, lambda curve: curve.survival, 1.0, return_array, times)
 
     def predict_cumulative_hazard_function(
-        self, X: Any, *, return_array: bool = False
+        self, X: Any, *, return_array: bool = False, times: ArrayLike | None = None
     ) -> NDArray[np.object_] | Floats:
         """Return the cumulative hazard function of each row: the mean of those of its leaves.
 
@@ -269,9 +278,12 @@ class SurTreeBag(SurvivalEstimator):
         return_array : bool, default=False
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
+        times : array of shape (n_times,), optional
+            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
+            after the last follow-up, with a `BeyondFollowUpWarning`.
         """
-        values = self._average(self._read(X), lambda curve: curve.cumulative_hazard)
-        return values if return_array else self._functions(values, before=0.0)
+        leaves = self._leaves(self._read(X))
+        return self._curves(leaves, lambda curve: curve.cumulative_hazard, 0.0, return_array, times)
 
     def predict_median(self, X: Any) -> Floats:
         """Return the predicted median survival time of each row.
@@ -286,7 +298,8 @@ class SurTreeBag(SurvivalEstimator):
         array of shape (n_samples,)
             Infinity where survival never falls to one half, as far as rows were followed.
         """
-        survival = self._average(self._read(X), lambda curve: curve.survival)
+        leaves, known = self._leaves(self._read(X)), self.unique_times_
+        survival = average_curves(self.trees_, leaves, known, lambda curve: curve.survival)
         return np.array([median_time(self.unique_times_, values) for values in survival])
 
     def loss(
@@ -349,7 +362,7 @@ class SurTreeBag(SurvivalEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the bag that `save` wrote.
+        """Return the bag that `save` wrote; `surtree.load` reads models of any class.
 
         Parameters
         ----------
@@ -394,13 +407,19 @@ class SurTreeBag(SurvivalEstimator):
         require_random_state(self.random_state)
         require_jobs(self.n_jobs)
         require_hook(self.progress)
+        require_verbose(self.verbose)
 
     def _tree(self) -> SurTree:
         """Return a SurTree with the parameters that both have and mean the same."""
         shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
         return SurTree(**{name: getattr(self, name) for name in shared - {"n_jobs", "progress"}})
 
-    def _run(self, rows: BagRows, samples: Iterable[Counts]) -> list[SampleTree]:
+    def _run(
+        self,
+        rows: BagRows,
+        samples: Iterable[Counts],
+        progress: Callable[[FoldProgress], object] | None,
+    ) -> list[SampleTree]:
         """Return what each sample says, in their order."""
         start, template = perf_counter(), self._tree()
         # Not every joblib backend can return results as they are done, so that is used only if
@@ -408,7 +427,7 @@ class SurTreeBag(SurvivalEstimator):
         parallel = Parallel(
             n_jobs=self.n_jobs,
             prefer="threads",
-            return_as="list" if self.progress is None else "generator_unordered",
+            return_as="list" if progress is None else "generator_unordered",
         )
         found: dict[int, SampleTree] = {}
         for number, one in parallel(
@@ -416,9 +435,9 @@ class SurTreeBag(SurvivalEstimator):
             for number, counts in enumerate(samples)
         ):
             found[number] = one
-            if self.progress is not None:
+            if progress is not None:
                 seconds = perf_counter() - start
-                self.progress(FoldProgress(len(found), int(self.n_estimators), seconds))
+                progress(FoldProgress(len(found), int(self.n_estimators), seconds))
         return [found[number] for number in sorted(found)]
 
     def _score_out_of_bag(self, rows: BagRows, risk: Floats) -> None:
@@ -453,13 +472,24 @@ class SurTreeBag(SurvivalEstimator):
     def _leaves(self, table: Table) -> NDArray[np.intp]:
         return np.stack([find_leaves(tree, table) for tree in self.trees_], axis=1)
 
-    def _average(self, table: Table, curve_of_leaf: Callable[[LeafCurve], StepFunction]) -> Floats:
-        return average_curves(self.trees_, self._leaves(table), self.unique_times_, curve_of_leaf)
-
-    def _functions(self, values: Floats, before: float) -> NDArray[np.object_]:
-        domain = (0.0, self.baseline_.last_time)
+    def _curves(
+        self,
+        leaves: NDArray[np.intp],
+        curve_of_leaf: Callable[[LeafCurve], StepFunction],
+        before: float,
+        return_array: bool,
+        times: ArrayLike | None,
+    ) -> NDArray[np.object_] | Floats:
+        """Return the average curve of each row, or its values at given times or at all steps."""
+        asked = self.unique_times_ if times is None else read_times(times)
+        values = average_curves(self.trees_, leaves, asked, curve_of_leaf)
+        end = self.baseline_.last_time
+        if times is not None:
+            values[:, beyond_follow_up(asked, end, stacklevel=4)] = np.nan
+        if return_array or times is not None:
+            return values
         functions = np.empty(len(values), dtype=object)
-        functions[:] = [StepFunction(self.unique_times_, line, before, domain) for line in values]
+        functions[:] = [StepFunction(asked, one, before, (0.0, end)) for one in values]
         return functions
 
 

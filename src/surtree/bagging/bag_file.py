@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from surtree._types import Floats
-from surtree.files.model import damaged, digest, parse_model, plain_value
+from surtree.data.names import load_columns, save_columns
+from surtree.files.model import damaged, digest, parse_model, plain_parameters
 from surtree.files.schema import (
     Check,
     Number,
     anything,
+    flag,
     list_of,
     one_of,
     optional,
@@ -24,7 +26,8 @@ from surtree.files.schema import (
 )
 from surtree.files.writing import write_text
 from surtree.status import STATUSES
-from surtree.tree.model_validate import faults_of_columns, plain_parameters
+from surtree.tree.model_validate import faults_of_columns
+from surtree.tree.model_validate import plain_parameters as check_parameters
 from surtree.tree.tree import Tree, read_baseline, save_baseline
 
 FORMAT = "surtree.bag"
@@ -36,7 +39,7 @@ _risk = Number("a number, zero or more", 0.0)
 _FIELDS: dict[str, Check] = {
     "format": anything,
     "version": anything,
-    "parameters": plain_parameters,
+    "parameters": check_parameters,
     "columns": optional(list_of(text)),
     "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
     "status": one_of(*STATUSES),
@@ -46,7 +49,7 @@ _FIELDS: dict[str, Check] = {
     "oob_loss": optional(_number),
     "trees": list_of(anything),
 }
-BAG_FORMATS = {1: record(_FIELDS, also={"digest": text})}
+BAG_FORMATS = {1: record(_FIELDS, also={"digest": text, "columns_are_texts": flag})}
 
 
 def write_bag(bag: Any, path: Path) -> None:
@@ -60,16 +63,14 @@ def write_bag(bag: Any, path: Path) -> None:
     path : Path
         Where to write.
     """
-    parameters = {name: plain_value(value) for name, value in bag.get_params().items()}
+    parameters = plain_parameters(bag.get_params())
     if not isinstance(parameters["random_state"], int):
         parameters["random_state"] = None
-    names = getattr(bag, "feature_names_in_", None)
     saved = {
         "format": FORMAT,
         "version": VERSION,
-        "parameters": parameters | {"progress": None},
-        "columns": None if names is None else names.tolist(),
-        "n_columns": bag.n_features_in_,
+        "parameters": parameters,
+        **save_columns(bag),
         "status": bag.status_,
         "baseline": save_baseline(bag.baseline_),
         "oob_risk": [_or_none(risk) for risk in bag.oob_risk_.tolist()],
@@ -105,7 +106,7 @@ def read_bag(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except ValueError as error:
         raise damaged(path, error) from None
     attributes = {
-        "n_features_in_": saved["n_columns"],
+        **load_columns(saved),
         "status_": saved["status"],
         "baseline_": baseline,
         "oob_risk_": _floats(saved["oob_risk"]),
@@ -113,8 +114,6 @@ def read_bag(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         "oob_loss_": float(_floats([saved["oob_loss"]])[0]),
         "trees_": trees,
     }
-    if saved["columns"] is not None:
-        attributes["feature_names_in_"] = np.array(saved["columns"], dtype=object)
     if saved.pop("digest", None) != digest(saved):
         unknown = np.full(len(saved["oob_risk"]), np.nan)
         attributes |= {"status_": "edited", "oob_risk_": unknown}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from surtree.cli._columns import text_columns
-from surtree.cli._console import failures, say
+from surtree.cli._console import UserError, failures, say
 from surtree.cli._files import DataFile, Format, read_table, require_file
 from surtree.cli._page import Page
-from surtree.competing_risks import CompetingRisksTree
-from surtree.effects import EffectTree
 from surtree.estimator import SurTree
+from surtree.loading import load
 from surtree.model_selection.cv import SurTreeCV
 from surtree.report import write_report
 from surtree.status import WORDS
@@ -22,22 +20,15 @@ def read_model(path: Path) -> SurTree:
     """Read a model, or say why it cannot be read."""
     require_file(path)
     with failures(OSError, about=f"cannot read {path}: "), failures(ValueError):
-        model = _model_type(path).load(path)
+        model = load(path)
+    if not isinstance(model, SurTree):
+        raise UserError(
+            f"{path} holds a {type(model).__name__}, and the commands read models of one tree: "
+            "surtree.load reads it in Python"
+        )
     if model.status_ == "edited":
         say(f"surtree: {path}: {WORDS['edited'].clause}: its certificate is void")
     return model
-
-
-def _model_type(path: Path) -> type[SurTree]:
-    """Return what a file holds; whatever is wrong with it, `load` says."""
-    try:
-        parameters = json.loads(path.read_bytes())["parameters"]
-        has_causes, has_arms = "causes" in parameters, "min_events_arm" in parameters
-    except (ValueError, TypeError, LookupError, RecursionError):
-        return SurTree
-    if has_arms:
-        return EffectTree
-    return CompetingRisksTree if has_causes else SurTree
 
 
 def write_model(model: SurTree, path: Path) -> None:

@@ -26,12 +26,13 @@ from surtree.plot import (
     plot_decision_curve,
     plot_incidence,
     plot_path,
+    plot_stability,
     plot_tree,
 )
 from surtree.plot._requirement import require_matplotlib
 from surtree.tree.causes import has_causes
 
-What = Literal["tree", "curves", "sizes", "calibration", "decision"]
+What = Literal["tree", "curves", "sizes", "calibration", "decision", "stability"]
 
 _ENDINGS = ("pdf", "svg", "png")
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
@@ -91,6 +92,11 @@ class Canvas:
         return pyplot.figure(figsize=size).add_axes((across, up, 1 - 2 * across, 1 - 2 * up))
 
 
+_VALIDATIONS = {
+    "calibration": plot_calibration,
+    "decision": plot_decision_curve,
+    "stability": plot_stability,
+}
 # Of matplotlib.
 _USUAL, _USUAL_POINTS = Size(6.4, 4.8), 10.0
 
@@ -125,7 +131,7 @@ def plot(
         typer.Option(
             help="The tree with the curve of each leaf; the curves with the numbers at risk (by "
             "cause, or by arm, where there are several); the scores of every size in tuning; "
-            "calibration or net benefit, of a validated model."
+            "calibration, net benefit or stability, of a validated model."
         ),
     ] = "tree",
     time_unit: options.FigureTimeUnit = None,
@@ -241,7 +247,7 @@ def _drawing(
     validation = model.validation_
     if validation is None:
         raise UserError("this model was not validated: fit it with --validate 200, for example")
-    drawn = plot_calibration if what == "calibration" else plot_decision_curve
+    drawn = _VALIDATIONS[what]
     return lambda ax: drawn(validation, ax)
 
 

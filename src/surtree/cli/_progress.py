@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from surtree.model_selection.folds import FoldProgress
 from surtree.solver.problem import Progress as SearchProgress
+from surtree.verbose import count_text, search_text
 
 
 @contextmanager
@@ -57,17 +58,8 @@ class Bar:
         start = perf_counter()
 
         def show(now: SearchProgress) -> bool:
-            if now.reading:
-                self._update(task, now.fraction, now.reading)
-                return stop()
-            left = _seconds_left(now.fraction, perf_counter() - start, time_limit)
-            gap = (now.loss - now.lower_bound) / now.loss if now.loss > 0 else 0.0
-            self._update(
-                task,
-                now.fraction,
-                f"loss {now.loss:.6g}  bound {now.lower_bound:.6g}  gap {gap:.1%}  "
-                f"ETA {_clock(left)}",
-            )
+            detail = search_text(now, perf_counter() - start, time_limit)
+            self._update(task, now.fraction, detail)
             return stop()
 
         return show
@@ -77,8 +69,7 @@ class Bar:
         task = self._begin("Tuning   ")
 
         def show(now: FoldProgress) -> None:
-            detail = f"{now.done} of {now.total} folds  ETA {_clock(now.eta)}"
-            self._update(task, now.done / now.total, detail)
+            self._update(task, now.done / now.total, count_text(now, "folds"))
 
         return show
 
@@ -87,8 +78,7 @@ class Bar:
         task = self._begin("Validating")
 
         def show(now: FoldProgress) -> None:
-            detail = f"{now.done} of {now.total} samples  ETA {_clock(now.eta)}"
-            self._update(task, now.done / now.total, detail)
+            self._update(task, now.done / now.total, count_text(now, "samples"))
 
         return show
 
@@ -99,16 +89,3 @@ class Bar:
 
     def _update(self, task: TaskID, fraction: float, detail: str) -> None:
         self._progress.update(task, completed=fraction, detail=detail)
-
-
-def _seconds_left(fraction: float, seconds: float, time_limit: float | None) -> float:
-    left = seconds * (1 - fraction) / fraction if fraction > 0 else float("inf")
-    return left if time_limit is None else max(0.0, min(left, time_limit - seconds))
-
-
-def _clock(seconds: float) -> str:
-    if seconds == float("inf"):
-        return "-:--"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -27,7 +27,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
 
     Parameters
     ----------
-    max_depth : int, default=4
+    max_depth : int, default=3
         The largest depth to try.
     max_splits : int or None, default=None
         The largest number of splits to try. None is as many as the depth allows.
@@ -48,7 +48,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
         As in `CompetingRisksTree`.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
-    time_limit, memory_limit, progress, n_jobs : optional
+    time_limit, memory_limit, progress, n_jobs, verbose : optional
         As in `SurTreeCV`.
 
     Attributes
@@ -72,7 +72,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
 
     def __init__(
         self,
-        max_depth: int = 4,
+        max_depth: int = 3,
         max_splits: int | None = None,
         *,
         causes: CauseChoice = None,
@@ -93,6 +93,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
         memory_limit: int | None = None,
         progress: Callable[[FoldProgress], object] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             max_depth,
@@ -114,6 +115,7 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
             memory_limit=memory_limit,
             progress=progress,
             n_jobs=n_jobs,
+            verbose=verbose,
         )
         self.causes = causes
 

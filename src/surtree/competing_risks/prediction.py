@@ -17,6 +17,7 @@ from surtree.data.target import Target, require_events
 from surtree.effects import EffectTree
 from surtree.metrics import Concordance, concordance_index_cause
 from surtree.survival.competing_risks import CauseHazards
+from surtree.survival.step_function import curves_of_rows
 from surtree.tree.cause_curves import leaf_incidence
 from surtree.tree.causes import cause_theta, causes_of
 
@@ -71,7 +72,12 @@ class CauseEstimator(TreeEstimator):
         return cause_theta(self.tree_, self._cause(cause))[leaves]
 
     def predict_cumulative_incidence(
-        self, X: Any, cause: int | None = None, *, return_array: bool = False
+        self,
+        X: Any,
+        cause: int | None = None,
+        *,
+        return_array: bool = False,
+        times: ArrayLike | None = None,
     ) -> NDArray[np.object_] | Floats:
         """Return the cumulative incidence of a cause for each row.
 
@@ -87,10 +93,13 @@ class CauseEstimator(TreeEstimator):
         return_array : bool, default=False
             Whether to return numbers at ``unique_times_``, an array of shape
             (n_samples, n_times), instead of an array of step functions.
+        times : array of shape (n_times,), optional
+            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
+            after the last follow-up, with a `BeyondFollowUpWarning`.
         """
         leaves = self._route(X)
-        curves = list(leaf_incidence(self.tree_, self._cause(cause)))
-        return self._curves_of_leaves(leaves, curves, return_array)
+        curves = leaf_incidence(self.tree_, self._cause(cause))
+        return curves_of_rows(curves, self._leaf_index(leaves), return_array, times)
 
     def score(
         self,

@@ -18,7 +18,7 @@ from surtree.competing_risks.choice import (
 from surtree.competing_risks.prediction import CauseEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
-from surtree.estimator import SurTree
+from surtree.estimator import OtherKindError, SurTree
 from surtree.files.model import plain_parameters
 from surtree.parameters import LeafCurveKind
 from surtree.solver.problem import Limits, ProgressHook
@@ -57,7 +57,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
         Which curves the leaves have: the Aalen-Johansen estimate of their own rows, that estimate
         shrunk towards all rows by a prior that is worth ``shrinkage`` events, or hazards in
         proportion to the baselines (`leaf_incidence`). It does not change the tree.
-    time_limit, n_jobs, memory_limit, progress : optional
+    time_limit, n_jobs, memory_limit, progress, verbose : optional
         As in `SurTree`.
 
     Attributes
@@ -114,6 +114,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
         progress: ProgressHook | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             max_depth,
@@ -132,6 +133,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
             n_jobs=n_jobs,
             memory_limit=memory_limit,
             progress=progress,
+            verbose=verbose,
         )
         self.causes = causes
 
@@ -181,13 +183,13 @@ class CompetingRisksTree(CauseEstimator, SurTree):
         super().save(path)
 
     def _plain_parameters(self) -> dict[str, Any]:
-        parameters = self.get_params() | {"progress": None, "causes": None}
+        parameters = self.get_params() | {"causes": None}
         return plain_parameters(parameters) | {"causes": plain_causes(self.causes)}
 
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
         if "causes" not in saved:
-            raise ValueError("it is not a model of competing risks: load it with SurTree.load")
+            raise OtherKindError("it is not a model of competing risks: load it with SurTree.load")
         causes = read_causes(saved["causes"])
         require_causes(causes)
         return saved | {"causes": causes}

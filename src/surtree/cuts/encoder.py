@@ -27,6 +27,7 @@ from surtree.cuts.given import GivenThresholds, given_for, require_names, requir
 from surtree.cuts.quantile_block import QuantileColumn, quantile_columns
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.named import RowInputs
+from surtree.data.names import remember_columns
 from surtree.data.rows import read_rows
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_weights, require_events
@@ -215,9 +216,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         require_names(self.thresholds, table.names)
-        self.n_features_in_ = table.n_columns
-        if table.named:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
+        remember_columns(self, table.names, named=table.named, texts=table.texts)
         counted = weight > 0
         if not counted.all():
             table, weight = table.take(np.flatnonzero(counted)), weight[counted]

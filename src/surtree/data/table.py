@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
@@ -15,9 +14,11 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from surtree.data.lazy import require_in_memory
+from surtree.data.names import check_names, forget_labels, names_in_rules
 
 Kind = Literal["numeric", "boolean", "categorical"]
 
@@ -95,6 +96,8 @@ class Table:
         Reads the column at a position.
     named : bool
         Whether the user gave the names.
+    texts : bool, default=True
+        Whether they were texts, and not numbers or other labels.
     numbers : array of shape (n_rows, n_numbers), optional
         All numeric columns at once, or those of them that are plain numbers.
     number_places : sequence of int, optional
@@ -108,12 +111,14 @@ class Table:
         read: Callable[[int], Column],
         *,
         named: bool,
+        texts: bool = True,
         numbers: NDArray[Any] | None = None,
         number_places: Sequence[int] | None = None,
     ) -> None:
         self.names = names
         self.n_rows = n_rows
         self.named = named
+        self.texts = texts
         self.numbers = numbers
         places = range(len(names)) if number_places is None else number_places
         self.line_of = {} if numbers is None else {each: k for k, each in enumerate(places)}
@@ -134,12 +139,23 @@ class Table:
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return the rows at these positions, as a table that has read all of its columns."""
         if self.numbers is not None and len(self.line_of) == self.n_columns:
-            return _array_table(self.names, self.numbers[rows], named=self.named)
+            return _array_table(self.names, self.numbers[rows], named=self.named, texts=self.texts)
         columns = tuple(
             replace(column, values=column.values[rows])
             for column in map(self.column, range(self.n_columns))
         )
-        return Table(self.names, len(rows), columns.__getitem__, named=self.named)
+        return Table(self.names, len(rows), columns.__getitem__, named=self.named, texts=self.texts)
+
+    def renamed(self, names: tuple[str, ...]) -> Table:
+        """Return the same columns with other names."""
+        return Table(
+            names,
+            self.n_rows,
+            lambda index: replace(self.column(index), name=names[index]),
+            named=True,
+            numbers=self.numbers,
+            number_places=sorted(self.line_of),
+        )
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
@@ -153,24 +169,27 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         Columns of numbers, booleans, texts or categories, with missing values. Texts are read as
         unordered categories; a pandas ordered categorical and a polars Enum as ordered ones.
         Blanks at both ends of a text do not count, and a text of nothing else is a missing value.
-        Columns without names are called x0, x1, ... As in scikit-learn, names that are no texts,
-        such as numbers or the levels of a MultiIndex, are none: ``X.columns.map(str)`` makes them.
+        Columns without names are called x0, x1, ... Names that are no texts are shown as texts: 7
+        as "7", and the levels of a MultiIndex with "_" between them. Columns that are numbered
+        from zero have no names. None of these are in ``feature_names_in_``, as in scikit-learn.
     reset : bool
         True to fit, False to predict.
     """
+    if isinstance(X, Mapping) and not issparse(X):  # some sparse matrices are dicts
+        raise ValueError(
+            f"X is a {type(X).__name__} of {len(X)} columns: make a data frame of it, as with "
+            "pandas.DataFrame(X)"
+        )
     require_in_memory(X, type(estimator).__name__)
     # pandas frames are read directly: narwhals takes longer than reading a small table.
     in_pandas = nw.dependencies.is_pandas_dataframe(X)
-    if in_pandas and not X.columns.is_unique:
-        _refuse_equal_names(X.columns.tolist())
-    if nw.dependencies.is_pyarrow_table(X) and len(set(X.column_names)) < len(X.column_names):
-        _refuse_equal_names(X.column_names)
+    if reset:
+        forget_labels(estimator)
     if in_pandas or nw.dependencies.is_into_dataframe(X):
-        if not (in_pandas and reset and _remember_names(estimator, X)):
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        check_names(estimator, X, reset=reset)
         frame = X if in_pandas else nw.from_native(X, eager_only=True)
         _require_cells(*frame.shape)
-        names, named = _names(estimator, frame.shape[1])
+        names, named, texts = names_in_rules(estimator, frame.shape[1])
         # Fitting reads every column, and one conversion of the frame is faster than many.
         array = (_pandas_array if in_pandas else _frame_array)(frame) if reset else None
         if array is None:
@@ -178,42 +197,32 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
             read = partial(read_column, frame, list(frame.columns), names)
             numbers, places = _pandas_numbers(frame) if in_pandas and reset else (None, None)
             return Table(
-                names, len(frame), read, named=named, numbers=numbers, number_places=places
+                names,
+                len(frame),
+                read,
+                named=named,
+                texts=texts,
+                numbers=numbers,
+                number_places=places,
             )
     else:
         array = validate_data(
             estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False
         )
-        names, named = _names(estimator, array.shape[1])
-    return _array_table(names, array, named=named)
+        names, named, texts = names_in_rules(estimator, array.shape[1])
+    return _array_table(names, array, named=named, texts=texts)
 
 
-def _array_table(names: tuple[str, ...], array: NDArray[Any], *, named: bool) -> Table:
+def _array_table(names: tuple[str, ...], array: NDArray[Any], *, named: bool, texts: bool) -> Table:
     numbers = array if array.dtype.kind in "iuf" else None
     return Table(
         names,
         len(array),
         lambda index: read_array(names[index], array[:, index]),
         named=named,
+        texts=texts,
         numbers=numbers,
     )
-
-
-def _refuse_equal_names(names: list[Any]) -> None:
-    name, times = Counter(map(str, names)).most_common(1)[0]
-    raise ValueError(
-        f"X has {times} columns of the name {name!r}: give each column a name of its own"
-    )
-
-
-def _remember_names(estimator: Any, frame: Any) -> bool:
-    """Store the names as scikit-learn does; return False if scikit-learn must check them."""
-    names = frame.columns.tolist()
-    if not names or not all(isinstance(name, str) for name in names):
-        return False
-    estimator.feature_names_in_ = np.array(names, dtype=object)
-    estimator.n_features_in_ = len(names)
-    return True
 
 
 def _read_frame_column(
@@ -295,13 +304,6 @@ def _require_cells(n_rows: int, n_columns: int) -> None:
                 f"Found array with 0 {noun}(s) (shape=({n_rows}, {n_columns})) "
                 "while a minimum of 1 is required."
             )
-
-
-def _names(estimator: Any, n_columns: int) -> tuple[tuple[str, ...], bool]:
-    given = getattr(estimator, "feature_names_in_", None)
-    if given is None:
-        return tuple(f"x{index}" for index in range(n_columns)), False
-    return tuple(given), True
 
 
 def read_series(name: str, series: nw.Series[Any]) -> Column:
@@ -463,8 +465,8 @@ def _family(name: str, cell_type: type) -> str:
         return "text"
     if issubclass(cell_type, bool | np.bool_):
         return "boolean"
-    # Before numbers: NumPy's time differences are integers too.
-    if issubclass(cell_type, _DATES):
+    # Before numbers: NumPy's time differences are integers too. Those of pandas by name.
+    if issubclass(cell_type, _DATES) or cell_type.__name__ == "Period":
         raise _dates(name)
     if issubclass(cell_type, numbers.Real | Decimal):
         return "number"

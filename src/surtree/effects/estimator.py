@@ -17,14 +17,15 @@ from surtree.data.rows import read_one_event
 from surtree.data.target import Target
 from surtree.effects.limits import ArmLimits
 from surtree.effects.randomisation import warn_unless_randomised
-from surtree.estimator import SurTree, check_parameters
+from surtree.estimator import OtherKindError, SurTree, check_parameters
 from surtree.parameters import LeafCurveKind, require_whole
 from surtree.solver.problem import ProgressHook
 from surtree.survival.confidence import LEVEL
 from surtree.survival.objective import Objective
-from surtree.survival.step_function import StepFunction
+from surtree.survival.step_function import curves_of_rows
 from surtree.survival.treatment import ArmContrasts, ArmHazards
 from surtree.tree.arms import LeafEffect, arm_curve, arms_of, hazard_ratios, leaf_effects
+from surtree.tree.leaf_curve import LeafCurve
 
 Aim = Literal["effect", "both"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
@@ -57,7 +58,7 @@ class EffectTree(SurTree):
         with "both", at the risk of the leaf with "effect", where it draws effects towards none.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
-    leaf_curve, time_limit, n_jobs, memory_limit, progress : optional
+    leaf_curve, time_limit, n_jobs, memory_limit, progress, verbose : optional
         As in `SurTree`.
 
     Attributes
@@ -124,6 +125,7 @@ class EffectTree(SurTree):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
         progress: ProgressHook | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             max_depth,
@@ -142,6 +144,7 @@ class EffectTree(SurTree):
             n_jobs=n_jobs,
             memory_limit=memory_limit,
             progress=progress,
+            verbose=verbose,
         )
         self.objective = objective
         self.min_events_arm = min_events_arm
@@ -243,7 +246,12 @@ class EffectTree(SurTree):
         return np.asarray(self.tree_.prediction[arm, leaves])
 
     def predict_survival_function(  # type: ignore[override]
-        self, X: Any, treatment: Any, *, return_array: bool = False
+        self,
+        X: Any,
+        treatment: Any,
+        *,
+        return_array: bool = False,
+        times: ArrayLike | None = None,
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row in an arm.
 
@@ -253,24 +261,33 @@ class EffectTree(SurTree):
             The same columns as in `fit`.
         treatment : label, or array of shape (n_samples,)
             One arm for all rows, or the arm of each.
-        return_array : bool, default=False
+        return_array, times : optional
             As in `SurTree`.
         """
         leaves = self._route(X)
-        return self._arm_curves(leaves, treatment, "survival", return_array)
+        curves, index = self._arm_curves(leaves, treatment)
+        survival = [curve.survival for curve in curves]
+        return curves_of_rows(survival, index, return_array, times)
 
     def predict_cumulative_hazard_function(  # type: ignore[override]
-        self, X: Any, treatment: Any, *, return_array: bool = False
+        self,
+        X: Any,
+        treatment: Any,
+        *,
+        return_array: bool = False,
+        times: ArrayLike | None = None,
     ) -> NDArray[np.object_] | Floats:
         """Return the cumulative hazard function of each row in an arm.
 
         Parameters
         ----------
-        X, treatment, return_array
+        X, treatment, return_array, times
             As in `predict_survival_function`.
         """
         leaves = self._route(X)
-        return self._arm_curves(leaves, treatment, "cumulative_hazard", return_array)
+        curves, index = self._arm_curves(leaves, treatment)
+        hazard = [curve.cumulative_hazard for curve in curves]
+        return curves_of_rows(hazard, index, return_array, times)
 
     def predict_median(self, X: Any, treatment: Any) -> Floats:  # type: ignore[override]
         """Return the predicted median survival time of each row in an arm.
@@ -289,7 +306,7 @@ class EffectTree(SurTree):
                 for leaf in tree.leaves.tolist()
             ]
         )
-        return np.asarray(medians[np.searchsorted(tree.leaves, leaves), arm])
+        return np.asarray(medians[self._leaf_index(leaves), arm])
 
     def loss(  # type: ignore[override]
         self,
@@ -359,26 +376,22 @@ class EffectTree(SurTree):
         return np.asarray(ratios[0] if len(ratios) == 1 else ratios.T)
 
     def _arm_curves(
-        self, leaves: NDArray[np.intp], treatment: Any, name: str, return_array: bool
-    ) -> NDArray[np.object_] | Floats:
+        self, leaves: NDArray[np.intp], treatment: Any
+    ) -> tuple[list[LeafCurve], NDArray[np.intp]]:
+        """Return the curve of each leaf and arm, and the position of that of each row."""
         arm = number_arms(treatment, leaves.size, self.arms_)
         n_arms = len(self.arms_)
-        curves: list[StepFunction] = [
-            getattr(arm_curve(self.tree_, leaf, place), name)
+        curves = [
+            arm_curve(self.tree_, leaf, place)
             for leaf in self.tree_.leaves.tolist()
             for place in range(n_arms)
         ]
-        place = np.searchsorted(self.tree_.leaves, leaves) * n_arms + arm
-        if return_array:
-            return np.asarray(np.stack([curve.y for curve in curves])[place])
-        shared = np.empty(len(curves), dtype=object)
-        shared[:] = curves
-        return np.asarray(shared[place])
+        return curves, np.asarray(self._leaf_index(leaves) * n_arms + arm)
 
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
         if "min_events_arm" not in saved:
-            raise ValueError("it is not of treatment effects: load it with SurTree.load")
+            raise OtherKindError("it is not of treatment effects: load it with SurTree.load")
         return saved
 
     def _is_objective(self, objective: Objective) -> bool:

@@ -20,7 +20,7 @@ def export_dot(model: Any, *, feature_names: Sequence[str] | None = None) -> str
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     feature_names : sequence of str, optional
         A name for each column of the training table; by default the names that it had.
 

@@ -14,7 +14,7 @@ def export_json(model: Any, *, indent: int | None = None) -> str:
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     indent : int, optional
         Spaces of a step to the right; by default everything is on one line.
 

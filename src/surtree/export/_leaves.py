@@ -65,7 +65,7 @@ def export_leaves(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     format : {"markdown", "csv"}, default="markdown"
         "markdown" is for people: rounded, each figure with its interval in brackets, and a note
         below. "csv" is for programs: all digits, each figure in a column of its own. A cell of it

@@ -23,7 +23,7 @@ from surtree.scores.validation import Validation
 from surtree.status import WORDS
 from surtree.survival.treatment import ArmContrasts
 from surtree.tree.causes import cause_events, causes_of, has_causes
-from surtree.tree.resolve import fitted, time_unit_of
+from surtree.tree.resolve import fitted, last_step, time_unit_of
 from surtree.tree.tree import Tree
 
 _PAPER = (
@@ -92,6 +92,7 @@ def export_methods(
     if time_unit is None:
         time_unit = time_unit_of(model)
     findings = read_findings(model)
+    model = last_step(model).model
     names = read_labels(labels, None)
     sentences = [
         _data(findings.tree, time_unit),

@@ -57,7 +57,7 @@ def export_onnx(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     value : str, sequence of str or mapping, default="risk"
         What the model gives, an output for each: "risk", the hazard relative to the baseline, as
         `SurTree.predict`; "survival" at ``times``, as `predict_survival_function`; "incidence", of

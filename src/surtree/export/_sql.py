@@ -29,7 +29,7 @@ def export_sql(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     value : {"leaf", "risk", "median", "effect"} or mapping, default="leaf"
         What the expression gives: the number of the leaf, as `SurTree.apply` does; the hazard
         relative to the baseline, as `SurTree.predict`; the median survival, NULL where it is not

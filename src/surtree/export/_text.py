@@ -32,7 +32,7 @@ def export_text(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     feature_names : sequence of str, optional
         A name for each column of the training table; by default the names that it had.
     max_depth : int, default=10

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from surtree._words import plural
@@ -13,7 +12,7 @@ from surtree.tree.arms import effect_texts
 from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
 from surtree.tree.printed import median_text
-from surtree.tree.resolve import tree_of
+from surtree.tree.resolve import renamed, tree_of
 from surtree.tree.tree import Tree
 
 
@@ -37,7 +36,7 @@ def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
             f"feature_names has {len(names)} names, but the tree asks about column {needed - 1} "
             "(counted from 0): give a name for each column of the training table."
         )
-    return replace(tree, cuts=tuple(replace(cut, name=names[cut.column]) for cut in tree.cuts))
+    return renamed(tree, names)
 
 
 def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:

@@ -28,8 +28,27 @@ def parse_model(path: Path, expected: str, versions: Mapping[int, Any]) -> Any:
     versions : mapping
         Its keys are the versions that can be read.
     """
+    saved = parse_json(path)
+    format_, version = format_and_version(saved)
+    if format_ != expected:
+        remedy = ": surtree.load reads both" if str(format_).startswith("surtree.") else ""
+        raise ValueError(
+            f"{path} is not a model of {'this kind' if remedy else 'surtree'}: its format is "
+            f"{shown(format_)}, not {expected!r}{remedy}."
+        )
+    if not is_known(version, versions):
+        raise ValueError(
+            f"{path} is a model of version {shown(version)}, and this surtree reads versions "
+            f"{min(versions)} to {max(versions)}: install the surtree that wrote it, or a newer "
+            "one."
+        )
+    return saved
+
+
+def parse_json(path: Path) -> Any:
+    """Return what a JSON file holds, or raise an error in a line that names the file."""
     try:
-        saved = json.loads(
+        return json.loads(
             path.read_text(encoding="utf-8"),
             object_pairs_hook=_object,
             parse_constant=_constant,
@@ -40,18 +59,6 @@ def parse_model(path: Path, expected: str, versions: Mapping[int, Any]) -> Any:
         raise ValueError(
             f"{path} is not a model of surtree, or is damaged: it is not JSON ({error})."
         ) from None
-    format_, version = format_and_version(saved)
-    if format_ != expected:
-        raise ValueError(
-            f"{path} is not a model of surtree: its format is {shown(format_)}, not {expected!r}."
-        )
-    if not is_known(version, versions):
-        raise ValueError(
-            f"{path} is a model of version {shown(version)}, and this surtree reads versions "
-            f"{min(versions)} to {max(versions)}: install the surtree that wrote it, or a newer "
-            "one."
-        )
-    return saved
 
 
 def damaged(path: Path, error: Exception) -> ValueError:
@@ -85,8 +92,12 @@ def digest(saved: dict[str, Any]) -> str:
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an estimator as JSON can hold them."""
-    return {name: plain_value(value) for name, value in parameters.items()}
+    """Return the parameters of an estimator as JSON can hold them.
+
+    A hook is code, and is left out; what is printed is no matter of a model.
+    """
+    plain = {name: plain_value(value) for name, value in parameters.items() if name != "verbose"}
+    return plain | {"progress": None}
 
 
 def plain_value(value: Any) -> Any:

@@ -51,12 +51,14 @@ from surtree.parameters import (
     require_hook,
     require_jobs,
     require_shrinkage,
+    require_verbose,
     require_whole,
 )
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, is_as_good
 from surtree.scores.validation import Validation
 from surtree.status import Status, first_unproven, warn_of_limit
+from surtree.verbose import counting
 
 Result = TypeVar("Result")
 
@@ -70,7 +72,7 @@ class SurTreeCV(TreeEstimator):
 
     Parameters
     ----------
-    max_depth : int, default=4
+    max_depth : int, default=3
         The largest depth to try.
     max_splits : int or None, default=None
         The largest number of splits to try. None is as many as the depth allows.
@@ -102,6 +104,9 @@ class SurTreeCV(TreeEstimator):
         As in `SurTree`; the limits are those of each search.
     progress : callable, optional
         Called with a `FoldProgress` after each fold.
+    verbose : int, default=0
+        1 to write a line on standard error that says how many folds are done, and then how far the
+        fit on all rows is.
     n_jobs : int or None, default=None
         How many folds to score at the same time, each with one thread, and the number of threads
         of the fit on all rows. Folds run through joblib: in threads, unless
@@ -174,7 +179,7 @@ class SurTreeCV(TreeEstimator):
 
     def __init__(
         self,
-        max_depth: int = 4,
+        max_depth: int = 3,
         max_splits: int | None = None,
         *,
         shrinkage: float | Sequence[float] = (1.0, 3.0, 10.0),
@@ -194,6 +199,7 @@ class SurTreeCV(TreeEstimator):
         memory_limit: int | None = None,
         progress: Callable[[FoldProgress], object] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
@@ -214,6 +220,7 @@ class SurTreeCV(TreeEstimator):
         self.memory_limit = memory_limit
         self.progress = progress
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self,
@@ -269,7 +276,9 @@ class SurTreeCV(TreeEstimator):
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
         positions = self._split(rows)
         score = partial(score_fold, self._tree(), self._shrinkages(), sizes, scorer)
-        self._choose(sizes, self._run(rows, positions, score, self.progress))
+        with counting("Tuning", "folds", self.verbose, self.progress) as progress:
+            folds = self._run(rows, positions, score, progress)
+        self._choose(sizes, folds)
         for stale in ("best_estimator_", "tree_", "held_out_"):
             if hasattr(self, stale):
                 delattr(self, stale)
@@ -303,7 +312,7 @@ class SurTreeCV(TreeEstimator):
         self.best_estimator_.validation_ = found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chosen model, ``best_estimator_``, to a file that `SurTree.load` reads.
+        """Write the chosen model, ``best_estimator_``, to a file that `surtree.load` reads.
 
         The file holds what predicts, with its certificate, its path and its held-out scores. Those
         of the other shrinkages are not in it; pickle the search to keep them.
@@ -317,17 +326,29 @@ class SurTreeCV(TreeEstimator):
         --------
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
-        >>> from surtree import SurTree, SurTreeCV
+        >>> import surtree
+        >>> from surtree import SurTreeCV
         >>> from surtree.datasets import load_gbsg2
         >>> X, y = load_gbsg2()
         >>> with TemporaryDirectory() as directory:
         ...     SurTreeCV(max_depth=1, cv=3).fit(X, y).save(Path(directory) / "model.json")
-        ...     model = SurTree.load(Path(directory) / "model.json")
+        ...     model = surtree.load(Path(directory) / "model.json")
         >>> model.max_depth, model.predict_median(X.head(1)).tolist()
         (1, [inf])
         """
         check_is_fitted(self)
         self.best_estimator_.save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SurTree:
+        """Return the chosen model that `save` wrote: a `SurTree`, not the search that chose it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. No code in it is run, so it may come from anywhere.
+        """
+        return cls._tree_type.load(path)
 
     def _run(
         self,
@@ -457,6 +478,7 @@ class SurTreeCV(TreeEstimator):
         self._shrinkages()
         require_jobs(self.n_jobs)
         require_hook(self.progress)
+        require_verbose(self.verbose)
         require_flag("refit", self.refit)
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {RULES}; got {self.rule!r}.")

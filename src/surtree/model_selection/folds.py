@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from surtree._types import Floats
 from surtree.cuts.encoder import encoder_of
+from surtree.data.names import remember_columns
 from surtree.data.rows import Rows
 from surtree.data.table import Table
 from surtree.data.take import take
@@ -231,9 +232,7 @@ def _model(
     max_depth, max_splits = size
     model: SurTree = clone(template).set_params(max_depth=max_depth, max_splits=max_splits)
     table = problem.data.table
-    model.n_features_in_ = table.n_columns
-    if table.named:
-        model.feature_names_in_ = np.array(table.names, dtype=object)
+    remember_columns(model, table.names, named=table.named, texts=table.texts)
     return adopt_size(model, problem, path, path.sizes[-1])
 
 

@@ -64,7 +64,7 @@ def plot_curves(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     ax : matplotlib Axes, optional
         Whose place the picture takes; a new figure of a fitting size when None.
     kind : {"baseline", "kaplan-meier", "shrunk"}, optional

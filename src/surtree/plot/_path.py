@@ -12,6 +12,7 @@ from surtree._types import Floats
 from surtree.model_selection.cv import SurTreeCV
 from surtree.plot._requirement import require_matplotlib
 from surtree.scores.sizes import SizeScores
+from surtree.tree.resolve import last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ def plot_path(search: SurTreeCV | SizeScores, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     search : SurTreeCV or SizeScores
-        A fitted search, or its ``sizes_``.
+        A fitted search, a pipeline that ends in one, or its ``sizes_``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
 
@@ -90,6 +91,7 @@ def plot_path(search: SurTreeCV | SizeScores, ax: Axes | None = None) -> Axes:
 
 
 def _scores_of(search: SurTreeCV | SizeScores) -> SizeScores:
+    search = last_step(search).model
     if isinstance(search, SizeScores):
         return search
     if not isinstance(search, SurTreeCV):

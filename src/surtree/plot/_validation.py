@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.plot._requirement import require_matplotlib
 from surtree.scores.validation import Validation
+from surtree.tree.resolve import last_step
 from surtree.validation import Evaluation
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _MAIN, _OTHER = "#0A5FB5", "#8B8B8B"
 _MOST_POINTS = 20_000
 
 
-def plot_calibration(found: Validation | Evaluation | Calibration, ax: Axes | None = None) -> Axes:
+def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
     """Draw predicted against observed survival at a horizon, with limits.
 
     On the diagonal, what was predicted is what happened. Of a `Validation`, the predictions are by
@@ -27,8 +28,9 @@ def plot_calibration(found: Validation | Evaluation | Calibration, ax: Axes | No
 
     Parameters
     ----------
-    found : Validation, Evaluation or Calibration
-        What `validate`, `evaluate` or `surtree.metrics.calibration` returns.
+    result : Validation, Evaluation, Calibration, or fitted model
+        What `validate`, `evaluate` or `surtree.metrics.calibration` returns; or a model whose
+        ``validation_`` you have set.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
 
@@ -46,7 +48,7 @@ def plot_calibration(found: Validation | Evaluation | Calibration, ax: Axes | No
     >>> plot_calibration(result).get_xlabel()
     'predicted survival at 646'
     """
-    curve = found if isinstance(found, Calibration) else found.calibration
+    curve = result if isinstance(result, Calibration) else _judgement(result).calibration
     if curve is None:
         raise ValueError("There is no calibration: the horizon is past the last time.")
     ax = _axes(ax)
@@ -72,7 +74,7 @@ def plot_calibration(found: Validation | Evaluation | Calibration, ax: Axes | No
     return ax
 
 
-def plot_stability(found: Validation, ax: Axes | None = None) -> Axes:
+def plot_stability(result: Any, ax: Axes | None = None) -> Axes:
     """Draw what the models of samples predict, against what the model of all rows predicts.
 
     The instability plot of Riley and Collins: a point for each row and each sample, and for each
@@ -81,8 +83,9 @@ def plot_stability(found: Validation, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    found : Validation
-        What `validate` returns. Read from the file of a model, it has the ranges of leaves only.
+    result : Validation, or fitted model
+        What `validate` returns, or a model whose ``validation_`` you have set. Read from the file
+        of a model, it has the ranges of leaves only.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
 
@@ -100,10 +103,13 @@ def plot_stability(found: Validation, ax: Axes | None = None) -> Axes:
     >>> plot_stability(result).get_xlabel()
     'survival at 646, by the model of all rows'
     """
+    validation = _judgement(result)
+    if not isinstance(validation, Validation):
+        raise ValueError("An evaluation repeats nothing: plot_stability draws what validate says.")
     ax = _axes(ax)
-    horizon = f"{found.horizons[-1]:g}"
+    horizon = f"{validation.horizons[-1]:g}"
     ax.plot([0, 1], [0, 1], "--", color=_OTHER, linewidth=1, zorder=3)
-    draws = found.repetitions
+    draws = validation.repetitions
     if draws is not None:
         # Rows of a leaf have the same prediction: they are spread a little, so that all are seen.
         rng = np.random.default_rng(0)
@@ -112,16 +118,16 @@ def plot_stability(found: Validation, ax: Axes | None = None) -> Axes:
         x, y = x[chosen], draws.predicted.ravel()[chosen]
         spread = rng.uniform(-0.008, 0.008, x.size)
         ax.plot(x + spread, y, ",", color=_OTHER, alpha=0.5, zorder=1, rasterized=True)
-    for leaf in found.leaves:
+    for leaf in validation.leaves:
         ax.plot([leaf.survival] * 2, [leaf.lower, leaf.upper], color=_MAIN, linewidth=2, zorder=4)
         ax.plot(leaf.survival, leaf.survival, "o", color=_MAIN, markersize=5, zorder=5)
-    if found.leaves:
+    if validation.leaves:
         ax.plot(
             [],
             [],
             "o-",
             color=_MAIN,
-            label=f"leaf, and {100 * found.level:g}% of samples for its rows",
+            label=f"leaf, and {100 * validation.level:g}% of samples for its rows",
         )
         ax.legend(frameon=False, loc="upper left", fontsize="small")
     ax.set(
@@ -134,15 +140,14 @@ def plot_stability(found: Validation, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_decision_curve(
-    found: Validation | Evaluation | DecisionCurve, ax: Axes | None = None
-) -> Axes:
+def plot_decision_curve(result: Any, ax: Axes | None = None) -> Axes:
     """Draw the net benefit of acting on the predictions, on everybody and on nobody.
 
     Parameters
     ----------
-    found : Validation, Evaluation or DecisionCurve
-        What `validate`, `evaluate` or `surtree.metrics.decision_curve` returns.
+    result : Validation, Evaluation, DecisionCurve, or fitted model
+        What `validate`, `evaluate` or `surtree.metrics.decision_curve` returns; or a model whose
+        ``validation_`` you have set.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
 
@@ -160,7 +165,7 @@ def plot_decision_curve(
     >>> plot_decision_curve(result).get_ylabel()
     'net benefit'
     """
-    curve = found if isinstance(found, DecisionCurve) else found.decision
+    curve = result if isinstance(result, DecisionCurve) else _judgement(result).decision
     if curve is None:
         raise ValueError(
             "There is no decision curve: rows have entry times, or the horizon is "
@@ -179,6 +184,19 @@ def plot_decision_curve(
     )
     ax.legend(frameon=False, loc="upper right")
     return ax
+
+
+def _judgement(result: Any) -> Validation | Evaluation:
+    """Return a validation or an evaluation as it is, and of a model the one that it keeps."""
+    if isinstance(result, Validation | Evaluation):
+        return result
+    kept = getattr(last_step(result).model, "validation_", None)
+    if not isinstance(kept, Validation):
+        raise ValueError(
+            f"This {type(result).__name__} was not validated: pass what validate(model, X, y) "
+            "returns, or set model.validation_ to it first."
+        )
+    return kept
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -27,7 +27,7 @@ from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
 from surtree.status import Status, first_unproven
 from surtree.tree.build import build_tree
-from surtree.tree.resolve import fitted
+from surtree.tree.resolve import fitted, last_step
 from surtree.tree.tree import Tree
 
 Forbidden = Sequence[str] | Mapping[str, Sequence[str]]
@@ -181,6 +181,11 @@ def parameters_of(estimator: Any) -> SurTree:
     estimator : SurTree or fitted SurTreeCV
         It is not changed.
     """
+    if last_step(estimator).transformers:
+        raise TypeError(
+            "estimator is a pipeline with transformers: pass its last step, pipeline[-1], and the "
+            "table that it sees, pipeline[:-1].transform(X)"
+        )
     if not isinstance(estimator, SurTree):
         estimator = fitted(estimator)
     if not isinstance(estimator, SurTree):

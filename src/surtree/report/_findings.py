@@ -10,6 +10,7 @@ from surtree.audit.result import Audit
 from surtree.cuts.categories import MOST_FOR_SUBSETS
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder
+from surtree.data.names import column_names
 from surtree.display.labels import Labels
 from surtree.effects import EffectCorrection, HeterogeneityTest
 from surtree.estimator import SurTree
@@ -19,7 +20,7 @@ from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
 from surtree.scores.validation import Validation
 from surtree.status import Status
-from surtree.tree.resolve import fitted
+from surtree.tree.resolve import fitted, shown_model
 from surtree.tree.tree import Tree
 
 # Parameters that no result depends on, as far as the search was completed.
@@ -183,6 +184,7 @@ def read_findings(model: Any) -> Findings:
     shown = fitted(model)
     if isinstance(shown, Tree):
         return Findings(shown)
+    model = shown_model(model)
     if isinstance(model, SurTreeCV):
         found = _of_search(shown, type(model).__name__, model.status_)
         return replace(found, parameters=_parameters(model))
@@ -315,11 +317,11 @@ def _columns(model: Any) -> tuple[ColumnCuts, ...]:
     # Some heuristics find cuts in every node, and have no list of them.
     if not hasattr(model, "encoder_"):
         return ()
-    names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])
+    names = column_names(model)
     cuts: list[list[Cut]] = [[] for _ in names]
     for cut in model.encoder_.cuts_:
         cuts[cut.column].append(cut)
     return tuple(
-        ColumnCuts(str(name), float(share), tuple(found))
+        ColumnCuts(name, float(share), tuple(found))
         for name, share, found in zip(names, model.feature_importances_, cuts, strict=True)
     )

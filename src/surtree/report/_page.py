@@ -69,7 +69,8 @@ def write_report(
     Parameters
     ----------
     model : fitted estimator, Audit or Tree
-        A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`; what `audit_tree` found of a tree,
+        A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`, or a pipeline that ends in one,
+        whose columns have the names after its transformers; what `audit_tree` found of a tree,
         to see what its questions cost; or a tree alone, which has no certificate.
     path : str or path
         Where to write the page.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import ArrayValue, Floats
 
@@ -86,23 +87,69 @@ class StepFunction(ArrayValue):
 
     def __call__(self, times: ArrayLike) -> Floats | float:
         """Return the value at one time, as a number, or at each of many, as an array."""
-        asked = np.asarray(times, dtype=np.float64)
-        if not np.all(asked >= 0):
-            wrong = asked[~(asked >= 0)]
-            raise ValueError(
-                f"Times must be zero or later; {wrong.size} of {asked.size} are not, "
-                f"the first of them {wrong[0]:g}."
-            )
-        steps = np.searchsorted(self.x, asked, side="right")
-        values = np.concatenate(([self.before], self.y))[steps]
-        end = self.domain[1]
-        beyond = asked > end
+        asked = _require_times(times)
+        values = self._at(asked)
+        beyond = beyond_follow_up(asked, self.domain[1], stacklevel=3)
         if beyond.any():
-            warnings.warn(
-                f"{beyond.sum()} of {asked.size} times are after the last follow-up, {end:g}: "
-                "nobody was observed then, and the value is not a number (nan).",
-                BeyondFollowUpWarning,
-                stacklevel=2,
-            )
             values = np.where(beyond, np.nan, values)
         return values if values.ndim else float(values)
+
+    def _at(self, asked: Floats) -> Floats:
+        """Return the values at times, also at those after the last follow-up."""
+        steps = np.searchsorted(self.x, asked, side="right")
+        values: Floats = np.concatenate(([self.before], self.y))[steps]
+        return values
+
+
+def read_times(times: ArrayLike) -> Floats:
+    """Return the times of predictions, one or a list of them, as a list."""
+    asked = np.atleast_1d(_require_times(times))
+    if asked.ndim > 1:
+        raise ValueError(f"times must be one list of times; got an array of shape {asked.shape}.")
+    return asked
+
+
+def beyond_follow_up(asked: Floats, end: float, *, stacklevel: int) -> NDArray[np.bool_]:
+    """Return which times are after the last follow-up, and warn if there are any."""
+    beyond = np.asarray(asked > end)
+    if beyond.any():
+        warnings.warn(
+            f"{beyond.sum()} of {asked.size} times are after the last follow-up, {end:g}: "
+            "nobody was observed then, and the value is not a number (nan).",
+            BeyondFollowUpWarning,
+            stacklevel=stacklevel,
+        )
+    return beyond
+
+
+def curves_of_rows(
+    curves: Sequence[StepFunction],
+    index: NDArray[np.intp],
+    return_array: bool,
+    times: ArrayLike | None,
+) -> NDArray[np.object_] | Floats:
+    """Return the curve of each row, or its values: at given times, or at those of the steps.
+
+    A warning names the line that calls the caller.
+    """
+    if times is not None:
+        asked = read_times(times)
+        values = np.stack([curve._at(asked) for curve in curves])
+        values[:, beyond_follow_up(asked, curves[0].domain[1], stacklevel=4)] = np.nan
+        return np.asarray(values[index])
+    if return_array:
+        return np.asarray(np.stack([curve.y for curve in curves])[index])
+    shared = np.empty(len(curves), dtype=object)
+    shared[:] = curves
+    return np.asarray(shared[index])
+
+
+def _require_times(times: ArrayLike) -> Floats:
+    asked = np.asarray(times, dtype=np.float64)
+    if not np.all(asked >= 0):
+        wrong = asked[~(asked >= 0)]
+        raise ValueError(
+            f"Times must be zero or later; {wrong.size} of {asked.size} are not, "
+            f"the first of them {wrong[0]:g}."
+        )
+    return asked

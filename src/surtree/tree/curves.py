@@ -20,7 +20,7 @@ def leaf_curves(model: Any, kind: LeafCurveKind | None = None) -> tuple[LeafCurv
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     kind : {"baseline", "kaplan-meier", "shrunk"}, optional
         By default the kind that the model predicts with, the ``leaf_curve`` of its tree.
 
@@ -65,7 +65,7 @@ def confidence_band(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``.
     leaf : int
         The number of a leaf's node.
     level : float

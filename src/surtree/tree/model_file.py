@@ -11,6 +11,7 @@ import numpy as np
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
+from surtree.data.names import load_columns, save_columns
 from surtree.files.model import damaged, digest, parse_model, plain_value
 from surtree.files.schema import read_each
 from surtree.files.writing import write_text
@@ -94,14 +95,12 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
     for size in estimator.path_:
         if not any(size.tree is tree for tree in trees):
             trees.append(size.tree)
-    names = getattr(estimator, "feature_names_in_", None)
     return {
         "format": FORMAT,
         "version": VERSION,
         "surtree_version": estimator.surtree_version_,
         "parameters": estimator._plain_parameters(),
-        "columns": None if names is None else names.tolist(),
-        "n_columns": estimator.n_features_in_,
+        **save_columns(estimator),
         "time_unit": estimator.time_unit_,
         "held_out": save_scores(estimator.held_out_),
         "sizes": save_scores(estimator.sizes_),
@@ -144,9 +143,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     )
     cuts = load_cuts(saved)
     validate_model(saved, trees, cuts)
-    shape: dict[str, Any] = {"n_features_in_": saved["n_columns"]}
-    if saved["columns"] is not None:
-        shape["feature_names_in_"] = np.array(saved["columns"], dtype=object)
+    shape = load_columns(saved)
     return {
         **shape,
         **{name: float(saved[name.removesuffix("_")]) for name in _NUMBERS},

@@ -78,6 +78,7 @@ _ALSO: dict[str, Check] = {
     "digest": text,
     "known": known_categories,
     "proven_depth": _count,
+    "columns_are_texts": flag,
 }
 _SCORES = {
     "held_out": optional(held_out_format),

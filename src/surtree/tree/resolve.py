@@ -1,27 +1,88 @@
-"""A fitted model or its tree: functions that show a tree take either."""
+"""A fitted model, what is around it, or its tree: functions that show a tree take any of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from surtree.cuts.cut import Cut
 from surtree.tree.tree import Tree
 
 
+@dataclass(frozen=True)
+class LastStep:
+    """The model at the end of pipelines and searches, and the transformers before it."""
+
+    model: Any
+    transformers: tuple[Any, ...] = ()
+
+    def transform(self, X: Any) -> Any:
+        """Return a table as the model sees it."""
+        for transformer in self.transformers:
+            X = transformer.transform(X)
+        return X
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The columns that the transformers make, where the model has seen no names of its own."""
+        if not self.transformers or hasattr(self.model, "feature_names_in_"):
+            return None
+        given: tuple[Any, ...] = ()
+        for transformer in self.transformers:
+            try:
+                given = (transformer.get_feature_names_out(*given),)
+            except (AttributeError, ValueError):  # not every transformer knows its columns
+                return None
+        return tuple(map(str, given[0]))
+
+
+def last_step(model: Any) -> LastStep:
+    """Return the last step of a pipeline, or what a search over hyperparameters chose.
+
+    A search of our own stays as it is: it has a tree, and knows more than the model that it chose.
+    """
+    transformers: list[Any] = []
+    while True:
+        # By what they have, because scikit-learn's pipelines take long to import.
+        if hasattr(model, "named_steps"):
+            check_is_fitted(model)
+            if len(model) > 1:
+                transformers.append(model[:-1])
+            model = model[-1]
+        elif hasattr(model, "best_estimator_") and not hasattr(model, "tree_"):
+            model = model.best_estimator_
+        else:
+            return LastStep(model, tuple(transformers))
+
+
+def shown_model(model: Any) -> Any:
+    """Return the model that `last_step` has, with the names that transformers give its columns."""
+    last = last_step(model)
+    names = last.names
+    if names is None or not isinstance(getattr(last.model, "tree_", None), Tree):
+        return last.model
+    return _with_names(last.model, names)
+
+
 def fitted(model: Any) -> Any:
-    """Return a tree as it is, and of a search over hyperparameters the model that it chose.
+    """Return a tree as it is, and of a pipeline or a search the model that it fitted.
 
     Parameters
     ----------
-    model : fitted estimator or Tree
+    model : fitted estimator, pipeline or Tree
         A model that is not fitted is a ``NotFittedError``, anything without a tree a TypeError.
     """
     if isinstance(model, Tree):
         return model
     if hasattr(model, "fit") and not isinstance(model, type):
         check_is_fitted(model)
-        chosen = getattr(model, "best_estimator_", model)
+        shown = shown_model(model)
+        chosen = getattr(shown, "best_estimator_", shown)
         if isinstance(getattr(chosen, "tree_", None), Tree):
             return chosen
     name = model.__name__ if isinstance(model, type) else type(model).__name__
@@ -50,3 +111,26 @@ def time_unit_of(model: Any) -> str | None:
     """
     unit: str | None = getattr(fitted(model), "time_unit_", None)
     return unit
+
+
+def renamed(tree: Tree, names: Sequence[str]) -> Tree:
+    """Return a tree with other names of its columns."""
+    return replace(tree, cuts=renamed_cuts(tree.cuts, names))
+
+
+def renamed_cuts(cuts: Iterable[Cut], names: Sequence[str]) -> tuple[Cut, ...]:
+    """Return questions with other names of their columns."""
+    return tuple(replace(cut, name=names[cut.column]) for cut in cuts)
+
+
+def _with_names(model: Any, names: tuple[str, ...]) -> Any:
+    """Return a copy of a fitted model for people to read, with these names of columns."""
+    named = copy(model)
+    named.feature_names_in_ = np.array(names, dtype=object)
+    named.tree_ = renamed(model.tree_, names)
+    if hasattr(model, "best_estimator_"):
+        named.best_estimator_ = _with_names(model.best_estimator_, names)
+    if hasattr(model, "encoder_"):
+        named.encoder_ = copy(model.encoder_)
+        named.encoder_.cuts_ = renamed_cuts(model.encoder_.cuts_, names)
+    return named

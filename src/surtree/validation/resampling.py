@@ -18,7 +18,13 @@ from surtree.data.named import RowInputs
 from surtree.data.target_columns import as_rows
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
 from surtree.model_selection.folds import FoldProgress
-from surtree.parameters import require_hook, require_jobs, require_random_state, require_whole
+from surtree.parameters import (
+    require_hook,
+    require_jobs,
+    require_random_state,
+    require_verbose,
+    require_whole,
+)
 from surtree.scores.validation import Measure, Method, Repetitions, Validation
 from surtree.status import warn_of_limit
 from surtree.survival.confidence import LEVEL, require_level
@@ -34,6 +40,7 @@ from surtree.validation.rows import (
 )
 from surtree.validation.samples import draw_bootstrap, draw_folds, read_groups
 from surtree.validation.stability import column_uses, jaccard, leaf_stabilities
+from surtree.verbose import counting, quiet
 
 # How many predictions are kept for calibration and stability; of more rows, some are drawn.
 _MOST_KEPT = 5_000_000
@@ -91,6 +98,7 @@ def validate(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[FoldProgress], object] | None = None,
+    verbose: int = 0,
 ) -> Validation:
     """Say what to expect of a way of building models on rows to come.
 
@@ -135,6 +143,9 @@ def validate(
     progress : callable, optional
         Called with a `FoldProgress` after each repetition; where it returns something true, the
         validation ends with what it has. So does Ctrl-C.
+    verbose : int, default=0
+        1 to write a line on standard error that says how many samples are done; the model itself
+        writes none.
 
     Returns
     -------
@@ -164,12 +175,14 @@ def validate(
     require_random_state(random_state)
     require_jobs(n_jobs)
     require_hook(progress)
+    require_verbose(verbose)
     require_level(level)
     if method not in _REPEAT:
         raise ValueError(f"method must be one of {tuple(_REPEAT)}; got {method!r}.")
     given = RowInputs(X, y, sample_weight, entry, id, groups).in_memory("validate")
     require_fit_parameters(model, given)
     rows = read_judged_rows(given, horizons)
+    model = quiet(model)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
     warn_of_limit(getattr(fitted, "status_", "optimal"))
     is_tree = isinstance(fitted, TreeEstimator)
@@ -187,7 +200,8 @@ def validate(
     if method == "folds":
         repeat = partial(repeat, n_folds=int(n_folds), n_draws=-(-_DRAWS // int(n_bootstraps)))
     seeds = np.random.SeedSequence(random_state).spawn(int(n_bootstraps))
-    found = _run(repeat, seeds, n_jobs, progress)
+    with counting("Validating", "samples", verbose, progress) as hook:
+        found = _run(repeat, seeds, n_jobs, hook)
     done = [one for one in found if one is not None]
     if not done:
         raise ValueError(

@@ -1,0 +1,69 @@
+"""Any file that surtree writes, as the object that it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from surtree.bagging import SurTreeBag
+from surtree.bagging.bag_file import FORMAT as BAG
+from surtree.competing_risks import CompetingRisksTree
+from surtree.effects import EffectTree
+from surtree.estimator import SurTree
+from surtree.files.model import damaged, parse_json
+from surtree.files.schema import format_and_version
+from surtree.tree.tree import FORMAT as TREE
+from surtree.tree.tree import Tree
+
+# The parameter that only models of a class have.
+_OWN_PARAMETERS: dict[str, type[SurTree]] = {
+    "causes": CompetingRisksTree,
+    "min_events_arm": EffectTree,
+}
+
+
+def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | Tree:
+    """Return the model of a file, whatever kind of model it is.
+
+    Parameters
+    ----------
+    path : str or path
+        What a ``save`` of any model wrote, `surtree fit --model`, or `export_json`. No code in it
+        is run, so it may come from anywhere.
+
+    Returns
+    -------
+    SurTree, CompetingRisksTree, EffectTree, SurTreeBag or Tree
+        An object of the class that wrote the file; of a `SurTreeCV` the tree that it chose, and of
+        `export_json` the tree alone. A file that was edited since has the ``status_`` "edited", as
+        in `SurTree.load`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import surtree
+    >>> from surtree.datasets import load_melanoma
+    >>> X, y = load_melanoma()
+    >>> with TemporaryDirectory() as directory:
+    ...     surtree.CompetingRisksTree(max_depth=1).fit(X, y).save(Path(directory) / "model.json")
+    ...     model = surtree.load(Path(directory) / "model.json")
+    >>> model
+    CompetingRisksTree(max_depth=1)
+    """
+    file = Path(path)
+    saved = parse_json(file)
+    kind = format_and_version(saved)[0]
+    if kind == BAG:
+        return SurTreeBag.load(file)
+    if kind == TREE:
+        try:
+            return Tree.from_dict(saved)
+        except ValueError as error:
+            raise damaged(file, error) from None
+    parameters = saved.get("parameters") if isinstance(saved, dict) else None
+    names = parameters if isinstance(parameters, Mapping) else ()
+    # Of any other file, SurTree says what is wrong with it.
+    model_type = next((_OWN_PARAMETERS[name] for name in _OWN_PARAMETERS if name in names), SurTree)
+    return model_type.load(file)
