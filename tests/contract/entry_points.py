@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -16,6 +17,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from surtree import (
     CompetingRisksTree,
@@ -206,25 +211,18 @@ def _shown(*numbers: Any) -> list[str]:
 
 def _fit(model: Any):
     def call(X: Any, y: Any, *treatment: Any, **given: Any) -> list[str]:
-        fitted = surtree_clone(model).fit(X, y, *treatment, **given)
+        fitted = clone(model).fit(X, y, *treatment, **given)
         trees = getattr(fitted, "trees_", None) or (fitted.tree_,)
         return _shown(*(tree.loss for tree in trees), *(tree.weight for tree in trees))
 
     return call
 
 
-def surtree_clone(model: Any) -> Any:
-    """Return the same estimator, not fitted."""
-    from sklearn.base import clone
-
-    return clone(model)
-
-
 def _asked(model: Any, verb: str, frame: pd.DataFrame, **fixed: Any):
     """Return a verb of a model that is fitted on a plain table."""
     outcome = "cause" if isinstance(model, CompetingRisksTree) else "event"
     point = EntryPoint("", None, None, outcome, "fit", fixed.get("extra", ()))  # type: ignore[arg-type]
-    fitted = surtree_clone(model).fit(**arrays(point, frame))
+    fitted = clone(model).fit(**arrays(point, frame))
     return fitted, lambda **given: _shown(getattr(fitted, verb)(**given))
 
 
@@ -271,6 +269,9 @@ def entry_points() -> list[EntryPoint]:
                 )
             )
     fitted, _ = _asked(tree, "predict", frame)
+    # The transformer knows its columns: those of the target are not among them.
+    ages = ColumnTransformer([("age", StandardScaler(), ["age", "nodes"])])
+    piped = make_pipeline(ages, clone(tree)).fit(**arrays(points[0], frame))
 
     def results(function: Callable[..., Any], numbers: Callable[[Any], Any], model: Any, **fixed):
         return lambda X, y, *treatment, **given: _shown(
@@ -302,6 +303,18 @@ def entry_points() -> list[EntryPoint]:
             results(audit_tree, lambda it: [it.loss, it.same_size.loss], fitted),
             audit_tree,
             verb="audit",
+        ),
+        EntryPoint(
+            "evaluate, of a pipeline",
+            results(evaluate, lambda it: [it["concordance"].value], piped, n_bootstraps=3),
+            evaluate,
+            verb="pipeline",
+        ),
+        EntryPoint(
+            "audit_tree, of a pipeline",
+            results(audit_tree, lambda it: [it.loss, it.same_size.loss], piped),
+            audit_tree,
+            verb="pipeline",
         ),
         EntryPoint(
             "force_questions",
@@ -345,7 +358,7 @@ def try_form(point: EntryPoint, form: Form) -> Cell:
         return Cell("no such argument")
     if point.verb == "predict" and (form.roles or form.warns == ZERO or form.title == "names"):
         return Cell("no such argument")
-    if form.of_fitted and point.verb == "fit":
+    if form.of_fitted and point.verb in ("fit", "pipeline"):
         return Cell("no such argument")
     frame = make_rows()
     expected = point.call(**form.expected(point, frame))
@@ -380,8 +393,7 @@ def table(points: list[EntryPoint]) -> str:
             cell = try_form(point, form)
             if cell.text == "refused":
                 # Whose rows they are, and of which file, differs.
-                kind = point.title.split(".")[0]
-                text = cell.sentence.replace(kind, "*…*")
+                text = re.sub(r"and [^:]* needs", "and *…* needs", cell.sentence)
                 for shown in sorted({part for part in text.split("'") if "/" in part}):
                     text = text.replace(shown, "rows.parquet")
                 number = sentences.setdefault(text, len(sentences) + 1)

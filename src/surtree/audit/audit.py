@@ -107,13 +107,13 @@ def audit_tree(
         require_whole("max_depth", max_depth, 0, MAX_DEPTH)
     require_jobs(n_jobs)
     clock = Clock(read_time_limit(time_limit))
+    given = RowInputs(X, y, sample_weight, entry).in_memory("audit_tree")
     last = last_step(model)
-    X = last.transform(X)
+    given = replace(given, X=last.transform(given.X))
     # A search over hyperparameters stands for the model that it chose.
     model = getattr(last.model, "best_estimator_", last.model)
     refuse_causes(model, "audit")
     chosen = default_encoder(model) if encoder is None else clone(encoder)
-    given = RowInputs(X, y, sample_weight, entry).in_memory("audit_tree")
     rows = read_training_data(chosen, given, _objective_of(model))
     audited = read_audited_tree(model, given.X, rows)
     if last.names is not None and not rows.table.named:

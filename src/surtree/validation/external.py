@@ -14,7 +14,7 @@ from surtree._words import plural
 from surtree.base import TreeEstimator
 from surtree.competing_risks.prediction import refuse_causes
 from surtree.cuts.unseen import UnseenCategoryWarning, warn_of
-from surtree.data.lazy import is_lazy
+from surtree.data.lazy import is_lazy, require_in_memory
 from surtree.data.named import RowInputs
 from surtree.data.table import read_table
 from surtree.data.target import Target, require_event_counts
@@ -251,7 +251,7 @@ def _evaluate_lazy(
 ) -> Evaluation:
     """Evaluate a tree on a lazy table, from the distinct outcomes of its rows in each leaf."""
     if not isinstance(model, TreeEstimator):
-        raise ValueError("Lazy tables are for trees of this package: collect the table first")
+        require_in_memory(X, f"evaluate, of a {type(model).__name__},")
     source = source_of(X)
     found = find_outcomes(model, source, target_names(y, sample_weight, entry, source.names))
     warn_of(found.unseen)
