@@ -31,13 +31,21 @@ from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import TrainingData, leave_out_censored_at_zero, training_data
 from surtree.parameters import LeafCurveKind, read_time_limit, require_whole
+from surtree.scores.effects import (
+    EffectCorrection,
+    HeterogeneityTest,
+    UntestedEffectsWarning,
+    drawn_to_overall,
+    effects_warning,
+)
 from surtree.solver.problem import ProgressHook
 from surtree.solver.search import SearchSettings
 from surtree.survival.confidence import LEVEL
 from surtree.survival.objective import Objective
 from surtree.survival.step_function import StepFunction
 from surtree.survival.treatment import ArmContrasts, ArmHazards
-from surtree.tree.arms import LeafEffect, arm_curve, arms_of, hazard_ratios, leaf_effects
+from surtree.tree.arms import LeafEffect, arms_of, hazard_ratios, leaf_effects
+from surtree.tree.given_effects import arm_risks, leaf_arm_curve
 from surtree.tree.rows import find_leaves
 
 Aim = Literal["effect", "both"]
@@ -81,8 +89,9 @@ class EffectTree(SurTree):
     effects_ : tuple of LeafEffect
         The hazard ratio of each leaf and arm, with 95% limits; `leaf_effects` has other levels.
     heterogeneity_, correction_ : HeterogeneityTest, EffectCorrection or None
-        What `heterogeneity_test` and `correct_effects` say of this model: None until you set them,
-        for `write_report`. They are not saved.
+        What `heterogeneity_test` and `correct_effects` say of this model: None until you set them.
+        `save` keeps them, reports and tables show them, and predictions with ``corrected=True``
+        follow them.
     tree_, path_, loss_, lower_bound_, gap_, status_, encoder_ : object
         As in `SurTree`. With "effect" the zero of the loss is arbitrary: only differences count,
         and a search that is ended early has no bound.
@@ -91,8 +100,10 @@ class EffectTree(SurTree):
     -----
     Leaves are those where arms differed most in these rows, so in other rows they differ less (the
     winner's curse). `heterogeneity_test` says whether there is evidence that effects differ at all,
-    and `correct_effects` what is left of the differences in rows that were not searched. An effect
-    is causal if arms were drawn by lot; `fit` warns where the arm can be told from the columns.
+    and `correct_effects` how far apart they are to be expected in new data. Predictions of a model
+    that was not tested, or whose test found no evidence, warn (`UntestedEffectsWarning`); with
+    ``corrected=True`` they are what to expect of new rows. An effect is causal if arms were drawn
+    by lot; `fit` warns where the arm can be told from the columns.
 
     Examples
     --------
@@ -108,13 +119,20 @@ class EffectTree(SurTree):
     all rows
     ├─ parole is yes  267          37, 31        0.858   0.515 to 1.42
     └─ parole is no   165          29, 17        0.494  0.255 to 0.929
-    >>> model.predict_effect(X.head(2)).round(3).tolist()
-    [0.858, 0.858]
+
+    There is no evidence that aid did more for some than for others, so the effect to expect is the
+    same for everybody:
+
+    >>> from surtree import heterogeneity_test
+    >>> model.heterogeneity_ = heterogeneity_test(model, X, y, aid)
+    >>> model.heterogeneity_.is_evidence
+    False
+    >>> model.predict_effect(X.head(2), corrected=True).round(3).tolist()
+    [0.725, 0.725]
     """
 
-    # Of a loaded model nothing is known.
-    heterogeneity_: Any = None
-    correction_: Any = None
+    heterogeneity_: HeterogeneityTest | None
+    correction_: EffectCorrection | None
 
     def __init__(
         self,
@@ -232,7 +250,7 @@ class EffectTree(SurTree):
         return leaf_effects(self.tree_, level)
 
     def predict(self, X: Any) -> Floats:
-        """Return the effect for each row: the logarithm of the hazard ratio.
+        """Return the effect of the leaf of each row: the logarithm of the hazard ratio.
 
         Parameters
         ----------
@@ -246,20 +264,35 @@ class EffectTree(SurTree):
             has the shape (n_samples, n_arms - 1), in the order of ``arms_[1:]``.
         """
         table = self._read(X)
-        return np.log(self._ratios(table))
+        return np.log(self._ratios(table, self._effects(corrected=False)))
 
-    def predict_effect(self, X: Any) -> Floats:
-        """Return the hazard ratio for each row: the exponential of `predict`.
+    def predict_effect(self, X: Any, *, corrected: bool = False) -> Floats:
+        """Return the hazard ratio for each row.
 
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
+        corrected : bool, default=False
+            Whether to return the effect to expect in new data, and not that of the leaf, the
+            exponential of `predict`. Where ``heterogeneity_`` found no evidence that effects
+            differ, it is that of all rows; else it is that of the leaf drawn towards it, as
+            ``correction_`` says. Both must have been set.
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_arms - 1)
+            As in `predict`.
+
+        Warns
+        -----
+        UntestedEffectsWarning
+            Where the effects of leaves are returned, and nothing says that they differ.
         """
         table = self._read(X)
-        return self._ratios(table)
+        return self._ratios(table, self._effects(corrected))
 
-    def predict_risk(self, X: Any, treatment: Any) -> Floats:
+    def predict_risk(self, X: Any, treatment: Any, *, corrected: bool = False) -> Floats:
         """Return the hazard of each row in an arm, relative to the baseline.
 
         Parameters
@@ -268,13 +301,17 @@ class EffectTree(SurTree):
             The same columns as in `fit`.
         treatment : label, or array of shape (n_samples,)
             One arm for all rows, or the arm of each.
+        corrected : bool, default=False
+            Whether arms differ as is to be expected in new data (`predict_effect`), and not as
+            they did in the leaf; the risk of the leaf as a whole stays what it is.
         """
         table = self._read(X)
+        risks = arm_risks(self.tree_, self._effects(corrected))
         arm = number_arms(treatment, table.n_rows, self.arms_)
-        return np.asarray(self.tree_.prediction[arm, find_leaves(self.tree_, table)])
+        return np.asarray(risks[arm, find_leaves(self.tree_, table)])
 
     def predict_survival_function(  # type: ignore[override]
-        self, X: Any, treatment: Any, *, return_array: bool = False
+        self, X: Any, treatment: Any, *, return_array: bool = False, corrected: bool = False
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row in an arm.
 
@@ -286,37 +323,45 @@ class EffectTree(SurTree):
             One arm for all rows, or the arm of each.
         return_array : bool, default=False
             As in `SurTree`.
+        corrected : bool, default=False
+            As in `predict_risk`. The arms of a leaf then share a baseline, that of its own rows
+            (Breslow's estimate), or of all rows where ``leaf_curve`` is "baseline".
         """
         table = self._read(X)
-        return self._arm_curves(table, treatment, "survival", return_array)
+        effects = self._effects(corrected)
+        return self._arm_curves(table, treatment, "survival", return_array, effects)
 
     def predict_cumulative_hazard_function(  # type: ignore[override]
-        self, X: Any, treatment: Any, *, return_array: bool = False
+        self, X: Any, treatment: Any, *, return_array: bool = False, corrected: bool = False
     ) -> NDArray[np.object_] | Floats:
         """Return the cumulative hazard function of each row in an arm.
 
         Parameters
         ----------
-        X, treatment, return_array
+        X, treatment, return_array, corrected
             As in `predict_survival_function`.
         """
         table = self._read(X)
-        return self._arm_curves(table, treatment, "cumulative_hazard", return_array)
+        effects = self._effects(corrected)
+        return self._arm_curves(table, treatment, "cumulative_hazard", return_array, effects)
 
-    def predict_median(self, X: Any, treatment: Any) -> Floats:  # type: ignore[override]
+    def predict_median(  # type: ignore[override]
+        self, X: Any, treatment: Any, *, corrected: bool = False
+    ) -> Floats:
         """Return the predicted median survival time of each row in an arm.
 
         Parameters
         ----------
-        X, treatment
+        X, treatment, corrected
             As in `predict_survival_function`.
         """
         table = self._read(X)
+        effects = self._effects(corrected)
         arm = number_arms(treatment, table.n_rows, self.arms_)
         tree = self.tree_
         medians = np.array(
             [
-                [arm_curve(tree, leaf, place).median for place in range(len(self.arms_))]
+                [leaf_arm_curve(tree, leaf, one, effects).median for one in range(len(self.arms_))]
                 for leaf in tree.leaves.tolist()
             ]
         )
@@ -381,17 +426,55 @@ class EffectTree(SurTree):
 
     predict_cumulative_hazard_along = predict_survival_along
 
-    def _ratios(self, table: Table) -> Floats:
-        ratios = hazard_ratios(self.tree_)[:, find_leaves(self.tree_, table)]
+    def expected_effects(self) -> Floats:
+        """Return the hazard ratio to expect in new data, of shape (n_arms, n_nodes).
+
+        It is what predictions with ``corrected=True`` follow: that of all rows in every node if
+        ``heterogeneity_`` found no evidence that effects differ, else that of ``correction_``.
+
+        Returns
+        -------
+        array of float
+            The first row, the reference, is one.
+        """
+        check_is_fitted(self)
+        own = hazard_ratios(self.tree_)
+        if self.tree_.n_leaves > 1:
+            own = _corrected(own, self.arms_, self.heterogeneity_, self.correction_)
+        return np.concatenate([np.ones((1, own.shape[1])), own])
+
+    def _effects(self, corrected: bool) -> Floats | None:
+        """Return effects to predict with, None for those of leaves, and warn of these."""
+        if corrected:
+            return self.expected_effects()
+        if self.tree_.n_leaves > 1 and (doubt := effects_warning(self.heterogeneity_)):
+            remedy = "corrected=True predicts with the effect of all rows."
+            if self.heterogeneity_ is None:
+                remedy = (
+                    "Set model.heterogeneity_ = heterogeneity_test(model, X, y, treatment), and "
+                    "predict with corrected=True."
+                )
+            # The line that calls predict, predict_effect, ...
+            warnings.warn(f"{doubt} {remedy}", UntestedEffectsWarning, stacklevel=3)
+        return None
+
+    def _ratios(self, table: Table, effects: Floats | None) -> Floats:
+        own = hazard_ratios(self.tree_) if effects is None else effects[1:]
+        ratios = own[:, find_leaves(self.tree_, table)]
         return np.asarray(ratios[0] if len(ratios) == 1 else ratios.T)
 
     def _arm_curves(
-        self, table: Table, treatment: Any, name: str, return_array: bool
+        self,
+        table: Table,
+        treatment: Any,
+        name: str,
+        return_array: bool,
+        effects: Floats | None,
     ) -> NDArray[np.object_] | Floats:
         arm = number_arms(treatment, table.n_rows, self.arms_)
         n_arms = len(self.arms_)
         curves: list[StepFunction] = [
-            getattr(arm_curve(self.tree_, leaf, place), name)
+            getattr(leaf_arm_curve(self.tree_, leaf, place, effects), name)
             for leaf in self.tree_.leaves.tolist()
             for place in range(n_arms)
         ]
@@ -411,6 +494,34 @@ class EffectTree(SurTree):
     def _is_objective(self, objective: Objective) -> bool:
         kind = ArmContrasts if self.objective == "effect" else ArmHazards
         return type(objective) is kind and objective.shrinkage == self.shrinkage
+
+
+def _corrected(
+    own: Floats,
+    arms: tuple[Label, ...],
+    test: HeterogeneityTest | None,
+    correction: EffectCorrection | None,
+) -> Floats:
+    """Return the effects to expect in each node, or raise an error where that is not known."""
+    if test is None:
+        raise ValueError(
+            "Nothing is known about what to expect of new rows: set model.heterogeneity_ = "
+            "heterogeneity_test(model, X, y, treatment), and model.correction_ = "
+            "correct_effects(model, X, y, treatment)."
+        )
+    if test.arms != arms:
+        raise ValueError(
+            f"heterogeneity_ is a test of the arms {list(test.arms)}, and the model has the arms "
+            f"{list(arms)}: test this model."
+        )
+    if not test.is_evidence:
+        return np.repeat(np.array(test.overall)[:, None], own.shape[1], axis=1)
+    if correction is None:
+        raise ValueError(
+            "The effects of leaves are too far apart: set model.correction_ = "
+            "correct_effects(model, X, y, treatment)."
+        )
+    return drawn_to_overall(own, correction.slope)
 
 
 def objective_for(model: EffectTree, n_arms: int) -> ArmHazards:
