@@ -41,13 +41,14 @@ def effects_html(findings: Findings, level: float) -> str:
     cards = "".join(_card(findings, leaf, rules[leaf], level) for leaf in tree.leaves.tolist())
     return (
         '<div class="effects"><h3>What the treatment does in each leaf</h3>'
-        f'<p class="note">Arms: {keys}. {escape(arms_caption(tree, None, level, ticks=False))}</p>'
+        f'<p class="note">Arms: {keys}; reference: {escape(str(labels[0]))}. '
+        f"{escape(arms_caption(tree, None, level, ticks=False))}</p>"
         f'<div class="cards">{cards}</div></div>'
     )
 
 
 def verdict_html(findings: Findings) -> str:
-    """Return whether effects differ at all, and what is left of them in other rows.
+    """Return whether effects differ at all, and how much in new data.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ from surtree.data.arms import Label
 # The level of the test.
 _ALPHA = 0.05
 UNTESTED = (
-    "Whether the effect differs between rows was not tested: a tree always has leaves in which "
-    "arms differ, also where the effect is the same for everybody."
+    "The model holds no test of whether the effect differs between rows: a tree always has leaves "
+    "in which arms differ, also where the effect is the same for everybody."
 )
 
 
@@ -233,4 +233,4 @@ def effects_warning(test: HeterogeneityTest | None) -> str:
         return UNTESTED
     if test.is_evidence:
         return ""
-    return f"{test.verdict} What differs between leaves is likely chance."
+    return f"{test.verdict} What differs between leaves may be chance."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -50,3 +51,27 @@ def time_unit_of(model: Any) -> str | None:
     """
     unit: str | None = getattr(fitted(model), "time_unit_", None)
     return unit
+
+
+def horizons_of(model: Any) -> Sequence[float] | None:
+    """Return the times at which a model's survival is to be stated, where it knows.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+        As for `fitted`.
+    """
+    times: Sequence[float] | None = getattr(fitted(model), "horizons_", None)
+    return times
+
+
+def cause_names_of(model: Any) -> Mapping[int, str] | None:
+    """Return what the causes of a model are called, where it knows.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+        As for `fitted`.
+    """
+    names: Mapping[int, str] | None = getattr(fitted(model), "cause_names_", None)
+    return names
