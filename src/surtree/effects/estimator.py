@@ -37,6 +37,7 @@ from surtree.scores.effects import (
     UntestedEffectsWarning,
     drawn_to_overall,
     effects_warning,
+    require_arms,
 )
 from surtree.solver.problem import ProgressHook
 from surtree.solver.search import SearchSettings
@@ -509,11 +510,7 @@ def _corrected(
             "heterogeneity_test(model, X, y, treatment), and model.correction_ = "
             "correct_effects(model, X, y, treatment)."
         )
-    if test.arms != arms:
-        raise ValueError(
-            f"heterogeneity_ is a test of the arms {list(test.arms)}, and the model has the arms "
-            f"{list(arms)}: test this model."
-        )
+    require_arms(test, arms)
     if not test.is_evidence:
         return np.repeat(np.array(test.overall)[:, None], own.shape[1], axis=1)
     if correction is None:

@@ -227,6 +227,15 @@ def drawn_to_overall(ratios: Floats, slope: float) -> Floats:
     return np.asarray(np.exp(logs[:, :1] + kept * (logs - logs[:, :1])))
 
 
+def require_arms(test: HeterogeneityTest, arms: tuple[Label, ...]) -> None:
+    """Raise an error if a test is of other arms than a model."""
+    if test.arms != arms:
+        raise ValueError(
+            f"heterogeneity_ is a test of the arms {list(test.arms)}, and the model has the arms "
+            f"{list(arms)}: test this model."
+        )
+
+
 def effects_warning(test: HeterogeneityTest | None) -> str:
     """Return why effects of leaves are not to be used; an empty text where they may be."""
     if test is None:

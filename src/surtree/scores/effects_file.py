@@ -15,6 +15,7 @@ from surtree.scores.effects import (
     HeterogeneityTest,
     correction_of,
     permutation_p_value,
+    require_arms,
 )
 
 _number = Number("a finite number")
@@ -44,11 +45,7 @@ def save_heterogeneity(
     """Return a test as plain values that JSON can hold, or raise an error if it has other arms."""
     if test is None:
         return None
-    if test.arms != arms:
-        raise ValueError(
-            f"heterogeneity_ is a test of the arms {list(test.arms)}, and the model has the arms "
-            f"{list(arms)}: test this model."
-        )
+    require_arms(test, arms)
     return {
         "statistic": float(test.statistic),
         "p_value": float(test.p_value),

@@ -24,6 +24,7 @@ from surtree.streaming.outcomes import Outcomes, find_outcomes, quantiles_of_cou
 from surtree.streaming.rows import take_named, target_names
 from surtree.survival.confidence import LEVEL, poisson_limits, profile_limits, require_level
 from surtree.survival.observed import observed_survival
+from surtree.survival.time_axis import read_horizons
 from surtree.tree.conditions import needed_steps
 from surtree.tree.tree import Tree
 from surtree.validation.corrections import quantile_of_known
@@ -306,7 +307,7 @@ def _at_horizons_of(model: Any, rows: Rows, asked: Any) -> Rows:
     """Return rows at the times that the model keeps, unless others were asked for."""
     kept = getattr(model, "horizons_", None) if asked is None else None
     reached = [time for time in kept or () if time <= rows.target.time.max()]
-    return replace(rows, horizons=read_times(reached)) if reached else rows
+    return replace(rows, horizons=read_times(read_horizons(reached))) if reached else rows
 
 
 def _cuts(model: TreeEstimator) -> Any:
