@@ -220,10 +220,12 @@ def test_a_file_that_holds_no_labels(surtree, files, text, message):
     assert message in surtree("fit", files.csv, *UNTUNED, *page, code=1).stderr
 
 
-def test_labels_and_horizons_need_a_report(surtree, files):
-    for option in (("--labels", "labels.csv"), ("--horizons", "365"), ("--title", "Lungs")):
+def test_labels_and_horizons_need_a_file(surtree, files):
+    for option in (("--labels", "labels.csv"), ("--title", "Lungs")):
         result = surtree("fit", files.csv, *UNTUNED, *option, code=2)
         assert "for a report" in result.stderr
+    result = surtree("fit", files.csv, *UNTUNED, "--horizons", "365", code=2)
+    assert "for the model, a report or --validate" in result.stderr
 
 
 def test_a_report_with_its_words(surtree, files):

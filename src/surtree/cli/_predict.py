@@ -167,8 +167,8 @@ def _of_leaves(
         columns |= {f"risk_{one}": cause_theta(model.tree_, one)[leaves][place] for one in causes}
     arms = () if model.tree_.arms is None else model.tree_.arms.labels
     if arms:
-        values = [quantity.value for quantity in quantities]
-        columns |= _arm_columns(model.tree_, place, values, effects)
+        names = [quantity.value for quantity in quantities]
+        columns |= _arm_columns(model.tree_, place, names, effects)
     found = {name: pl.Series(values) for name, values in columns.items()}
     last_time = model.tree_.baseline.last_time
     for time in horizons:
