@@ -52,6 +52,12 @@ def test_a_loaded_trial_says_that_effects_do_not_differ(tested, tmp_path):
     page = page_of(model, tmp_path)
     assert verdict in page
     assert "reference: no." in page
+    # What may be chance comes after what says so, and is folded.
+    assert page.index(verdict) < page.index("<details><summary>The arms of each leaf")
+    assert page.index("<summary>The arms of each leaf") < page.index("<b>leaf 1</b>")
+    one = model.correction_.leaves[0]
+    cells = f"<td>yes</td><td>{one.ratio:.3g}</td><td>{one.corrected:.3g}</td>"
+    assert cells in page
     assert verdict in export_leaves(model)
     assert export_methods(model) == export_methods(tested)
     assert export_leaves(model) == export_leaves(tested)
