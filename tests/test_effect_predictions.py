@@ -184,3 +184,17 @@ def test_a_loaded_model_predicts_what_to_expect(request, tmp_path, fixture):
         if one.dtype == object:
             one, other = (np.stack([curve.y for curve in curves]) for curves in (one, other))
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_corrected_curve_of_a_leaf_is_that_of_breslow(null):
+    """At each event time: deaths, over those at risk, each counted by the effect of the arm."""
+    model, X = null
+    _, y, arm = trial(0.0)
+    leaf = model.apply(X)
+    inside = leaf == leaf[0]
+    time, event = y["time"][inside], y["event"][inside]
+    risk = np.where(arm[inside] == 1, model.heterogeneity_.overall[0], 1.0)
+    until = np.quantile(time, 0.8)
+    expected = sum(1 / risk[time >= one].sum() for one in time[event & (time <= until)])
+    (reference,) = model.predict_cumulative_hazard_function(X[:1], 0, corrected=True)
+    assert reference(until) == pytest.approx(expected, rel=1e-9)

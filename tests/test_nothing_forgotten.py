@@ -59,6 +59,7 @@ def test_a_loaded_trial_says_that_effects_do_not_differ(tested, tmp_path):
     cells = f"<td>yes</td><td>{one.ratio:.3g}</td><td>{one.corrected:.3g}</td>"
     assert cells in page
     assert verdict in export_leaves(model)
+    assert verdict.rstrip(".") in model._repr_html_()
     assert export_methods(model) == export_methods(tested)
     assert export_leaves(model) == export_leaves(tested)
 
@@ -121,6 +122,18 @@ def test_evaluate_says_no_condition_that_a_later_one_implies():
         line.split(" | ")[1].replace(", ", " and ").replace("\\", "")
         for line in export_leaves(model).splitlines()[2 : 2 + len(rules)]
     ]
+
+
+def test_a_rule_below_which_no_value_is_missing_implies_one_that_sends_them_elsewhere():
+    X = np.r_[np.arange(40.0), np.full(10, np.nan)][:, None]
+    y = np.ones(50, dtype=bool), np.repeat([8.0, 4.0, 2.0, 1.0, 1.0], 10)
+    model = SurTree(max_depth=2, n_thresholds=None, min_support=0.0).fit(X, y)
+    paths = [rule.conditions for rule in model.tree_.rules()]
+    assert paths[0] == ("x0 <= 19.5", "x0 <= 9.5")
+    assert paths[-1] == ("x0 > 19.5 or missing", "x0 > 29.5 or missing")
+    rules = [leaf.rule for leaf in evaluate(model, X, y, n_bootstraps=2).leaves]
+    assert rules[0] == "x0 <= 9.5"
+    assert rules[-1] == "x0 > 29.5 or missing"
 
 
 def test_a_search_passes_on_what_it_is_told(tmp_path):
