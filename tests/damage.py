@@ -36,13 +36,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surtree import SurTree, Tree, write_report
+from surtree import SurTree, SurTreeCV, Tree, validate, write_report
 from surtree.cli._summary import certificate, model_json, path_json, path_text
 from surtree.cuts.cut import Cut
 from surtree.export import (
     export_dot,
     export_json,
+    export_leaves,
     export_mermaid,
+    export_methods,
     export_python,
     export_sql,
     export_text,
@@ -114,7 +116,16 @@ def sample_models() -> list[SurTree]:
         SurTree(max_depth=4, time_limit=1e-6).fit(X, y),
         SurTree(max_depth=0).fit(numbers, y),
         SurTree(max_depth=1).fit([[0], [0], [1], [1]], ([True] * 4, [4.0, 3.0, 2.0, 1.0])),
+        _tuned(X, y),
     ]
+
+
+def _tuned(X: pd.DataFrame, y: Any) -> SurTree:
+    """Return a model that keeps all that can be known of it."""
+    search = SurTreeCV(max_depth=2, cv=2, shrinkage=(1.0, 3.0)).fit(X, y)
+    search.validation_ = validate(search, X, y, n_bootstraps=2, horizons=[20, 30])
+    search.time_unit_, search.horizons_ = "days", (20, 30)
+    return search.best_estimator_
 
 
 def write_damaged(path: Path, text: str) -> None:
@@ -419,6 +430,7 @@ def _show(model: SurTree) -> None:
     assert model.status_ in STATUSES
     texts = [repr(model), model._repr_html_(), certificate(model), path_text(model)]
     texts.append(json.dumps([model_json(model), path_json(model)], allow_nan=False))
+    texts += [export_methods(model), export_leaves(model), export_leaves(model, "csv")]
     for text in texts:
         text.encode("utf-8")
     with tempfile.TemporaryDirectory() as directory:

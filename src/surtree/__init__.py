@@ -27,6 +27,7 @@ from surtree.effects import (
     EffectTree,
     HeterogeneityTest,
     NotRandomisedWarning,
+    UntestedEffectsWarning,
     correct_effects,
     heterogeneity_test,
 )
@@ -51,6 +52,7 @@ from surtree.scores import (
     LeafStability,
     Measure,
     SizeScores,
+    Tuning,
     Validation,
 )
 from surtree.solver import Progress
@@ -137,7 +139,9 @@ __all__ = [
     "SurvivalEstimator",
     "Tree",
     "TreeEstimator",
+    "Tuning",
     "UnseenCategoryWarning",
+    "UntestedEffectsWarning",
     "Validation",
     "audit_tree",
     "column_costs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, Self, TypeVar
@@ -38,7 +39,7 @@ from surtree.parameters import (
     require_verbose,
     require_whole,
 )
-from surtree.scores import HeldOutScores, SizeScores, Validation
+from surtree.scores import HeldOutScores, SizeScores, Tuning, Validation
 from surtree.solver.clock import Clock
 from surtree.solver.core import n_threads
 from surtree.solver.problem import Limits, ProgressHook
@@ -153,8 +154,9 @@ class SurTree(TreeEstimator):
     path_ : tuple of Size
         For 0, 1, 2, ... splits, the best tree with at most that number. Only ``tree_`` among them
         keeps the at-risk counts that Kaplan-Meier curves need.
-    held_out_, sizes_ : HeldOutScores, SizeScores or None
-        Scores on held-out rows, of a model that `SurTreeCV` has chosen; `save` keeps them.
+    held_out_, sizes_, tuning_ : HeldOutScores, SizeScores, Tuning or None
+        Scores on held-out rows and what was tried, of a model that `SurTreeCV` has chosen; `save`
+        keeps them.
     validation_ : Validation or None
         What `surtree.validate` says of this model: None until you set it. `save` keeps it, and
         `write_report` shows it.
@@ -165,6 +167,9 @@ class SurTree(TreeEstimator):
     time_unit_ : str or None
         What time is counted in, such as "days", for reports: None until you set it. `save` keeps
         it.
+    horizons_ : sequence of float or None
+        Times at which reports and tables state survival, and `surtree.evaluate` looks at
+        calibration: None until you set it. `save` keeps it.
     unique_times_ : array of float
         The distinct event times of the training rows.
     feature_importances_ : array of float
@@ -210,10 +215,12 @@ class SurTree(TreeEstimator):
     path_: tuple[Size, ...]
     held_out_: HeldOutScores | None
     sizes_: SizeScores | None
+    tuning_: Tuning | None
     validation_: Validation | None
     encoder_: Encoder
     surtree_version_: str | None
     time_unit_: str | None
+    horizons_: Sequence[float] | None
     n_cuts_: int
     n_evaluated_: int
     proven_depth_: int
@@ -521,8 +528,8 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.tree_ = chosen
     model.encoder_ = problem.encoder
     model.surtree_version_ = VERSION
-    model.time_unit_ = None
-    model.held_out_ = model.sizes_ = model.validation_ = None
+    model.time_unit_ = model.horizons_ = None
+    model.held_out_ = model.sizes_ = model.tuning_ = model.validation_ = None
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
     model.proven_depth_ = path.proven_depth
     model.loss_ = best.loss

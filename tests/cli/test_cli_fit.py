@@ -220,10 +220,12 @@ def test_a_file_that_holds_no_labels(surtree, files, text, message):
     assert message in surtree("fit", files.csv, *UNTUNED, *page, code=1).stderr
 
 
-def test_labels_and_horizons_need_a_report(surtree, files):
-    for option in (("--labels", "labels.csv"), ("--horizons", "365"), ("--title", "Lungs")):
+def test_labels_and_horizons_need_a_file(surtree, files):
+    for option in (("--labels", "labels.csv"), ("--title", "Lungs")):
         result = surtree("fit", files.csv, *UNTUNED, *option, code=2)
         assert "for a report" in result.stderr
+    result = surtree("fit", files.csv, *UNTUNED, "--horizons", "365", code=2)
+    assert "for the model, a report or --validate" in result.stderr
 
 
 def test_a_report_with_its_words(surtree, files):
@@ -548,7 +550,7 @@ def test_the_effect_of_a_treatment(surtree, files):
     result = surtree("fit", files / "rossi.csv", *asked)
     assert "no over yes" in result.stdout
     assert "No evidence that the effect differs between rows" in result.stdout
-    assert "is left in rows that were not searched" in result.stdout
+    assert "of the differences between leaves in new data" in result.stdout
     assert "No evidence that the effect differs" in Path(report).read_text()
     found = json.loads(surtree("fit", files / "rossi.csv", *asked, "--json").stdout)
     assert found["arms"] == ["yes", "no"]

@@ -49,7 +49,7 @@ def test_damaged_files_work_or_are_refused_with_one_line(saved, path):
     assert set(outcomes) == {"used", "refused"}
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(8))
 def test_models_of_every_kind_are_read_as_they_are(models, saved, path, number):
     path.write_text(saved[number], encoding="utf-8")
     model = models[number]

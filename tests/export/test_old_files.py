@@ -1,7 +1,7 @@
 """Files that an older surtree wrote: they are read for ever, and written again as new ones.
 
-The files in ``tests/data`` were written by the last surtree of version 1 of the format; so were the
-predictions beside them.
+The files in ``tests/data`` were written by the last surtree of version 1 of the format, and so were
+the predictions beside them; those of version 2 by one that kept no test of effects and no horizons.
 """
 
 import json
@@ -14,8 +14,9 @@ import pytest
 from golden import golden_tree
 
 from damage import use_everywhere
-from surtree import SurTree, Tree, leaf_curves
+from surtree import EffectTree, SurTree, Tree, UntestedEffectsWarning, leaf_curves
 from surtree.display.leaves import read_leaves
+from surtree.export import export_methods
 from surtree.survival.objective import RELATIVE_RISK, RelativeRisk
 
 DATA = Path(__file__).parents[1] / "data"
@@ -133,3 +134,23 @@ def test_an_edited_model_of_version_1_has_no_certificate(tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(saved))
     assert SurTree.load(path).status_ == "edited"
+
+
+def test_a_tuned_model_that_was_saved_before_does_not_know_which_shrinkages_were_tried():
+    model = SurTree.load(DATA / "version_2_tuned.json")
+    assert model.status_ == "optimal"
+    assert model.sizes_ is not None
+    assert (model.tuning_, model.horizons_) == (None, None)
+    assert "which values of shrinkage were tried is not recorded" in export_methods(model)
+    use_everywhere(model)
+
+
+def test_a_trial_that_was_saved_before_holds_no_test(tmp_path):
+    model = EffectTree.load(DATA / "version_2_trial.json")
+    assert model.status_ == "optimal"
+    assert (model.heterogeneity_, model.correction_, model.horizons_) == (None, None, None)
+    assert "The model holds no test of whether effects differ" in export_methods(model)
+    with pytest.warns(UntestedEffectsWarning, match="holds no test"):
+        model.predict_effect(pd.DataFrame({"parole": ["yes", "no"], "age": [20, 40]}))
+    model.save(tmp_path / "model.json")
+    assert EffectTree.load(tmp_path / "model.json").tree_ == model.tree_

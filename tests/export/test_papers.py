@@ -163,7 +163,7 @@ def test_methods_say_what_was_done(model):
         "up to 10 thresholds a column",
         f"{len(model.encoder_.cuts_)} questions in all",
         "with depth at most 3, none has a smaller loss on these rows",
-        "Size and shrinkage were given, not tuned",
+        "Size and shrinkage were parameters of the fit; surtree did not tune them.",
         "was not assessed",
         "max_depth=3",
     ):
@@ -172,7 +172,7 @@ def test_methods_say_what_was_done(model):
     assert any("AAAI" in reference for reference in references)
 
 
-def test_methods_of_a_tuned_model_say_how_and_those_of_its_file_what_they_know(tmp_path):
+def test_methods_of_a_tuned_model_say_what_was_tried_also_those_of_its_file(tmp_path):
     X, y = load_gbsg2()
     search = SurTreeCV(max_depth=2, cv=3, shrinkage=(1.0, 3.0)).fit(X, y)
     text = export_methods(search)
@@ -181,8 +181,12 @@ def test_methods_of_a_tuned_model_say_how_and_those_of_its_file_what_they_know(t
     assert f"Harrell's C {search.held_out_.mean('concordance'):.3f}" in text
     assert "slightly optimistic" in text
     search.save(tmp_path / "model.json")
-    loaded = export_methods(SurTree.load(tmp_path / "model.json"))
-    assert "which values of shrinkage were tried is not recorded" in loaded
+    loaded = SurTree.load(tmp_path / "model.json")
+    chosen = "The number of splits, the depth and the shrinkage were chosen by cross-validation ("
+    for said in (text, export_methods(loaded)):
+        assert f"{chosen}3 folds, stratified by events; trees of up to depth 2 and 3 splits" in said
+    loaded.tuning_ = None  # as in a file that was written before
+    assert "which values of shrinkage were tried is not recorded" in export_methods(loaded)
     search.validation_ = validate(search, X, y, n_bootstraps=3)
     text = export_methods(search)
     assert "Internal validation by 3 bootstrap samples" in text
@@ -207,7 +211,8 @@ def test_methods_claim_no_proof_where_there_is_none(model, trial, tmp_path):
     edited = SurTree.load(path)
     assert edited.status_ == "edited"
     assert "Nothing is proven about the tree: the file" in export_methods(edited)
-    assert "was not tested" in export_methods(trial)
+    assert "Whether size and shrinkage were tuned is not recorded." in export_methods(edited)
+    assert "The model holds no test of whether effects differ" in export_methods(trial)
     assert "at least 5 events in each arm of a leaf" in export_methods(trial)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from surtree._types import Floats
 from surtree.cli._columns import Reading, read_column
-from surtree.cli._console import failures, say
+from surtree.cli._console import UserError, failures, say
 from surtree.cli._summary import certificate, data_text, model_json
 from surtree.cli._survival import Survival
 from surtree.effects import (
@@ -18,6 +19,50 @@ from surtree.effects import (
     correct_effects,
     heterogeneity_test,
 )
+from surtree.estimator import SurTree
+from surtree.scores.effects import UNTESTED, effects_warning
+
+
+def known_effects(model: SurTree) -> str:
+    """Return what a model knows about whether effects differ; nothing where it has no arms."""
+    if not isinstance(model, EffectTree):
+        return ""
+    test = model.heterogeneity_
+    parts = [UNTESTED if test is None else str(test)]
+    if model.correction_ is not None:
+        parts.append(str(model.correction_))
+    return "\n\n".join(parts)
+
+
+def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
+    """Return the effects to expect in new data and say so, or None for those of leaves.
+
+    Parameters
+    ----------
+    model : SurTree
+        Any model.
+    uncorrected : bool
+        Whether those of leaves are asked for.
+    """
+    if not isinstance(model, EffectTree):
+        if uncorrected:
+            raise UserError("--uncorrected is for models of treatment effects: leave it out")
+        return None
+    if model.tree_.n_leaves == 1:
+        return None
+    test, correction = model.heterogeneity_, model.correction_
+    doubt = effects_warning(test)
+    if test is None or uncorrected:
+        say(f"surtree: {f'{doubt} ' if doubt else ''}The effects of leaves are predicted.")
+        return None
+    if test.is_evidence and correction is None:
+        say("surtree: effects of leaves are too far apart, and this model has no correction.")
+        return None
+    what = "The common effect is predicted for everybody"
+    if test.is_evidence and correction is not None:
+        what = f"{correction.share_text} Such effects are predicted"
+    say(f"surtree: {test.verdict} {what}; --uncorrected gives those of leaves.")
+    return model.expected_effects()
 
 
 def fit_effects(
@@ -56,12 +101,13 @@ def fit_effects(
     for warning in caught:
         say(f"surtree: {warning.message}")
     test, correction = model.heterogeneity_, model.correction_
+    hint = "" if parameters.get("reference") else "; --reference changes it"
     parts = [
         f"{data_text(survival, X.width)}, {perf_counter() - start:.2f} s",
+        f"reference: {model.arms_[0]}{hint}",
         str(model.tree_),
         certificate(model),
-        str(test),
-        str(correction),
+        known_effects(model),
     ]
     content = {
         "rows": len(survival.y),

@@ -7,12 +7,22 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
+import numpy as np
 import polars as pl
 import typer
 from sklearn.base import clone
 
 from surtree.cli import _options as options
-from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
+from surtree.cli._console import (
+    INTERRUPTED,
+    UserError,
+    end_now,
+    failures,
+    guarded,
+    say,
+    show,
+    show_json,
+)
 from surtree.cli._effects import fit_effects
 from surtree.cli._files import Format, require_outputs
 from surtree.cli._models import save_report, write_model
@@ -23,6 +33,7 @@ from surtree.cli._summary import certificate, data_text, model_json, tuning_json
 from surtree.cli._survival import Survival, TargetColumns
 from surtree.cli._training import Asked, read_training
 from surtree.cli._validate import validated, validation_json
+from surtree.competing_risks import CompetingRisksTree
 from surtree.datasets import load_gbsg2
 from surtree.scores.sizes import Rule
 
@@ -70,13 +81,14 @@ _NOT_WITH_TREATMENT = {"--cause", "--folds", "--rule", "--group", "--validate"}
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write, and how many bootstrap samples to validate with."""
+    """The files to write, how many bootstrap samples to validate with, and names of causes."""
 
     model: Path | None
     report: Path | None
     page: Page
     json: bool
     n_bootstraps: int | None = None
+    cause_names: dict[int, str] | None = None
 
 
 def fit(
@@ -84,6 +96,7 @@ def fit(
     time: options.Time,
     event: options.FitEvent = None,
     cause: options.Cause = None,
+    cause_name: options.CauseName = None,
     treatment: options.Treatment = None,
     reference: options.Reference = None,
     entry: options.Entry = None,
@@ -136,6 +149,7 @@ def fit(
         {
             "--event": event,
             "--cause": cause,
+            "--cause-name": cause_name,
             "--treatment": treatment,
             "--reference": reference,
             "--group": group,
@@ -222,6 +236,7 @@ def fit(
             quiet=json,
         )
         X, survival = training.X, training.survival
+        names = _cause_names(cause_name, survival)
         if len(target.time_columns(training.frame)) > 1 and page.time_unit is None:
             page = replace(page, time_unit="days")
         if leaf_curve is not None:
@@ -241,7 +256,7 @@ def fit(
             folds=(folds or default_folds(survival)) if tune else None,
             rule=rule or "best",
         )
-        outputs = Outputs(model, report, page, json, validate)
+        outputs = Outputs(model, report, page, json, validate, names)
         _fit_and_write(X, survival, settings, outputs, training.left_out)
 
 
@@ -267,15 +282,17 @@ def _refuse_contradictions(values: dict[str, Any], *, tune: bool) -> None:
         wrong = "--folds and --rule say how to tune: leave --no-tune out"
     elif not tune and len(values["--shrinkage"] or ()) > 1:
         wrong = "to choose from several --shrinkage, leave --no-tune out"
-    elif "--horizons" in given and not given & {"--report", "--validate"}:
-        wrong = "--horizons are for a report or --validate: add one of them"
+    elif "--cause-name" in given and "--cause" not in given:
+        wrong = "--cause-name names a cause of --cause: add it"
+    elif "--horizons" in given and not given & {"--model", "--report", "--validate"}:
+        wrong = "--horizons are for the model, a report or --validate: add one of them"
     elif "--group" in given and not tune and "--validate" not in given:
         wrong = "--group is for folds and samples: leave --no-tune out"
     if wrong:
         raise typer.BadParameter(wrong)
     of_page = {name: values[name] for name in ("--labels", "--title")}
     _refuse_idle(of_page, "a report", "--report", values["--report"])
-    of_files = {"--time-unit": values["--time-unit"]}
+    of_files = {name: values[name] for name in ("--time-unit", "--cause-name")}
     written = values["--model"] or values["--report"]
     _refuse_idle(of_files, "the model or the report", "--model", written)
 
@@ -286,6 +303,22 @@ def _refuse_idle(given: dict[str, Any], what: str, option: str, written: Path | 
     if idle and written is None:
         verb = "is" if len(idle) == 1 else "are"
         raise typer.BadParameter(f"{' and '.join(idle)} {verb} for {what}: add {option}")
+
+
+def _cause_names(
+    given: list[options.NamedCause] | None, survival: Survival
+) -> dict[int, str] | None:
+    """Return what causes are called, or raise an error that names those that there are."""
+    if given is None:
+        return None
+    causes = np.unique(survival.y["cause"][survival.event]).tolist()
+    names = {one.cause: one.name for one in given}
+    for cause in names.keys() - set(causes):
+        raise UserError(
+            f"--cause-name: no row has the cause {cause}; the causes are "
+            f"{', '.join(map(str, causes))}"
+        )
+    return names
 
 
 def _write_and_show(found: Found, text: str, content: dict[str, Any], outputs: Outputs) -> None:
@@ -367,8 +400,11 @@ def _cv(settings: Settings) -> dict[str, Any]:
 
 def _write(found: Found, outputs: Outputs) -> dict[str, str]:
     written = {}
+    found.model.time_unit_ = outputs.page.time_unit
+    found.model.horizons_ = outputs.page.horizons
+    if isinstance(found.model, CompetingRisksTree):
+        found.model.cause_names_ = outputs.cause_names
     if outputs.model is not None:
-        found.model.time_unit_ = outputs.page.time_unit
         write_model(found.model, outputs.model)
         written["model"] = str(outputs.model)
     if outputs.report is not None:

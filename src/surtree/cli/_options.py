@@ -81,6 +81,21 @@ def by_column(given: list[ColumnThresholds] | None) -> dict[str, list[float]] | 
     return found or None
 
 
+@dataclass(frozen=True)
+class NamedCause:
+    """What a cause is called."""
+
+    cause: int
+    name: str
+
+
+def _named_cause(text: str) -> NamedCause:
+    cause, equals, name = text.partition("=")
+    if not (cause.strip().isdecimal() and equals and name.strip()):
+        raise typer.BadParameter(f"{text!r} is not a cause and its name, as 1=relapse")
+    return NamedCause(int(cause), name.strip())
+
+
 def _seconds(given: float | None) -> float | None:
     if given is not None and not given > 0:
         raise typer.BadParameter("a time limit is a number of seconds above zero")
@@ -195,12 +210,21 @@ Cause = Annotated[
         "as in status=1.",
     ),
 ]
+CauseName = Annotated[
+    list[NamedCause] | None,
+    typer.Option(
+        parser=_named_cause,
+        metavar="CAUSE=NAME",
+        help="What a cause is called in reports and tables, as in 1=relapse; can be repeated. The "
+        "model keeps it.",
+    ),
+]
 Treatment = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
         help="The arm of a trial: find the tree of treatment effects, test whether they differ at "
-        "all, and say what is left of them in other rows.",
+        "all, and say how much in new data.",
     ),
 ]
 Reference = Annotated[
@@ -460,7 +484,7 @@ PageHorizons = Annotated[
         parser=read_times,
         metavar="TIME,...",
         help="Times for which the report states survival, by default a few round ones; and those "
-        "at which --validate looks at calibration.",
+        "at which --validate looks at calibration. The model keeps them, for later commands.",
         rich_help_panel="Report",
     ),
 ]
@@ -490,7 +514,8 @@ TableHorizons = Annotated[
         "--horizons",
         parser=read_times,
         metavar="TIME,...",
-        help="Times for which csv and markdown state survival; by default a few round ones.",
+        help="Times for which csv and markdown state survival; by default those that the model "
+        "keeps, or a few round ones.",
     ),
 ]
 

@@ -12,17 +12,20 @@ import typer
 from numpy.typing import NDArray
 from polars import selectors
 
+from surtree._types import Floats
 from surtree.cli import _options as options
 from surtree.cli._columns import conform, require_columns, split_names
 from surtree.cli._console import UserError, failures, guarded, say, show_json, warnings_said
+from surtree.cli._effects import effects_to_predict
 from surtree.cli._files import Format, require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.cli._streaming import is_streamed, predict_streamed, refuse_options
 from surtree.estimator import SurTree
-from surtree.tree.arms import arm_curve, arms_of, hazard_ratios
+from surtree.tree.arms import arms_of, hazard_ratios
 from surtree.tree.cause_curves import leaf_incidence
 from surtree.tree.causes import cause_theta, causes_of, has_causes
 from surtree.tree.curves import leaf_curves
+from surtree.tree.given_effects import arm_risks, leaf_arm_curve
 from surtree.tree.tree import Tree
 
 
@@ -44,6 +47,15 @@ Keep = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN,...", help="Columns of the table to repeat, such as an id."),
 ]
+Uncorrected = Annotated[
+    bool,
+    typer.Option(
+        "--uncorrected",
+        metavar=options.FLAG,
+        help="Of a model of treatment effects, predict with the effects of leaves, also where "
+        "nothing says that they differ.",
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -59,6 +71,7 @@ def predict(
     only: Quantities = None,
     survival: options.Horizons = None,
     keep: Keep = None,
+    uncorrected: Uncorrected = False,
     output: Output = None,
     separator: options.Separator = None,
     decimal: options.Decimal = None,
@@ -72,12 +85,15 @@ def predict(
     A median that is not reached is infinite (inf), and null in JSON. Survival after the last
     follow-up of the training rows is empty, and null in JSON. A model of competing risks has a
     risk of each cause, and beside survival the cumulative incidence of each. A model of treatment
-    effects also has the risk, the median and the survival of each arm, and hazard ratios.
+    effects also has the risk, the median and the survival of each arm, and hazard ratios: those to
+    expect in new data, so the same for everybody where its test found no evidence that effects
+    differ.
     """
     with guarded():
         require_outputs({"--output": output}, model=model, data=data)
         fitted = read_model(model)
         horizons = [time for listed in survival or [] for time in listed.times]
+        effects = effects_to_predict(fitted, uncorrected=uncorrected)
         if is_streamed(data):
             refuse_options(
                 {
@@ -88,14 +104,16 @@ def predict(
                     "--missing": missing,
                 }
             )
-            of_leaf = _of_leaves(fitted, fitted.tree_.leaves, only or list(Quantity), horizons)
+            of_leaf = _of_leaves(
+                fitted, fitted.tree_.leaves, only or list(Quantity), horizons, effects
+            )
             predict_streamed(fitted, data, of_leaf, keep, output, json=json)
             return
         table = read_rows(data, fitted, Format(separator, decimal, encoding, sheet, missing or ()))
         rows = conform(table.frame, fitted)
         kept = split_names(keep or [], table.frame)
         require_columns(table.frame, kept)
-        predictions = _predictions(fitted, rows, only or list(Quantity), horizons)
+        predictions = _predictions(fitted, rows, only or list(Quantity), horizons, effects)
         for name in predictions.keys() & set(kept):
             raise UserError(f"column {name!r} cannot be kept: a prediction has the same name")
         found = pl.DataFrame({name: table.as_written(name) for name in kept} | predictions)
@@ -115,18 +133,26 @@ def _content(found: pl.DataFrame, output: Path | None) -> dict[str, Any]:
 
 
 def _predictions(
-    model: SurTree, rows: pl.DataFrame, quantities: list[Quantity], horizons: list[float]
+    model: SurTree,
+    rows: pl.DataFrame,
+    quantities: list[Quantity],
+    horizons: list[float],
+    effects: Floats | None,
 ) -> dict[str, pl.Series]:
     named = hasattr(model, "feature_names_in_")
     with failures(ValueError, TypeError), warnings_said():
         leaf = model.apply(rows if named else rows.to_numpy())
-    return _of_leaves(model, leaf, quantities, horizons)
+    return _of_leaves(model, leaf, quantities, horizons, effects)
 
 
 def _of_leaves(
-    model: SurTree, leaf: NDArray[np.intp], quantities: list[Quantity], horizons: list[float]
+    model: SurTree,
+    leaf: NDArray[np.intp],
+    quantities: list[Quantity],
+    horizons: list[float],
+    effects: Floats | None,
 ) -> dict[str, pl.Series]:
-    """Return the predictions of rows, given their leaves."""
+    """Return the predictions of rows, given their leaves; effects of arms may be given too."""
     place = np.searchsorted(model.tree_.leaves, leaf)
     curves = leaf_curves(model.tree_)
     of_leaf = {
@@ -141,7 +167,8 @@ def _of_leaves(
         columns |= {f"risk_{one}": cause_theta(model.tree_, one)[leaves][place] for one in causes}
     arms = () if model.tree_.arms is None else model.tree_.arms.labels
     if arms:
-        columns |= _arm_columns(model.tree_, place, [quantity.value for quantity in quantities])
+        names = [quantity.value for quantity in quantities]
+        columns |= _arm_columns(model.tree_, place, names, effects)
     found = {name: pl.Series(values) for name, values in columns.items()}
     last_time = model.tree_.baseline.last_time
     for time in horizons:
@@ -158,7 +185,7 @@ def _of_leaves(
             for number, label in enumerate(arms):
                 at_time = np.array(
                     [
-                        arm_curve(model.tree_, leaf, number).survival(time)
+                        leaf_arm_curve(model.tree_, leaf, number, effects).survival(time)
                         for leaf in model.tree_.leaves.tolist()
                     ]
                 )
@@ -171,15 +198,16 @@ def _of_leaves(
 
 
 def _arm_columns(
-    tree: Tree, place: NDArray[np.intp], quantities: list[str]
+    tree: Tree, place: NDArray[np.intp], quantities: list[str], effects: Floats | None
 ) -> dict[str, NDArray[np.float64]]:
     """Return the risk and median of each arm, and its hazard ratio over the reference."""
     labels, leaves = arms_of(tree).labels, tree.leaves
     columns: dict[str, NDArray[np.float64]] = {}
     for arm, label in enumerate(labels):
-        medians = [arm_curve(tree, leaf, arm).median for leaf in leaves.tolist()]
-        of_arm = {"risk": tree.prediction[arm, leaves], "median": np.array(medians)}
+        medians = [leaf_arm_curve(tree, leaf, arm, effects).median for leaf in leaves.tolist()]
+        of_arm = {"risk": arm_risks(tree, effects)[arm, leaves], "median": np.array(medians)}
         columns |= {f"{name}_{label}": of_arm[name][place] for name in quantities if name in of_arm}
-    for label, ratios in zip(labels[1:], hazard_ratios(tree), strict=True):
+    own = hazard_ratios(tree) if effects is None else effects[1:]
+    for label, ratios in zip(labels[1:], own, strict=True):
         columns[f"effect_{label}"] = ratios[leaves][place]
     return columns

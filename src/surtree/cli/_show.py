@@ -10,10 +10,12 @@ import typer
 
 from surtree.cli import _options as options
 from surtree.cli._console import UserError, failures, guarded, say, show, show_json
+from surtree.cli._effects import known_effects
 from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model, save_report, tree_of_size
 from surtree.cli._page import Page, read_page
 from surtree.cli._summary import certificate, path_json, path_text
+from surtree.effects import EffectTree
 from surtree.estimator import SurTree
 from surtree.export import (
     export_dot,
@@ -30,6 +32,7 @@ from surtree.export._leaves import TableFormat
 from surtree.export._onnx import OnnxValue
 from surtree.export._values import LeafValue
 from surtree.files.writing import write_bytes, write_text
+from surtree.scores.effects import effects_warning
 from surtree.tree.tree import Tree
 
 Style = Literal[
@@ -135,7 +138,12 @@ def show_model(
             else:
                 text = _written(tree, style, cast(LeafValue, value or "leaf"), cause)
         if style == "tree" and tree is fitted.tree_ and not json:
-            text = f"{text}\n\n{certificate(fitted)}"
+            known = known_effects(fitted)
+            text = "\n\n".join([text, certificate(fitted), *([known] if known else [])])
+        if value == "effect" and isinstance(fitted, EffectTree):
+            doubt = effects_warning(fitted.heterogeneity_)
+            if doubt and fitted.tree_.n_leaves > 1:
+                say(f"surtree: {doubt}")
         if output is not None:
             with failures(OSError, about=f"cannot write {output}: "):
                 write_text(output, text.rstrip("\n") + "\n")
@@ -168,9 +176,9 @@ def _for_paper(model: SurTree, tree: Tree, style: Style, page: Page) -> str:
             raise UserError("methods are those of the chosen tree: leave --splits out")
         return export_methods(model, time_unit=unit, labels=page.labels)
     return export_leaves(
-        tree,
+        model if tree is model.tree_ else tree,
         "csv" if style == "csv" else "markdown",
-        horizons=page.horizons,
+        horizons=page.horizons or model.horizons_,
         time_unit=unit,
         labels=page.labels,
         units=page.units,

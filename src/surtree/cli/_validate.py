@@ -53,7 +53,8 @@ Times = Annotated[
         "--horizons",
         parser=options.read_times,
         metavar="TIME,...",
-        help="Times for calibration; by default the median time of the events.",
+        help="Times for calibration; by default those that evaluate finds in the model, or the "
+        "median time of the events.",
         rich_help_panel="Validation",
     ),
 ]

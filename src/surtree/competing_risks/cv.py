@@ -13,6 +13,7 @@ from surtree.competing_risks.tree import CompetingRisksTree
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
 from surtree.estimator import SurTree
+from surtree.model_selection.chosen import OfChosen
 from surtree.model_selection.cv import SurTreeCV
 from surtree.model_selection.folds import FoldProgress
 from surtree.model_selection.scoring import Scorer, Scoring
@@ -57,6 +58,8 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
         The tree of the chosen size, fitted on all rows.
     best_params_, best_score_, best_index_, sizes_, held_out_, cv_results_, status_ : object
         As in `SurTreeCV`.
+    cause_names_ : mapping of int to str, or None
+        Those of ``best_estimator_``, as in `CompetingRisksTree`.
 
     Examples
     --------
@@ -69,6 +72,8 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
     """
 
     _tree_type: ClassVar[type[SurTree]] = CompetingRisksTree
+
+    cause_names_ = OfChosen()
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -67,6 +68,9 @@ class CompetingRisksTree(CauseEstimator, SurTree):
     main_cause_ : int
         The cause that counts most, and of equal ones the first: what `predict` is about unless
         another cause is named.
+    cause_names_ : mapping of int to str, or None
+        What reports call the causes, such as ``{1: "relapse", 2: "death"}``: None until you set
+        it. `save` keeps it.
     tree_, loss_, lower_bound_, gap_, status_, path_, encoder_, unique_times_ : object
         As in `SurTree`. The hazard ``theta`` of a node is that of all causes together.
 
@@ -93,6 +97,8 @@ class CompetingRisksTree(CauseEstimator, SurTree):
     """
 
     _limits_type: ClassVar[type[Limits]] = CauseLimits
+
+    cause_names_: Mapping[int, str] | None
 
     def __init__(
         self,
@@ -170,6 +176,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
             The estimator itself.
         """
         require_causes(self.causes)
+        self.cause_names_ = None
         return super().fit(X, y, sample_weight, entry, id, init)
 
     def save(self, path: str | os.PathLike[str]) -> None:

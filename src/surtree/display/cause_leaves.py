@@ -10,7 +10,7 @@ from surtree._types import Floats
 from surtree._words import plural
 from surtree.parameters import LeafCurveKind
 from surtree.tree.cause_curves import incidence_of
-from surtree.tree.causes import cause_events, causes_of
+from surtree.tree.causes import cause_events, causes_of, read_cause_names
 from surtree.tree.leaf_curve import leaf_position
 from surtree.tree.tree import Tree
 
@@ -28,12 +28,8 @@ def cause_names(tree: Tree, names: Mapping[int, str] | None = None) -> dict[int,
     names : mapping of int to str, optional
         Names of causes; those without are called by their number.
     """
-    given = dict(names or {})
-    causes = causes_of(tree).causes
-    absent = given.keys() - set(causes)
-    if absent:
-        raise ValueError(f"names has the cause {min(absent)!r}: the causes are {causes}.")
-    return {cause: str(given.get(cause, f"cause {cause}")) for cause in causes}
+    given = read_cause_names(tree, names)
+    return {cause: given.get(cause, f"cause {cause}") for cause in causes_of(tree).causes}
 
 
 def cause_colours(tree: Tree) -> list[str]:

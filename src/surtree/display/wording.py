@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from surtree._words import plural
 from surtree.cuts.cut import Cut
 from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf
+from surtree.tree.conditions import needed_steps
 from surtree.tree.tree import Tree
 
 LONGEST_NAME = 60
@@ -56,23 +55,11 @@ def leaf_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False)
     tree, labels, whole
         As in `rule_texts`.
     """
-    rules, found = rule_texts(tree, labels, whole=whole), tree.paths()
-    texts = {}
-    for leaf in tree.leaves.tolist():
-        conditions: dict[Any, str] = {}
-        for node, child in pairwise(found[leaf]):
-            cut, right = tree.worded_cuts[node], child == tree.right[node]
-            if cut.threshold is None:
-                conditions[child] = rules[child]
-                continue
-            # Drop conditions that a later one implies: the last threshold on the same side of a
-            # column is the tightest, if both treat missing values alike or none arrive here.
-            if cut.missing is None:
-                for missing in (False, True):
-                    conditions.pop((cut.column, missing, right), None)
-            conditions[cut.column, cut.missing, right] = rules[child]
-        texts[leaf] = ", ".join(conditions.values()) or rules[leaf]
-    return texts
+    rules = rule_texts(tree, labels, whole=whole)
+    return {
+        leaf: ", ".join(rules[child] for _, child in steps) or rules[leaf]
+        for leaf, steps in needed_steps(tree).items()
+    }
 
 
 def pieces(text: str) -> list[str]:

@@ -1,9 +1,15 @@
 """Treatment effects: `EffectTree`, and what is honest to say about it."""
 
-from surtree.effects.correction import CorrectedEffect, EffectCorrection, correct_effects
+from surtree.effects.correction import correct_effects
 from surtree.effects.estimator import EffectTree
-from surtree.effects.heterogeneity import HeterogeneityTest, heterogeneity_test
+from surtree.effects.heterogeneity import heterogeneity_test
 from surtree.effects.randomisation import NotRandomisedWarning
+from surtree.scores.effects import (
+    CorrectedEffect,
+    EffectCorrection,
+    HeterogeneityTest,
+    UntestedEffectsWarning,
+)
 
 __all__ = [
     "CorrectedEffect",
@@ -11,6 +17,7 @@ __all__ = [
     "EffectTree",
     "HeterogeneityTest",
     "NotRandomisedWarning",
+    "UntestedEffectsWarning",
     "correct_effects",
     "heterogeneity_test",
 ]

@@ -1,4 +1,4 @@
-"""What is left of the effects of leaves in rows that were not searched: the winner's curse.
+"""How far apart the effects of leaves are to be expected in new data: the winner's curse.
 
 A tree chooses the leaves in which arms differed most, partly by chance, so the effects that it
 reports lie too far apart. Each bootstrap sample has a tree of its own, and rows that are not in it.
@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from surtree.cuts.encoder import encoder_of
-from surtree.data.arms import Label
 from surtree.data.bootstrap import draw_counts, spawn_generators
 from surtree.data.named import RowInputs
 from surtree.effects.estimator import EffectTree, arm_limits, labels_of
@@ -32,88 +31,11 @@ from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data, training_data
 from surtree.parameters import read_time_limit, require_random_state, require_whole
+from surtree.scores.effects import EffectCorrection, correction_of
 from surtree.solver.search import SearchSettings
 from surtree.tree.arms import hazard_ratios
 
 _MOST_STEPS = 50
-
-
-@dataclass(frozen=True)
-class CorrectedEffect:
-    """The effect of an arm in a leaf, as it was found and as it is to be expected in other rows.
-
-    Parameters
-    ----------
-    leaf : int
-        The number of the leaf's node.
-    arm : str, number or bool
-        The label of the arm.
-    ratio, corrected : float
-        The hazard ratio of the tree, and that to expect.
-
-    Examples
-    --------
-    >>> from surtree import EffectTree, correct_effects
-    >>> from surtree.datasets import load_rossi
-    >>> X, y = load_rossi()
-    >>> aid = X.pop("financial_aid")
-    >>> leaf = correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=20).leaves[0]
-    >>> leaf.arm, round(leaf.ratio, 2), round(leaf.corrected, 2)
-    ('yes', 0.86, 0.69)
-    """
-
-    leaf: int
-    arm: Label
-    ratio: float
-    corrected: float
-
-
-@dataclass(frozen=True)
-class EffectCorrection:
-    """What is left of the effects of leaves in rows that were not searched.
-
-    Parameters
-    ----------
-    slope : float
-        The share of the differences between leaves that is left, from zero, nothing, to one, all.
-        Not a number where no sample has a tree with a split.
-    outside : float
-        The slope in the rows outside of samples, before it is weighed; it may be below zero.
-    overall : tuple of float
-        The hazard ratio of each arm over the reference in all rows.
-    leaves : tuple of CorrectedEffect
-        The effect of each leaf and arm.
-    n_samples : int
-        The number of bootstrap samples.
-
-    Examples
-    --------
-    >>> from surtree import EffectTree, correct_effects
-    >>> from surtree.datasets import load_rossi
-    >>> X, y = load_rossi()
-    >>> aid = X.pop("financial_aid")
-    >>> found = correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=20)
-    >>> round(found.slope, 2), round(found.overall[0], 2)
-    (0.0, 0.69)
-    """
-
-    slope: float
-    outside: float
-    overall: tuple[float, ...]
-    leaves: tuple[CorrectedEffect, ...]
-    n_samples: int
-
-    def __str__(self) -> str:
-        share = f"{self.slope:.0%}" if np.isfinite(self.slope) else "nothing"
-        lines = [
-            f"Of the differences between leaves {share} is left in rows that were not searched.",
-            *(
-                f"leaf {one.leaf}: {one.arm}, hazard ratio {one.ratio:.3g}, "
-                f"to expect {one.corrected:.3g}"
-                for one in self.leaves
-            ),
-        ]
-        return "\n".join(lines)
 
 
 def correct_effects(
@@ -128,7 +50,7 @@ def correct_effects(
     n_bootstraps: int = 100,
     random_state: int = 0,
 ) -> EffectCorrection:
-    """Say what to expect of the effects of a tree in rows that were not searched.
+    """Say what to expect of the effects of a tree in new data.
 
     Parameters
     ----------
@@ -148,9 +70,9 @@ def correct_effects(
     >>> X, y = load_rossi()
     >>> aid = X.pop("financial_aid")
     >>> print(correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=50))
-    Of the differences between leaves 0% is left in rows that were not searched.
-    leaf 1: yes, hazard ratio 0.858, to expect 0.692
-    leaf 2: yes, hazard ratio 0.494, to expect 0.692
+    Expect 0% of the differences between leaves in new data.
+    leaf 1: yes, hazard ratio 0.858, 0.692 expected in new data
+    leaf 2: yes, hazard ratio 0.494, 0.692 expected in new data
     """
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)
@@ -172,24 +94,13 @@ def correct_effects(
         for each in _outside(template, problem, limits, draw_counts(random, group))
     ]
     outside = _slope(found, len(labels)) if found else float("nan")
-    slope = _weighed(outside)
-    logs = np.log(hazard_ratios(tree))
-    kept = slope if np.isfinite(slope) else 0.0
-    return EffectCorrection(
-        slope,
-        outside,
-        tuple(np.exp(logs[:, 0]).tolist()),
-        tuple(
-            CorrectedEffect(
-                leaf,
-                labels[arm],
-                float(np.exp(logs[arm - 1, leaf])),
-                float(np.exp(logs[arm - 1, 0] + kept * (logs[arm - 1, leaf] - logs[arm - 1, 0]))),
-            )
-            for leaf in tree.leaves.tolist()
-            for arm in range(1, len(labels))
-        ),
-        int(n_bootstraps),
+    return correction_of(
+        hazard_ratios(tree),
+        tree.leaves.tolist(),
+        labels,
+        slope=_weighed(outside),
+        outside=outside,
+        n_samples=int(n_bootstraps),
     )
 
 

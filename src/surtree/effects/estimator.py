@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from surtree._stack import user_level
 from surtree._types import Floats
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
@@ -19,12 +21,21 @@ from surtree.effects.limits import ArmLimits
 from surtree.effects.randomisation import warn_unless_randomised
 from surtree.estimator import OtherKindError, SurTree, check_parameters
 from surtree.parameters import LeafCurveKind, require_whole
+from surtree.scores.effects import (
+    EffectCorrection,
+    HeterogeneityTest,
+    UntestedEffectsWarning,
+    drawn_to_overall,
+    effects_warning,
+    require_arms,
+)
 from surtree.solver.problem import ProgressHook
 from surtree.survival.confidence import LEVEL
 from surtree.survival.objective import Objective
 from surtree.survival.step_function import curves_of_rows
 from surtree.survival.treatment import ArmContrasts, ArmHazards
-from surtree.tree.arms import LeafEffect, arm_curve, arms_of, hazard_ratios, leaf_effects
+from surtree.tree.arms import LeafEffect, arms_of, hazard_ratios, leaf_effects
+from surtree.tree.given_effects import arm_risks, leaf_arm_curve
 from surtree.tree.leaf_curve import LeafCurve
 
 Aim = Literal["effect", "both"]
@@ -68,8 +79,9 @@ class EffectTree(SurTree):
     effects_ : tuple of LeafEffect
         The hazard ratio of each leaf and arm, with 95% limits; `leaf_effects` has other levels.
     heterogeneity_, correction_ : HeterogeneityTest, EffectCorrection or None
-        What `heterogeneity_test` and `correct_effects` say of this model: None until you set them,
-        for `write_report`. They are not saved.
+        What `heterogeneity_test` and `correct_effects` say of this model: None until you set them.
+        `save` keeps them, reports and tables show them, and predictions with ``corrected=True``
+        follow them.
     tree_, path_, loss_, lower_bound_, gap_, status_, encoder_ : object
         As in `SurTree`. With "effect" the zero of the loss is arbitrary: only differences count,
         and a search that is ended early has no bound.
@@ -78,8 +90,10 @@ class EffectTree(SurTree):
     -----
     Leaves are those where arms differed most in these rows, so in other rows they differ less (the
     winner's curse). `heterogeneity_test` says whether there is evidence that effects differ at all,
-    and `correct_effects` what is left of the differences in rows that were not searched. An effect
-    is causal if arms were drawn by lot; `fit` warns where the arm can be told from the columns.
+    and `correct_effects` how far apart they are to be expected in new data. Predictions of a model
+    that was not tested, or whose test found no evidence, warn (`UntestedEffectsWarning`); with
+    ``corrected=True`` they are what to expect of new rows. An effect is causal if arms were drawn
+    by lot; `fit` warns where the arm can be told from the columns.
 
     Examples
     --------
@@ -95,13 +109,20 @@ class EffectTree(SurTree):
     all rows
     ├─ parole is yes  267          37, 31        0.858   0.515 to 1.42
     └─ parole is no   165          29, 17        0.494  0.255 to 0.929
-    >>> model.predict_effect(X.head(2)).round(3).tolist()
-    [0.858, 0.858]
+
+    There is no evidence that aid did more for some than for others, so the effect to expect is the
+    same for everybody:
+
+    >>> from surtree import heterogeneity_test
+    >>> model.heterogeneity_ = heterogeneity_test(model, X, y, aid)
+    >>> model.heterogeneity_.is_evidence
+    False
+    >>> model.predict_effect(X.head(2), corrected=True).round(3).tolist()
+    [0.725, 0.725]
     """
 
-    # Of a loaded model nothing is known.
-    heterogeneity_: Any = None
-    correction_: Any = None
+    heterogeneity_: HeterogeneityTest | None
+    correction_: EffectCorrection | None
 
     def __init__(
         self,
@@ -204,7 +225,7 @@ class EffectTree(SurTree):
         return leaf_effects(self.tree_, level)
 
     def predict(self, X: Any) -> Floats:
-        """Return the effect for each row: the logarithm of the hazard ratio.
+        """Return the effect of the leaf of each row: the logarithm of the hazard ratio.
 
         Parameters
         ----------
@@ -218,20 +239,35 @@ class EffectTree(SurTree):
             has the shape (n_samples, n_arms - 1), in the order of ``arms_[1:]``.
         """
         leaves = self._route(X)
-        return np.log(self._ratios(leaves))
+        return np.log(self._ratios(leaves, self._effects(corrected=False)))
 
-    def predict_effect(self, X: Any) -> Floats:
-        """Return the hazard ratio for each row: the exponential of `predict`.
+    def predict_effect(self, X: Any, *, corrected: bool = False) -> Floats:
+        """Return the hazard ratio for each row.
 
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
+        corrected : bool, default=False
+            Whether to return the effect to expect in new data, and not that of the leaf, the
+            exponential of `predict`. Where ``heterogeneity_`` found no evidence that effects
+            differ, it is that of all rows; else it is that of the leaf drawn towards it, as
+            ``correction_`` says. Both must have been set.
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_arms - 1)
+            As in `predict`.
+
+        Warns
+        -----
+        UntestedEffectsWarning
+            Where the effects of leaves are returned, and nothing says that they differ.
         """
         leaves = self._route(X)
-        return self._ratios(leaves)
+        return self._ratios(leaves, self._effects(corrected))
 
-    def predict_risk(self, X: Any, treatment: Any) -> Floats:
+    def predict_risk(self, X: Any, treatment: Any, *, corrected: bool = False) -> Floats:
         """Return the hazard of each row in an arm, relative to the baseline.
 
         Parameters
@@ -240,10 +276,14 @@ class EffectTree(SurTree):
             The same columns as in `fit`.
         treatment : label, or array of shape (n_samples,)
             One arm for all rows, or the arm of each.
+        corrected : bool, default=False
+            Whether arms differ as is to be expected in new data (`predict_effect`), and not as
+            they did in the leaf; the risk of the leaf as a whole stays what it is.
         """
         leaves = self._route(X)
+        risks = arm_risks(self.tree_, self._effects(corrected))
         arm = number_arms(treatment, leaves.size, self.arms_)
-        return np.asarray(self.tree_.prediction[arm, leaves])
+        return np.asarray(risks[arm, leaves])
 
     def predict_survival_function(  # type: ignore[override]
         self,
@@ -252,6 +292,7 @@ class EffectTree(SurTree):
         *,
         return_array: bool = False,
         times: ArrayLike | None = None,
+        corrected: bool = False,
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row in an arm.
 
@@ -263,9 +304,12 @@ class EffectTree(SurTree):
             One arm for all rows, or the arm of each.
         return_array, times : optional
             As in `SurTree`.
+        corrected : bool, default=False
+            As in `predict_risk`. The arms of a leaf then share a baseline, that of its own rows
+            (Breslow's estimate), or of all rows where ``leaf_curve`` is "baseline".
         """
         leaves = self._route(X)
-        curves, index = self._arm_curves(leaves, treatment)
+        curves, index = self._arm_curves(leaves, treatment, self._effects(corrected))
         survival = [curve.survival for curve in curves]
         return curves_of_rows(survival, index, return_array, times)
 
@@ -276,33 +320,37 @@ class EffectTree(SurTree):
         *,
         return_array: bool = False,
         times: ArrayLike | None = None,
+        corrected: bool = False,
     ) -> NDArray[np.object_] | Floats:
         """Return the cumulative hazard function of each row in an arm.
 
         Parameters
         ----------
-        X, treatment, return_array, times
+        X, treatment, return_array, times, corrected
             As in `predict_survival_function`.
         """
         leaves = self._route(X)
-        curves, index = self._arm_curves(leaves, treatment)
+        curves, index = self._arm_curves(leaves, treatment, self._effects(corrected))
         hazard = [curve.cumulative_hazard for curve in curves]
         return curves_of_rows(hazard, index, return_array, times)
 
-    def predict_median(self, X: Any, treatment: Any) -> Floats:  # type: ignore[override]
+    def predict_median(  # type: ignore[override]
+        self, X: Any, treatment: Any, *, corrected: bool = False
+    ) -> Floats:
         """Return the predicted median survival time of each row in an arm.
 
         Parameters
         ----------
-        X, treatment
+        X, treatment, corrected
             As in `predict_survival_function`.
         """
         leaves = self._route(X)
+        effects = self._effects(corrected)
         arm = number_arms(treatment, leaves.size, self.arms_)
         tree = self.tree_
         medians = np.array(
             [
-                [arm_curve(tree, leaf, place).median for place in range(len(self.arms_))]
+                [leaf_arm_curve(tree, leaf, one, effects).median for one in range(len(self.arms_))]
                 for leaf in tree.leaves.tolist()
             ]
         )
@@ -371,18 +419,50 @@ class EffectTree(SurTree):
     def _limits(self, target: Target) -> ArmLimits:
         return arm_limits(self, len(labels_of(target)))
 
-    def _ratios(self, leaves: NDArray[np.intp]) -> Floats:
-        ratios = hazard_ratios(self.tree_)[:, leaves]
+    def expected_effects(self) -> Floats:
+        """Return the hazard ratio to expect in new data, of shape (n_arms, n_nodes).
+
+        It is what predictions with ``corrected=True`` follow: that of all rows in every node if
+        ``heterogeneity_`` found no evidence that effects differ, else that of ``correction_``.
+
+        Returns
+        -------
+        array of float
+            The first row, the reference, is one.
+        """
+        check_is_fitted(self)
+        own = hazard_ratios(self.tree_)
+        if self.tree_.n_leaves > 1:
+            own = _corrected(own, self.arms_, self.heterogeneity_, self.correction_)
+        return np.concatenate([np.ones((1, own.shape[1])), own])
+
+    def _effects(self, corrected: bool) -> Floats | None:
+        """Return effects to predict with, None for those of leaves, and warn of these."""
+        if corrected:
+            return self.expected_effects()
+        if self.tree_.n_leaves > 1 and (doubt := effects_warning(self.heterogeneity_)):
+            remedy = "corrected=True predicts with the effect of all rows."
+            if self.heterogeneity_ is None:
+                remedy = (
+                    "Set model.heterogeneity_ = heterogeneity_test(model, X, y, treatment), and "
+                    "predict with corrected=True."
+                )
+            warnings.warn(f"{doubt} {remedy}", UntestedEffectsWarning, stacklevel=user_level())
+        return None
+
+    def _ratios(self, leaves: NDArray[np.intp], effects: Floats | None) -> Floats:
+        own = hazard_ratios(self.tree_) if effects is None else effects[1:]
+        ratios = own[:, leaves]
         return np.asarray(ratios[0] if len(ratios) == 1 else ratios.T)
 
     def _arm_curves(
-        self, leaves: NDArray[np.intp], treatment: Any
+        self, leaves: NDArray[np.intp], treatment: Any, effects: Floats | None
     ) -> tuple[list[LeafCurve], NDArray[np.intp]]:
         """Return the curve of each leaf and arm, and the position of that of each row."""
         arm = number_arms(treatment, leaves.size, self.arms_)
         n_arms = len(self.arms_)
         curves = [
-            arm_curve(self.tree_, leaf, place)
+            leaf_arm_curve(self.tree_, leaf, place, effects)
             for leaf in self.tree_.leaves.tolist()
             for place in range(n_arms)
         ]
@@ -397,6 +477,30 @@ class EffectTree(SurTree):
     def _is_objective(self, objective: Objective) -> bool:
         kind = ArmContrasts if self.objective == "effect" else ArmHazards
         return type(objective) is kind and objective.shrinkage == self.shrinkage
+
+
+def _corrected(
+    own: Floats,
+    arms: tuple[Label, ...],
+    test: HeterogeneityTest | None,
+    correction: EffectCorrection | None,
+) -> Floats:
+    """Return the effects to expect in each node, or raise an error where that is not known."""
+    if test is None:
+        raise ValueError(
+            "Nothing is known about what to expect of new rows: set model.heterogeneity_ = "
+            "heterogeneity_test(model, X, y, treatment), and model.correction_ = "
+            "correct_effects(model, X, y, treatment)."
+        )
+    require_arms(test, arms)
+    if not test.is_evidence:
+        return np.repeat(np.array(test.overall)[:, None], own.shape[1], axis=1)
+    if correction is None:
+        raise ValueError(
+            "The effects of leaves are too far apart: set model.correction_ = "
+            "correct_effects(model, X, y, treatment)."
+        )
+    return drawn_to_overall(own, correction.slope)
 
 
 def objective_for(model: EffectTree, n_arms: int) -> ArmHazards:

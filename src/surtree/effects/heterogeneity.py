@@ -24,15 +24,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from surtree._types import ArrayValue, Floats
+from surtree._types import Floats
 from surtree.cuts.encoder import encoder_of
-from surtree.data.arms import ArmTarget, Label
+from surtree.data.arms import ArmTarget
 from surtree.data.named import RowInputs
 from surtree.effects.estimator import EffectTree, arm_limits, labels_of
 from surtree.effects.limits import ArmLimits
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
 from surtree.parameters import require_random_state, require_whole
+from surtree.scores.effects import HeterogeneityTest, permutation_p_value
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.objective import RELATIVE_RISK
@@ -42,65 +43,6 @@ _EVENTS_OF_STRATUM = 10
 # The strata are the leaves of a tree of this depth.
 _STRATA_DEPTH = 3
 _MOST_STEPS = 200
-# Chance at which it is said that there is evidence.
-_ALPHA = 0.05
-
-
-@dataclass(frozen=True, eq=False)
-class HeterogeneityTest(ArrayValue):
-    """Whether the effect of a treatment differs between rows.
-
-    Parameters
-    ----------
-    statistic : float
-        What the splits of the best tree of effects gain, in log likelihood.
-    p_value : float
-        How often as much is gained if the effect is the same for everybody.
-    overall : tuple of float
-        The hazard ratio of each arm over the reference, the same for all rows and within strata of
-        similar prognosis.
-    arms : tuple
-        The labels of the arms, the reference first.
-    permuted : array of float
-        The statistic of each exchange of arms.
-
-    Examples
-    --------
-    >>> from surtree import EffectTree, heterogeneity_test
-    >>> from surtree.datasets import load_rossi
-    >>> X, y = load_rossi()
-    >>> aid = X.pop("financial_aid")
-    >>> found = heterogeneity_test(EffectTree(max_depth=1), X, y, aid, n_permutations=49)
-    >>> found.is_evidence, round(found.overall[0], 3)
-    (False, 0.725)
-    """
-
-    statistic: float
-    p_value: float
-    overall: tuple[float, ...]
-    arms: tuple[Label, ...]
-    permuted: Floats
-
-    @property
-    def is_evidence(self) -> bool:
-        """Whether the p-value is at most 5%."""
-        return self.p_value <= _ALPHA
-
-    def __str__(self) -> str:
-        said = (
-            "Evidence that the effect differs between rows"
-            if self.is_evidence
-            else "No evidence that the effect differs between rows"
-        )
-        pairs = zip(self.arms[1:], self.overall, strict=True)
-        ratios = ", ".join(f"{arm} over {self.arms[0]} {ratio:.3g}" for arm, ratio in pairs)
-        lines = [
-            f"{said} (p = {self.p_value:.3g}, {self.permuted.size} permutations).",
-            f"Hazard ratio of all rows: {ratios}.",
-        ]
-        if not self.is_evidence:
-            lines.append("Use this effect for everybody, not those of leaves.")
-        return "\n".join(lines)
 
 
 def heterogeneity_test(
@@ -156,11 +98,9 @@ def heterogeneity_test(
     observed = trial.statistic(trial.arm)
     rng = np.random.default_rng(random_state)
     permuted = np.array([trial.statistic(trial.permute(rng)) for _ in range(int(n_permutations))])
-    # Equal up to rounding counts as equal.
-    as_large = int((permuted >= observed - 1e-9 * max(observed, 1.0)).sum())
     return HeterogeneityTest(
         observed,
-        (1 + as_large) / (1 + permuted.size),
+        permutation_p_value(observed, permuted),
         tuple(trial.overall[1:].tolist()),
         labels,
         permuted,

@@ -20,6 +20,7 @@ from surtree.display.wording import leaf_texts, median_text, number, risk_text
 from surtree.export._tree import named_tree
 from surtree.report._figures import interval_text, level_text
 from surtree.report._survival_table import survival_table
+from surtree.scores.effects import UNTESTED
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.time_axis import read_horizons, round_horizons
 from surtree.tree.arms import arms_of, effects_of_leaf, ratio_text
@@ -27,7 +28,7 @@ from surtree.tree.arms import interval_text as ratio_limits_text
 from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
 from surtree.tree.causes import cause_events, cause_limits, cause_text, cause_theta, has_causes
 from surtree.tree.evidence import events_note
-from surtree.tree.resolve import time_unit_of
+from surtree.tree.resolve import cause_names_of, fitted, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
 
 TableFormat = Literal["csv", "markdown"]
@@ -72,7 +73,8 @@ def export_leaves(
         is empty where there is no such number: a median that is not reached, a relative risk
         without events (its upper limit is there), survival after the last follow-up of the leaf.
     horizons : iterable of float, optional
-        Times for which survival is stated; up to three round ones when None, none if empty.
+        Times for which survival is stated, none if empty; by default the ``horizons_`` of the
+        model, else up to three round ones.
     time_unit : str, optional
         What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     labels, units : mapping of str to str, optional
@@ -100,15 +102,17 @@ def export_leaves(
     require_level(level)
     if time_unit is None:
         time_unit = time_unit_of(model)
+    if horizons is None:
+        horizons = horizons_of(model)
     end = float(tree.baseline.times[-1])
     times = round_horizons(end, _HORIZONS) if horizons is None else read_horizons(horizons)
     rules = leaf_texts(tree, read_labels(labels, units), whole=True)
     columns = [
         _Column("leaf", "leaf", tree.leaves.tolist()),
         _Column("rule", "group", [rules[leaf] for leaf in tree.leaves.tolist()]),
-        *_figures(tree, times, time_unit, level),
+        *_figures(tree, times, time_unit, level, cause_names_of(model)),
     ]
-    return _csv(columns) if format == "csv" else _markdown(tree, columns, level)
+    return _csv(columns) if format == "csv" else _markdown(columns, _note(model, tree, level))
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,11 @@ class _Column:
 
 
 def _figures(
-    tree: Tree, times: list[float], time_unit: str | None, level: float
+    tree: Tree,
+    times: list[float],
+    time_unit: str | None,
+    level: float,
+    causes: Mapping[int, str] | None,
 ) -> Iterator[_Column]:
     leaves = tree.leaves
     interval = f"({level_text(level)})"
@@ -146,7 +154,7 @@ def _figures(
         return
     yield _Column("rows", "rows", tree.n_samples[leaves].tolist())
     if has_causes(tree):
-        yield from _cause_columns(tree, times, time_unit, level)
+        yield from _cause_columns(tree, times, time_unit, level, cause_names(tree, causes))
         return
     drawn = read_leaves(tree, level=level)
     notes = [events_note(leaf.n_events) for leaf in drawn]
@@ -217,11 +225,15 @@ def _shares(name: str, heading: str, values: list[float], limits: list[Limits]) 
 
 
 def _cause_columns(
-    tree: Tree, times: list[float], time_unit: str | None, level: float
+    tree: Tree,
+    times: list[float],
+    time_unit: str | None,
+    level: float,
+    names: Mapping[int, str],
 ) -> Iterator[_Column]:
     leaves = tree.leaves.tolist()
     interval = f"({level_text(level)})"
-    for cause, name in cause_names(tree).items():
+    for cause, name in names.items():
         events = cause_events(tree, cause)
         limits = [cause_limits(tree, leaf, cause, level) for leaf in leaves]
         yield _Column(
@@ -247,7 +259,7 @@ def _cause_columns(
             ],
         )
     for time in times:
-        for cause, name in cause_names(tree).items():
+        for cause, name in names.items():
             at = [_incidence(tree, leaf, cause, time, level) for leaf in leaves]
             yield _shares(
                 f"incidence_{cause}_{number(time, 6)}",
@@ -323,7 +335,7 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def _markdown(tree: Tree, columns: list[_Column], level: float) -> str:
+def _markdown(columns: list[_Column], note: str) -> str:
     shown = [column for column in columns if column.heading]
     texts = [
         list(map(str, column.values)) if column.texts is None else list(column.texts)
@@ -335,14 +347,14 @@ def _markdown(tree: Tree, columns: list[_Column], level: float) -> str:
         *([_escaped(text) for text in row] for row in zip(*texts, strict=True)),
     ]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table}\n\n{_note(tree, level)}\n"
+    return f"{table}\n\n{note}\n"
 
 
 def _is_counted(column: _Column) -> bool:
     return all(isinstance(value, int | float) for value in column.values)
 
 
-def _note(tree: Tree, level: float) -> str:
+def _note(model: Any, tree: Tree, level: float) -> str:
     curves: Callable[[str], str] = {
         "baseline": lambda what: f"{what} as the relative risk predicts it (baseline curves).",
         "kaplan-meier": lambda what: f"{what} as observed in each leaf.",
@@ -353,6 +365,7 @@ def _note(tree: Tree, level: float) -> str:
         said.append("Relative risk: the hazard of a leaf over that of all rows.")
     else:
         said.append("Hazard ratio: below one, the arm does better than the reference.")
+        said += _effects_note(model)
     said.append(
         f"{level_text(level)}: confidence intervals of groups as if chosen beforehand; leaves were "
         "found on the same rows, so they are too narrow."
@@ -360,6 +373,16 @@ def _note(tree: Tree, level: float) -> str:
     if tree.weighted:
         said.append("Weights count as repeated rows.")
     return " ".join(said)
+
+
+def _effects_note(model: Any) -> list[str]:
+    """Return whether the effects of leaves differ, as far as the model knows."""
+    shown = fitted(model)
+    test = getattr(shown, "heterogeneity_", None)
+    if test is None:
+        return [UNTESTED]
+    correction = getattr(shown, "correction_", None)
+    return [*str(test).splitlines(), *([] if correction is None else [correction.share_text])]
 
 
 def _time(time: float, time_unit: str | None) -> str:

@@ -9,21 +9,20 @@ import numpy as np
 
 from surtree._version import VERSION
 from surtree._words import plural
+from surtree.display.cause_leaves import cause_names
 from surtree.display.labels import Labels, read_labels
 from surtree.display.leaves import read_leaves
 from surtree.display.wording import number
-from surtree.model_selection.cv import SurTreeCV
-from surtree.parameters import is_whole
 from surtree.report._certificate import WEAK, percent
 from surtree.report._findings import Certificate, Findings, read_findings
 from surtree.report._time import last_time
-from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
+from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Validation
 from surtree.status import WORDS
 from surtree.survival.treatment import ArmContrasts
 from surtree.tree.causes import cause_events, causes_of, has_causes
-from surtree.tree.resolve import fitted, last_step, time_unit_of
+from surtree.tree.resolve import fitted, time_unit_of
 from surtree.tree.tree import Tree
 
 _PAPER = (
@@ -66,8 +65,7 @@ def export_methods(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package; of a tree alone, nothing is known but its rows and leaves. A
-        `SurTreeCV` knows more about its tuning than the model that it has chosen.
+        A model of this package; of a tree alone, nothing is known but its rows and leaves.
     time_unit : str, optional
         What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     labels : mapping of str to str, optional
@@ -92,12 +90,11 @@ def export_methods(
     if time_unit is None:
         time_unit = time_unit_of(model)
     findings = read_findings(model)
-    model = last_step(model).model
     names = read_labels(labels, None)
     sentences = [
-        _data(findings.tree, time_unit),
+        _data(findings, time_unit),
         *_questions(findings, names),
-        *_objective(findings.tree, findings.certificate),
+        *_objective(findings),
         *_tuning(findings, model),
         *_proof(findings.certificate),
         _result(findings.tree),
@@ -107,7 +104,8 @@ def export_methods(
     return "\n\n".join([" ".join(sentences), _TO_ADD, *_references(findings)]) + "\n"
 
 
-def _data(tree: Tree, time_unit: str | None) -> str:
+def _data(findings: Findings, time_unit: str | None) -> str:
+    tree = findings.tree
     rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
     said = f"A survival tree was fitted to {plural(rows, 'row')}"
     if tree.n_persons is not None:
@@ -116,16 +114,16 @@ def _data(tree: Tree, time_unit: str | None) -> str:
     if tree.n_persons is None:
         said += f" ({1 - events / rows:.0%} of the rows were censored)"
     if has_causes(tree):
-        counts = (
-            f"{cause_events(tree, cause)[0]:g} of cause {cause}" for cause in causes_of(tree).causes
-        )
+        names = cause_names(tree, findings.cause_names)
+        counts = (f"{cause_events(tree, cause)[0]:g} of {names[cause]}" for cause in names)
         said += f", {' and '.join(counts)}"
     if tree.arms is not None:
         arms = zip(tree.arms.labels, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
-        said += "; " + ", ".join(
+        counted = [
             f"arm {label}: {plural(int(n), 'row')}, {plural(int(e), 'event')}"
             for label, n, e in arms
-        )
+        ]
+        said += f"; {', '.join(counted)}; the reference is {tree.arms.labels[0]}"
     unit = f" {time_unit}" if time_unit else ""
     end = last_time(tree, read_leaves(tree))
     event = number(float(tree.baseline.times[-1]), 6) + unit
@@ -138,7 +136,7 @@ def _data(tree: Tree, time_unit: str | None) -> str:
             f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
             "as repeated rows."
         )
-    if Findings(tree).truncated:
+    if findings.truncated:
         said += " Rows that came under observation late are at risk from then on."
     return said
 
@@ -165,7 +163,8 @@ def _questions(findings: Findings, labels: Labels) -> Iterator[str]:
             yield "No value was missing in a column that questions ask about."
 
 
-def _objective(tree: Tree, certificate: Certificate | None) -> Iterator[str]:
+def _objective(findings: Findings) -> Iterator[str]:
+    tree, certificate = findings.tree, findings.certificate
     exact = certificate is not None and certificate.status is not None
     loss = "the tree minimises" if exact else "the loss of the tree is"
     if isinstance(tree.objective, ArmContrasts):
@@ -179,8 +178,9 @@ def _objective(tree: Tree, certificate: Certificate | None) -> Iterator[str]:
             f"{loss} the negative log-likelihood."
         )
     elif has_causes(tree):
-        weights = zip(causes_of(tree).causes, causes_of(tree).weights, strict=True)
-        told = ", ".join(f"cause {cause}" for cause, weight in weights if weight > 0)
+        names = cause_names(tree, findings.cause_names).values()
+        weights = zip(names, causes_of(tree).weights, strict=True)
+        told = ", ".join(name for name, weight in weights if weight > 0)
         yield (
             "Each leaf has a hazard for each cause, proportional to that of all rows (Nelson-Aalen "
             f"estimate); {loss} the negative log-likelihood, summed over {told}."
@@ -199,25 +199,32 @@ def _objective(tree: Tree, certificate: Certificate | None) -> Iterator[str]:
 
 
 def _tuning(findings: Findings, model: Any) -> Iterator[str]:
-    sizes = findings.scores
-    if sizes is None:
-        if findings.certificate is not None and findings.certificate.status is not None:
-            yield "Size and shrinkage were given, not tuned, as far as the model knows."
+    certificate = findings.certificate
+    if hasattr(model, "named_steps"):  # of a pipeline, the last step may be a search
+        model = model[-1]
+    if findings.scores is not None:
+        yield _tuned(findings.scores, findings.tuning)
+    elif certificate is None or certificate.status is None:
         return
-    yield _tuned(sizes, model if isinstance(model, SurTreeCV) else None)
+    elif findings.fitted_with is None or certificate.status == "edited":
+        yield "Whether size and shrinkage were tuned is not recorded."
+    elif hasattr(model, "best_estimator_"):
+        yield f"Parameters were chosen by {type(model).__name__}."
+    else:
+        yield "Size and shrinkage were parameters of the fit; surtree did not tune them."
 
 
-def _tuned(sizes: SizeScores, search: SurTreeCV | None) -> str:
+def _tuned(sizes: SizeScores, tuning: Tuning | None) -> str:
     n_folds = sizes.held_out.shape[1]
     chosen, tried = "The number of splits and the depth were", ""
-    if search is None:
+    if tuning is None:
         tried = "; which values of shrinkage were tried is not recorded"
-    elif len(search.sizes_by_shrinkage_) > 1:
-        values = ", ".join(f"{value:g}" for value in search.sizes_by_shrinkage_)
+    elif len(tuning.shrinkages) > 1:
+        values = ", ".join(f"{value:g}" for value in tuning.shrinkages)
         chosen = "The number of splits, the depth and the shrinkage were"
         tried = f", shrinkage of {values} events"
     folds = plural(n_folds, "fold")
-    if search is not None and is_whole(search.cv):
+    if tuning is not None and tuning.stratified:
         folds += ", stratified by events"
     score = "log-likelihood" if sizes.scoring == "loss" else sizes.scoring
     return (
@@ -281,7 +288,7 @@ def _validation(findings: Findings) -> Iterator[str]:
     if findings.validation is not None:
         yield _validated(findings.validation)
     elif findings.held_out is not None:
-        yield _held_out(findings.held_out, has_causes(findings.tree))
+        yield _held_out(findings)
     elif findings.certificate is None:
         yield "Whether the tree was validated is not recorded."
     else:
@@ -307,8 +314,12 @@ def _validated(found: Validation) -> str:
     return said
 
 
-def _held_out(scores: HeldOutScores, causes: bool) -> str:
-    of = " of the main cause" if causes else ""
+def _held_out(findings: Findings) -> str:
+    scores, tree = findings.held_out, findings.tree
+    assert scores is not None
+    of = ""
+    if has_causes(tree):
+        of = f" of {cause_names(tree, findings.cause_names)[causes_of(tree).main_cause]}"
     parts = [
         f"{words}{of} {scores.mean(name):.3f} (standard error {scores.standard_error(name):.3f})"
         for name, words in (("concordance", "Harrell's C"), ("brier", "Brier score saved"))
@@ -327,17 +338,17 @@ def _held_out(scores: HeldOutScores, causes: bool) -> str:
 def _heterogeneity(findings: Findings) -> Iterator[str]:
     test, correction = findings.heterogeneity, findings.correction
     if test is None:
-        yield "Whether effects differ between rows at all was not tested."
+        yield "The model holds no test of whether effects differ between rows."
         return
     verdict = "evidence" if test.is_evidence else "no evidence"
     yield (
         f"A permutation test ({test.permuted.size} permutations, p = {test.p_value:.3g}) found "
-        f"{verdict} that the effect differs between rows."
+        f"{verdict} that the effect differs between rows. {test.overall_text}"
     )
     if correction is not None and np.isfinite(correction.slope):
         yield (
             f"By {correction.n_samples} bootstrap samples, {correction.slope:.0%} of the "
-            "differences between leaves is left in rows that were not searched."
+            "differences between leaves are to be expected in new data."
         )
 
 

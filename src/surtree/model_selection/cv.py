@@ -25,6 +25,7 @@ from surtree.data.rows import Rows, read_rows
 from surtree.data.target import require_events
 from surtree.data.target_columns import as_rows
 from surtree.estimator import SurTree, check_parameters
+from surtree.model_selection.chosen import OfChosen
 from surtree.model_selection.folds import (
     Fold,
     FoldProgress,
@@ -56,7 +57,7 @@ from surtree.parameters import (
 )
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, is_as_good
-from surtree.scores.validation import Validation
+from surtree.scores.tuning import Tuning
 from surtree.status import Status, first_unproven, warn_of_limit
 from surtree.verbose import counting
 
@@ -137,6 +138,8 @@ class SurTreeCV(TreeEstimator):
     validation_ : Validation or None
         What `surtree.validate` says of this search: None until you set it. `save` keeps it, and
         `write_report` shows it.
+    tuning_, time_unit_, horizons_ : Tuning, str or None, sequence of float or None
+        Those of ``best_estimator_``, as in `SurTree`; set the last two to have them in reports.
     cv_results_ : dict of arrays
         All scores in the layout of scikit-learn's ``GridSearchCV``, an entry for each shrinkage and
         size. Sizes of one depth share one solve, so they have the same fit time.
@@ -295,21 +298,15 @@ class SurTreeCV(TreeEstimator):
                 measures = self._run(rows, positions, partial(measure_fold, best))
                 fitted.held_out_ = self.held_out_ = HeldOutScores(*np.array(measures).T)
             fitted.sizes_ = self.sizes_
+            fitted.tuning_ = Tuning(
+                tuple(self.sizes_by_shrinkage_), is_whole(self.cv), self.status_
+            )
             self.best_estimator_, self.tree_ = fitted, fitted.tree_
             self.status_ = first_unproven([self.status_, fitted.status_])
         warn_of_limit(self.status_)
         return self
 
-    @property
-    def validation_(self) -> Validation | None:
-        """That of ``best_estimator_``: what `surtree.validate` says, once you have set it."""
-        check_is_fitted(self)
-        return self.best_estimator_.validation_
-
-    @validation_.setter
-    def validation_(self, found: Validation | None) -> None:
-        check_is_fitted(self)
-        self.best_estimator_.validation_ = found
+    tuning_, validation_, time_unit_, horizons_ = (OfChosen() for _ in range(4))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model, ``best_estimator_``, to a file that `surtree.load` reads.

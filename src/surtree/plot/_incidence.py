@@ -17,7 +17,7 @@ from surtree.parameters import LeafCurveKind
 from surtree.plot._colour import read_colours
 from surtree.plot._grid import add_legend, label_panel, open_grid
 from surtree.plot._requirement import require_matplotlib
-from surtree.tree.resolve import time_unit_of, tree_of
+from surtree.tree.resolve import cause_names_of, time_unit_of, tree_of
 from surtree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def plot_incidence(
     kind : {"baseline", "kaplan-meier", "shrunk"}, optional
         Which curves a leaf has (`leaf_incidence`); by default those that the model predicts with.
     names : mapping of int to str, optional
-        What to call the causes, such as ``{1: "melanoma", 2: "other causes"}``.
+        What to call the causes, such as ``{1: "melanoma", 2: "other causes"}``; by default the
+        ``cause_names_`` of the model.
     time_unit : str, optional
         What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     labels, units : mapping of str to str, optional
@@ -80,7 +81,8 @@ def plot_incidence(
     tree = tree_of(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
-    called, areas = cause_names(tree, names), read_colours(colours, cause_colours(tree))
+    called = cause_names(tree, cause_names_of(model) if names is None else names)
+    areas = read_colours(colours, cause_colours(tree))
     ax, panels, scale = open_grid(ax, tree, 1)
     texts = leaf_texts(tree, read_labels(labels, units))
     for place, (panel, leaf) in enumerate(zip(panels, tree.leaves.tolist(), strict=True)):

@@ -42,7 +42,7 @@ def causes_html(
     tree = findings.tree
     if not has_causes(tree):
         return ""
-    names = cause_names(tree)
+    names = cause_names(tree, findings.cause_names)
     told = [
         names[cause]
         for cause, weight in zip(causes_of(tree).causes, causes_of(tree).weights, strict=True)

@@ -12,6 +12,7 @@ from surtree.display.wording import leaf_texts, number
 from surtree.report._findings import Findings
 from surtree.report._steps import visible_steps
 from surtree.report._tree import breakable
+from surtree.scores.effects import effects_warning
 from surtree.tree.arms import arms_of, effects_of_leaf, interval_text, ratio_text
 
 # The size of a picture, and the room for the labels of its axes.
@@ -39,15 +40,22 @@ def effects_html(findings: Findings, level: float) -> str:
         for arm, label in zip(read_arm_leaves(tree, int(tree.leaves[0])), labels, strict=True)
     )
     cards = "".join(_card(findings, leaf, rules[leaf], level) for leaf in tree.leaves.tolist())
+    panels = f'<div class="cards">{cards}</div>'
+    doubt = effects_warning(findings.heterogeneity) if tree.n_leaves > 1 else ""
+    if doubt:
+        # What may be chance is behind what says so.
+        verdict = f'<p class="verdict" data-good="false">{escape(doubt)}</p>'
+        panels = f"{verdict}<details><summary>The arms of each leaf</summary>{panels}</details>"
     return (
         '<div class="effects"><h3>What the treatment does in each leaf</h3>'
-        f'<p class="note">Arms: {keys}. {escape(arms_caption(tree, None, level, ticks=False))}</p>'
-        f'<div class="cards">{cards}</div></div>'
+        f'<p class="note">Arms: {keys}; reference: {escape(str(labels[0]))}. '
+        f"{escape(arms_caption(tree, None, level, ticks=False))}</p>"
+        f"{panels}</div>"
     )
 
 
 def verdict_html(findings: Findings) -> str:
-    """Return whether effects differ at all, and what is left of them in other rows.
+    """Return whether effects differ at all, and how much in new data.
 
     Parameters
     ----------
@@ -67,9 +75,20 @@ def verdict_html(findings: Findings) -> str:
     said = _verdict(heading, " ".join(others), good=test.is_evidence)
     if correction is None:
         return said
-    first, *lines = str(correction).splitlines()
-    listed = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'{said}<p>{escape(first)}</p><ul class="corrected">{listed}</ul>'
+    head = "".join(
+        f'<th scope="col">{text}</th>'
+        for text in ("leaf", "arm", "hazard ratio here", "expected in new data")
+    )
+    body = "".join(
+        f'<tr><th scope="row">{one.leaf}</th><td>{escape(str(one.arm))}</td>'
+        f"<td>{escape(ratio_text(one.ratio))}</td><td>{escape(ratio_text(one.corrected))}</td></tr>"
+        for one in correction.leaves
+    )
+    return (
+        f"{said}<p>{escape(correction.share_text)}</p>"
+        f'<div class="scroll"><table class="stability"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def _verdict(heading: str, text: str, *, good: bool) -> str:

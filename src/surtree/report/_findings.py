@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,9 +19,10 @@ from surtree.model_selection.cv import SurTreeCV
 from surtree.questions.columns import ColumnCosts
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
+from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Validation
 from surtree.status import Status
-from surtree.tree.resolve import fitted, shown_model
+from surtree.tree.resolve import cause_names_of, fitted, shown_model
 from surtree.tree.tree import Tree
 
 # Parameters that no result depends on, as far as the search was completed.
@@ -140,7 +142,11 @@ class Findings:
     fitted_with : str, optional
         Which surtree fitted the model, where that is known.
     heterogeneity, correction : HeterogeneityTest, EffectCorrection, optional
-        Of a tree of treatment effects: whether they differ, and what is left of them.
+        Of a tree of treatment effects: whether they differ, and how much in new data.
+    tuning : Tuning, optional
+        What was tried to choose the size and the shrinkage, where that is known.
+    cause_names : mapping of int to str, optional
+        What the causes of competing risks are called.
     """
 
     tree: Tree
@@ -158,6 +164,8 @@ class Findings:
     fitted_with: str | None = None
     heterogeneity: HeterogeneityTest | None = None
     correction: EffectCorrection | None = None
+    tuning: Tuning | None = None
+    cause_names: Mapping[int, str] | None = None
 
     @property
     def predicts_otherwise(self) -> bool:
@@ -186,10 +194,10 @@ def read_findings(model: Any) -> Findings:
         return Findings(shown)
     model = shown_model(model)
     if isinstance(model, SurTreeCV):
-        found = _of_search(shown, type(model).__name__, model.status_)
+        found = _of_search(shown, type(model).__name__)
         return replace(found, parameters=_parameters(model))
     if isinstance(shown, SurTree):
-        return _of_search(shown, type(shown).__name__, "optimal")
+        return _of_search(shown, type(shown).__name__)
     certificate = Certificate(type(shown).__name__, shown.tree_.total_loss)
     return Findings(
         shown.tree_, certificate, columns=_columns(shown), parameters=_parameters(shown)
@@ -215,7 +223,8 @@ def _of_audit(audit: Audit) -> Findings:
     )
 
 
-def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
+def _of_search(model: SurTree, method: str) -> Findings:
+    tuning = model.tuning_
     return Findings(
         tree=model.tree_,
         certificate=Certificate(
@@ -228,7 +237,7 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
             questions=_questions(model),
             shrinkage=float(model.shrinkage),
             any_split=any(size.tree.n_splits for size in model.path_),
-            fold_status=fold_status,
+            fold_status="optimal" if tuning is None else tuning.status,
             proven_depth=model.proven_depth_,
         ),
         sizes=tuple(SizeLoss(size.splits, size.loss, size.lower_bound) for size in model.path_),
@@ -240,6 +249,8 @@ def _of_search(model: SurTree, method: str, fold_status: Status) -> Findings:
         fitted_with=model.surtree_version_,
         heterogeneity=getattr(model, "heterogeneity_", None),
         correction=getattr(model, "correction_", None),
+        tuning=tuning,
+        cause_names=cause_names_of(model),
     )
 
 

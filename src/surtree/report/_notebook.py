@@ -43,6 +43,9 @@ def notebook_html(model: Any) -> str:
 
 
 def _validation(findings: Findings) -> str:
+    if findings.tree.arms is not None:
+        test = findings.heterogeneity
+        return "effects not tested" if test is None else test.verdict.rstrip(".")
     if findings.validation is not None:
         one = findings.validation["concordance"]
         return f"C on new rows {one.corrected:.3f} ({one.lower:.3f} to {one.upper:.3f})"

@@ -44,7 +44,7 @@ from surtree.report._tree import tree_html
 from surtree.report._validation import validation_html
 from surtree.survival.time_axis import read_horizons, round_horizons
 from surtree.tree.causes import has_causes
-from surtree.tree.resolve import time_unit_of
+from surtree.tree.resolve import horizons_of, time_unit_of
 
 
 def write_report(
@@ -79,7 +79,8 @@ def write_report(
     time_unit : str, optional
         What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     horizons : iterable of float, optional
-        Times for which survival is stated; a few round times when None.
+        Times for which survival is stated; by default the ``horizons_`` of the model, else a few
+        round times.
     labels : mapping of str to str, optional
         What to call columns wherever a person reads them, such as ``{"pnodes": "positive lymph
         nodes"}``. Columns that are not named keep their names; names that the table does not have
@@ -109,8 +110,9 @@ def write_report(
     True
     """
     written = Path(path)
-    if time_unit is None:
-        time_unit = None if isinstance(model, Audit) else time_unit_of(model)
+    if not isinstance(model, Audit):
+        time_unit = time_unit_of(model) if time_unit is None else time_unit
+        horizons = horizons_of(model) if horizons is None else horizons
     findings = replace(
         read_findings(model),
         time_unit=time_unit,

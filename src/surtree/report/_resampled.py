@@ -134,9 +134,7 @@ def curves_html(findings: Findings) -> str:
     found = findings.validation
     if found is None or found.calibration is None:
         return ""
-    when = (
-        f"{number(found.horizons[-1], 4)}{f' {findings.time_unit}' if findings.time_unit else ''}"
-    )
+    when = _when(findings, found)
     figures = _figure_html(
         "Calibration",
         _calibration_chart(found.calibration, when),
@@ -152,6 +150,12 @@ def curves_html(findings: Findings) -> str:
             "The tree is of use where its line is above both.",
         )
     return f'<div class="charts">{figures}</div>'
+
+
+def _when(findings: Findings, found: Validation) -> str:
+    """Return the last horizon with its unit."""
+    unit = f" {findings.time_unit}" if findings.time_unit else ""
+    return f"{number(found.horizons[-1], 4)}{unit}"
 
 
 def _figure_html(title: str, chart: Chart, caption: str) -> str:
@@ -207,17 +211,17 @@ def stability_html(findings: Findings) -> str:
         return ""
     return (
         "<h3>Would other rows have given another tree?</h3>"
-        f'<p class="note">{escape(_agreement_text(found))}</p>'
+        f'<p class="note">{escape(_agreement_text(findings, found))}</p>'
         f'<div class="pair">{_columns_html(found.columns, findings.labels)}'
         f"{_leaves_html(findings, found)}</div>"
     )
 
 
-def _agreement_text(found: Validation) -> str:
+def _agreement_text(findings: Findings, found: Validation) -> str:
     first = max(found.columns, key=lambda use: use.first)
     return (
         f"Of {found.n_repetitions} trees of samples, {first.first:.0%} ask about {first.name} "
-        f"first. For one person, their predictions at {number(found.horizons[-1], 4)} differ from "
+        f"first. For one person, their predictions at {_when(findings, found)} differ from "
         f"this tree's by {100 * found.instability:.0f} percentage points on average."
     )
 
@@ -257,7 +261,7 @@ def _leaves_html(findings: Findings, found: Validation) -> str:
         )
         for leaf in found.leaves
     )
-    when = number(found.horizons[-1], 4)
+    when = _when(findings, found)
     headings = ("group", "in trees of samples", f"survival at {when}")
     note = (
         '<p class="note">Agreement: of the rows in a group or in the most similar one of another '

@@ -2,6 +2,7 @@
 
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
+from surtree.scores.tuning import Tuning
 from surtree.scores.validation import (
     ColumnUse,
     LeafStability,
@@ -17,5 +18,6 @@ __all__ = [
     "Measure",
     "Repetitions",
     "SizeScores",
+    "Tuning",
     "Validation",
 ]

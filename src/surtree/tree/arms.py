@@ -16,10 +16,9 @@ from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL, log_log_band, require_level
 from surtree.survival.kaplan_meier import EventCounts
-from surtree.survival.step_function import StepFunction
 from surtree.survival.treatment import ArmContrasts, ArmHazards
 from surtree.tree.at_risk import AtRiskCounts, leaf_at_risk
-from surtree.tree.leaf_curve import LeafCurve, curve_kind, leaf_position
+from surtree.tree.leaf_curve import LeafCurve, curve_from, curve_kind, leaf_position
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -392,18 +391,13 @@ def arm_curve(tree: Tree, leaf: int, arm: int, kind: LeafCurveKind | None = None
         As in `leaf_curves`; by default as the tree predicts.
     """
     kind = curve_kind(tree, kind)
-    times, domain = tree.baseline.times, (0.0, tree.baseline.last_time)
     if kind == "baseline":
         hazard = float(tree.prediction[arm, leaf]) * tree.baseline.cumulative_hazard
         survival = np.exp(-hazard)
     else:
         counts = arm_counts(tree, leaf, arm, kind)
         survival, hazard = counts.survival, np.cumsum(counts.hazard)
-    return LeafCurve(
-        int(leaf),
-        StepFunction(times, survival, 1.0, domain),
-        StepFunction(times, hazard, 0.0, domain),
-    )
+    return curve_from(tree, leaf, survival, hazard)
 
 
 def arm_band(tree: Tree, leaf: int, arm: int, level: float = LEVEL) -> tuple[Floats, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,24 @@ def causes_of(tree: Tree) -> CauseHazards:
     if not isinstance(tree.objective, CauseHazards):
         raise ValueError("This tree knows of one cause only: fit a CompetingRisksTree.")
     return tree.objective
+
+
+def read_cause_names(tree: Tree, names: Mapping[int, str] | None) -> dict[int, str]:
+    """Return the names that a user gave to causes of a tree, or raise an error for others.
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree of competing risks.
+    names : mapping of int to str, optional
+        Names of some causes.
+    """
+    given = dict(names or {})
+    causes = causes_of(tree).causes
+    absent = [cause for cause in given if cause not in causes]
+    if absent:
+        raise ValueError(f"names has the cause {absent[0]!r}: the causes are {causes}.")
+    return {cause: str(given[cause]) for cause in causes if cause in given}
 
 
 def cause_events(tree: Tree, cause: int) -> Floats:

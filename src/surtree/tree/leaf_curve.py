@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surtree._types import Floats
 from surtree.parameters import LEAF_CURVES, LeafCurveKind
 from surtree.survival.kaplan_meier import EventCounts, median_time
 from surtree.survival.step_function import StepFunction
@@ -70,14 +71,18 @@ def curve_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> LeafCu
         How it is estimated; by default as the tree predicts, its ``leaf_curve``.
     """
     kind = curve_kind(tree, kind)
-    times = tree.baseline.times
     if kind == "baseline":
         cumulative_hazard = tree.objective.cumulative_hazard(tree.sums[leaf], tree.baseline)
         survival = np.exp(-cumulative_hazard)
     else:
         counts = event_counts(tree, leaf, kind)
         survival, cumulative_hazard = counts.survival, np.cumsum(counts.hazard)
-    domain = (0.0, tree.baseline.last_time)
+    return curve_from(tree, leaf, survival, cumulative_hazard)
+
+
+def curve_from(tree: Tree, leaf: int, survival: Floats, cumulative_hazard: Floats) -> LeafCurve:
+    """Return the curve of a leaf that has these values at the times of the baseline."""
+    times, domain = tree.baseline.times, (0.0, tree.baseline.last_time)
     return LeafCurve(
         int(leaf),
         StepFunction(times, survival, 1.0, domain),

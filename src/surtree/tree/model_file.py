@@ -16,8 +16,18 @@ from surtree.files.model import damaged, digest, parse_model, plain_value
 from surtree.files.schema import read_each
 from surtree.files.writing import write_text
 from surtree.parameters import LEAF_CURVES, LeafCurveKind
+from surtree.scores.effects_file import (
+    read_correction,
+    read_heterogeneity,
+    save_correction,
+    save_heterogeneity,
+)
 from surtree.scores.file import read_held_out, read_sizes, save_scores
+from surtree.scores.tuning import read_tuning, save_tuning
 from surtree.scores.validation_file import read_validation, save_validation
+from surtree.survival.time_axis import read_horizons
+from surtree.tree.arms import hazard_ratios
+from surtree.tree.causes import has_causes, read_cause_names
 from surtree.tree.model_validate import MODEL_FORMATS, validate_model
 from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.size import Size
@@ -28,6 +38,10 @@ VERSION = 2
 
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
+# What the training rows say of a tree, beside the certificate.
+_OF_THE_ROWS = frozenset(
+    {"held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"}
+)
 # What models were fitted with before there was a choice.
 _ASKED_BEFORE = {"category_cuts": "one"}
 # Fields that all trees of a model share.
@@ -70,21 +84,19 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except ValueError as error:
         raise damaged(path, error) from None
     if saved.pop("digest", None) != digest(saved):
-        attributes |= _without_proof(attributes["path_"])
+        attributes |= _without_proof(attributes)
     return _ASKED_BEFORE | saved["parameters"], attributes
 
 
-def _without_proof(path: tuple[Size, ...]) -> dict[str, Any]:
+def _without_proof(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the certificate and the scores of a tree about which nothing is known."""
     return {
-        "held_out_": None,
-        "sizes_": None,
-        "validation_": None,
+        **dict.fromkeys(attributes.keys() & _OF_THE_ROWS),
         "status_": "edited",
         "lower_bound_": 0.0,
         "gap_": 1.0,
         "proven_depth_": 0,
-        "path_": tuple(size.with_splits(size.splits, 0.0) for size in path),
+        "path_": tuple(size.with_splits(size.splits, 0.0) for size in attributes["path_"]),
     }
 
 
@@ -102,9 +114,12 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "parameters": estimator._plain_parameters(),
         **save_columns(estimator),
         "time_unit": estimator.time_unit_,
+        "horizons": None if estimator.horizons_ is None else read_horizons(estimator.horizons_),
         "held_out": save_scores(estimator.held_out_),
         "sizes": save_scores(estimator.sizes_),
+        "tuning": save_tuning(estimator.tuning_),
         "validation": save_validation(estimator.validation_),
+        **_save_arms_and_causes(estimator),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
         **{name.removesuffix("_"): int(getattr(estimator, name)) for name in _COUNTS},
@@ -131,6 +146,35 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
     }
 
 
+def _save_arms_and_causes(estimator: Any) -> dict[str, Any]:
+    """Return what is known of the effects of arms, and what causes are called."""
+    tree = estimator.tree_
+    if tree.arms is not None:
+        return {
+            "heterogeneity": save_heterogeneity(estimator.heterogeneity_, tree.arms.labels),
+            "correction": save_correction(estimator.correction_),
+        }
+    if not has_causes(tree):
+        return {}
+    names = read_cause_names(tree, estimator.cause_names_)
+    return {"cause_names": {str(cause): name for cause, name in names.items()} or None}
+
+
+def _read_arms_and_causes(saved: dict[str, Any], tree: Tree) -> dict[str, Any]:
+    """Return what `_save_arms_and_causes` wrote; files that say nothing know nothing."""
+    if tree.arms is not None:
+        arms = tree.arms.labels
+        ratios, leaves = hazard_ratios(tree), tree.leaves.tolist()
+        return {
+            "heterogeneity_": read_heterogeneity(saved.get("heterogeneity"), arms),
+            "correction_": read_correction(saved.get("correction"), ratios, leaves, arms),
+        }
+    if not has_causes(tree):
+        return {}
+    names = saved.get("cause_names") or {}
+    return {"cause_names_": {int(cause): name for cause, name in names.items()} or None}
+
+
 def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     baseline = read_baseline(saved["baseline"])
     read_objective(saved)  # an unknown one is a fault of the file, not of its first tree
@@ -144,6 +188,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     cuts = load_cuts(saved)
     validate_model(saved, trees, cuts)
     shape = load_columns(saved)
+    sizes = read_sizes(saved.get("sizes"))
     return {
         **shape,
         **{name: float(saved[name.removesuffix("_")]) for name in _NUMBERS},
@@ -152,9 +197,12 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "status_": saved["status"],
         "surtree_version_": saved.get("surtree_version"),
         "time_unit_": saved.get("time_unit"),
+        "horizons_": saved.get("horizons"),
         "held_out_": read_held_out(saved.get("held_out")),
-        "sizes_": read_sizes(saved.get("sizes")),
+        "sizes_": sizes,
+        "tuning_": read_tuning(saved.get("tuning"), None if sizes is None else sizes.shrinkage),
         "validation_": read_validation(saved.get("validation")),
+        **_read_arms_and_causes(saved, trees[0]),
         "tree_": trees[0],
         "path_": tuple(
             Size(

@@ -20,9 +20,12 @@ from surtree.files.schema import (
     shown,
     text,
 )
+from surtree.scores.effects_file import correction_format, heterogeneity_format
 from surtree.scores.file import held_out_format, sizes_format
+from surtree.scores.tuning import tuning_format
 from surtree.scores.validation_file import validation_format
 from surtree.status import STATUSES
+from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.size import LOSS_TOLERANCE
 from surtree.tree.tree import Tree
 
@@ -46,6 +49,14 @@ def plain_parameters(value: Any, where: str) -> None:
             list_of(one)(item, f"{where}.{name}")
         elif item is not None and not isinstance(item, bool):
             Number("a plain value")(item, f"{where}.{name}")
+
+
+def cause_names(value: Any, where: str) -> None:
+    """Check that names are those of causes, which are whole numbers."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} is {shown(value)}, not an object")
+    for cause, name in value.items():
+        text(name, f"{where}.{shown(cause)}")
 
 
 _FIELDS: dict[str, Check] = {
@@ -80,10 +91,15 @@ _ALSO: dict[str, Check] = {
     "proven_depth": _count,
     "columns_are_texts": flag,
 }
-_SCORES = {
+_KEPT = {
     "held_out": optional(held_out_format),
     "sizes": optional(sizes_format),
+    "tuning": optional(tuning_format),
     "validation": optional(validation_format),
+    "horizons": optional(list_of(_loss)),
+    "cause_names": optional(cause_names),
+    "heterogeneity": optional(heterogeneity_format),
+    "correction": optional(correction_format),
 }
 
 # By version. Models of the first have no objective, which is relative risk, and the kind of curve
@@ -96,7 +112,7 @@ MODEL_FORMATS = {
             "objective": anything,
             "trees": list_of(record(_TREE | {"leaf_curve": anything}, also={"arms": anything})),
         },
-        also=_ALSO | _SCORES,
+        also=_ALSO | _KEPT,
     ),
 }
 
@@ -124,8 +140,18 @@ def _faults(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...
     yield from faults_of_columns(saved, [*cuts, *(cut for tree in trees for cut in tree.cuts)])
     if len(cuts) != len(saved["heavier_side"]):
         yield "the cuts and their heavier sides are not equally many"
+    if trees[0].arms is None and (saved.get("heterogeneity") or saved.get("correction")):
+        yield "a test or a correction of effects belongs to a tree without arms"
+    yield from _faults_of_cause_names(saved, trees[0])
     yield from _faults_of_path(saved, trees)
     yield from _faults_of_certificate(saved, trees)
+
+
+def _faults_of_cause_names(saved: dict[str, Any], tree: Tree) -> Iterator[str]:
+    named = saved.get("cause_names") or {}
+    causes = {str(cause) for cause in causes_of(tree).causes} if has_causes(tree) else set()
+    for cause in named.keys() - causes:
+        yield f"its tree has no cause {shown(cause)} to be called {shown(named[cause])}"
 
 
 def faults_of_columns(saved: dict[str, Any], cuts: list[Cut]) -> Iterator[str]:

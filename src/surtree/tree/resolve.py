@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -134,3 +134,27 @@ def _with_names(model: Any, names: tuple[str, ...]) -> Any:
         named.encoder_ = copy(model.encoder_)
         named.encoder_.cuts_ = renamed_cuts(model.encoder_.cuts_, names)
     return named
+
+
+def horizons_of(model: Any) -> Sequence[float] | None:
+    """Return the times at which a model's survival is to be stated, where it knows.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+        As for `fitted`.
+    """
+    times: Sequence[float] | None = getattr(fitted(model), "horizons_", None)
+    return times
+
+
+def cause_names_of(model: Any) -> Mapping[int, str] | None:
+    """Return what the causes of a model are called, where it knows.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+        As for `fitted`.
+    """
+    names: Mapping[int, str] | None = getattr(fitted(model), "cause_names_", None)
+    return names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from surtree.streaming.outcomes import Outcomes, find_outcomes, quantiles_of_cou
 from surtree.streaming.rows import target_names
 from surtree.survival.confidence import LEVEL, poisson_limits, profile_limits, require_level
 from surtree.survival.observed import observed_survival
+from surtree.survival.time_axis import read_horizons
+from surtree.tree.conditions import needed_steps
 from surtree.tree.tree import Tree
 from surtree.validation.corrections import quantile_of_known
 from surtree.validation.drift import ColumnDrift, column_drifts
@@ -75,7 +77,7 @@ class LeafCheck:
     leaf : int
         The number of its node.
     rule : str
-        The questions that lead to it.
+        What holds for its rows.
     n_rows, n_events : int
         The rows in it, and those of them with an event.
     expected : float
@@ -133,6 +135,8 @@ class Evaluation:
         For trees of this package: each leaf that some row falls into.
     columns : tuple of ColumnDrift
         For trees of this package: columns whose values are not as in training; the most first.
+    time_unit : str or None
+        What time is counted in, where the model knows.
 
     Examples
     --------
@@ -154,6 +158,7 @@ class Evaluation:
     decision: DecisionCurve | None
     leaves: tuple[LeafCheck, ...] = ()
     columns: tuple[ColumnDrift, ...] = ()
+    time_unit: str | None = None
 
     def __getitem__(self, name: str) -> Performance:
         """Return a measure by its name."""
@@ -192,7 +197,8 @@ def evaluate(
         The rows, as in `SurTree.fit`, in memory or lazy. They should not be those that the model
         was fitted on; for these, use `validate`.
     horizons : array of float, optional
-        Times for calibration; by default the median time of the events.
+        Times for calibration; by default those of the ``horizons_`` of the model that the rows
+        were followed up to, else the median time of the events.
     level : float, default=0.95
         The level of intervals.
     n_bootstraps : int, default=200
@@ -224,15 +230,15 @@ def evaluate(
     if is_lazy(X):
         return _evaluate_lazy(model, X, y, sample_weight, entry, horizons, level)
     given = RowInputs(X, y, sample_weight, entry).in_memory("evaluate")
-    rows = read_judged_rows(given, horizons)
+    rows = _at_horizons_of(model, read_judged_rows(given, horizons), horizons)
     with warnings.catch_warnings():
         # They are counted, column by column.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         predicted = predict(model, rows.X)
-    is_tree = isinstance(model, TreeEstimator)
+    is_tree, unit = isinstance(model, TreeEstimator), getattr(model, "time_unit_", None)
     curve, decision = _curves(rows, predicted, level)
     return Evaluation(
-        measures=_measures(rows, predicted, level, int(n_bootstraps), random_state),
+        measures=_measures(rows, predicted, level, int(n_bootstraps), random_state, unit),
         horizons=tuple(rows.horizons.tolist()),
         level=float(level),
         n_rows=rows.n,
@@ -243,6 +249,7 @@ def evaluate(
         columns=column_drifts(model.tree_, _cuts(model), read_table(model, rows.X, reset=False))
         if is_tree
         else (),
+        time_unit=unit,
     )
 
 
@@ -263,14 +270,17 @@ def _evaluate_lazy(
         np.arange(found.leaf.size),
         *_horizons(found, horizons),
     )
-    tree = model.tree_
+    rows = _at_horizons_of(model, rows, horizons)
+    tree, unit = model.tree_, getattr(model, "time_unit_", None)
     predicted = predictions_of_leaves(tree, found.leaf)
     values = rows.measure(predicted, np.arange(rows.n))
     curve, decision = _curves(rows, predicted, level)
     return Evaluation(
         measures=tuple(
             Performance(name, words, float(value), np.nan, np.nan)
-            for (name, words), value in zip(names_and_words(rows.horizons), values, strict=True)
+            for (name, words), value in zip(
+                names_and_words(rows.horizons, unit), values, strict=True
+            )
         ),
         horizons=tuple(rows.horizons.tolist()),
         level=float(level),
@@ -279,6 +289,7 @@ def _evaluate_lazy(
         calibration=curve,
         decision=decision,
         leaves=_leaf_checks(tree, rows, predicted, level, found),
+        time_unit=unit,
     )
 
 
@@ -294,6 +305,13 @@ def _horizons(found: Outcomes, horizons: Any) -> tuple[Floats, tuple[float, floa
     return read_times(horizons), (float(start), float(end))
 
 
+def _at_horizons_of(model: Any, rows: Rows, asked: Any) -> Rows:
+    """Return rows at the times that the model keeps, unless others were asked for."""
+    kept = getattr(model, "horizons_", None) if asked is None else None
+    reached = [time for time in kept or () if time <= rows.target.time.max()]
+    return replace(rows, horizons=read_times(read_horizons(reached))) if reached else rows
+
+
 def _cuts(model: TreeEstimator) -> Any:
     fitted = getattr(model, "best_estimator_", model)
     encoder = getattr(fitted, "encoder_", None)
@@ -301,7 +319,12 @@ def _cuts(model: TreeEstimator) -> Any:
 
 
 def _measures(
-    rows: Rows, predicted: Predictions, level: float, n_bootstraps: int, random_state: int
+    rows: Rows,
+    predicted: Predictions,
+    level: float,
+    n_bootstraps: int,
+    random_state: int,
+    time_unit: str | None,
 ) -> tuple[Performance, ...]:
     rng = np.random.default_rng(random_state)
     draws = np.stack(
@@ -315,7 +338,7 @@ def _measures(
     return tuple(
         Performance(name, words, *map(float, line))
         for (name, words), *line in zip(
-            names_and_words(rows.horizons), values, lower, upper, strict=True
+            names_and_words(rows.horizons, time_unit), values, lower, upper, strict=True
         )
     )
 
@@ -345,14 +368,14 @@ def _leaf_checks(
     is_weighted = merged.is_weighted if merged is not None else None
     hazard = weight * tree.baseline.row_hazard(rows.target)
     said = np.stack([predicted.at(float(horizon)) for horizon in rows.horizons])
-    checks = []
+    checks, steps = [], needed_steps(tree)
     for place, rule in enumerate(tree.rules()):
         inside = np.flatnonzero((predicted.of_row == place) & (weight > 0))
         if inside.size:
             checks.append(
                 _leaf_check(
                     rule.leaf,
-                    " and ".join(rule.conditions) or "all rows",
+                    " and ".join(tree.condition(*step) for step in steps[rule.leaf]) or "all rows",
                     rows.target.take(inside),
                     n_rows[inside],
                     weight[inside],
@@ -403,7 +426,7 @@ def _leaf_check(
 def _leaf_lines(found: Evaluation) -> list[str]:
     if not found.leaves:
         return []
-    horizon = f"{found.horizons[-1]:g}"
+    horizon = f"{found.horizons[-1]:g}" + (f" {found.time_unit}" if found.time_unit else "")
     lines = [
         "",
         "leaf   rows  events  expected  observed / expected  "

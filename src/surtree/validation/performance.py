@@ -36,12 +36,13 @@ def brier_interval(target: Target) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def names_and_words(horizons: Floats) -> list[tuple[str, str]]:
+def names_and_words(horizons: Floats, time_unit: str | None = None) -> list[tuple[str, str]]:
     """Return what each number of `measure` is called, in code and by people."""
+    unit = f" {time_unit}" if time_unit else ""
     return [
         *MEASURES.items(),
         *(
-            (f"calibration_at_{time:g}", f"predicted - observed survival at {time:g}")
+            (f"calibration_at_{time:g}", f"predicted - observed survival at {time:g}{unit}")
             for time in horizons
         ),
     ]

@@ -1,0 +1,66 @@
+"""The arms of leaves whose effects are given: hazards and curves that agree with the effects.
+
+The events of a leaf say how high its risk is, and effects how it differs between arms. So the
+expected events of all arms of a leaf together are those of the tree, whatever the effects are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surtree._types import Floats
+from surtree.parameters import LeafCurveKind
+from surtree.tree.arms import arm_counts, arm_curve, arms_of
+from surtree.tree.leaf_curve import LeafCurve, curve_from, curve_kind
+from surtree.tree.tree import Tree
+
+
+def arm_risks(tree: Tree, effects: Floats | None = None) -> Floats:
+    """Return the hazard of each arm relative to the baseline, of shape (n_arms, n_nodes).
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of an `EffectTree`.
+    effects : array of float of shape (n_arms, n_nodes), optional
+        The hazard of each arm over that of the reference; by default the tree's own.
+    """
+    if effects is None:
+        return tree.prediction[: arms_of(tree).n_arms]
+    hazard = tree.sums[:, 1::2].T
+    adjusted = (effects * hazard).sum(axis=0)
+    return np.asarray(effects * tree.theta * hazard.sum(axis=0) / adjusted)
+
+
+def leaf_arm_curve(
+    tree: Tree,
+    leaf: int,
+    arm: int,
+    effects: Floats | None = None,
+    kind: LeafCurveKind | None = None,
+) -> LeafCurve:
+    """Return the curve of an arm of a leaf.
+
+    With effects that are given, all arms of the leaf share a baseline: of the leaf's own rows
+    (Breslow's estimate), or of all rows for curves of the kind "baseline".
+
+    Parameters
+    ----------
+    tree, leaf, arm, kind
+        As in `arm_curve`.
+    effects : array of float of shape (n_arms, n_nodes), optional
+        As in `arm_risks`.
+    """
+    if effects is None:
+        return arm_curve(tree, leaf, arm, kind)
+    kind = curve_kind(tree, kind)
+    ratios = effects[:, leaf]
+    if kind == "baseline":
+        hazard = float(arm_risks(tree, effects)[arm, leaf]) * tree.baseline.cumulative_hazard
+    else:
+        counts = [arm_counts(tree, leaf, one, kind) for one in range(ratios.size)]
+        at_risk = ratios @ np.stack([one.at_risk for one in counts])
+        deaths = np.sum([one.deaths for one in counts], axis=0)
+        steps = np.divide(deaths, at_risk, out=np.zeros_like(deaths), where=at_risk > 0)
+        hazard = float(ratios[arm]) * np.cumsum(steps)
+    return curve_from(tree, leaf, np.exp(-hazard), hazard)
