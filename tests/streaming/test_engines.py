@@ -188,7 +188,7 @@ def test_progress_tells_of_rows_and_passes(small_batches):
     model = SurTree(max_depth=1, progress=told.append)
     model.fit(gbsg2().lazy(), ("event", "time"))
     reading = [now.reading for now in told if now.reading]
-    assert reading[0] == "pass 1, values and times: 686 rows"
-    assert reading[-1] == "pass 3, leaves over time: 686 rows"
+    assert reading[0] == "pass 1 of 3 or more, values and times: 686 rows"
+    assert reading[-1] == "pass 3 of 3, leaves over time: 686 rows"
     with pytest.raises(KeyboardInterrupt):
         SurTree(progress=lambda now: True).fit(gbsg2().lazy(), ("event", "time"))

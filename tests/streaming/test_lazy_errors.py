@@ -135,5 +135,5 @@ def test_a_table_that_grows_between_passes_is_refused():
     frame = gbsg2()
     passes = iter([frame, *5 * [pl.concat([frame, frame])]])
     rows = pl.defer(lambda: next(passes), schema=frame.schema)
-    with pytest.raises(ValueError, match=r"had 686 rows and has 1,372 now: it is read several"):
+    with pytest.raises(ValueError, match=r"had 686 rows and has 1,372 now. It is read several"):
         SurTree(max_depth=1).fit(rows, ("event", "time"))

@@ -30,6 +30,9 @@ class Batch:
         self._frame = nw.from_native(frame, eager_only=True)
         self._enums = enums or {}
         self._columns: dict[str, Column] = {}
+        # What is known of the rows that count, by the names of the target; no rows refer back to
+        # the batch, so that its memory is free as soon as nobody needs it.
+        self.counted: dict[Any, Any] = {}
 
     @property
     def n_rows(self) -> int:
