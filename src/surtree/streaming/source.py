@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 from surtree.streaming.batches import Batch, Enums
@@ -12,6 +13,11 @@ from surtree.streaming.passes import Outcome, Pass, add_batches, merge_outcomes
 
 # Is told how many rows of a pass were read.
 RowsHook = Callable[[int], None]
+# What to do about errors of engines whose own words say only what is wrong.
+_REMEDIES = {
+    "data type mismatch": "the files differ in types; pass their path or pattern, which joins them",
+    "failed to cast column": "the files differ in types; read_parquet(..., union_by_name=true) helps",
+}
 
 
 class Source(ABC):
@@ -63,8 +69,9 @@ class Source(ABC):
         if any(line.startswith("Traceback") for line in lines):
             lines = [line for line in lines if not line.startswith((" ", "\t"))][-1:]
         line = lines[0].strip() if lines else type(error).__name__
+        remedies = [f": {remedy}" for words, remedy in _REMEDIES.items() if words in line]
         kind = OSError if isinstance(error, OSError) else ValueError
-        return kind(f"cannot read {self.label}: {line}")
+        return kind(f"cannot read {self.label}: {line}{''.join(remedies)}")
 
 
 class LocalSource(Source):
@@ -84,38 +91,45 @@ class LocalSource(Source):
         self,
         label: str,
         names: tuple[str, ...],
-        read: Callable[[Sequence[str]], Iterable[Any]],
+        read: Callable[[Sequence[str]], Generator[Any]],
         enums: Enums | None = None,
     ) -> None:
         super().__init__(label, names)
         self._read = read
         self._enums = enums
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str]) -> Generator[Batch]:
         """Yield the rows, with some of the columns, in their order."""
-        for frame in self.frames(columns):
-            yield Batch(frame, self._enums)
+        with closing(self.frames(columns)) as frames:
+            for frame in frames:
+                yield Batch(frame, self._enums)
 
-    def frames(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield the same, as the engine hands them over."""
-        frames: Iterator[Any] | None = None
-        while True:
-            # Only what the engine does is its fault.
-            try:
-                frames = iter(self._read(columns)) if frames is None else frames
-                frame = next(frames, None)
-            except Exception as error:
-                raise self.failure(error) from error
-            if frame is None:
-                return
-            if len(frame):
-                yield frame
+    def frames(self, columns: Sequence[str]) -> Generator[Any]:
+        """Yield the same, as the engine hands them over; nothing stays open, however it ends."""
+        frames: Generator[Any] | None = None
+        try:
+            while True:
+                # Only what the engine does is its fault.
+                try:
+                    frames = self._read(columns) if frames is None else frames
+                    frame = next(frames, None)
+                except Exception as error:
+                    raise self.failure(error) from error
+                if frame is None:
+                    return
+                if len(frame):
+                    yield frame
+        finally:
+            if frames is not None:
+                frames.close()
 
     def _run(self, step: Pass[Any], n_threads: int, hook: RowsHook | None) -> Outcome[Any]:
-        batches = _counted(self.batches(step.columns), hook)
-        if n_threads == 1 or step.is_ordered:
-            return add_batches(step, batches)
-        return _in_threads(step, batches, n_threads)
+        # An error keeps its traceback, and so the rows, until it is handled: they are closed here.
+        with closing(self.batches(step.columns)) as read:
+            batches = _counted(read, hook)
+            if n_threads == 1 or step.is_ordered:
+                return add_batches(step, batches)
+            return _in_threads(step, batches, n_threads)
 
 
 def _counted(batches: Iterator[Batch], hook: RowsHook | None) -> Iterator[Batch]:
