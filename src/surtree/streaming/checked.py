@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from surtree.streaming.batches import Batch
@@ -29,7 +29,7 @@ class Checked:
     """
 
     partial: Any
-    checksums: Checksums = field(default_factory=Checksums)
+    checksums: Checksums
     is_clear: bool = False
     error: Exception | None = None
 
@@ -46,15 +46,16 @@ class CheckedPass:
         The columns of the target.
     is_read_again : bool
         Whether other passes read the same rows, so that checksums are of use.
-    is_known : bool
-        Whether an earlier pass has read all of the columns: then errors wait for the checksums,
-        as the likely reason is that the rows are others.
+    knows_target, knows_columns : bool
+        Whether an earlier pass has read the columns of the target, or all columns of this pass:
+        then errors wait for the checksums, as they are likely to come from rows that have changed.
     """
 
     step: Pass[Any]
     names: TargetNames
     is_read_again: bool
-    is_known: bool = False
+    knows_target: bool
+    knows_columns: bool
 
     @property
     def title(self) -> str:
@@ -73,28 +74,30 @@ class CheckedPass:
 
     def start(self) -> Checked:
         """Return what is known of no rows."""
-        return Checked(self.step.start())
+        return Checked(self.step.start(), Checksums.of_no_rows())
 
     def add(self, checked: Checked, batch: Batch) -> Checked:
         """Add the rows of a batch."""
         try:
-            self._add(checked, batch)
+            rows = self.names.read(batch)
+        except ValueError as error:
+            if not self.knows_target:
+                raise
+            checked.error = error.with_traceback(None)
+            return checked
+        checked.is_clear = checked.is_clear or self.names.is_clear(batch)
+        try:
+            if self.is_read_again:
+                checked.checksums.add(rows, set(self.columns) - set(self.names.columns))
+            if checked.error is None:
+                checked.partial = self.step.add(checked.partial, batch)
         except (TooManyRowsError, MemoryError):
             raise
         except Exception as error:
-            if not self.is_known:
+            if not self.knows_columns:
                 raise
             checked.error = error.with_traceback(None)
         return checked
-
-    def _add(self, checked: Checked, batch: Batch) -> None:
-        rows = self.names.read(batch)
-        checked.is_clear = checked.is_clear or self.names.is_clear(batch)
-        if self.is_read_again:
-            questions = set(self.columns) - set(self.names.columns)
-            checked.checksums.add(rows, questions)
-        if checked.error is None:
-            checked.partial = self.step.add(checked.partial, batch)
 
     def merge(self, one: Checked, other: Checked) -> Checked:
         """Return what is known of the rows of both."""

@@ -9,7 +9,7 @@ its checksums are compared with those of all passes that have read the same colu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
@@ -38,7 +38,12 @@ class Checksums:
         For the outcomes, for each column, and for all columns together: a whole number below 2**64.
     """
 
-    sums: dict[Key, int] = field(default_factory=dict)
+    sums: dict[Key, int]
+
+    @classmethod
+    def of_no_rows(cls) -> Checksums:
+        """Return the checksums of no rows."""
+        return cls({(): 0})
 
     def add(self, rows: CountedRows, columns: Iterable[str]) -> None:
         """Add the rows of a batch, with these columns beside the target."""

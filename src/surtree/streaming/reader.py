@@ -85,11 +85,10 @@ class Reader:
     def _run(self, step: Pass[Any], names: TargetNames) -> Checked:
         self.n_passes += 1
         questions = set(step.columns) - set(names.columns)
-        is_known = self._n_rows is not None and all(
-            (name,) in self._checksums for name in questions
-        )
+        knows_target = self._n_rows is not None
+        knows_columns = knows_target and all((name,) in self._checksums for name in questions)
         outcome = self.source.run(
-            CheckedPass(step, names, self._n_expected > 1, is_known),
+            CheckedPass(step, names, self._n_expected > 1, knows_target, knows_columns),
             self._n_threads,
             lambda n: self._show(step.title, n),
         )

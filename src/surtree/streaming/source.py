@@ -16,7 +16,7 @@ RowsHook = Callable[[int], None]
 # What to do about errors of engines whose own words say only what is wrong.
 _REMEDIES = {
     "data type mismatch": "the files differ in types; pass their path or pattern, which joins them",
-    "failed to cast column": "the files differ in types; read_parquet(..., union_by_name=true) helps",
+    "failed to cast column": "the files differ in types; union_by_name=true joins them",
 }
 
 
