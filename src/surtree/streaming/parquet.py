@@ -104,7 +104,7 @@ def scan_files(files: list[str], label: str) -> Any:
     schemas = []
     for file in files:
         try:
-            schemas.append(pl.read_parquet_schema(file))
+            schemas.append(pl.scan_parquet(file, glob=False).collect_schema())
         except Exception as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             raise OSError(f"cannot read {label}: {lines[0]}") from error
