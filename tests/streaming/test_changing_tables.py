@@ -8,7 +8,7 @@ import pytest
 from tables import content, gbsg2, messy, synthetic
 
 from surtree import SurTree
-from surtree.streaming import limits
+from surtree.streaming import limits, tables
 from surtree.streaming.batches import Batch
 from surtree.streaming.checksums import Checksums
 from surtree.streaming.rows import TargetNames
@@ -45,17 +45,17 @@ def nudged(frame, name):
 
 @pytest.mark.parametrize("change", [moved, nudged])
 @pytest.mark.parametrize("name", ["number", "place", "flag", "count", "event", "time", "weight"])
-@pytest.mark.parametrize("tables", [False, True], ids=["merged", "tables"])
-def test_a_column_that_changes_before_any_pass_is_refused(name, change, tables, monkeypatch):
+@pytest.mark.parametrize("in_tables", [False, True], ids=["merged", "tables"])
+def test_a_column_that_changes_before_any_pass_is_refused(name, change, in_tables, monkeypatch):
     frame = messy().drop("nothing").drop_nulls()
     frame = frame.with_columns(time=pl.col("time") + 1)
-    if tables:
+    if in_tables:
         monkeypatch.setattr(limits, "MOST_MERGED", 20)
     rows, passes = deferred(frame, frame, 99)
     model = SurTree(max_depth=3).fit(rows, TARGET, **NAMED)
     asked = {cut.name for cut in model.tree_.cuts}
     n_passes = len(passes)
-    assert n_passes >= (7 if tables else 4)
+    assert n_passes >= (7 if in_tables else 4)
     for n_before in range(1, n_passes):
         is_read = n_before > 1 or name in NAMES.columns
         if not is_read or (n_before == n_passes - 1 and name not in {*NAMES.columns, *asked}):
@@ -93,11 +93,13 @@ def test_a_query_with_random_values_is_refused(select, column, few_values):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-@pytest.mark.parametrize("tables", [False, True], ids=["merged", "tables"])
-def test_continuous_values_that_are_drawn_anew_are_refused(n_jobs, tables, monkeypatch, few_values):
+@pytest.mark.parametrize("in_tables", [False, True], ids=["merged", "tables"])
+def test_continuous_values_that_are_drawn_anew_are_refused(
+    n_jobs, in_tables, monkeypatch, few_values
+):
     """What a pass makes of values that it has never seen is no error of its own."""
     monkeypatch.setattr(limits, "BATCH_ROWS", 100)
-    if tables:
+    if in_tables:
         monkeypatch.setattr(limits, "MOST_MERGED", 20)
     frame = synthetic(800)
     rng = np.random.default_rng(4)
@@ -106,6 +108,34 @@ def test_continuous_values_that_are_drawn_anew_are_refused(n_jobs, tables, monke
         rows, _ = deferred(frame, later, n_before)
         with pytest.raises(ValueError, match="had other values"):
             SurTree(max_depth=2, n_jobs=n_jobs).fit(rows, TARGET)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("x", None), ("age", None), ("group", None), ("group", "e")],
+    ids=["number", "whole number", "text", "new text"],
+)
+def test_values_that_no_pass_has_seen_never_reach_the_core(name, value, monkeypatch):
+    """The core trusts its bins: one that it does not know would be written beside its tables."""
+    monkeypatch.setattr(limits, "MOST_MERGED", 20)
+    seen = []
+    add = tables.TripleTables.add
+
+    def watched(self, bins, *rest):
+        seen.append((bins.max(axis=1, initial=0) < self._binned.n_bins).all())
+        add(self, bins, *rest)
+
+    monkeypatch.setattr(tables.TripleTables, "add", watched)
+    frame = synthetic(800)
+    some = pl.int_range(pl.len()) % 7 == 0
+    value = pl.lit(value, dtype=frame.schema[name])
+    later = frame.with_columns(pl.when(some).then(value).otherwise(name).alias(name))
+    for n_before in range(2, 5):
+        rows, _ = deferred(frame, later, n_before)
+        with pytest.raises(ValueError, match=f"had other values in column '{name}'"):
+            SurTree(max_depth=3).fit(rows, TARGET)
+    assert seen
+    assert all(seen)
 
 
 @pytest.mark.parametrize("when", ["1", "2"])
@@ -130,18 +160,18 @@ def test_times_that_become_negative_are_rows_that_changed():
         SurTree(max_depth=1).fit(rows, TARGET)
 
 
-@pytest.mark.parametrize("tables", [False, True], ids=["merged", "tables"])
-def test_columns_that_are_paired_otherwise_are_refused(tables, monkeypatch):
+@pytest.mark.parametrize("in_tables", [False, True], ids=["merged", "tables"])
+def test_columns_that_are_paired_otherwise_are_refused(in_tables, monkeypatch):
     """Values stay beside the same outcomes, but not beside the same values of another column."""
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 9, (2, 4000))
     frame = pl.DataFrame({"a": a, "b": b, "event": True, "time": 1.0 + (a > 4)})
     later = frame.with_columns(pl.col("b").shuffle(seed=1).over("time"))
-    if tables:
+    if in_tables:
         monkeypatch.setattr(limits, "MOST_MERGED", 20)
         monkeypatch.setattr("surtree.streaming.table_problem._FEW_ROWS", 1)
     # Of the passes after these, the last one asks about one column alone.
-    for n_before in range(1, 5 if tables else 2):
+    for n_before in range(1, 5 if in_tables else 2):
         rows, _ = deferred(frame, later, n_before)
         with pytest.raises(ValueError, match="had other values in the columns 'a', 'b'"):
             SurTree(max_depth=2).fit(rows, TARGET)
