@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -112,7 +112,7 @@ def _polars(frame: Any, label: str) -> Source:
 
     from polars import selectors
 
-    def read(columns: Sequence[str]) -> Generator[Any]:
+    def read(columns: Sequence[str]) -> Iterable[Any]:
         # A text would be a pattern where it is "*", or begins with "^" and ends with "$".
         return _whole_batches(
             frame.select(selectors.by_name(*columns)).collect_batches(
@@ -136,7 +136,7 @@ def _unreadable(label: str, error: Exception) -> Exception:
     return kind(f"cannot read {label}: {lines[0]}")
 
 
-def _whole_batches(frames: Iterable[Any]) -> Generator[Any]:
+def _whole_batches(frames: Iterable[Any]) -> Iterator[Any]:
     """Join the frames of polars until they have enough rows."""
     import polars as pl
 
@@ -159,7 +159,7 @@ def _duckdb(relation: Any) -> Source:
         if isinstance(dtype, nw.Enum)
     }
 
-    def read(columns: Sequence[str]) -> Generator[Any]:
+    def read(columns: Sequence[str]) -> Iterable[Any]:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
         chosen = relation.project(quoted)
         # Releases before 1.4 call it otherwise.
@@ -175,7 +175,7 @@ def _dataset(given: Any, label: str) -> Source:
     except Exception as error:  # a file that cannot be read
         raise _unreadable(label, error) from error
 
-    def read(columns: Sequence[str]) -> Generator[Any]:
+    def read(columns: Sequence[str]) -> Iterable[Any]:
         # Little is read ahead, so that memory stays small.
         return arrow_tables(
             rows.to_batches(

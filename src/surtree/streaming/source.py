@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
@@ -91,40 +91,36 @@ class LocalSource(Source):
         self,
         label: str,
         names: tuple[str, ...],
-        read: Callable[[Sequence[str]], Generator[Any]],
+        read: Callable[[Sequence[str]], Iterable[Any]],
         enums: Enums | None = None,
     ) -> None:
         super().__init__(label, names)
         self._read = read
         self._enums = enums
 
-    def batches(self, columns: Sequence[str]) -> Generator[Batch]:
+    def batches(self, columns: Sequence[str]) -> Generator[Batch, None, None]:
         """Yield the rows, with some of the columns, in their order."""
-        with closing(self.frames(columns)) as frames:
-            for frame in frames:
-                yield Batch(frame, self._enums)
+        for frame in self.frames(columns):
+            yield Batch(frame, self._enums)
 
-    def frames(self, columns: Sequence[str]) -> Generator[Any]:
-        """Yield the same, as the engine hands them over; nothing stays open, however it ends."""
-        frames: Generator[Any] | None = None
-        try:
-            while True:
-                # Only what the engine does is its fault.
-                try:
-                    frames = self._read(columns) if frames is None else frames
-                    frame = next(frames, None)
-                except Exception as error:
-                    raise self.failure(error) from error
-                if frame is None:
-                    return
-                if len(frame):
-                    yield frame
-        finally:
-            if frames is not None:
-                frames.close()
+    def frames(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield the same, as the engine hands them over."""
+        frames: Iterator[Any] | None = None
+        while True:
+            # Only what the engine does is its fault.
+            try:
+                frames = iter(self._read(columns)) if frames is None else frames
+                frame = next(frames, None)
+            except Exception as error:
+                raise self.failure(error) from error
+            if frame is None:
+                return
+            if len(frame):
+                yield frame
 
     def _run(self, step: Pass[Any], n_threads: int, hook: RowsHook | None) -> Outcome[Any]:
-        # An error keeps its traceback, and so the rows, until it is handled: they are closed here.
+        # What is read stays open as long as something refers to it, and an error with its traceback
+        # may do so for long: a DuckDB connection could not be used meanwhile.
         with closing(self.batches(step.columns)) as read:
             batches = _counted(read, hook)
             if n_threads == 1 or step.is_ordered:
