@@ -121,7 +121,7 @@ def scan_files(files: list[str], label: str) -> Any:
     frames = []
     for file, schema in zip(files, schemas, strict=True):
         frame = pl.scan_parquet(file, glob=False).select(selectors.by_name(*first))
-        own = {selectors.by_name(name): to for name, to in casts.items() if schema[name] != to}
+        own: Any = {selectors.by_name(name): to for name, to in casts.items() if schema[name] != to}
         frames.append(frame.cast(own) if own else frame)
     return pl.concat(frames)
 
