@@ -7,8 +7,7 @@ from typing import Any
 
 from surtree.streaming.batches import Batch
 from surtree.streaming.checksums import Checksums
-from surtree.streaming.merged_rows import TooManyRowsError
-from surtree.streaming.passes import Pass
+from surtree.streaming.passes import Pass, TooManyRowsError
 from surtree.streaming.rows import TargetNames
 
 

@@ -21,7 +21,8 @@ from surtree.streaming import limits as budget
 from surtree.streaming.encode import CodedColumns, DistinctColumn, wanted_intervals
 from surtree.streaming.known_rows import KnownRows
 from surtree.streaming.merged_problem import pose_merged
-from surtree.streaming.merged_rows import TooManyRowsError, row_bytes
+from surtree.streaming.merged_rows import row_bytes
+from surtree.streaming.passes import TooManyRowsError
 from surtree.streaming.reader import Reader
 from surtree.streaming.row_values import RowValues
 from surtree.streaming.rows import TargetNames
