@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -165,7 +166,7 @@ def _small_limits(rng: Rng) -> Iterator[None]:
         vars(limits).update(before)
 
 
-def _file(rows: Any, names: list[str], options: dict[str, Any], n_jobs: int | None = None) -> str:
+def _file(rows: Any, names: list[str], options: dict[str, Any], n_jobs: int | None = None) -> Any:
     """Return what the model of a table saves, but for the number of threads."""
     given = {"sample_weight": "weight", "entry": "entry"}
     named = {key: name for key, name in given.items() if name in names}
@@ -173,4 +174,4 @@ def _file(rows: Any, names: list[str], options: dict[str, Any], n_jobs: int | No
     with TemporaryDirectory() as directory:
         path = Path(directory) / "model.json"
         model.set_params(n_jobs=None).save(path)
-        return path.read_text(encoding="utf-8")
+        return json.loads(path.read_text(encoding="utf-8"))  # where zero has no sign
