@@ -11,7 +11,10 @@ from surtree import SurTree
 from surtree.streaming import limits, tables
 from surtree.streaming.batches import Batch
 from surtree.streaming.checksums import Checksums
+from surtree.streaming.engines import source_of
+from surtree.streaming.reader import Reader
 from surtree.streaming.rows import TargetNames
+from surtree.streaming.summary import WeightPass
 
 TARGET = ("event", "time")
 NAMED = {"sample_weight": "weight", "entry": "entry"}
@@ -44,7 +47,9 @@ def nudged(frame, name):
 
 
 @pytest.mark.parametrize("change", [moved, nudged])
-@pytest.mark.parametrize("name", ["number", "place", "flag", "count", "event", "time", "weight"])
+@pytest.mark.parametrize(
+    "name", ["number", "place", "flag", "count", "event", "time", "weight", "entry"]
+)
 @pytest.mark.parametrize("in_tables", [False, True], ids=["merged", "tables"])
 def test_a_column_that_changes_before_any_pass_is_refused(name, change, in_tables, monkeypatch):
     frame = messy().drop("nothing").drop_nulls()
@@ -69,11 +74,46 @@ def test_a_column_that_changes_before_any_pass_is_refused(name, change, in_table
         assert "random()" in str(e.value)
 
 
-def test_a_table_that_does_not_change_is_fitted_as_in_memory(tmp_path):
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_a_table_in_another_order_is_fitted_as_in_memory(n_jobs, tmp_path, small_batches):
     frame = messy()
-    rows, _ = deferred(frame, frame.sample(fraction=1.0, shuffle=True, seed=3), 2)
     expected = content(SurTree(max_depth=3).fit(frame, TARGET, **NAMED), tmp_path)
-    assert content(SurTree(max_depth=3).fit(rows, TARGET, **NAMED), tmp_path) == expected
+    rows, _ = deferred(frame, frame.sample(fraction=1.0, shuffle=True, seed=3), 2)
+    model = SurTree(max_depth=3, n_jobs=n_jobs).fit(rows, TARGET, **NAMED)
+    assert content(model.set_params(n_jobs=None), tmp_path) == expected
+
+
+@pytest.mark.parametrize("row", [0, 250, 450, 650])
+def test_one_value_that_changes_is_seen_by_any_thread(row, monkeypatch):
+    monkeypatch.setattr(limits, "BATCH_ROWS", 100)
+    frame = gbsg2()
+    is_row = pl.int_range(pl.len()) == row
+    rows, _ = deferred(frame, frame.with_columns(pl.col("age") + is_row.cast(pl.Int64)), 1)
+    with pytest.raises(ValueError, match="had other values in column 'age'"):
+        SurTree(max_depth=1, n_jobs=3).fit(rows, TARGET)
+
+
+class Failing(WeightPass):
+    """A pass that fails at one row, wherever it is."""
+
+    def add(self, partial, batch):
+        if 1.5 in batch.column("time").values:
+            raise KeyError("a row of 1.5 days")
+        return super().add(partial, batch)
+
+
+@pytest.mark.parametrize("row", [0, 250, 450, 650])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_an_error_that_rows_do_not_explain_is_raised(row, n_threads, monkeypatch):
+    monkeypatch.setattr(limits, "BATCH_ROWS", 100)
+    is_row = pl.int_range(pl.len()) == row
+    frame = gbsg2().with_columns(time=pl.when(is_row).then(1.5).otherwise("time"))
+    reader = Reader(source_of(frame.lazy()), n_threads)
+    reader.expect(2, may_be_more=False)
+    names = TargetNames(TARGET)
+    reader.run_first(WeightPass, names)
+    with pytest.raises(KeyError, match=r"a row of 1\.5 days"):
+        reader.run(Failing(names), names)
 
 
 @pytest.mark.parametrize(
@@ -214,6 +254,12 @@ def test_checksums_know_no_order_and_no_batches():
         assert checksums(other) == expected
     part = checksums(frame.drop("place", "nothing"))
     assert {key: n for key, n in part.items() if len(key) < 2}.items() <= expected.items()
+
+
+def test_checksums_tell_which_outcome_a_value_stands_beside():
+    frame = messy().filter(pl.col("weight") > 0)
+    one, other = checksums(frame), checksums(moved(frame, "number"))
+    assert {key for key in one if one[key] != other[key]} == {("number",), max(one, key=len)}
 
 
 def test_checksums_tell_zero_from_nothing_but_not_from_negative_zero():
