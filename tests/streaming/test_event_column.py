@@ -73,6 +73,22 @@ def test_a_part_with_times_of_0_and_1_is_read_as_the_whole(
     assert evaluate(model, rows, y, **named).n_events == model.tree_.n_events[0]
 
 
+@pytest.mark.parametrize("y", [("event", "time"), ("time", "event")], ids=["first", "second"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_entry_times_are_before_the_time_whichever_column_it_is(
+    engine, y, parts, tmp_path, tiny_batches
+):
+    frame = sorted_by_time().filter(pl.col("time") > 0).with_columns(entry=pl.col("time") - 0.5)
+    expected = content(SurTree(max_depth=2).fit(frame, y, entry="entry"), tmp_path)
+    model = SurTree(max_depth=2).fit(in_engine(engine, frame, parts), y, entry="entry")
+    assert content(model, tmp_path) == expected
+    late = frame.with_columns(
+        entry=pl.when(pl.int_range(pl.len()) == 1).then(7.0).otherwise("entry")
+    )
+    with pytest.raises(ValueError, match="Column 'entry' has entry times that are not before"):
+        SurTree(max_depth=2).fit(late.lazy(), y, entry="entry")
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_columns_that_both_are_0_and_1_in_all_rows_are_refused(engine, parts, tiny_batches):
     frame = sorted_by_time().with_columns(time=1)

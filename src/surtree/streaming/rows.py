@@ -27,6 +27,8 @@ _SHAPES = (
     'of a lazy table, y names two columns, the event and the time: y=("event", "time"); or one, of '
     "times that all are events"
 )
+# Of two columns that are refused, the one with the smaller number is told of.
+_ROWS_FIRST, _TEXTS_FIRST = -2, -1
 
 
 class NotTheEventError(ValueError):
@@ -37,7 +39,8 @@ class NotTheEventError(ValueError):
     text : str
         What the column holds.
     n_distinct : int
-        How many values it has in the batch that shows it; fewer for texts, which are no times.
+        How many values it has in the batch that shows it; fewer for texts, which are no times, and
+        least where its values could be events and the rows cannot be used for another reason.
     """
 
     def __init__(self, text: str, n_distinct: int) -> None:
@@ -100,10 +103,14 @@ class TargetNames:
         except RowsError as error:
             # Rows of a batch have no number that would mean something to the user.
             column = {"y": self.y[-1], "entry": self.entry, "sample_weight": self.weight}
-            raise ValueError(
+            text = (
                 f"Column {column[error.name]!r} has {error.fault} (of the first "
                 f"{batch.n_rows:,} rows that were read; one of them has {error.value})"
-            ) from None
+            )
+            if not self.is_clear(batch):
+                # Times that are events are likely to be before the entry.
+                raise NotTheEventError(text, _ROWS_FIRST) from None
+            raise ValueError(text) from None
 
     def _read(self, batch: Batch) -> tuple[Any, ...]:
         """Return all fields of the rows that count but the batch, which keeps them."""
@@ -135,9 +142,8 @@ class TargetNames:
                 read_event(event)
             except ValueError as error:
                 is_text = event.kind == "categorical"
-                raise NotTheEventError(
-                    str(error), -1 if is_text else np.unique(event.values).size
-                ) from None
+                n_distinct = _TEXTS_FIRST if is_text else np.unique(event.values).size
+                raise NotTheEventError(str(error), n_distinct) from None
             raise NotTheEventError(f"{event.name!r} is not the event", 2)
         return read_event(event), read_time(time)
 
