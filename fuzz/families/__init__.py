@@ -14,8 +14,8 @@ from fuzz.families.wide import screening
 from fuzz.families.words import names, unseen
 from fuzz.family import Family
 
-# Weights far apart, and every threshold of a column that is too long to be kept.
-_STREAMED = ("sample_weight goes from", "distinct values, and at most")
+# Weights far apart, every threshold of a column that is too long to be kept, and times 0 and 1.
+_STREAMED = ("sample_weight goes from", "distinct values, and at most", "Both columns of y")
 
 FAMILIES = (
     Family(plain, share=3),

@@ -29,11 +29,14 @@ def streams(rng: Rng) -> None:
     """Any engine, batches, threads, quantiles and tables: the file of the model in memory."""
     case, frame, options = _draw(rng)
     engine, n_jobs = pick(rng, _ENGINES), pick(rng, [1, 2, 3])
+    y = pick(rng, [("event", "time"), ("time", "event")])
+    if chance(rng, 0.5):
+        frame = frame.with_columns(pl.col("event").cast(pl.Int8)).sort("time")
     with shown(case, engine=engine, n_jobs=n_jobs, **options), TemporaryDirectory() as directory:
         rows, in_memory = _in_engine(rng, engine, frame, Path(directory))
-        expected = _file(in_memory, frame.columns, options)
+        expected = _file(in_memory, frame.columns, options, y=y)
         with _small_limits(rng):
-            streamed = _file(rows, frame.columns, options, n_jobs)
+            streamed = _file(rows, frame.columns, options, n_jobs, y=y)
         require(streamed == expected, f"{engine}: {streamed}\nin memory: {expected}")
 
 
@@ -166,11 +169,17 @@ def _small_limits(rng: Rng) -> Iterator[None]:
         vars(limits).update(before)
 
 
-def _file(rows: Any, names: list[str], options: dict[str, Any], n_jobs: int | None = None) -> Any:
+def _file(
+    rows: Any,
+    names: list[str],
+    options: dict[str, Any],
+    n_jobs: int | None = None,
+    y: tuple[str, str] = ("event", "time"),
+) -> Any:
     """Return what the model of a table saves, but for the number of threads."""
     given = {"sample_weight": "weight", "entry": "entry"}
     named = {key: name for key, name in given.items() if name in names}
-    model = SurTree(**options, n_jobs=n_jobs).fit(rows, ("event", "time"), **named)
+    model = SurTree(**options, n_jobs=n_jobs).fit(rows, y, **named)
     with TemporaryDirectory() as directory:
         path = Path(directory) / "model.json"
         model.set_params(n_jobs=None).save(path)
