@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from surtree import EffectTree, EventStratifiedKFold, SurTree, SurTreeCV, evaluate, validate
@@ -74,6 +75,12 @@ def test_names_of_columns_of_a_table_that_has_none():
         SurTree().fit(X.select_dtypes("number").to_numpy(), ("event", "time"))
     with pytest.raises(ValueError, match="sample_weight names the column 'w', and X has no names"):
         SurTree().fit([[1.0]], Y[:1], sample_weight="w")
+
+
+def test_names_of_columns_are_no_patterns():
+    frame = pl.DataFrame({"^d.*$": Y["time"], "died": Y["event"], "*": X["age"], "days": X["age"]})
+    named = SurTree(max_depth=1).fit(frame, ("died", "^d.*$"))
+    assert named.feature_names_in_.tolist() == ["*", "days"]
 
 
 def test_weights_may_be_named_beside_a_target_of_arrays():

@@ -9,9 +9,13 @@ from fuzz.families.long_columns import bisection, first_look
 from fuzz.families.optimum import neighbours, plain, weights
 from fuzz.families.parts import parts
 from fuzz.families.selection import folds, zero_times
+from fuzz.families.streams import changing, streams
 from fuzz.families.wide import screening
 from fuzz.families.words import names, unseen
 from fuzz.family import Family
+
+# Weights far apart, every threshold of a column that is too long to be kept, and times 0 and 1.
+_STREAMED = ("sample_weight goes from", "distinct values, and at most", "Both columns of y")
 
 FAMILIES = (
     Family(plain, share=3),
@@ -33,4 +37,6 @@ FAMILIES = (
     Family(causes),
     Family(arms, refusals=("weight",)),
     Family(persons, refusals=("weight",)),
+    Family(streams, refusals=_STREAMED),
+    Family(changing, refusals=_STREAMED),
 )

@@ -141,3 +141,33 @@ def test_unseen_categories_are_said_once(surtree, parts, tmp_path):
         pl.read_parquet(path).with_columns(tumor_grade=pl.lit("IX")).write_parquet(path)
     said = surtree("predict", model, directory, "--output", tmp_path / "out.csv").stderr
     assert said.count("'IX' in 686 rows of column 'tumor_grade'") == 1
+
+
+def test_columns_whose_names_are_patterns(surtree, parts, tmp_path):
+    directory, frame = parts
+    names = {"age": "*", "positive_nodes": "^p.*$", "days": "^d.*$"}
+    for path in directory.iterdir():
+        pl.read_parquet(path).rename(names).write_parquet(path)
+    model, output = tmp_path / "model.json", tmp_path / "out.csv"
+    fit = ("--time", "^d.*$", "--event", "died=1", "--max-depth", 2, "--model", model)
+    surtree("fit", directory, *fit)
+    renamed = frame.rename(names)
+    expected = SurTree(max_depth=2).fit(frame, ("died", "days"))
+    assert SurTree.load(model).loss_ == expected.loss_
+    surtree("predict", model, directory, "--keep", "*", "--keep", "^d.*$", "--output", output)
+    written = pl.read_csv(output)
+    assert written["*"].to_list() == renamed["*"].to_list()
+    assert written["^d.*$"].to_list() == renamed["^d.*$"].to_list()
+
+
+def test_files_that_differ_in_types_are_joined_or_refused(surtree, parts, tmp_path):
+    directory, _ = parts
+    path = directory / "part-0.parquet"
+    first = pl.read_parquet(path)
+    first.with_columns(pl.col("age") + 0.5).write_parquet(path)
+    said = surtree("fit", directory, *FIT, "--max-depth", 1)
+    assert "686 rows" in said.stdout
+    first.with_columns(pl.col("age").cast(pl.String)).write_parquet(path)
+    said = surtree("fit", directory, *FIT, code=1)
+    assert said.stderr.count("\n") == 1
+    assert f"Column 'age' is String in {path} and Int64 in " in said.stderr

@@ -188,7 +188,33 @@ def test_progress_tells_of_rows_and_passes(small_batches):
     model = SurTree(max_depth=1, progress=told.append)
     model.fit(gbsg2().lazy(), ("event", "time"))
     reading = [now.reading for now in told if now.reading]
-    assert reading[0] == "pass 1, values and times: 686 rows"
-    assert reading[-1] == "pass 3, leaves over time: 686 rows"
+    assert reading[0] == "pass 1 of 3 or more, values and times: 686 rows"
+    assert reading[-1] == "pass 3 of 3, leaves over time: 686 rows"
     with pytest.raises(KeyboardInterrupt):
         SurTree(progress=lambda now: True).fit(gbsg2().lazy(), ("event", "time"))
+
+
+def test_progress_says_how_many_passes_there_will_be(monkeypatch, few_values):
+    def passes(frame, **named):
+        told = []
+        model = SurTree(max_depth=3, progress=lambda now: told.append(now.reading))
+        model.fit(frame.lazy(), ("event", "time"), **named)
+        return list(dict.fromkeys(reading.partition(":")[0] for reading in told if reading))
+
+    frame = synthetic(2000)
+    assert passes(frame) == [
+        "pass 1 of 3 or more, values and times",
+        "pass 2 of 4 or more, quantiles",
+        "pass 3 of 4 or more, bins and merging",
+        "pass 4 of 4, leaves over time",
+    ]
+    monkeypatch.setattr(limits, "MOST_MERGED", 20)
+    assert passes(messy(), **WEIGHTED) == [
+        "pass 1 of 4 or more, weights",
+        "pass 2 of 4 or more, values and times",
+        "pass 3 of 5 or more, quantiles",
+        "pass 5 of 8, bins",
+        "pass 6 of 8, tables over columns",
+        "pass 7 of 8, nodes of trees",
+        "pass 8 of 8, leaves over time",
+    ]

@@ -1,6 +1,7 @@
 """What cannot be read, or cannot be fitted, is one clear error, whatever engine it comes from."""
 
 import datetime
+from dataclasses import dataclass
 
 import duckdb
 import numpy as np
@@ -11,6 +12,9 @@ from tables import gbsg2, messy, synthetic
 
 from surtree import SurTree
 from surtree.streaming import limits
+from surtree.streaming.rows import TargetNames
+from surtree.streaming.source import LocalSource
+from surtree.streaming.summary import WeightPass
 
 TARGET = ("event", "time")
 
@@ -135,5 +139,80 @@ def test_a_table_that_grows_between_passes_is_refused():
     frame = gbsg2()
     passes = iter([frame, *5 * [pl.concat([frame, frame])]])
     rows = pl.defer(lambda: next(passes), schema=frame.schema)
-    with pytest.raises(ValueError, match=r"had 686 rows and has 1,372 now: it is read several"):
+    with pytest.raises(ValueError, match=r"had 686 rows and has 1,372 now. It is read several"):
         SurTree(max_depth=1).fit(rows, ("event", "time"))
+
+
+@pytest.fixture
+def connection(monkeypatch):
+    """Return a DuckDB connection with a table that can be fitted, and one that cannot."""
+    monkeypatch.setattr(limits, "BATCH_ROWS", 2048)
+    connection = duckdb.connect()
+    good = "select i % 7 as x, i % 3 = 0 as event, i % 17 + 2.0 as time from range(30000) r(i)"
+    connection.execute(f"create table good as {good}")
+    connection.execute("create table bad as select * replace (time - 9 as time) from good")
+    return connection
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_connection_works_after_a_fit_that_was_refused(connection, n_jobs):
+    errors = []
+    for _ in range(2):
+        with pytest.raises(ValueError, match="negative times") as raised:
+            SurTree(n_jobs=n_jobs).fit(connection.sql("from bad"), TARGET)
+        errors.append(raised)  # as a debugger does: with its traceback, and all that it holds
+        SurTree(max_depth=1, n_jobs=n_jobs).fit(connection.sql("from good"), TARGET)
+    assert connection.execute("select count(*) from good").fetchall() == [(30000,)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_connection_works_after_an_interrupt(connection, n_jobs):
+    rows = connection.sql("from good")
+    with pytest.raises(KeyboardInterrupt) as raised:
+        SurTree(n_jobs=n_jobs, progress=lambda now: True).fit(rows, TARGET)
+    model = SurTree(max_depth=1, n_jobs=n_jobs).fit(rows, TARGET)
+    with pytest.raises(ValueError, match="negative times"):
+        model.loss(connection.sql("from bad"), TARGET)
+    assert model.predict(rows).size == 30000
+    assert raised.value.__traceback__ is not None
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_readers_are_closed_however_a_pass_ends(n_jobs, small_batches):
+    frame = gbsg2()
+    closed = []
+
+    def read(columns):
+        try:
+            for part in frame.iter_slices(100):
+                yield part.select(columns)
+        finally:
+            closed.append(True)
+
+    source = LocalSource("the rows", tuple(frame.columns), read)
+    names = TargetNames(TARGET)
+    for step, error in ((Refusing(names), ValueError), (Refusing(names, KeyError), KeyError)):
+        with pytest.raises(error, match="no") as raised:
+            source.run(step, n_jobs)
+        assert closed.pop()
+        del raised
+
+    def stop(n_rows):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        source.run(WeightPass(names), n_jobs, stop)
+    assert closed.pop()
+    source.run(WeightPass(names), n_jobs)
+    assert closed.pop()
+    assert not closed
+
+
+@dataclass(frozen=True)
+class Refusing(WeightPass):
+    """A pass that fails at its first batch."""
+
+    error: type[Exception] = ValueError
+
+    def add(self, partial, batch):
+        raise self.error("no")

@@ -258,17 +258,23 @@ def split_names(given: Sequence[str], frame: pl.DataFrame) -> list[str]:
 
 def read_column(series: pl.Series, reading: Reading) -> pl.Series:
     """Read a column as a kind; the error names the values that cannot be read."""
+    # To methods of polars, a name such as "^$" is a pattern.
+    return _read(series.name, series.alias("value"), reading).alias(series.name)
+
+
+def _read(name: str, series: pl.Series, reading: Reading) -> pl.Series:
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
         # As in all tables: blanks at the ends do not count, and a blank text is missing.
         series = series.cast(pl.String).str.strip_chars(" ").replace("", None)
     if reading.kind == "numeric":
-        return _converted(series, _number(series), "is not a number")
+        return _converted(name, series, _number(series), "is not a number")
     if reading.kind == "boolean":
-        return _converted(series, _truth(series), "is neither true nor false")
+        return _converted(name, series, _truth(series), "is neither true nor false")
     text = series.cast(pl.String)
     if reading.kind == "categorical":
         return text
     return _converted(
+        name,
         series,
         text.cast(pl.Enum(reading.order), strict=False),
         f"is none of {_listed(reading.order)}",
@@ -291,12 +297,12 @@ def _truth(series: pl.Series) -> pl.Series:
     return words.replace_strict(WORDS, default=None, return_dtype=pl.Boolean)
 
 
-def _converted(series: pl.Series, converted: pl.Series, fault: str) -> pl.Series:
+def _converted(name: str, series: pl.Series, converted: pl.Series, fault: str) -> pl.Series:
     lost = series.is_not_null() & converted.is_null()
     if lost.any():
         row = int(lost.arg_max() or 0)
         raise UserError(
-            f"column {series.name!r}: {str(series[row])!r} in row {row + 1} {fault} "
+            f"column {name!r}: {str(series[row])!r} in row {row + 1} {fault} "
             f"({lost.sum()} of {len(series)} rows)"
         )
     return converted

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import typer
+from polars.selectors import by_name
 from sklearn.exceptions import ConvergenceWarning
 
 from surtree.cli._columns import WORDS, conform, require_columns, split_names
@@ -24,7 +25,8 @@ from surtree.cuts.unseen import Unseen, find_unseen, unseen_text
 from surtree.data.table import read_table
 from surtree.estimator import SurTree
 from surtree.files.writing import whole_file
-from surtree.streaming.engines import parquet_files, source_of
+from surtree.streaming.engines import source_of
+from surtree.streaming.parquet import parquet_files, scan_files
 from surtree.streaming.predict import asked_columns, join_unseen
 from surtree.streaming.source import LocalSource
 from surtree.tree.rows import find_leaves
@@ -89,7 +91,9 @@ class StreamedTable:
                     f"{path}: only Parquet files are streamed; others are read as a whole, one "
                     "at a time"
                 )
-            frame = pl.scan_parquet(files)
+        with failures(OSError, ValueError):
+            frame = scan_files(files, str(path))
+        with failures(OSError, pl.exceptions.PolarsError, about=f"cannot read {path}: "):
             return cls(path, frame, frame.head(0).collect())
 
     def source(self, frame: pl.LazyFrame) -> LocalSource:
@@ -137,7 +141,8 @@ def fit_streamed(
     taken = [name for name in asked if name not in reserved | set(left_out)]
     if not taken:
         raise UserError("no column is left for the tree to ask about")
-    frame = table.frame.select(*taken, happened, *dict.fromkeys(named))
+    # Selectors take names as they are; texts such as "*" would be patterns.
+    frame = table.frame.select(by_name(*taken), happened, by_name(*dict.fromkeys(named)))
     start = perf_counter()
     with progress_bar() as bar, first_interrupt() as interrupted, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -172,17 +177,19 @@ def _event(head: pl.DataFrame, asked: str) -> tuple[str, pl.Expr]:
     dtype = head.schema[column]
     if not values:
         if dtype not in (pl.String, pl.Categorical, pl.Enum):
-            return column, pl.col(column)
-        words = pl.col(column).cast(pl.String).str.strip_chars().str.to_lowercase()
+            return column, by_name(column)
+        words = by_name(column).cast(pl.String).str.strip_chars().str.to_lowercase()
         return column, words.replace_strict(WORDS, default=None, return_dtype=pl.Boolean)
     wanted = [value.strip().lower() for value in values.split(",")]
     if dtype.is_numeric():
         try:
             numbers = [float(value) for value in wanted]
-            return column, pl.col(column).cast(pl.Float64).is_in(numbers)
+            return column, by_name(column).cast(pl.Float64).is_in(numbers)
         except ValueError:
             raise UserError(f"column {column!r} holds numbers, not {values}") from None
-    return column, pl.col(column).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(wanted)
+    return column, by_name(column).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(
+        wanted
+    )
 
 
 def predict_streamed(
@@ -223,7 +230,7 @@ def predict_streamed(
     conform(table.columns, model)  # says which columns are absent
     asked = asked_columns(model.tree_, questions) if names is not None else questions
     wanted = dict.fromkeys([*asked, *kept]) or {table.columns.columns[0]: None}
-    source = table.source(table.frame.select(*wanted))
+    source = table.source(table.frame.select(by_name(*wanted)))
     leaves = pl.DataFrame(dict(of_leaf))
     unseen: Unseen = {}
     n_rows = 0
@@ -236,7 +243,7 @@ def predict_streamed(
             unseen = join_unseen(unseen, find_unseen(model.tree_.cuts, read))
             place = np.searchsorted(model.tree_.leaves, find_leaves(model.tree_, read))
             n_rows += len(frame)
-            yield pl.concat([frame.select(*kept), leaves[place]], how="horizontal")
+            yield pl.concat([frame.select(by_name(*kept)), leaves[place]], how="horizontal")
 
     schema = {name: table.columns.schema[name] for name in kept} | dict(leaves.schema)
     with failures(OSError, ValueError, TypeError, ImportError, pl.exceptions.PolarsError):

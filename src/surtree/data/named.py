@@ -59,10 +59,14 @@ class RowInputs:
         require_columns((*y, *others.values()), frame.columns)
         target = self.y
         if y:
-            target = frame.select(*y).to_native() if len(y) > 1 else frame[y[0]].to_numpy()
+            # By position: a library may take a name such as "^d.*$" for a pattern.
+            index = [frame.columns.index(name) for name in y]
+            target = frame[:, index].to_native() if len(y) > 1 else frame[y[0]].to_numpy()
         arrays = {field: frame[name].to_numpy() for field, name in others.items()}
         # One column may say both whose rows they are and which rows stay together.
-        rest = frame.drop(*dict.fromkeys((*y, *others.values()))).to_native()
+        taken = {*y, *others.values()}
+        left = [index for index, name in enumerate(frame.columns) if name not in taken]
+        rest = frame[:, left].to_native()
         return replace(self, X=rest, y=target, **arrays)
 
 

@@ -108,7 +108,7 @@ def event_first(columns: Sequence[Column]) -> tuple[Column, Column]:
     first, second = columns
     if "boolean" in (first.kind, second.kind):
         return (first, second) if first.kind == "boolean" else (second, first)
-    marks = [_is_indicator(column) for column in columns]
+    marks = [is_indicator(column) for column in columns]
     if all(marks):
         raise ValueError(
             f"Both columns of y, {first.name!r} and {second.name!r}, hold nothing but 0 and 1: "
@@ -127,7 +127,7 @@ def read_event(column: Column) -> NDArray[np.bool_]:
     column : Column
         Booleans, or nothing but 0 and 1.
     """
-    if not (column.kind == "boolean" or _is_indicator(column)) or column.has_missing:
+    if not (column.kind == "boolean" or is_indicator(column)) or column.has_missing:
         raise _no_event(column)
     return np.asarray(column.values == 1)
 
@@ -152,7 +152,8 @@ def as_rows(y: Any) -> Any:
     return rows
 
 
-def _is_indicator(column: Column) -> bool:
+def is_indicator(column: Column) -> bool:
+    """Return whether a column holds nothing but 0 and 1."""
     if isinstance(column, Duration) or column.kind == "categorical":
         return False
     return bool(((column.values == 0) | (column.values == 1)).all())

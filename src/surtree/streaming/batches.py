@@ -30,6 +30,9 @@ class Batch:
         self._frame = nw.from_native(frame, eager_only=True)
         self._enums = enums or {}
         self._columns: dict[str, Column] = {}
+        # What is known of the rows that count, by the names of the target; no rows refer back to
+        # the batch, so that its memory is free as soon as nobody needs it.
+        self.counted: dict[Any, Any] = {}
 
     @property
     def n_rows(self) -> int:
@@ -46,6 +49,8 @@ class Batch:
         series = self._frame.get_column(name)
         if nw.dependencies.is_pandas_dataframe(self._frame.to_native()):
             return read_pandas_series(name, series.to_native())
+        # To methods of polars, a name such as "^$" is a pattern.
+        series = series.alias("value")
         if name in self._enums:
             places = dict(zip(self._enums[name], range(len(self._enums[name])), strict=True))
             codes, texts = _text_codes(series)
@@ -73,11 +78,11 @@ def _text_codes(series: nw.Series[Any]) -> tuple[NDArray[np.int32], Sequence[Any
         return codes, whole.dictionary.to_pylist()
     # A join finds codes where polars has no public way to ask for them.
     series = series.cast(nw.String)
-    distinct = series.drop_nulls().unique().alias("value")
+    distinct = series.drop_nulls().unique()
     place = nw.new_series(
         "place", np.arange(len(distinct), dtype=np.int32), nw.Int32, backend="polars"
     )
     pairs = distinct.to_frame().with_columns(place)
-    cells = series.alias("value").to_frame().to_native()
+    cells = series.to_frame().to_native()
     joined = cells.join(pairs.to_native(), on="value", how="left", maintain_order="left")
     return joined["place"].fill_null(-1).to_numpy(), distinct.to_list()

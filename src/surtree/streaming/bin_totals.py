@@ -13,11 +13,11 @@ from surtree.cuts.candidates import AllRows
 from surtree.exact import Grid
 from surtree.streaming.batches import Batch
 from surtree.streaming.encode import Coder
+from surtree.streaming.hashing import Hashes, hash_words
 from surtree.streaming.merged_rows import Packing
 from surtree.streaming.row_values import RowValues
 from surtree.streaming.rows import TargetNames
 
-Hashes = NDArray[np.uint64]
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
 
@@ -97,7 +97,7 @@ class BinTotalsPass:
             return partial
         bins = [coder.bins(rows.column(coder.name)) for coder in self.coders]
         words = Packing.of([coder.n_bins + 1 for coder in self.coders]).pack(bins, rows.n)
-        halves = [half for seed in (1, 2) for half in _halves(_hash(words, seed))]
+        halves = [half for seed in (1, 2) for half in _halves(hash_words(words, rows.n, seed))]
         parts = list(self.grid.split(rows.weight))
         for begin, coder, line in zip(self.borders, self.coders, bins, strict=False):
             own, size = slice(begin, begin + coder.n_bins + 1), coder.n_bins + 1
@@ -124,22 +124,6 @@ class BinTotalsPass:
         one.hashes += other.hashes
         one.first = other.first if one.first is None else one.first
         return one
-
-
-def _hash(words: NDArray[np.uint64], seed: int) -> Hashes:
-    """Return a random number for each row, the same for rows with the same words."""
-    mixed = np.full(words.shape[1], seed, dtype=np.uint64)
-    for word in words:
-        mixed = _mix(mixed ^ word)
-    return _mix(mixed)
-
-
-def _mix(x: Hashes) -> Hashes:
-    """Mix the bits of numbers, as the splitmix64 generator does."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def _halves(values: Hashes) -> tuple[Floats, Floats]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -14,11 +13,9 @@ from surtree.data.lazy import is_dataset, is_spark
 from surtree.streaming import limits
 from surtree.streaming.arrow import arrow_tables
 from surtree.streaming.dask import DaskSource
+from surtree.streaming.parquet import one_schema, require_files, scan_files
 from surtree.streaming.source import LocalSource, Source
 from surtree.streaming.spark import SparkSource
-
-# What stands for any text in a path to several files.
-_PATTERNS = "*?["
 
 
 def source_of(X: Any) -> Source:
@@ -49,14 +46,12 @@ def source_of(X: Any) -> Source:
 def _parquet(path: str | os.PathLike[str]) -> Source:
     """Read one Parquet file, those in a directory, or those that a pattern names."""
     given = os.fspath(path)
-    files = parquet_files(given)
-    if not files:
-        raise FileNotFoundError(f"there is no Parquet file {given}")
+    files = require_files(given)
     if find_spec("polars") is not None:
         import polars as pl
 
         if hasattr(pl.LazyFrame, "collect_batches"):
-            return _polars(pl.scan_parquet(files), given)
+            return _polars(scan_files(files, given), given)
     if find_spec("pyarrow") is not None:
         from pyarrow import dataset
 
@@ -69,35 +64,18 @@ def _parquet(path: str | os.PathLike[str]) -> Source:
     )
 
 
-def parquet_files(given: str) -> list[str]:
-    """Return a Parquet file, those in a directory, or those that a pattern names.
-
-    Parameters
-    ----------
-    given : str
-        The path.
-    """
-    path = Path(given)
-    if path.is_dir():
-        return sorted(map(str, path.rglob("*.parquet")))
-    if path.exists():
-        return [given]
-    if not any(mark in given for mark in _PATTERNS):
-        return []
-    parts = path.parts
-    first = next(place for place, part in enumerate(parts) if any(m in part for m in _PATTERNS))
-    return sorted(str(one) for one in Path(*parts[:first]).glob(str(Path(*parts[first:]))))
-
-
 def _polars(frame: Any, label: str) -> Source:
     if not hasattr(frame, "collect_batches"):
         raise ImportError(
             "to read a lazy frame in batches, install polars 1.34 or newer; or collect it first"
         )
 
+    from polars import selectors
+
     def read(columns: Sequence[str]) -> Iterable[Any]:
+        # A text would be a pattern where it is "*", or begins with "^" and ends with "$".
         return _whole_batches(
-            frame.select(columns).collect_batches(
+            frame.select(selectors.by_name(*columns)).collect_batches(
                 chunk_size=limits.BATCH_ROWS, maintain_order=True, engine="streaming", lazy=True
             )
         )
@@ -109,9 +87,13 @@ def _polars_names(frame: Any, label: str) -> tuple[str, ...]:
     try:
         return tuple(frame.collect_schema().names())
     except Exception as error:
-        line = str(error).strip().splitlines()[0]
-        kind = OSError if isinstance(error, OSError) else ValueError
-        raise kind(f"cannot read {label}: {line}") from error
+        raise _unreadable(label, error) from error
+
+
+def _unreadable(label: str, error: Exception) -> Exception:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    kind = OSError if isinstance(error, OSError) else ValueError
+    return kind(f"cannot read {label}: {lines[0]}")
 
 
 def _whole_batches(frames: Iterable[Any]) -> Iterator[Any]:
@@ -147,11 +129,16 @@ def _duckdb(relation: Any) -> Source:
     return LocalSource("the DuckDB relation", tuple(schema.names()), read, enums)
 
 
-def _dataset(found: Any, label: str) -> Source:
+def _dataset(given: Any, label: str) -> Source:
+    try:
+        rows = one_schema(given)
+    except Exception as error:  # a file that cannot be read
+        raise _unreadable(label, error) from error
+
     def read(columns: Sequence[str]) -> Iterable[Any]:
         # Little is read ahead, so that memory stays small.
         return arrow_tables(
-            found.to_batches(
+            rows.to_batches(
                 columns=list(columns),
                 batch_size=limits.BATCH_ROWS,
                 batch_readahead=4,
@@ -159,7 +146,7 @@ def _dataset(found: Any, label: str) -> Source:
             )
         )
 
-    return LocalSource(label, tuple(found.schema.names), read)
+    return LocalSource(label, tuple(rows.schema.names), read)
 
 
 def _require_pyarrow(what: str) -> None:

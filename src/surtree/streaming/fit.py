@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from surtree.streaming import limits as budget
 from surtree.streaming.encode import CodedColumns, DistinctColumn, wanted_intervals
 from surtree.streaming.known_rows import KnownRows
 from surtree.streaming.merged_problem import pose_merged
-from surtree.streaming.merged_rows import TooManyRowsError, row_bytes
+from surtree.streaming.merged_rows import row_bytes
+from surtree.streaming.passes import TooManyRowsError
 from surtree.streaming.reader import Reader
 from surtree.streaming.row_values import RowValues
 from surtree.streaming.rows import TargetNames
@@ -58,19 +60,26 @@ def read_problem(
     require_names(encoder.thresholds, questions)
     memory = estimator.memory_limit
     memory = default_memory_limit() if memory is None else int(memory)
-    weights = _weights(reader, names)
-    summary: Summary = reader.run(
-        SummaryPass(
-            names,
-            questions,
-            weights.grid,
-            weights.are_whole and not weights.are_one,
-            most_times=max(memory // budget.TIME_BYTES, 1),
-        )
+    weights = Weights(0, 1.0, 1.0)
+    # Values, merging, leaves; long columns and many distinct rows need more.
+    reader.expect(3 if names.weight is None else 4, may_be_more=True)
+    if names.weight is not None:
+        weights, names = reader.run_first(WeightPass, names)
+        _check_weights(weights, names.weight)
+    first = partial(
+        SummaryPass,
+        questions=questions,
+        grid=weights.grid,
+        repeated=weights.are_whole and not weights.are_one,
+        most_times=max(memory // budget.TIME_BYTES, 1),
     )
-    _check(summary)
+    summary: Summary
     if names.weight is None:
+        summary, names = reader.run_first(first, names)
         weights = replace(weights, n_counted=summary.n_counted)
+    else:
+        summary = reader.run(first(names), names)
+    _check(summary)
     known = KnownRows(reader, names, questions, weights, summary, memory)
     columns = _distinct_columns(encoder, known)
     for model in (estimator, encoder):
@@ -84,7 +93,9 @@ def read_problem(
 def _pose(known: KnownRows, coded: CodedColumns, values: RowValues, limits: Limits) -> FitProblem:
     """Merge the rows, or add them to tables where they are too many."""
     most = max(known.memory // row_bytes(values, len(coded.coders)), 1)
-    if limits.max_depth <= 3 and fit_in_tables([coder.n_bins + 1 for coder in coded.coders]):
+    in_tables = limits.max_depth <= 3 and fit_in_tables([c.n_bins + 1 for c in coded.coders])
+    known.reader.expect(2, may_be_more=in_tables)
+    if in_tables:
         # Not where the error is handled: until then it holds the rows that were merged.
         with suppress(TooManyRowsError):
             return pose_merged(known, coded, values, min(most, budget.MOST_MERGED))
@@ -100,20 +111,16 @@ def _pose(known: KnownRows, coded: CodedColumns, values: RowValues, limits: Limi
         ) from None
 
 
-def _weights(reader: Reader, names: TargetNames) -> Weights:
-    """Return what all weights have in common: one pass more, where there are some."""
-    if names.weight is None:
-        return Weights(0, 1.0, 1.0)
-    weights: Weights = reader.run(WeightPass(names))
+def _check_weights(weights: Weights, name: str | None) -> None:
+    """Raise an error where the weights cannot be used."""
     if not weights.n_counted:
-        raise ValueError(f"Column {names.weight!r}, the weights, is zero in all rows that count")
+        raise ValueError(f"Column {name!r}, the weights, is zero in all rows that count")
     if weights.most > EVEN_WEIGHTS * weights.least:
         raise ValueError(
             f"sample_weight goes from {weights.least:.3g} to {weights.most:.3g}: of a table that "
             f"is not in memory, weights may differ by a factor of {EVEN_WEIGHTS:,.0f}. Bring them "
             "closer together, or give rows that hardly count a weight of zero."
         )
-    return weights
 
 
 def _check(summary: Summary) -> None:
@@ -144,7 +151,8 @@ def _distinct_columns(encoder: Encoder, known: KnownRows) -> list[DistinctColumn
     counts: dict[str, Tally] = {}
     if long:
         repeated = known.weights.are_whole and not known.weights.are_one
-        found = known.reader.run(SelectionPass(known.names, long, repeated))
+        known.reader.expect(3, may_be_more=True)
+        found = known.reader.run(SelectionPass(known.names, long, repeated), known.names)
         for summary in known.summary.questions:
             if summary.bounds is not None:
                 seen = float(summary.bounds.values[0]), float(summary.bounds.values[-1])

@@ -57,7 +57,14 @@ class KnownRows:
                 "round the times, as to days, or raise memory_limit"
             )
         tables = self.reader.run(
-            AtRiskPass(self.names, self.questions, tree, grid, times, self.summary.entries.keys)
+            AtRiskPass(self.names, self.questions, tree, grid, times, self.summary.entries.keys),
+            self.names,
         )
+        # Each of the columns has the values that it had; that they stand together in rows as they
+        # did is seen in the leaves.
+        n_samples, n_events = tables.leaving[:2].sum(axis=2)
+        leaves = tree.leaves
+        if (n_samples != tree.n_samples[leaves]).any() or (n_events != tree.n_events[leaves]).any():
+            raise self.reader.changed("some rows")
         risk = counts_of_leaves(tables, self.summary, grid, tree.baseline)
         return replace(tree, risk=risk, leaf_curve=leaf_curve)

@@ -56,7 +56,8 @@ def pose_merged(
         The most distinct rows; a `TooManyRowsError` says that there are more.
     """
     step = MergePass(known.names, coded.coders, values, most)
-    rows = known.reader.run(step).whole()
+    rows = known.reader.run(step, known.names).whole()
+    known.reader.expect(1, may_be_more=False)
     sums = values.sums(rows.sums)
     values.objective.require_exact(sums)
     bins = step.packing.unpack(rows.words)

@@ -12,16 +12,13 @@ from surtree._types import Floats
 from surtree.cuts.thresholds import first_of_each
 from surtree.streaming.batches import Batch
 from surtree.streaming.encode import Coder, MovedCoder
+from surtree.streaming.passes import TooManyRowsError
 from surtree.streaming.row_values import RowValues
 from surtree.streaming.rows import TargetNames
 
 Words = NDArray[np.uint64]
 # The bins of a row are digits of whole numbers up to here.
 _MOST = 2**63
-
-
-class TooManyRowsError(ValueError):
-    """There are more distinct rows than memory has room for."""
 
 
 @dataclass(frozen=True)

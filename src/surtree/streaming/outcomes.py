@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from surtree.streaming.at_risk import table_of
 from surtree.streaming.batches import Batch
 from surtree.streaming.merged_rows import DistinctRows, Merging
 from surtree.streaming.predict import asked_columns, join_unseen, question_names
+from surtree.streaming.reader import Reader
 from surtree.streaming.rows import TargetNames
 from surtree.streaming.source import Source
 from surtree.tree.rows import find_leaves
@@ -116,8 +118,8 @@ def find_outcomes(model: Any, source: Source, names: TargetNames) -> Outcomes:
     names : TargetNames
         The columns of the target.
     """
-    step = OutcomePass(model.tree_, question_names(model, source), names)
-    merging, unseen = source.run(step).partial
+    step = partial(OutcomePass, model.tree_, question_names(model, source))
+    (merging, unseen), _ = Reader(source).run_first(step, names)
     if not merging.parts:
         raise ValueError(f"{source.label} has no rows")
     found = merging.whole()

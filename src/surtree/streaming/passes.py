@@ -11,6 +11,10 @@ from surtree.streaming.batches import Batch
 Partial = TypeVar("Partial")
 
 
+class TooManyRowsError(ValueError):
+    """There are more distinct rows than memory has room for."""
+
+
 class Pass(Protocol[Partial]):
     """One pass over the rows of a source.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from surtree.data.table import Table
 from surtree.exact import Terms
 from surtree.streaming.at_risk import table_of
 from surtree.streaming.batches import Batch
+from surtree.streaming.reader import Reader
 from surtree.streaming.rows import TargetNames
 from surtree.streaming.source import Source
 from surtree.tree.rows import find_leaves
@@ -177,6 +179,6 @@ def lazy_loss(model: Any, source: Source, names: TargetNames) -> tuple[float, Un
     names : TargetNames
         The columns of the target.
     """
-    step = LossPass(model.tree_, question_names(model, source), names)
-    constants, costs, unseen = source.run(step).partial
+    step = partial(LossPass, model.tree_, question_names(model, source))
+    (constants, costs, unseen), _ = Reader(source).run_first(step, names)
     return math.fsum(constants) + math.fsum(costs), unseen

@@ -20,12 +20,36 @@ from surtree.data.target import (
     event_and_time,
     read_time,
 )
+from surtree.data.target_columns import event_first, is_indicator, read_event
 from surtree.streaming.batches import Batch
 
 _SHAPES = (
     'of a lazy table, y names two columns, the event and the time: y=("event", "time"); or one, of '
     "times that all are events"
 )
+# Of two columns that are refused, the one with the smaller number is told of.
+_ROWS_FIRST, _TEXTS_FIRST = -2, -1
+
+
+class NotTheEventError(ValueError):
+    """The column that was taken for the event is not; the other one of the target may be.
+
+    Parameters
+    ----------
+    text : str
+        What the column holds.
+    n_distinct : int
+        How many values it has in the batch that shows it; fewer for texts, which are no times, and
+        least where its values could be events and the rows cannot be used for another reason.
+    """
+
+    def __init__(self, text: str, n_distinct: int) -> None:
+        super().__init__(text, n_distinct)
+        self.text = text
+        self.n_distinct = n_distinct
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -35,7 +59,9 @@ class TargetNames:
     Parameters
     ----------
     y : tuple of str
-        The event and the time, or the time alone.
+        The event and the time, or the time alone. Which of two columns is the event is known from
+        all rows only: where a batch shows that it is not the first, `read` raises
+        `NotTheEventError`.
     entry, weight : str, optional
         When rows came under observation, and how often they count.
     """
@@ -49,23 +75,47 @@ class TargetNames:
         """All of them."""
         return (*self.y, *(name for name in (self.entry, self.weight) if name is not None))
 
+    @property
+    def orders(self) -> tuple[TargetNames, ...]:
+        """The ways to tell the event from the time, the more likely one first."""
+        return (self,) if len(self.y) == 1 else (self, replace(self, y=self.y[::-1]))
+
     def read(self, batch: Batch) -> CountedRows:
         """Return the rows of a batch that count."""
+        if self not in batch.counted:
+            batch.counted[self] = self._read_or_refuse(batch)
+        return CountedRows(batch, *batch.counted[self])
+
+    def is_clear(self, batch: Batch) -> bool:
+        """Return whether a batch tells event and time apart: not both hold nothing but 0 and 1."""
+        if len(self.y) == 1:
+            return True
+        event, time = map(batch.column, self.y)
+        return event.kind == "boolean" or not is_indicator(time)
+
+    def refuse_order(self) -> None:
+        """Raise the error of two columns that both hold nothing but 0 and 1."""
+        event_first([Column(name, "numeric", np.zeros(1)) for name in self.y])
+
+    def _read_or_refuse(self, batch: Batch) -> tuple[Any, ...]:
         try:
             return self._read(batch)
         except RowsError as error:
             # Rows of a batch have no number that would mean something to the user.
-            is_last = len(self.y) == 1 or batch.column(self.y[-1]).kind != "boolean"
-            time = self.y[-1 if is_last else 0]
-            column = {"y": time, "entry": self.entry, "sample_weight": self.weight}
-            raise ValueError(
+            column = {"y": self.y[-1], "entry": self.entry, "sample_weight": self.weight}
+            text = (
                 f"Column {column[error.name]!r} has {error.fault} (of the first "
                 f"{batch.n_rows:,} rows that were read; one of them has {error.value})"
-            ) from None
+            )
+            if not self.is_clear(batch):
+                # Times that are events are likely to be before the entry.
+                raise NotTheEventError(text, _ROWS_FIRST) from None
+            raise ValueError(text) from None
 
-    def _read(self, batch: Batch) -> CountedRows:
+    def _read(self, batch: Batch) -> tuple[Any, ...]:
+        """Return all fields of the rows that count but the batch, which keeps them."""
         n_rows = batch.n_rows
-        event, time = event_and_time([batch.column(name) for name in self.y])
+        event, time = self._event_and_time([batch.column(name) for name in self.y])
         entry = None if self.entry is None else read_time(batch.column(self.entry), _SHAPES)
         target = check_target(event, time, n_rows, entry)
         weight = np.ones(n_rows)
@@ -77,10 +127,25 @@ class TargetNames:
         at_zero = target.censored_at_zero
         present = (weight > 0) & ~at_zero
         n_left_out = int(np.count_nonzero(at_zero & (weight > 0)))
+        is_weighted = self.weight is not None
         if present.all():
-            return CountedRows(batch, slice(None), target, weight, n_left_out)
+            return slice(None), target, weight, n_left_out, is_weighted, {}
         rows = np.flatnonzero(present)
-        return CountedRows(batch, rows, target.take(rows), weight[rows], n_left_out)
+        return rows, target.take(rows), weight[rows], n_left_out, is_weighted, {}
+
+    def _event_and_time(self, columns: list[Column]) -> tuple[NDArray[np.bool_], Floats]:
+        if len(columns) == 1:
+            return event_and_time(columns)
+        event, time = columns
+        if event.kind != "boolean" and (time.kind == "boolean" or not is_indicator(event)):
+            try:
+                read_event(event)
+            except ValueError as error:
+                is_text = event.kind == "categorical"
+                n_distinct = _TEXTS_FIRST if is_text else np.unique(event.values).size
+                raise NotTheEventError(str(error), n_distinct) from None
+            raise NotTheEventError(f"{event.name!r} is not the event", 2)
+        return read_event(event), read_time(time)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +162,19 @@ class CountedRows:
         Of those that do.
     n_left_out : int
         How many rows of positive weight are censored at time zero.
+    is_weighted : bool
+        Whether the table has weights.
+    columns : dict
+        Columns that were read already, where some rows do not count.
     """
 
     batch: Batch
     rows: NDArray[np.intp] | slice
     target: Target
     weight: Floats
-    n_left_out: int = 0
+    n_left_out: int
+    is_weighted: bool
+    columns: dict[str, Column]
 
     @property
     def n(self) -> int:
@@ -112,10 +183,12 @@ class CountedRows:
 
     def column(self, name: str) -> Column:
         """Return a column of the rows that count."""
-        column = self.batch.column(name)
         if isinstance(self.rows, slice):
-            return column
-        return replace(column, values=column.values[self.rows])
+            return self.batch.column(name)
+        if name not in self.columns:
+            column = self.batch.column(name)
+            self.columns[name] = replace(column, values=column.values[self.rows])
+        return self.columns[name]
 
 
 def target_names(y: Any, sample_weight: Any, entry: Any, names: tuple[str, ...]) -> TargetNames:

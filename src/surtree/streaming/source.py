@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 from surtree.streaming.batches import Batch, Enums
@@ -12,6 +13,11 @@ from surtree.streaming.passes import Outcome, Pass, add_batches, merge_outcomes
 
 # Is told how many rows of a pass were read.
 RowsHook = Callable[[int], None]
+# What to do about errors of engines whose own words say only what is wrong.
+_REMEDIES = {
+    "data type mismatch": "the files differ in types; pass their path or pattern, which joins them",
+    "failed to cast column": "the files differ in types; union_by_name=true joins them",
+}
 
 
 class Source(ABC):
@@ -63,8 +69,9 @@ class Source(ABC):
         if any(line.startswith("Traceback") for line in lines):
             lines = [line for line in lines if not line.startswith((" ", "\t"))][-1:]
         line = lines[0].strip() if lines else type(error).__name__
+        remedies = [f": {remedy}" for words, remedy in _REMEDIES.items() if words in line]
         kind = OSError if isinstance(error, OSError) else ValueError
-        return kind(f"cannot read {self.label}: {line}")
+        return kind(f"cannot read {self.label}: {line}{''.join(remedies)}")
 
 
 class LocalSource(Source):
@@ -91,7 +98,7 @@ class LocalSource(Source):
         self._read = read
         self._enums = enums
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str]) -> Generator[Batch, None, None]:
         """Yield the rows, with some of the columns, in their order."""
         for frame in self.frames(columns):
             yield Batch(frame, self._enums)
@@ -112,10 +119,13 @@ class LocalSource(Source):
                 yield frame
 
     def _run(self, step: Pass[Any], n_threads: int, hook: RowsHook | None) -> Outcome[Any]:
-        batches = _counted(self.batches(step.columns), hook)
-        if n_threads == 1 or step.is_ordered:
-            return add_batches(step, batches)
-        return _in_threads(step, batches, n_threads)
+        # What is read stays open as long as something refers to it, and an error with its traceback
+        # may do so for long: a DuckDB connection could not be used meanwhile.
+        with closing(self.batches(step.columns)) as read:
+            batches = _counted(read, hook)
+            if n_threads == 1 or step.is_ordered:
+                return add_batches(step, batches)
+            return _in_threads(step, batches, n_threads)
 
 
 def _counted(batches: Iterator[Batch], hook: RowsHook | None) -> Iterator[Batch]:

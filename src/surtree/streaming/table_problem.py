@@ -62,7 +62,7 @@ class TableProblem(FitProblem):
         }
         if new:
             step = NodesPass(self.binning, list(new.values()))
-            lines = self.known.reader.run(step)
+            lines = self.known.reader.run(step, self.known.names)
             sums = self.data.sums
             node_sums = sums.node_values.join(lines)
             trees = trees_of_sums(
@@ -97,7 +97,8 @@ def pose_tables(
         Of the trees; three levels at most.
     """
     step = BinTotalsPass(known.names, coded.coders, values, coded.by_risk)
-    totals: BinTotals = known.reader.run(step)
+    known.reader.expect(4, may_be_more=False)
+    totals: BinTotals = known.reader.run(step, known.names)
     rows = all_rows(totals, step)
     found = [_with_support(number, coded, totals, step) for number in range(len(coded.coders))]
     binned, lines = coded.encoder.encode_unseen([cuts for cuts, _ in found], rows)
@@ -107,14 +108,15 @@ def pose_tables(
     )
     if prod(binned.n_bins.tolist()) <= _FEW_ROWS:
         merging = MergePass(known.names, coders, values, _FEW_ROWS)
-        merged = known.reader.run(merging).whole()
+        known.reader.expect(2, may_be_more=False)
+        merged = known.reader.run(merging, known.names).whole()
         sums = values.sums(merged.sums)
         values.objective.require_exact(sums)
         binned = replace(binned, bins=merging.packing.unpack(merged.words))
         return MergedProblem(MergedData(values.baseline, sums), coded.encoder, binned, known=known)
     no_rows = replace(binned, bins=np.empty((len(lines), 0), dtype=np.uint16))
     binning = Binning(known.names, coders, no_rows, values)
-    tables: TableSums = known.reader.run(TablesPass(binning, limits))
+    tables: TableSums = known.reader.run(TablesPass(binning, limits), known.names)
     sums = values.sums(tables.total[:, None])
     values.objective.require_exact(sums)
     return TableProblem(

@@ -70,8 +70,13 @@ class Binning:
 
     def bins(self, rows: CountedRows) -> NDArray[np.uint16]:
         """Return the bins of rows, of shape (n_columns, n_rows)."""
-        lines = [coder.bins(rows.column(coder.name)) for coder in self.coders]
-        return np.array(lines, dtype=np.uint16).reshape(len(lines), rows.n)
+        bins = np.empty((len(self.coders), rows.n), dtype=np.uint16)
+        for own, coder in zip(bins, self.coders, strict=True):
+            own[:] = coder.bins(rows.column(coder.name))
+            # The core trusts the bins that it is given, and rows may have changed since.
+            if own.max(initial=0) >= coder.n_bins:
+                raise ValueError(f"Column {coder.name!r} has values that it did not have before")
+        return bins
 
 
 class TableSums:
