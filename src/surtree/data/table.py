@@ -156,7 +156,9 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     reset : bool
         True to fit, False to predict.
     """
-    if nw.dependencies.is_into_lazyframe(X) and not nw.dependencies.is_into_dataframe(X):
+    # Not nw.dependencies.is_into_lazyframe, which early versions of narwhals 2 do not have.
+    is_eager = nw.dependencies.is_into_dataframe(X)
+    if not is_eager and isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise TypeError("X is a lazy table: collect it first, as with X.collect()")
     # pandas frames are read directly: narwhals takes longer than reading a small table.
     in_pandas = nw.dependencies.is_pandas_dataframe(X)
@@ -164,7 +166,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         _refuse_equal_names(X.columns.tolist())
     if nw.dependencies.is_pyarrow_table(X) and len(set(X.column_names)) < len(X.column_names):
         _refuse_equal_names(X.column_names)
-    if in_pandas or nw.dependencies.is_into_dataframe(X):
+    if in_pandas or is_eager:
         if not (in_pandas and reset and _remember_names(estimator, X)):
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         frame = X if in_pandas else nw.from_native(X, eager_only=True)

@@ -19,8 +19,9 @@ from surtree.data.target import Target, read_target, read_weights, require_event
 from surtree.data.target_columns import as_rows
 from surtree.metrics._input import read_times
 from surtree.model_selection.cv import SurTreeCV
+from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.validation.models import Predictions, predict
-from surtree.validation.performance import brier_interval, measure
+from surtree.validation.performance import Score, brier_interval, scores
 
 Positions = NDArray[np.intp]
 
@@ -63,16 +64,49 @@ class Rows:
             return None
         return self.weight
 
-    def measure(self, predicted: Predictions, positions: Positions) -> Floats:
-        """Return how well what a model says of all rows agrees with some of them."""
+    def scores(self, predicted: Predictions, positions: Positions | None = None) -> list[Score]:
+        """Return how well what a model says of all rows agrees with some of them, or with all."""
+        if positions is None:
+            positions = np.arange(self.n)
         weight = self.uneven_weight
-        return measure(
+        return scores(
             predicted.take(positions),
             self.target.take(positions),
             None if weight is None else weight[positions],
             self.horizons,
             self.interval,
         )
+
+    def measure(self, predicted: Predictions, positions: Positions | None = None) -> Floats:
+        """Return the values of `scores`."""
+        return np.array([score.value for score in self.scores(predicted, positions)])
+
+    def warn_of_horizons(self, last_time: float, stacklevel: int) -> None:
+        """Warn of horizons after the last follow-up of these rows, or of a model's training rows.
+
+        Parameters
+        ----------
+        last_time : float
+            The last follow-up of the rows that the model was fitted on.
+        stacklevel : int
+            That of the caller.
+        """
+        for end, whose in (
+            (last_time, "the training rows"),
+            (float(self.target.time.max()), "these rows"),
+        ):
+            beyond = self.horizons[self.horizons > end]
+            if beyond.size:
+                warnings.warn(
+                    f"The {'horizon' if beyond.size == 1 else 'horizons'} "
+                    f"{', '.join(f'{horizon:g}' for horizon in beyond)} "
+                    f"{'is' if beyond.size == 1 else 'are'} after the last follow-up of {whose}, "
+                    f"{end:g}: nobody was observed then, so survival and calibration are not "
+                    "numbers (nan). Choose earlier horizons.",
+                    BeyondFollowUpWarning,
+                    stacklevel=stacklevel + 1,
+                )
+                return
 
 
 def read_rows(
