@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surtree._version import VERSION
-from surtree._words import plural
+from surtree._words import figure, limits_text, plural
 from surtree.display.labels import Labels, read_labels
 from surtree.display.leaves import read_leaves
 from surtree.display.wording import number
@@ -19,7 +19,7 @@ from surtree.report._findings import Certificate, Findings, read_findings
 from surtree.report._time import last_time
 from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
-from surtree.scores.validation import Validation
+from surtree.scores.validation import Measure, Validation
 from surtree.status import WORDS
 from surtree.survival.treatment import ArmContrasts
 from surtree.tree.causes import cause_events, causes_of, has_causes
@@ -289,8 +289,8 @@ def _validation(findings: Findings) -> Iterator[str]:
 
 def _validated(found: Validation) -> str:
     measures = "; ".join(
-        f"{one.words} {one.corrected:.3f} ({100 * found.level:g}% interval {one.lower:.3f} to "
-        f"{one.upper:.3f}; {one.apparent:.3f} on the rows of the fit)"
+        f"{one.words} {one.corrected:.3f} ({_interval(one, found.level)}"
+        f"{figure(one.apparent)} on the rows of the fit)"
         for one in found.measures
         if np.isfinite(one.corrected)
     )
@@ -304,6 +304,11 @@ def _validated(found: Validation) -> str:
     if found.stopped_early:
         said += f" It was stopped early: {found.n_asked} repetitions were planned."
     return said
+
+
+def _interval(measure: Measure, level: float) -> str:
+    limits = limits_text(measure.lower, measure.upper)
+    return "" if limits == "-" else f"{100 * level:g}% interval {limits}; "
 
 
 def _held_out(scores: HeldOutScores, causes: bool) -> str:
