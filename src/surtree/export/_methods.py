@@ -137,7 +137,7 @@ def _data(tree: Tree, time_unit: str | None) -> str:
             f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
             "as repeated rows."
         )
-    if Findings(tree).truncated:
+    if tree.enters_late:
         said += " Rows that came under observation late are at risk from then on."
     return said
 
