@@ -67,7 +67,7 @@ Validate = Annotated[
         min=1,
         metavar="N",
         help="Repeat everything on so many bootstrap samples, such as 200, and say what to expect "
-        "on rows to come; the model and the report keep it.",
+        "in new data; the model and the report keep it.",
         rich_help_panel="Validation",
     ),
 ]

@@ -189,7 +189,7 @@ class Repetitions(ArrayValue):
 
 @dataclass(frozen=True)
 class Validation:
-    """How well a way of building models predicts rows to come.
+    """How well a way of building models predicts new data.
 
     Parameters
     ----------
