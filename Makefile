@@ -16,7 +16,7 @@ test: test-begins test-cpp test-python
 
 .PHONY: test-begins
 test-begins:
-	@echo "all tests: 15 minutes on two cores, half of them to compile; make test-python runs those of Python alone"
+	@echo "all tests: 10 to 15 minutes on two cores, half of it to compile; make test-python runs those of Python alone"
 
 test-python: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
@@ -28,7 +28,7 @@ OLDEST_TESTS := $(addprefix tests/, test_bad_input.py test_table.py test_estimat
   test_bag.py test_competing_risks.py test_effect_tree.py test_evaluation.py test_plot_path.py test_curves.py \
   test_check_estimator.py test_metrics.py cli/test_cli_fit.py cli/test_cli_models.py cli/test_cli_reading.py \
   cli/test_cli_streaming.py cli/test_cli_validate.py cli/test_cli_dates.py export/test_onnx.py export/test_export.py \
-  export/test_same_leaf.py export/test_model_file.py streaming/test_lazy_errors.py)
+  export/test_same_leaf.py export/test_model_file.py)
 test-oldest: .venv-oldest/ready
 	rm -rf build/oldest
 	$(PIP) wheel --no-deps --no-build-isolation --config-settings=build-dir=build/{wheel_tag} -w build/oldest .

@@ -18,7 +18,16 @@ PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 # Extras of users; the others are for developers.
 EXTRAS = ("plot", "cli", "excel", "onnx")
 # Of the developers' extras, what the tests of `make test-oldest` import.
-TESTS = ("hypothesis", "onnxruntime", "pandas", "pyarrow", "pytest", "pytest-xdist", "xlsxwriter")
+TESTS = (
+    "duckdb",
+    "hypothesis",
+    "onnxruntime",
+    "pandas",
+    "pyarrow",
+    "pytest",
+    "pytest-xdist",
+    "xlsxwriter",
+)
 
 _DECLARED = re.compile(r"(?P<name>[\w-]+)(?:\[[\w,-]+\])?>=(?P<version>[\w.]+)(?:;.*)?")
 

@@ -130,7 +130,12 @@ FILES = [
     # Encodings.
     Awkward("utf-8.csv", table().encode(), values={"sex": SEX, "dose": DOSE}),
     Awkward("utf-8-mark.csv", table().encode("utf-8-sig"), values={"days": DAYS}),
-    Awkward("utf-16.csv", table("\t").encode("utf-16"), ("UTF-16; separated by tabs",), values={"sex": SEX}),
+    Awkward(
+        "utf-16.csv",
+        table("\t").encode("utf-16"),
+        ("UTF-16; separated by tabs",),
+        values={"sex": SEX},
+    ),
     Awkward("utf-16-le.csv", table().encode("utf-16-le"), ("UTF-16-LE",), values={"sex": SEX}),
     Awkward("utf-16-be.csv", table().encode("utf-16-be"), ("UTF-16-BE",), values={"sex": SEX}),
     Awkward(

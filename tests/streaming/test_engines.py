@@ -192,3 +192,14 @@ def test_progress_tells_of_rows_and_passes(small_batches):
     assert reading[-1] == "pass 3, leaves over time: 686 rows"
     with pytest.raises(KeyboardInterrupt):
         SurTree(progress=lambda now: True).fit(gbsg2().lazy(), ("event", "time"))
+
+
+def test_a_polars_that_loses_rows_without_an_error_is_refused(monkeypatch):
+    monkeypatch.setattr(pl, "__version__", "1.36.1")
+    with pytest.raises(ImportError, match=r"install polars 1\.37 or newer"):
+        SurTree(max_depth=1).fit(
+            pl.LazyFrame({"x": [1.0], "event": [1], "time": [1.0]}), ("event", "time")
+        )
+    monkeypatch.setattr(pl, "__version__", "1.37.0b1")
+    rows = pl.LazyFrame({"x": [1.0, 2.0], "event": [1, 1], "time": [1.0, 2.0]})
+    assert SurTree(max_depth=1).fit(rows, ("event", "time")).tree_.n_samples[0] == 2

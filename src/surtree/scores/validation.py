@@ -360,6 +360,12 @@ def _leaves_lines(found: Validation) -> list[str]:
         limits = limits_text(leaf.lower, leaf.upper, 2)
         survival = figure(leaf.survival, 2).rjust(len("survival at ") + len(horizon))
         lines.append(f"{leaf.leaf:4}  {leaf.jaccard:9.2f}  {survival}  {limits}, {leaf.words}")
+    rare = sum(leaf.jaccard < RARELY_REPRODUCED for leaf in found.leaves)
+    if rare:
+        lines.append(
+            f"{rare} of {plural(len(found.leaves), 'leaf')} rarely reproduced: use the predictions "
+            "of the tree, do not take these groups for kinds of patients"
+        )
     if not all(isfinite(leaf.survival) for leaf in found.leaves):
         lines.append(f"-: {horizon} is after the last follow-up")
     elif not all(isfinite(leaf.lower) for leaf in found.leaves):
