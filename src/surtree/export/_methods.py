@@ -48,9 +48,9 @@ _RULES = {
     "1se": "the smallest whose mean score is within one standard error of the best",
 }
 _VALIDATED = {
-    "632+": "{} bootstrap samples (.632+ rule)",
-    "optimism": "{} bootstrap samples (optimism subtracted)",
-    "folds": "{} repetitions of cross-validation",
+    "632+": ("bootstrap sample", "(.632+ rule)"),
+    "optimism": ("bootstrap sample", "(optimism subtracted)"),
+    "folds": ("repetition", "of cross-validation"),
 }
 
 
@@ -294,10 +294,10 @@ def _validated(found: Validation) -> str:
         for one in found.measures
         if np.isfinite(one.corrected)
     )
-    by = _VALIDATED[found.method].format(found.n_repetitions)
+    noun, rest = _VALIDATED[found.method]
     said = (
-        f"Internal validation by {by}, in which everything that builds the model was repeated: "
-        f"{measures}."
+        f"Internal validation by {plural(found.n_repetitions, noun)} {rest}, in which everything "
+        f"that builds the model was repeated: {measures}."
     )
     if found.n_failed:
         said += f" {plural(found.n_failed, 'sample')} had no model."
