@@ -25,7 +25,7 @@ class DecisionCurve(ArrayValue):
     horizon : float
         The time by which the event is to be prevented.
     thresholds : array of float
-        The risks from which on one acts.
+        The threshold probabilities: the risks at which one would act.
     model : array of float
         The net benefit of acting where the predicted risk is at least the threshold.
     treat_all : array of float
