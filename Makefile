@@ -7,15 +7,35 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 EDITABLE := $(PIP) install --no-build-isolation --config-settings=build-dir=build/{wheel_tag} -e
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
-.PHONY: demo docs wheel test test-python test-spark test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
+.PHONY: demo docs wheel test test-python test-oldest test-spark test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py demo
 
-test: test-cpp test-python
+test: test-begins test-cpp test-python
+
+.PHONY: test-begins
+test-begins:
+	@echo "all tests: 10 to 15 minutes on two cores, half of it to compile; make test-python runs those of Python alone"
 
 test-python: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
+
+# With the least versions that pyproject.toml declares, in an environment of their own (.venv-oldest): what reads
+# tables, draws, exports and is the command line. The wheel is made from the objects that .venv has compiled.
+OLDEST := .venv-oldest/bin/python
+OLDEST_TESTS := $(addprefix tests/, test_bad_input.py test_table.py test_estimator.py test_unseen.py test_audit.py \
+  test_bag.py test_competing_risks.py test_effect_tree.py test_evaluation.py test_plot_path.py test_curves.py \
+  test_check_estimator.py test_metrics.py cli/test_cli_fit.py cli/test_cli_models.py cli/test_cli_reading.py \
+  cli/test_cli_streaming.py cli/test_cli_validate.py cli/test_cli_dates.py export/test_onnx.py export/test_export.py \
+  export/test_same_leaf.py export/test_model_file.py)
+test-oldest: .venv-oldest/ready
+	rm -rf build/oldest
+	$(PIP) wheel --no-deps --no-build-isolation --config-settings=build-dir=build/{wheel_tag} -w build/oldest .
+	$(OLDEST) -m pip --disable-pip-version-check -q install --no-deps --force-reinstall build/oldest/*.whl
+	$(OLDEST) -m pytest -n auto -q -k "not duckdb" $(OLDEST_WARNINGS) $(OLDEST_TESTS)
+# What these versions deprecate, or say of newer ones of each other, is past.
+OLDEST_WARNINGS := $(foreach kind, DeprecationWarning PendingDeprecationWarning FutureWarning, -W ignore::$(kind))
 
 # Data frames of Spark, in local mode: needs Java (17 or newer, such as Debian's default-jre-headless).
 test-spark: $(VENV)/test
@@ -78,6 +98,7 @@ $(VENV)/bin/python:
 	$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.9" "cmake>=3.20" "ninja>=1.11"
 
 $(VENV)/demo: $(VENV)/bin/python $(SOURCES)
+	@echo "compiling the core, 2 to 3 minutes"
 	$(EDITABLE) ".[plot]" pandas
 	@touch $@
 
@@ -89,6 +110,14 @@ $(VENV)/test: $(VENV)/bin/python $(SOURCES)
 	$(EDITABLE) ".[test]"
 	@mkdir -p build && touch $@
 
+# Of CPython 3.11, the oldest that is supported: later ones have no wheels of these versions.
+.venv-oldest/ready: $(VENV)/test packaging/oldest.py
+	@$(BIN)/python -c "import sys; sys.version_info[:2] == (3, 11) or sys.exit('test-oldest needs CPython 3.11: make clean test-oldest PYTHON=python3.11')"
+	$(BIN)/python packaging/oldest.py > build/oldest.txt
+	$(BIN)/python -m venv --clear .venv-oldest
+	$(OLDEST) -m pip --disable-pip-version-check -q install --only-binary :all: -r build/oldest.txt
+	@touch $@
+
 # mypy wants the stub of the compiled module, which the build makes, beside the sources.
 $(VENV)/lint: $(VENV)/bin/python $(SOURCES)
 	$(EDITABLE) ".[lint]"
@@ -96,4 +125,4 @@ $(VENV)/lint: $(VENV)/bin/python $(SOURCES)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo docs/reference/api
+	rm -rf $(VENV) .venv-oldest build dist demo docs/reference/api

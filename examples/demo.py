@@ -11,7 +11,7 @@ from time import perf_counter
 
 import matplotlib as mpl
 
-from surtree import SurTreeCV, validate, write_report
+from surtree import SurTreeCV, Validation, validate, write_report
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_curves, plot_tree
 
@@ -42,9 +42,9 @@ def main(directory: Path) -> None:
     chosen = f"{model.tree_.n_splits} questions, and shrinkage {model.shrinkage:g}"
     print(f"\n  {chosen}, chosen on held-out women in {seconds:.2f} s")
 
-    heading("How well does it predict women whom it has not seen, and would it come back?")
-    search.validation_ = validate(search, X, y, n_bootstraps=N_BOOTSTRAPS, n_jobs=2)
-    print(indented(search.validation_))
+    heading("How well does it predict women whom it has not seen, and is it reproduced?")
+    found = search.validation_ = validate(search, X, y, n_bootstraps=N_BOOTSTRAPS, n_jobs=2)
+    print(indented(found))
 
     n_cuts = len(model.encoder_.cuts_)
     heading("Is there a better tree of this size, on these women?")
@@ -52,6 +52,9 @@ def main(directory: Path) -> None:
     print(f"  lower bound  {model.lower_bound_:9.3f}   no tree within its limits costs less")
     print(f"  gap          {model.gap_:9.2%}   what another tree could save at most")
     print(f"  status       {model.status_:>9}   over all trees of {n_cuts} questions")
+
+    heading("So should I use it?")
+    print(fill(advice(found), 76, initial_indent="  ", subsequent_indent="  "))
 
     directory.mkdir(parents=True, exist_ok=True)
     pictures = {"tree": plot_tree, "curves": plot_curves}
@@ -67,6 +70,20 @@ def main(directory: Path) -> None:
     print(f"  {page}   explore the tree, answer its questions, see what it is worth")
     for name in pictures:
         print(f"  {directory / f'{name}.png'}")
+
+
+def advice(found: Validation) -> str:
+    """Return for what the tree is good, as far as samples of the women tell."""
+    one, n_leaves = found["concordance"], len(found.leaves)
+    predicts = "yes" if one.lower > 0.5 and found["brier"].corrected > 0 else "no"
+    rare = sum(leaf.words == "rarely reproduced" for leaf in found.leaves)
+    groups = "no" if rare else "with care"
+    return (
+        f"To predict a woman's risk: {predicts}; expect a concordance of {one.corrected:.2f} "
+        f"({one.lower:.2f} to {one.upper:.2f}), where 0.5 is chance. To name kinds of patients: "
+        f"{groups}; {rare} of {n_leaves} leaves are rarely reproduced, and other women would be "
+        "grouped otherwise."
+    )
 
 
 def indented(value: object) -> str:

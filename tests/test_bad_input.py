@@ -158,7 +158,8 @@ def test_two_columns_of_one_name():
 def test_a_number_that_no_float_can_hold(huge):
     dose = np.array([huge, *range(19)], dtype=object)
     with pytest.raises(ValueError, match="Column 'dose' holds a number that is too large"):
-        fit(frame(dose=dose))
+        # Without a type, pandas 2 would try to find one, and fail.
+        fit(frame(dose=pd.Series(dose, dtype=object)))
     with pytest.raises(ValueError, match="Column 'x0' holds a number that is too large"):
         fit(dose[:, None])
 

@@ -287,7 +287,7 @@ def test_a_model_is_saved_with_its_arms(tmp_path):
 @pytest.mark.parametrize(
     ("given", "fault"),
     [
-        ({"treatment": np.zeros(60)}, "1 arms"),
+        ({"treatment": np.zeros(60)}, "1 arm "),
         ({"treatment": np.arange(60) % 5}, "two to 4 arms"),
         ({"treatment": np.arange(59) % 2}, "the arm of each of 60 rows"),
         ({"treatment": np.where(np.arange(60) < 3, np.nan, 1.0)}, "no arm in 3 of 60 rows"),

@@ -530,6 +530,8 @@ def test_the_demo_reports_a_proven_tree_and_ends_with_its_pictures(tmp_path):
         "0.00%",
         "positive_nodes <= 7",
         "40 bootstrap",
+        "4 of 6 leaves rarely reproduced: use the predictions of the tree",
+        "So should I use it?",
     ):
         assert words_of_it in report
     paths = [Path(line.strip()) for line in report.splitlines()[-2:]]

@@ -64,8 +64,9 @@ def test_the_band_is_on_the_worse_side_of_the_best(sizes, scoring):
     (band,) = ax.patches
     best, error = sizes.mean[sizes.best], sizes.standard_error[sizes.best]
     expected = sorted((-best, -best + error)) if scoring == "loss" else (best - error, best)
-    bounds = band.get_y(), band.get_y() + band.get_height()
-    assert bounds == pytest.approx(expected)
+    assert band.get_extents().transformed(ax.transData.inverted()).intervaly == pytest.approx(
+        expected
+    )
     assert "within one standard error of the best" in labels(ax)
     assert any(label.startswith("training") for label in labels(ax)) == (scoring == "loss")
     assert ax.get_ylabel() == ("loss per row" if scoring == "loss" else "concordance")

@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot
 from sklearn.pipeline import make_pipeline
 
-from surtree import SurTree, SurTreeBag, SurTreeCV, evaluate, validate
+from surtree import BeyondFollowUpWarning, SurTree, SurTreeBag, SurTreeCV, evaluate, validate
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_calibration, plot_decision_curve, plot_stability
 
@@ -27,7 +27,7 @@ def _agg():
 
 @pytest.fixture(scope="module")
 def found():
-    return validate(SurTree(max_depth=2), X, Y, n_bootstraps=6)
+    return validate(SurTree(max_depth=2), X, Y, n_bootstraps=20)
 
 
 def test_calibration_is_drawn_with_its_limits(found):
@@ -68,7 +68,8 @@ def test_what_is_not_there_is_said():
     late = validate(SurTree(max_depth=1), X, Y, entry=Y["time"] / 2, n_bootstraps=2)
     with pytest.raises(ValueError, match="There is no decision curve: rows have entry times"):
         plot_decision_curve(late)
-    past = evaluate(SurTree(max_depth=1).fit(X, Y), X, Y, horizons=[9999], n_bootstraps=2)
+    with pytest.warns(BeyondFollowUpWarning):
+        past = evaluate(SurTree(max_depth=1).fit(X, Y), X, Y, horizons=[9999], n_bootstraps=2)
     with pytest.raises(ValueError, match="There is no calibration: the horizon is past"):
         plot_calibration(past)
     ax = pyplot.figure().subplots()

@@ -137,8 +137,8 @@ def test_backends_and_jobs_change_nothing():
             np.testing.assert_array_equal(
                 getattr(found.repetitions, name), getattr(alone.repetitions, name)
             )
-        assert found == alone
-    assert run(random_state=1) != alone
+        assert repr(found) == repr(alone)  # four samples have no intervals, and NaN is not NaN
+    assert repr(run(random_state=1)) != repr(alone)
 
 
 def test_groups_are_drawn_whole():
@@ -167,7 +167,7 @@ def test_estimators_of_others():
     tree = pytest.importorskip("sksurv.tree")
     numbers = pd.get_dummies(X, drop_first=True).astype(float)
     for model in (linear_model.CoxPHSurvivalAnalysis(alpha=0.1), tree.SurvivalTree(max_depth=4)):
-        found = validate(model, numbers, Y, n_bootstraps=5)
+        found = validate(model, numbers, Y, n_bootstraps=20)
         assert np.isfinite(values(found)).all()
         assert (found.columns, found.leaves) == ((), ())
         assert 0.55 < found["concordance"].corrected < found["concordance"].apparent
@@ -184,8 +184,8 @@ def test_a_pipeline_is_asked_by_its_last_step():
     pipeline = make_pipeline(
         FunctionTransformer(lambda table: table[columns]), SurTree(max_depth=1)
     )
-    found = validate(pipeline, X, Y, n_bootstraps=3)
-    alone = validate(SurTree(max_depth=1), X[columns], Y, n_bootstraps=3)
+    found = validate(pipeline, X, Y, n_bootstraps=20)
+    alone = validate(SurTree(max_depth=1), X[columns], Y, n_bootstraps=20)
     np.testing.assert_allclose(values(found), values(alone))
     np.testing.assert_array_equal(
         evaluate(pipeline.fit(X, Y), X, Y, n_bootstraps=2)["brier"].value,
@@ -325,13 +325,13 @@ def test_rows_and_target_must_be_equally_many():
 # Stability and intervals
 
 
-def test_leaves_that_come_back():
+def test_leaves_that_samples_reproduce():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, (400, 3)).astype(float)
     y = rng.exponential(np.where(x[:, 0] > 0, 0.2, 1.0))
-    clear = validate(SurTree(max_depth=1), x, y, n_bootstraps=10)
+    clear = validate(SurTree(max_depth=1), x, y, n_bootstraps=20)
     assert [leaf.jaccard for leaf in clear.leaves] == [1.0, 1.0]
-    assert {leaf.words for leaf in clear.leaves} == {"comes back"}
+    assert {leaf.words for leaf in clear.leaves} == {"reproduced"}
     noise = validate(SurTree(max_depth=1), x, rng.exponential(size=400), n_bootstraps=10)
     assert all(0.3 < leaf.jaccard < 0.9 for leaf in noise.leaves)
     # The agreement by hand, from the sets of rows.
@@ -367,10 +367,10 @@ def test_instability_is_the_mean_difference():
 
 
 def test_intervals_are_quantiles_of_the_trees_of_samples():
-    found = validate(SurTree(max_depth=2), X, Y, n_bootstraps=9)
+    found = validate(SurTree(max_depth=2), X, Y, n_bootstraps=20)
     lower, upper = found.survival_interval(X.head(5), [400, 1200], level=0.5)
     survival = []
-    for seed in np.random.SeedSequence(0).spawn(9):
+    for seed in np.random.SeedSequence(0).spawn(20):
         sample = np.random.default_rng(seed).integers(0, len(Y), len(Y))
         model = SurTree(max_depth=2, leaf_curve="kaplan-meier").fit(X.iloc[sample], Y[sample])
         curves = model.predict_survival_function(X.head(5))
@@ -450,7 +450,7 @@ def test_a_model_keeps_its_validation(tmp_path):
         assert loaded.calibration == model.validation_.calibration
         assert loaded.decision == model.validation_.decision
         assert loaded.columns == model.validation_.columns
-        assert loaded.leaves == model.validation_.leaves
+        assert repr(loaded.leaves) == repr(model.validation_.leaves)
         with pytest.raises(ValueError, match="The models of the samples are not in the file"):
             loaded.survival_interval(X, [100])
 

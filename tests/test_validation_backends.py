@@ -30,7 +30,7 @@ def test_backends_give_the_same_numbers(model, backend):
     with ExitStack() as stack:
         on(backend, stack)
         found = validate(model, X, Y, n_bootstraps=4, n_jobs=2)
-    assert found == alone
+    assert repr(found) == repr(alone)  # four samples have no intervals, and NaN is not NaN
     assert found.n_repetitions == 4
     assert np.isfinite(found.repetitions.resampled).all()
     for name in ("resampled", "original", "held_out", "predicted"):

@@ -82,8 +82,9 @@ class SurTree(TreeEstimator):
     max_splits : int or None, default=None
         The largest number of questions in the tree. None is as many as the depth allows.
     min_samples_leaf : int, default=1
-        The smallest number of rows in a leaf, or of persons where `fit` is given an ``id``. Rows
-        of weight zero do not count.
+        The smallest number of rows in a leaf, or of persons where `fit` is given an ``id``: then
+        one is no limit, for a leaf may hold a part of a person's time. Rows of weight zero do not
+        count.
     min_events_leaf : int, default=0
         The smallest number of rows with an event in a leaf.
     ccp_alpha : float, default=0.0

@@ -130,7 +130,12 @@ FILES = [
     # Encodings.
     Awkward("utf-8.csv", table().encode(), values={"sex": SEX, "dose": DOSE}),
     Awkward("utf-8-mark.csv", table().encode("utf-8-sig"), values={"days": DAYS}),
-    Awkward("utf-16.csv", table("\t").encode("utf-16"), ("UTF-16; tabs",), values={"sex": SEX}),
+    Awkward(
+        "utf-16.csv",
+        table("\t").encode("utf-16"),
+        ("UTF-16; separated by tabs",),
+        values={"sex": SEX},
+    ),
     Awkward("utf-16-le.csv", table().encode("utf-16-le"), ("UTF-16-LE",), values={"sex": SEX}),
     Awkward("utf-16-be.csv", table().encode("utf-16-be"), ("UTF-16-BE",), values={"sex": SEX}),
     Awkward(
@@ -153,9 +158,9 @@ FILES = [
         options=("--encoding", "utf-8"),
     ),
     # Separators, decimal marks and other ways to write numbers.
-    Awkward("semicolons.csv", table(";").encode(), ("semicolons between cells",)),
-    Awkward("bars.txt", table("|").encode(), ("bars between cells",), values={"dose": DOSE}),
-    Awkward("excel-line.csv", f"sep=;\n{table(';')}".encode(), ("semicolons between cells",)),
+    Awkward("semicolons.csv", table(";").encode(), ("separated by semicolons",)),
+    Awkward("bars.txt", table("|").encode(), ("separated by bars",), values={"dose": DOSE}),
+    Awkward("excel-line.csv", f"sep=;\n{table(';')}".encode(), ("separated by semicolons",)),
     Awkward("german.csv", table(";", ",").encode(), ("decimal commas",), values={"dose": DOSE}),
     Awkward(
         "german-thousands.csv",
@@ -180,14 +185,14 @@ FILES = [
     Awkward(
         "thousand-by-option.csv",
         table(";", dose=[f"{n:,}" for n in THOUSANDS]).encode(),
-        says=("semicolons between cells", "thousands: 1,000 is 1000"),
+        says=("separated by semicolons", "thousands: 1,000 is 1000"),
         values={"dose": THOUSANDS},
         options=("--decimal", "."),
     ),
     Awkward(
         "fraction-by-option.csv",
         table(";", dose=[f"{n:,}" for n in THOUSANDS]).encode(),
-        says=("semicolons between cells", "decimal commas: 1,000 is 1"),
+        says=("separated by semicolons", "decimal commas: 1,000 is 1"),
         values={"dose": [number / 1000 for number in THOUSANDS]},
         options=("--decimal", ","),
     ),
@@ -498,8 +503,8 @@ FILES = [
         GERMAN + b";;;;;;;\r\n;;;;;;;\r\n",
         (
             "2 blank lines of",
-            "is read as Windows-1252, as byte 0xf6 in line 1 is not UTF-8; semicolons between "
-            "cells; decimal commas",
+            "is read as Windows-1252, as byte 0xf6 in line 1 is not UTF-8; separated by "
+            "semicolons; decimal commas",
             "column 'Pat-ID': left out: a different value",
             "column 'Aufnahme': left out: dates",
         ),

@@ -224,6 +224,12 @@ class TestPredict:
         result = surtree("predict", model, files.csv, code=1)
         require_line(result, "column 'weight_loss': 'much' in row 1 is not a number")
 
+    def test_keeping_without_a_column_says_what_to_write(self, surtree, files, model):
+        result = surtree("predict", model, files.csv, "--keep", "--output", "p.csv", code=2)
+        said = " ".join(result.stderr.replace("│", " ").split())
+        assert "name the columns to repeat before --output, as in --keep id --output" in said
+        assert "unexpected extra argument" not in said
+
     def test_keeping_what_is_not_there_or_in_the_way(self, surtree, files, model, lung):
         result = surtree("predict", model, files.csv, "--keep", "id", code=1)
         require_line(result, "there is no column 'id'")

@@ -450,7 +450,7 @@ class TestText:
         for options in ((), ("--separator", written)):
             result = surtree("fit", files.csv, *UNTUNED, "--max-depth", 2, *options, "--json")
             assert json.loads(result.stdout)["loss"] == expected.loss_
-            assert ("between cells" in result.stderr) == (not options)
+            assert ("separated by" in result.stderr) == (not options)
 
     def test_ways_to_write_missing_values(self, surtree, files, lung, expected):
         for word in ("NA", "NaN", "null", "N/A"):

@@ -1,6 +1,8 @@
 """``surtree validate``: the numbers of `surtree.validate`, on files."""
 
 import json
+import re
+from html import unescape
 
 import numpy as np
 import pytest
@@ -57,7 +59,7 @@ def test_a_group_that_is_not_there(surtree, files):
 def test_folds_instead_of_samples(surtree, files):
     options = ("--max-depth", 1, "--bootstraps", 1, "--method", "folds", "--folds", 3)
     text = surtree("validate", files.csv, *TARGET, *options).stdout
-    assert "1 repetitions of folds" in text
+    assert "1 repetition of folds" in text
 
 
 def test_a_fit_can_be_validated_at_once(surtree, files):
@@ -105,3 +107,38 @@ def test_a_model_on_other_rows(surtree, files):
     )
     missing = surtree("evaluate", files.directory / "none.json", files.csv, *TARGET, code=1)
     assert "none.json" in missing.stderr
+
+
+def test_rows_after_the_follow_up_of_the_model_are_told_in_a_line(surtree, files, lung):
+    model = files.directory / "model.json"
+    SurTree(max_depth=1).fit(*load_lung()).save(model)
+    lung.assign(days=lung["days"] + 5000).to_csv(files.csv, index=False)
+    result = surtree("evaluate", model, files.csv, *TARGET, "--bootstraps", 2)
+    assert result.stderr.startswith("surtree: The horizon ")
+    assert "is after the last follow-up of the training rows, 1022: nobody" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "not estimable" in result.stdout
+    assert "nan" not in result.stdout
+    found = json.loads(
+        surtree("evaluate", model, files.csv, *TARGET, "--bootstraps", 2, "--json").stdout
+    )
+    slope = found["measures"][3]
+    assert slope["value"] is None
+    assert slope["reason"].endswith("after the last follow-up of the training rows, 1022")
+
+
+@pytest.mark.parametrize("validated", [False, True])
+def test_the_terminal_has_the_verdict_of_the_page(surtree, files, validated):
+    page = files.directory / "report.html"
+    options = ("--validate", 20) if validated else ()
+    text = surtree("fit", files.csv, *TARGET, "--max-depth", 1, "--report", page, *options).stdout
+    verdict = re.search(
+        r'<p class="verdict" data-good="\w+"><strong>([^<]+)</strong> ([^<]+)</p>',
+        page.read_text()[page.read_text().index('id="validation"') :],
+    )
+    assert unescape(f"{verdict[1]}. {verdict[2]}") in text.splitlines()
+
+
+def test_a_tree_that_was_not_tuned_is_said_to_be_unvalidated(surtree, files):
+    text = surtree("fit", files.csv, *TARGET, "--max-depth", 1, "--no-tune").stdout
+    assert "Not validated: nothing is known about new rows." in text

@@ -14,11 +14,14 @@ from sklearn.pipeline import make_pipeline
 from surtree import SurTree, SurTreeCV, audit_tree, validate
 from surtree.cuts.cut import Cut
 from surtree.datasets import load_gbsg2
+from surtree.display.leaves import read_leaves
+from surtree.export import export_methods
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 from surtree.report import write_report
 from surtree.report._certificate import percent, verdict
 from surtree.report._findings import Certificate
 from surtree.report._questionnaire import read_fields
+from surtree.report._survival_table import survival_table
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +280,7 @@ def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
     assert "not validated on other rows" in model._repr_html_()
     search = SurTreeCV(max_depth=1, cv=2).fit(*table)
     assert f"held-out C {search.held_out_.mean('concordance'):.3f} ±" in search._repr_html_()
-    search.validation_ = validate(search, *table, n_bootstraps=2)
+    search.validation_ = validate(search, *table, n_bootstraps=20)
     corrected = search.validation_["concordance"].corrected
     assert f"C on new rows {corrected:.3f} (" in search._repr_html_()
     assert model._repr_mimebundle_()["text/plain"] == "SurTree(max_depth=2)"
@@ -289,3 +292,54 @@ def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
     assert "curves and medians: baseline" in model.tree_._repr_html_()
     unchosen = SurTreeCV(max_depth=1, cv=2, refit=False).fit(*table)
     assert "sk-" in unchosen._repr_html_()
+
+
+# What is at risk at a time of the page's tables
+
+
+def start_stop_rows(first_entry):
+    """Return 60 persons with two rows each, the first of which begins at a time."""
+    rng = np.random.default_rng(0)
+    end = rng.uniform(20, 100, 60).round(1)
+    middle = (end / 2).round(1)
+    entry = np.concatenate([np.full(60, first_entry), middle])
+    event = np.concatenate([np.zeros(60, dtype=bool), rng.random(60) < 0.7])
+    return {
+        "X": rng.integers(0, 2, (120, 2)).astype(float),
+        "y": (event, np.concatenate([middle, end])),
+        "entry": entry,
+        "id": np.tile(np.arange(60), 2),
+    }
+
+
+def test_later_rows_of_a_person_are_no_late_entry(tmp_path):
+    tree = SurTree(max_depth=1).fit(**start_stop_rows(0.0)).tree_
+    assert not tree.enters_late
+    assert "came under observation late" not in export_methods(tree)
+    late = SurTree(max_depth=1).fit(**start_stop_rows(5.0)).tree_
+    assert late.enters_late
+    assert "came under observation late" in export_methods(late)
+
+
+def test_a_leaf_that_persons_come_to_has_no_number_at_risk_between_events():
+    tree = SurTree(max_depth=1).fit(**start_stop_rows(0.0)).tree_
+    between = [float(np.mean(tree.baseline.times[4:6]))]
+    for position, leaf in enumerate(read_leaves(tree)):
+        assert [row.at_risk for row in survival_table(tree, position, leaf, between)] == [""]
+
+
+def test_between_events_the_least_number_at_risk_is_told(table):
+    X, y = table
+    tree = SurTree(max_depth=1).fit(X, y).tree_
+    times = tree.baseline.times
+    between = (times[:-1] + times[1:]) / 2
+    leaves = tree.apply(X)
+    words = set()
+    for position, leaf in enumerate(read_leaves(tree)):
+        inside = y["time"][leaves == leaf.node]
+        for row in survival_table(tree, position, leaf, between.tolist()):
+            exact = int((inside >= row.time).sum())
+            *word, number = row.at_risk.rsplit(" ", 1)
+            words.add(" ".join(word))
+            assert {"": exact == int(number), "at least": exact >= int(number)}[" ".join(word)]
+    assert words == {"", "at least"}

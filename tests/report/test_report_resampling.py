@@ -7,18 +7,24 @@ import numpy as np
 import pytest
 from test_report_page import text_of
 
-from surtree import SurTree, SurTreeCV, validate
+from surtree import BeyondFollowUpWarning, SurTree, SurTreeCV, validate
 from surtree.datasets import load_gbsg2
 from surtree.report import write_report
 from surtree.report._findings import read_findings
-from surtree.report._resampled import curves_html, performance_html, stability_html
+from surtree.report._resampled import curves_html, stability_html
+from surtree.report._validation import validation_html
 
 X, Y = load_gbsg2(backend="pandas")
 
 
 @pytest.fixture(scope="module")
 def found():
-    return validate(SurTreeCV(max_depth=2, cv=3), X, Y, n_bootstraps=8)
+    return validate(SurTreeCV(max_depth=2, cv=3), X, Y, n_bootstraps=20)
+
+
+def page_of(model, validation):
+    """Return the part of a page about new rows."""
+    return validation_html(replace(read_findings(model), validation=validation))
 
 
 @pytest.fixture
@@ -35,7 +41,7 @@ def test_corrected_figures_come_before_those_of_its_own_rows(model, found, tmp_p
     assert f"{one.corrected:.2f} ({one.lower:.2f} to {one.upper:.2f})" in shown
     assert f"{one.apparent:.2f} on the rows it was fitted on" in shown
     assert f"{found['brier'].corrected:.1%}" in shown
-    assert "was repeated on 8 samples of the rows" in shown
+    assert "was repeated on 20 samples of the rows" in shown
     # The interval of the slope is too narrow to be shown to a person.
     slope = found["calibration_slope"]
     assert f"calibration slope {slope.corrected:.2f} {slope.apparent:.2f} on the rows" in shown
@@ -56,7 +62,7 @@ def test_a_saved_model_has_the_same_page(model, tmp_path):
 def test_stability_is_told_in_words(model, found):
     said = re.sub(r"<[^>]+>", " ", stability_html(read_findings(model)))
     first = max(found.columns, key=lambda use: use.first)
-    assert f"Of 8 trees of samples, {first.first:.0%} ask about {first.name} first" in said
+    assert f"Of 20 trees of samples, {first.first:.0%} ask about {first.name} first" in said
     assert f"{100 * found.instability:.0f} percentage points" in said
     for leaf in found.leaves:
         assert leaf.words in said
@@ -81,19 +87,40 @@ def test_pictures_have_a_point_for_each_group(model, found):
 def test_chance_is_called_chance():
     rng = np.random.default_rng(2)
     noise, y = rng.normal(size=(120, 5)), rng.exponential(size=120)
-    lucky = validate(SurTree(max_depth=2), noise, y, n_bootstraps=10)
+    lucky = validate(SurTree(max_depth=2), noise, y, n_bootstraps=20)
     assert lucky["concordance"].lower > 0.5
-    said = performance_html(lucky)
+    said = page_of(SurTree(max_depth=2).fit(noise, y), lucky)
     assert "Not better than no tree" in said
     assert 'data-good="false"' in said
     noise, y = rng.normal(size=(120, 5)), rng.exponential(size=120)
-    said = performance_html(validate(SurTree(max_depth=2), noise, y, n_bootstraps=10))
+    fitted = SurTree(max_depth=2).fit(noise, y)
+    said = page_of(fitted, validate(fitted, noise, y, n_bootstraps=20))
     assert "Not clearly better than chance" in said
     assert 'data-good="false"' in said
-    late = validate(SurTree(max_depth=1), X, Y, entry=Y["time"] / 2, n_bootstraps=5)
-    said = performance_html(late)
+    entry = Y["time"] / 2
+    fitted = SurTree(max_depth=1).fit(X, Y, entry=entry)
+    said = page_of(fitted, validate(fitted, X, Y, entry=entry, n_bootstraps=20))
     assert "concordance" not in said  # it has no form for late entries
+    assert "Harrell&#x27;s C, Uno&#x27;s C, Brier score saved: not estimable" in said
     assert "The interval of its calibration slope is above 0" in said
+
+
+def test_few_samples_give_no_verdict(model):
+    few = validate(SurTree(max_depth=1), X, Y, n_bootstraps=2)
+    said = page_of(model, few)
+    assert "Not known to be better than no tree" in said
+    assert "has no interval: 20 samples must have a value, and 2 have." in said
+    assert 'data-good="false"' in said
+    assert "nan" not in said
+
+
+def test_a_horizon_beyond_the_follow_up_is_no_number_of_the_page(model, tmp_path):
+    with pytest.warns(BeyondFollowUpWarning):
+        model.validation_ = validate(SurTree(max_depth=1), X, Y, n_bootstraps=20, horizons=[9000])
+    said = text_of(model, tmp_path)
+    shown = said[said.index("How well does it predict?") : said.index("Why this size?")]
+    assert "not estimable: 9000 is after the last follow-up of the training rows, 2659." in shown
+    assert "nan" not in shown
 
 
 @pytest.mark.parametrize("width", [360, 820, 1600])

@@ -218,3 +218,14 @@ def test_progress_says_how_many_passes_there_will_be(monkeypatch, few_values):
         "pass 7 of 8, nodes of trees",
         "pass 8 of 8, leaves over time",
     ]
+
+
+def test_a_polars_that_loses_rows_without_an_error_is_refused(monkeypatch):
+    monkeypatch.setattr(pl, "__version__", "1.36.1")
+    with pytest.raises(ImportError, match=r"install polars 1\.37 or newer"):
+        SurTree(max_depth=1).fit(
+            pl.LazyFrame({"x": [1.0], "event": [1], "time": [1.0]}), ("event", "time")
+        )
+    monkeypatch.setattr(pl, "__version__", "1.37.0b1")
+    rows = pl.LazyFrame({"x": [1.0, 2.0], "event": [1, 1], "time": [1.0, 2.0]})
+    assert SurTree(max_depth=1).fit(rows, ("event", "time")).tree_.n_samples[0] == 2

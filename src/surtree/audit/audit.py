@@ -231,6 +231,9 @@ def _split_costs(
             continue
         children = [topology.left[node], topology.right[node]]
         n_splits[node] = 1 + n_splits[children].sum()
+        if not rows.any():  # no row comes here: nothing is gained, and the question costs nothing
+            costs.append(SplitCost(node, tree.worded_cuts[node].rule, 0.0))
+            continue
         own_bins = np.ascontiguousarray(binned.bins[:, rows])
         solution = Problem(replace(binned, bins=own_bins), sums.take(rows)).solve(
             replace(

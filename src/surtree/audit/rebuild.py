@@ -148,7 +148,9 @@ def _of_categories(
     """
     n_codes = len(column.categories) + 1
     shape = (n_codes + int(part.label.max()) + 1,) * 2
-    links = coo_array((np.ones(code.size), (code + 1, n_codes + part.label)), shape=shape)
+    # Of 32 bits: early versions of SciPy do not take others, and say so only on standard error.
+    ends = (code + 1).astype(np.int32), (n_codes + part.label).astype(np.int32)
+    links = coo_array((np.ones(code.size), ends), shape=shape)
     _, group = connected_components(links, directed=False)
     row_group = group[code + 1]
     groups = np.unique(row_group)

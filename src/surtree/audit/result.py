@@ -276,7 +276,13 @@ def _share(share: float) -> str:
     return f"{round(100 * share, 1) + 0.0:.1f} %"
 
 
+def _bound_text(lower_bound: float) -> str:
+    if lower_bound <= 0:
+        return "lower bound 0: nothing proven yet"
+    return f"lower bound {lower_bound:.6g}"
+
+
 def _limits_text(optimum: Optimum) -> str:
     proven = optimum.lower_bound >= optimum.loss
-    what = "optimum" if proven else f"best found (none below {optimum.lower_bound:.6g})"
+    what = "optimum" if proven else f"best found ({_bound_text(optimum.lower_bound)})"
     return f"{what}, {plural(optimum.max_splits, 'split')}, depth up to {optimum.max_depth}"

@@ -68,7 +68,11 @@ def surtree_command(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", metavar=FLAG, callback=_print_version, is_eager=True, help="And exit."
+            "--version",
+            metavar=FLAG,
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version and exit.",
         ),
     ] = False,
 ) -> None:

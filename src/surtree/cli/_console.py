@@ -13,6 +13,10 @@ from typing import Any, NoReturn
 import typer
 
 from surtree.cuts.unseen import UnseenCategoryWarning
+from surtree.survival.step_function import BeyondFollowUpWarning
+
+# Warnings that a user of the command line reads as a line.
+_SAID = (UnseenCategoryWarning, BeyondFollowUpWarning)
 
 DATA_ERROR = 1
 INTERRUPTED = 130
@@ -35,10 +39,11 @@ def failures(*kinds: type[Exception], about: str = "") -> Iterator[None]:
 def warnings_said() -> Iterator[None]:
     """Print warnings of the package as one line each, without a line of source."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UnseenCategoryWarning)
+        for kind in _SAID:
+            warnings.simplefilter("always", kind)
         yield
     for warning in caught:
-        if issubclass(warning.category, UnseenCategoryWarning):
+        if issubclass(warning.category, _SAID):
             say(f"surtree: {warning.message}")
         else:
             warnings.warn_explicit(

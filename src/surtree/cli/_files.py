@@ -217,7 +217,7 @@ def _read_cells(path: Path, form: Format, as_texts: Collection[str]) -> DataFile
         origin = "commas" if separator == "," else "other marks"
         notes = [encoding] if encoding and form.encoding is None else []
         if separator not in (",", form.separator):
-            notes.append(f"{SEPARATOR_NAMES.get(separator, repr(separator))} between cells")
+            notes.append(f"separated by {SEPARATOR_NAMES.get(separator, repr(separator))}")
     texts = sheet.named()
     frame, ways = typed(
         texts,

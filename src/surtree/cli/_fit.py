@@ -29,7 +29,14 @@ from surtree.cli._models import save_report, write_model
 from surtree.cli._page import Page, read_page
 from surtree.cli._search import Found, Settings, default_folds, search
 from surtree.cli._streaming import fit_streamed, is_streamed, refuse_options
-from surtree.cli._summary import certificate, data_text, model_json, tuning_json, tuning_text
+from surtree.cli._summary import (
+    certificate,
+    data_text,
+    model_json,
+    tuning_json,
+    tuning_text,
+    verdict_text,
+)
 from surtree.cli._survival import Survival, TargetColumns
 from surtree.cli._training import Asked, read_training
 from surtree.cli._validate import validated, validation_json
@@ -71,7 +78,7 @@ Validate = Annotated[
         min=1,
         metavar="N",
         help="Repeat everything on so many bootstrap samples, such as 200, and say what to expect "
-        "on rows to come; the model and the report keep it.",
+        "in new data; the model and the report keep it.",
         rich_help_panel="Validation",
     ),
 ]
@@ -428,6 +435,7 @@ def _text(
     parts += [str(found.model.tree_), certificate(found.model)]
     if found.model.validation_ is not None:
         parts.append(str(found.model.validation_))
+    parts.append(verdict_text(found.model))
     if written:
         parts.append(_files_text(written))
     return "\n\n".join(parts)

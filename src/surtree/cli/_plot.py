@@ -254,7 +254,7 @@ def _drawing(
 def _greys() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("greys", _GREY_RISKS)
+    return LinearSegmentedColormap.from_list("greys", list(_GREY_RISKS))
 
 
 def _drawn(draw: Callable[[Any], Any], canvas: Canvas, ending: str, dpi: int) -> bytes:

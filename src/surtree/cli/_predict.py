@@ -43,9 +43,25 @@ Quantities = Annotated[
         "--only", help="Predict this and not all of leaf, risk and median; can be repeated."
     ),
 ]
+
+
+def _columns_to_keep(names: list[str] | None) -> list[str] | None:
+    """Return what follows --keep, unless it is the next option."""
+    for name in names or ():
+        if name.startswith("--"):
+            raise typer.BadParameter(
+                f"name the columns to repeat before {name}, as in --keep id {name} ..."
+            )
+    return names
+
+
 Keep = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN,...", help="Columns of the table to repeat, such as an id."),
+    typer.Option(
+        metavar="COLUMN,...",
+        callback=_columns_to_keep,
+        help="Repeat these columns of the table beside the predictions, as in --keep id.",
+    ),
 ]
 Uncorrected = Annotated[
     bool,

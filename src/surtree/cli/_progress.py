@@ -24,9 +24,12 @@ def progress_bar() -> Iterator[Bar]:
         TextColumn("{task.percentage:>3.0f} %"),
         TextColumn("{task.fields[detail]}", markup=False),
     )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    if not console.is_terminal:
+        # Entered, it would end with an empty line before version 15 of rich.
+        yield Bar(progress)
+        return
+    with progress:
         yield Bar(progress)
 
 

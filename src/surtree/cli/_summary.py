@@ -8,6 +8,7 @@ from typing import Any
 from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
+from surtree.scores.verdict import prediction_verdict
 from surtree.status import WORDS
 from surtree.tree.arms import effects_of_leaf
 from surtree.tree.causes import cause_events, cause_limits, cause_theta, causes_of, has_causes
@@ -123,6 +124,11 @@ def tuning_text(tuning: SurTreeCV) -> str:
     tried = ", ".join(f"{shrinkage:g}" for shrinkage in tuning.sizes_by_shrinkage_)
     chosen = f"shrinkage {tuning.sizes_.shrinkage:g}, chosen of {tried}"
     return f"{chosen}\n\n{tuning.sizes_}\n\n{tuning.held_out_}"
+
+
+def verdict_text(model: SurTree) -> str:
+    """Return whether a model predicts new rows better than no tree, as its page says it."""
+    return str(prediction_verdict(model.validation_, model.held_out_, model.tree_.n_splits))
 
 
 def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""``surtree validate`` and ``surtree evaluate``: what trees are worth on rows to come."""
+"""``surtree validate`` and ``surtree evaluate``: what trees are worth in new data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ import numpy as np
 import polars as pl
 import typer
 
+from surtree._words import plural
 from surtree.cli import _options as options
 from surtree.cli._columns import conform
-from surtree.cli._console import INTERRUPTED, end_now, failures, guarded, say, show, show_json
+from surtree.cli._console import (
+    INTERRUPTED,
+    end_now,
+    failures,
+    guarded,
+    say,
+    show,
+    show_json,
+    warnings_said,
+)
 from surtree.cli._files import Format
 from surtree.cli._models import read_model, read_rows
 from surtree.cli._progress import progress_bar
@@ -22,6 +32,7 @@ from surtree.cli._training import Asked, read_training
 from surtree.model_selection.cv import SurTreeCV
 from surtree.scores.validation import Method, Validation
 from surtree.scores.validation_file import save_validation
+from surtree.scores.verdict import prediction_verdict
 from surtree.validation import Evaluation
 from surtree.validation import evaluate as evaluate_rows
 from surtree.validation import validate as resample
@@ -94,7 +105,7 @@ def validate(
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
-    """Say what to expect of a tuned tree on rows to come, by resampling.
+    """Say what to expect of a tuned tree in new data, by resampling.
 
     Everything that `surtree fit` does is repeated on samples of the rows. Ctrl-C ends it with the
     samples that are done; the exit code is 130.
@@ -145,15 +156,16 @@ def validate(
         if json:
             show_json(validation_json(found) or {})
         else:
-            show(str(found))
+            show(f"{found}\n\n{prediction_verdict(found, None, 0)}")
         if found.stopped_early:
-            say(f"surtree: Ctrl-C stopped the validation after {found.n_repetitions} samples")
+            samples = plural(found.n_repetitions, "sample")
+            say(f"surtree: Ctrl-C stopped the validation after {samples}")
             end_now(INTERRUPTED)
 
 
 def validated(model: Any, X: pl.DataFrame, survival: Survival, **options: Any) -> Validation:
     """Validate a model with a progress bar."""
-    with progress_bar() as bar, failures(ValueError, TypeError):
+    with warnings_said(), progress_bar() as bar, failures(ValueError, TypeError):
         return resample(
             model,
             X,
@@ -190,7 +202,7 @@ def evaluate(
     zero_times: options.ZeroTime = "keep",
     json: options.Json = False,
 ) -> None:
-    """Compare what a model says of other rows with what became of them.
+    """Test a model on other data: discrimination and calibration.
 
     The rows should not be those that the model was fitted on; for these, use surtree validate.
     """
@@ -207,7 +219,7 @@ def evaluate(
         )
         frame = target.complete_rows(read_rows(data, fitted, form).frame)
         rows, survival = conform(frame, fitted), read_survival(frame, target)
-        with failures(ValueError, TypeError):
+        with warnings_said(), failures(ValueError, TypeError):
             found = evaluate_rows(
                 fitted,
                 rows,

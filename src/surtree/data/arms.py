@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._words import plural
 from surtree.data.target import Target
 
 # A tree can tell so many hazards apart.
@@ -98,8 +99,8 @@ def read_arms(
     if not 2 <= len(labels) <= MOST_ARMS:
         shown = ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
         raise ValueError(
-            f"treatment has {len(labels)} arms ({shown}): effects are told apart between two to "
-            f"{MOST_ARMS} arms"
+            f"treatment has {plural(len(labels), 'arm')} ({shown}): effects are told apart between "
+            f"two to {MOST_ARMS} arms"
         )
     order = list(range(len(labels)))
     if reference is not None:

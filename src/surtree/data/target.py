@@ -257,6 +257,8 @@ def require_event_counts(n_rows: int, n_events: int, late: bool) -> None:
     late : bool
         Whether some event is after time zero.
     """
+    if not n_rows:
+        raise ValueError("There are no rows: at least one row with an event is needed")
     if not n_events:
         raise ValueError(f"All {n_rows} rows are censored: at least one row needs an event")
     if not late:

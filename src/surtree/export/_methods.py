@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surtree._version import VERSION
-from surtree._words import plural
+from surtree._words import figure, limits_text, plural
 from surtree.display.cause_leaves import cause_names
 from surtree.display.labels import Labels, read_labels
 from surtree.display.leaves import read_leaves
@@ -18,7 +18,7 @@ from surtree.report._findings import Certificate, Findings, read_findings
 from surtree.report._time import last_time
 from surtree.scores.sizes import SizeScores
 from surtree.scores.tuning import Tuning
-from surtree.scores.validation import Validation
+from surtree.scores.validation import Measure, Validation
 from surtree.status import WORDS
 from surtree.survival.treatment import ArmContrasts
 from surtree.tree.causes import cause_events, causes_of, has_causes
@@ -47,9 +47,9 @@ _RULES = {
     "1se": "the smallest whose mean score is within one standard error of the best",
 }
 _VALIDATED = {
-    "632+": "{} bootstrap samples (.632+ rule)",
-    "optimism": "{} bootstrap samples (optimism subtracted)",
-    "folds": "{} repetitions of cross-validation",
+    "632+": ("bootstrap sample", "(.632+ rule)"),
+    "optimism": ("bootstrap sample", "(optimism subtracted)"),
+    "folds": ("repetition", "of cross-validation"),
 }
 
 
@@ -136,7 +136,7 @@ def _data(findings: Findings, time_unit: str | None) -> str:
             f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
             "as repeated rows."
         )
-    if findings.truncated:
+    if tree.enters_late:
         said += " Rows that came under observation late are at risk from then on."
     return said
 
@@ -297,21 +297,26 @@ def _validation(findings: Findings) -> Iterator[str]:
 
 def _validated(found: Validation) -> str:
     measures = "; ".join(
-        f"{one.words} {one.corrected:.3f} ({100 * found.level:g}% interval {one.lower:.3f} to "
-        f"{one.upper:.3f}; {one.apparent:.3f} on the rows of the fit)"
+        f"{one.words} {one.corrected:.3f} ({_interval(one, found.level)}"
+        f"{figure(one.apparent)} on the rows of the fit)"
         for one in found.measures
         if np.isfinite(one.corrected)
     )
-    by = _VALIDATED[found.method].format(found.n_repetitions)
+    noun, rest = _VALIDATED[found.method]
     said = (
-        f"Internal validation by {by}, in which everything that builds the model was repeated: "
-        f"{measures}."
+        f"Internal validation by {plural(found.n_repetitions, noun)} {rest}, in which everything "
+        f"that builds the model was repeated: {measures}."
     )
     if found.n_failed:
         said += f" {plural(found.n_failed, 'sample')} had no model."
     if found.stopped_early:
         said += f" It was stopped early: {found.n_asked} repetitions were planned."
     return said
+
+
+def _interval(measure: Measure, level: float) -> str:
+    limits = limits_text(measure.lower, measure.upper)
+    return "" if limits == "-" else f"{100 * level:g}% interval {limits}; "
 
 
 def _held_out(findings: Findings) -> str:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from surtree._types import ArrayValue, Floats
 from surtree.data.target import Target, read_target, read_weights
-from surtree.metrics._input import read_times
-from surtree.metrics._survival import read_survival_at
+from surtree.metrics._survival import read_horizon, read_survival_at
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.observed import Observed, observed_survival
 
@@ -71,10 +70,10 @@ def calibration(
         Rows to compare with; a Target may have entry times.
     survival : array-like, shape (n_rows,), or n_rows functions
         Predicted survival of the rows: at the horizon, or as functions such as
-        ``predict_survival_function`` returns. After the end of such a function, its last value
-        counts.
+        ``predict_survival_function`` returns.
     horizon : float
-        Time to compare at, no later than the last time in ``y``.
+        Time to compare at, no later than the last time in ``y`` and the last follow-up of the
+        rows that such functions were fitted on.
     n_groups : int, default=10
         Number of groups, cut at quantiles of the predictions. Rows with equal predictions stay
         together, so that there are no more groups than leaves of a tree.
@@ -120,13 +119,8 @@ def calibration_groups(
     observe : callable
         What is observed of some rows, given as their target and weights, at a time.
     """
-    times = read_times(horizon)
+    times = read_horizon(horizon, target, survival)
     require_level(level)
-    if times[0] > target.time.max():
-        raise ValueError(
-            f"The horizon {times[0]:g} is past the last time, {target.time.max():g}: choose an "
-            "earlier one."
-        )
     if n_groups < 1:
         raise ValueError(f"n_groups must be at least 1; got {n_groups}.")
     predicted = read_survival_at(survival, times, target.time.size)[:, 0]

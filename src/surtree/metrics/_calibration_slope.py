@@ -16,6 +16,8 @@ _CLOSEST = 1e-6
 # Newton's method on a concave function of one variable; it takes three to six steps.
 _MOST_STEPS = 50
 _PRECISION = 1e-10
+# Below this share of its information at zero, a slope is on its way to infinity.
+_LEAST_INFORMATION = 1e-9
 
 
 def calibration_slope(
@@ -24,7 +26,9 @@ def calibration_slope(
     """Return the slope of a Cox model on the predicted log cumulative hazard: 1 is right.
 
     Below one, predictions are too extreme: low risks are higher, and high ones lower, than
-    predicted, as after overfitting. NaN where all predictions are equal.
+    predicted, as after overfitting. NaN where all predictions are equal, where no row has an
+    event, and where the events come in the very order of the predictions, or its reverse: then no
+    slope is steep enough.
 
     Parameters
     ----------
@@ -49,6 +53,13 @@ def calibration_slope(
     >>> round(calibration_slope(y, np.exp(-np.exp(2 * x))), 1)
     0.5
     """
+    return slope_or_reason(y, survival, sample_weight)[0]
+
+
+def slope_or_reason(
+    y: Any, survival: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[float, str]:
+    """Return the calibration slope, and where it is NaN the reason."""
     target = y if isinstance(y, Target) else read_target(y)
     predicted = read_numbers(survival, "survival", target.time.size)
     weight = np.ones(predicted.size)
@@ -57,16 +68,25 @@ def calibration_slope(
     log_hazard = np.log(-np.log(np.clip(predicted, _CLOSEST, 1 - _CLOSEST)))
     log_hazard = log_hazard - np.average(log_hazard, weights=weight)
     if np.ptp(log_hazard) < _CLOSEST:
-        return float("nan")
-    return _cox_slope(log_hazard, target, weight)
+        return np.nan, "all rows have the same prediction"
+    if not (target.event & (weight > 0)).any():
+        return np.nan, "no row has an event"
+    # In units of their range, so that close predictions, with a steep slope, need no more steps.
+    span = float(np.ptp(log_hazard))
+    slope = _cox_slope(log_hazard / span, target, weight) / span
+    if np.isnan(slope):
+        return slope, "the events come in the very order of the predictions, or its reverse"
+    return slope, ""
 
 
 def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:
-    """Return the coefficient of a Cox model with one covariate; ties as Breslow has them."""
+    """Return the coefficient of a Cox model with one covariate; ties as Breslow has them.
+
+    It is NaN where the likelihood has no maximum: it rises for ever steeper slopes, and its
+    information falls to zero.
+    """
     died = target.event & (weight > 0)
-    if not died.any():
-        return float("nan")
-    slope = 0.0
+    slope, at_zero = 0.0, 0.0
     for _ in range(_MOST_STEPS):
         risk = weight * np.exp(np.clip(slope * x, -700, 700))
         sums = [_at_risk(risk * x**power, target)[died] for power in (0, 1, 2)]
@@ -74,13 +94,14 @@ def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:
         # Not dot products: their rounding may depend on the number of threads.
         gradient = float((weight[died] * (x[died] - mean)).sum())
         information = float((weight[died] * (sums[2] / sums[0] - mean**2)).sum())
-        if information <= 0:
-            return float("nan")
-        step = float(np.clip(gradient / information, -1.0, 1.0))
+        at_zero = at_zero or information
+        if information <= _LEAST_INFORMATION * at_zero:
+            return np.nan
+        step = float(np.clip(gradient / information, -2.0, 2.0))
         slope += step
         if abs(step) < _PRECISION:
-            break
-    return slope
+            return slope
+    return np.nan
 
 
 def _at_risk(values: Floats, target: Target) -> Floats:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from surtree._types import ArrayValue, Floats
 from surtree.data.target import read_weights
-from surtree.metrics._input import read_numbers, read_times, read_y
-from surtree.metrics._survival import read_survival_at
+from surtree.metrics._input import read_numbers, read_y
+from surtree.metrics._survival import read_horizon, read_survival_at
 
 _THRESHOLDS = np.arange(1, 100) / 100
 
@@ -25,7 +25,7 @@ class DecisionCurve(ArrayValue):
     horizon : float
         The time by which the event is to be prevented.
     thresholds : array of float
-        The risks from which on one acts.
+        The threshold probabilities: the risks at which one would act.
     model : array of float
         The net benefit of acting where the predicted risk is at least the threshold.
     treat_all : array of float
@@ -71,7 +71,7 @@ def decision_curve(
     survival : array-like, shape (n_rows,), or n_rows functions
         Predicted survival of the rows at the horizon, or as functions of time.
     horizon : float
-        The time by which events count.
+        The time by which events count, no later than in `calibration`.
     thresholds : array-like, optional
         Risks between zero and one; by default every percent, up to the largest predicted risk.
     sample_weight : array-like, shape (n_rows,), optional
@@ -86,7 +86,8 @@ def decision_curve(
     >>> curve.model.tolist(), curve.treat_all.tolist()
     ([0.5], [0.0])
     """
-    target, times = read_y(y), read_times(horizon)
+    target = read_y(y)
+    times = read_horizon(horizon, target, survival)
     risk = 1.0 - read_survival_at(survival, times, target.time.size)[:, 0]
     weight = read_weights(sample_weight, target.time.size)
     if thresholds is None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
+from surtree.data.target import Target
 from surtree.metrics._input import read_times
 from surtree.survival.step_function import StepFunction
 
@@ -101,6 +102,39 @@ def evaluate(curve: Curve, times: Floats) -> Floats:
     if isinstance(curve, StepFunction):
         times = np.minimum(times, curve.domain[1])
     return _require_probabilities(np.asarray(curve(times), dtype=np.float64))
+
+
+def last_time(curve: Curve) -> float:
+    """Return the last time at which a predicted curve has a value; infinity where it has no end."""
+    end = getattr(curve, "domain", (0.0, np.inf))[1]
+    return np.inf if end is None else float(end)
+
+
+def read_horizon(horizon: float, target: Target, survival: Any) -> Floats:
+    """Read a single time at which rows were observed, and at which predicted curves have a value.
+
+    Parameters
+    ----------
+    horizon : float
+        What the user asked for.
+    target : Target
+        The rows that predictions are compared with.
+    survival : array-like or functions
+        The predictions: an array is taken to be of the horizon, functions may end before it.
+    """
+    times = read_times(horizon)
+    if times[0] > target.time.max():
+        raise ValueError(
+            f"The horizon {times[0]:g} is past the last time, {target.time.max():g}: choose an "
+            "earlier one."
+        )
+    end = min(map(last_time, _functions(survival) or ()), default=np.inf)
+    if times[0] > end:
+        raise ValueError(
+            f"The horizon {times[0]:g} is past {end:g}, the last follow-up that the predicted "
+            "curves know: choose an earlier one."
+        )
+    return times
 
 
 def _functions(survival: Any) -> list[Curve] | None:

@@ -179,7 +179,7 @@ def plot_decision_curve(result: Any, ax: Axes | None = None) -> Axes:
     ax.set(
         xlim=(0, float(curve.thresholds[-1])),
         ylim=(-most / 4, 1.1 * most),
-        xlabel=f"risk of an event by {curve.horizon:g} from which on one acts",
+        xlabel=f"threshold probability of an event by {curve.horizon:g}",
         ylabel="net benefit",
     )
     ax.legend(frameon=False, loc="upper right")

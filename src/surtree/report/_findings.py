@@ -172,12 +172,6 @@ class Findings:
         """Whether the curves of the tree are other ones than the Kaplan-Meier curves of leaves."""
         return self.tree.leaf_curve != "kaplan-meier"
 
-    @property
-    def truncated(self) -> bool:
-        """Whether some rows came under observation after time zero."""
-        at_start = sum(float(counts.round_at_risk[0]) for counts in self.tree.risk)
-        return bool(self.tree.risk) and at_start < (1 - 1e-9) * self.tree.weight_of_persons
-
 
 def read_findings(model: Any) -> Findings:
     """Gather the contents of a page from a fitted estimator, an audit, or a tree alone.

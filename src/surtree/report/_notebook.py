@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from html import escape
 from importlib.resources import files
+from math import isfinite
 from typing import Any
 
+from surtree._words import figure, limits_text
 from surtree.display.leaves import read_everyone, read_leaves
 from surtree.report._certificate import percent, verdict
 from surtree.report._findings import Findings, read_findings
@@ -48,9 +50,14 @@ def _validation(findings: Findings) -> str:
         return "effects not tested" if test is None else test.verdict.rstrip(".")
     if findings.validation is not None:
         one = findings.validation["concordance"]
-        return f"C on new rows {one.corrected:.3f} ({one.lower:.3f} to {one.upper:.3f})"
+        if not isfinite(one.corrected):
+            return f"C on new rows not estimable: {one.reason}"
+        limits = limits_text(one.lower, one.upper)
+        return f"C on new rows {one.corrected:.3f}" + ("" if limits == "-" else f" ({limits})")
     held_out = findings.held_out
     if held_out is None:
         return "not validated on other rows"
-    c = f"C {held_out.mean('concordance'):.3f} {PLUS_MINUS} "
-    return f"held-out {c}{held_out.standard_error('concordance'):.3f}"
+    mean, error = held_out.mean("concordance"), held_out.standard_error("concordance")
+    if not isfinite(mean):
+        return f"held-out loss per row {held_out.mean('loss'):.3f}"
+    return f"held-out C {mean:.3f} {PLUS_MINUS} {figure(error)}"

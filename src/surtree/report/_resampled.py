@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from math import isfinite
 
+from surtree._words import missing_figures
 from surtree.display.labels import Labels
 from surtree.display.wording import leaf_texts, number
 from surtree.metrics import Calibration, DecisionCurve
@@ -13,6 +14,7 @@ from surtree.report._chart import Axis, Chart
 from surtree.report._findings import Findings
 from surtree.report._tree import breakable
 from surtree.scores.validation import ColumnUse, LeafStability, Measure, Validation
+from surtree.scores.verdict import MEASURE_NAMES
 
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # More columns than these are only counted.
@@ -20,7 +22,7 @@ _MOST_COLUMNS = 12
 
 _NOTES = {
     "concordance": (
-        "concordance (Harrell's C)",
+        MEASURE_NAMES["concordance"],
         "of two people, how often the one with the higher predicted risk has the event first; 0.5 "
         "is chance, 1 is perfect",
     ),
@@ -29,7 +31,7 @@ _NOTES = {
         "of the integrated Brier score, compared with one curve for all; 0% is no better",
     ),
     "calibration_slope": (
-        "calibration slope",
+        MEASURE_NAMES["calibration_slope"],
         "below 1, predictions are too extreme: high risks are lower, and low ones higher, than "
         "predicted",
     ),
@@ -37,65 +39,28 @@ _NOTES = {
 
 
 def performance_html(found: Validation) -> str:
-    """Return what to expect on new rows: a verdict and figures.
+    """Return what to expect on new rows: figures, and why some are missing.
 
     Parameters
     ----------
     found : Validation
         What `validate` found.
     """
-    heading, text = _verdict(found)
-    good = is_good(found)
     figures = "".join(
         f"<div><dt>{escape(term)}</dt><dd>{escape(_figure(measure))}"
         f"<small>{escape(_apparent(measure))}; {escape(note)}</small></dd></div>"
         for name, (term, note) in _NOTES.items()
         if isfinite((measure := found[name]).corrected)
     )
-    return (
-        f'<p class="verdict" data-good="{str(good).lower()}"><strong>{escape(heading)}</strong> '
-        f'{escape(text)}</p><dl class="figures scores">{figures}</dl>'
-        f'<p class="note">{escape(_how(found))} Figures outside of this section are about the rows '
-        "that the tree was fitted on.</p>"
+    missing = missing_figures(
+        (one.words, one.reason, isfinite(one.corrected)) for one in found.measures
     )
-
-
-def is_good(found: Validation) -> bool:
-    """Return whether models built like this predict new rows better than no tree would."""
-    return _tells_apart(found) and not _curves_are_worse(found)
-
-
-def _verdict(found: Validation) -> tuple[str, str]:
-    measure, chance = _decisive(found)
-    what = f"The interval of its {_NOTES[measure.name][0]}"
-    if not _tells_apart(found):
-        return (
-            "Not clearly better than chance",
-            f"{what} is not above {chance:g}. The groups may be chance.",
-        )
-    if _curves_are_worse(found):
-        return (
-            "Not better than no tree",
-            f"{what} is above {chance:g}, but on new rows its survival curves are no better than "
-            "one curve for all.",
-        )
-    return "Predicts new rows better than no tree", f"{what} is above {chance:g}."
-
-
-def _tells_apart(found: Validation) -> bool:
-    measure, chance = _decisive(found)
-    return measure.lower > chance
-
-
-def _curves_are_worse(found: Validation) -> bool:
-    return found["brier"].corrected <= 0  # not where it is not known
-
-
-def _decisive(found: Validation) -> tuple[Measure, float]:
-    """Return what says whether models tell rows apart, and its value for those that do not."""
-    if isfinite(found["concordance"].corrected):
-        return found["concordance"], 0.5
-    return found["calibration_slope"], 0.0  # of rows with entry times
+    return (
+        f'<dl class="figures scores">{figures}</dl>'
+        + "".join(f'<p class="note">{escape(line)}.</p>' for line in missing)
+        + f'<p class="note">{escape(_how(found))} Figures outside of this section are about the '
+        "rows that the tree was fitted on.</p>"
+    )
 
 
 def _figure(measure: Measure) -> str:
@@ -108,6 +73,8 @@ def _figure(measure: Measure) -> str:
 
 
 def _apparent(measure: Measure) -> str:
+    if not isfinite(measure.apparent):
+        return "not estimable on the rows it was fitted on"
     style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
     return f"{style.format(measure.apparent)} on the rows it was fitted on"
 
@@ -185,11 +152,11 @@ def _decision_chart(curve: DecisionCurve, when: str) -> Chart:
     ticks = [step * k for k in range(round(end / step + 0.5)) if step * k <= end]
     height = next(size for size in (0.02, 0.05, 0.1, 0.2, 0.5) if most / size <= 5)
     chart = Chart(
-        Axis(0.0, end, ticks, "risk from which on one acts"),
+        Axis(0.0, end, ticks, "threshold probability"),
         Axis(
             least, most, [height * k for k in range(int(most / height) + 1)], "net benefit", False
         ),
-        f"Net benefit against the risk from which on one acts, for events by {when}",
+        f"Net benefit against the threshold probability, for events by {when}",
     )
     chart.line((0.0, end), (0.0, 0.0), "ideal")
     shown = curve.treat_all >= least
@@ -219,9 +186,14 @@ def stability_html(findings: Findings) -> str:
 
 def _agreement_text(findings: Findings, found: Validation) -> str:
     first = max(found.columns, key=lambda use: use.first)
-    return (
+    text = (
         f"Of {found.n_repetitions} trees of samples, {first.first:.0%} ask about {first.name} "
-        f"first. For one person, their predictions at {_when(findings, found)} differ from "
+        "first."
+    )
+    if not isfinite(found.instability):
+        return text
+    return (
+        f"{text} For one person, their predictions at {_when(findings, found)} differ from "
         f"this tree's by {100 * found.instability:.0f} percentage points on average."
     )
 
@@ -274,6 +246,8 @@ def _leaves_html(findings: Findings, found: Validation) -> str:
 def _range(leaf: LeafStability) -> str:
     if not isfinite(leaf.survival):
         return ""
+    if not isfinite(leaf.lower):
+        return f"{leaf.survival:.0%}"
     return f"{leaf.survival:.0%}<small>({leaf.lower:.0%} to {leaf.upper:.0%})</small>"
 
 

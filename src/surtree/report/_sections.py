@@ -57,7 +57,7 @@ def summary_html(findings: Findings, everyone: Leaf) -> str:
         figures.append(
             ("weight", total, "rows are weighted; survival and risk count weight, not rows")
         )
-    if findings.truncated:
+    if findings.tree.enters_late:
         figures.append(
             (
                 "left truncation",

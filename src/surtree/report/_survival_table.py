@@ -89,14 +89,14 @@ def _limits_at(times: Floats, band: Band | None, time: float) -> Limits | None:
 
 
 def _at_risk_text(tree: Tree, place: int, time: float) -> str:
-    """Return what is at risk at a time: one number, or two that it lies between."""
+    """Return what is at risk at a time: a number, or the least that it can be."""
     if not tree.risk:
         return ""
     exact = float(at_risk(tree, place, np.array([time]))[0])
     if isfinite(exact):
         return number(exact, 3)
     counts = tree.risk[place]
-    if not counts.of_all_times or _any_enters_late(tree):
+    if not counts.of_all_times or tree.enters_late or _have_several_rows(tree):
         return ""
     # Between two events, rows can only leave.
     at_events = counts.at_events(tree.baseline.times.size)
@@ -106,10 +106,11 @@ def _at_risk_text(tree: Tree, place: int, time: float) -> str:
     high = float(counts.round_at_risk[0])
     if before >= 0:
         high = float(at_events.at_risk[before] - at_events.deaths[before])
-    texts = dict.fromkeys((number(low, 3), number(high, 3)))
-    return " to ".join(texts)
+    if number(low, 3) == number(high, 3):
+        return number(low, 3)
+    return f"at least {number(low, 3)}" if low > 0 else f"at most {number(high, 3)}"
 
 
-def _any_enters_late(tree: Tree) -> bool:
-    at_start = sum(float(counts.round_at_risk[0]) for counts in tree.risk)
-    return at_start < (1 - 1e-9) * float(tree.weight[0])
+def _have_several_rows(tree: Tree) -> bool:
+    """Tell whether persons have several rows: they come to a leaf when their covariates change."""
+    return tree.n_persons is not None and bool(tree.n_persons[0] < tree.n_samples[0])

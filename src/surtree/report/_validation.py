@@ -11,6 +11,7 @@ from surtree._words import plural
 from surtree.report._findings import Findings
 from surtree.report._resampled import performance_html
 from surtree.scores.held_out import HeldOutScores
+from surtree.scores.verdict import PredictionVerdict, prediction_verdict
 from surtree.tree.causes import has_causes
 
 PLUS_MINUS = "\u00b1"
@@ -43,20 +44,19 @@ def validation_html(findings: Findings) -> str:
     findings : Findings
         What the page shows.
     """
-    if findings.validation is not None:
-        return performance_html(findings.validation)
     held_out = findings.held_out
+    verdict = prediction_verdict(findings.validation, held_out, findings.tree.n_splits)
+    if findings.validation is not None:
+        return _verdict_html(verdict) + performance_html(findings.validation)
     if held_out is None:
-        return _unknown_html(findings)
-    heading, text = _heading(findings, held_out)
+        return _unknown_html(findings, verdict)
     figures = "".join(
         f"<div><dt>{escape(score.term)}</dt><dd>{escape(score.figure)}"
         f"<small>{escape(score.note)}</small></dd></div>"
         for score in scores_of(held_out)
     )
     return (
-        f'<p class="verdict" data-good="{str(held_out.beats_no_tree).lower()}">'
-        f"<strong>{escape(heading)}</strong> {escape(text)}</p>"
+        f"{_verdict_html(verdict)}"
         f'<dl class="figures scores">{figures}</dl>'
         '<p class="note">Each figure is a mean over '
         f"{plural(held_out.n_folds, 'fold')} of rows that the trees had not seen, {PLUS_MINUS} one "
@@ -113,31 +113,18 @@ def _figure(held_out: HeldOutScores, name: str, style: str) -> str:
     return f"{style.format(mean)} {PLUS_MINUS} {style.format(error)}"
 
 
-def _heading(findings: Findings, held_out: HeldOutScores) -> tuple[str, str]:
-    if findings.tree.n_splits == 0:
-        return (
-            "No tree was better than none",
-            "Trees of every size were tried on held-out rows, and a single group did best: these "
-            "columns do not tell who has the event sooner.",
-        )
-    if held_out.beats_no_tree:
-        return (
-            "Predicts new rows better than no tree",
-            "On rows that were held out, its loss is smaller than that of a single group by more "
-            "than one standard error.",
-        )
+def _verdict_html(verdict: PredictionVerdict) -> str:
     return (
-        "Not clearly better than no tree",
-        "On rows that were held out, its loss is not smaller than that of a single group by more "
-        "than one standard error. The groups may be chance.",
+        f'<p class="verdict" data-good="{str(verdict.is_good).lower()}">'
+        f"<strong>{escape(verdict.heading)}</strong> {escape(verdict.text)}</p>"
     )
 
 
-def _unknown_html(findings: Findings) -> str:
-    heading = "Not validated: nothing is known about new rows."
+def _unknown_html(findings: Findings, verdict: PredictionVerdict) -> str:
     text, command = _remedy(findings)
     return (
-        f'<p class="verdict" data-good="false"><strong>{escape(heading)}</strong> {escape(text)}'
+        '<p class="verdict" data-good="false">'
+        f"<strong>{escape(verdict.heading)}.</strong> {escape(text)}"
         + (f" <code>{_words(command)}</code>" if command else "")
         + "</p>"
         '<p class="note">All figures of this page are about the rows that the tree was fitted on '

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surtree._types import ArrayValue, Floats
+from surtree._words import figure
 
 _WORDS = {
     "loss": "loss per row",
@@ -14,6 +15,9 @@ _WORDS = {
     "concordance": "concordance (Harrell's C)",
     "brier": "Brier score saved",
 }
+_NOT_ESTIMABLE = (
+    "-: not estimable, with entry times or without comparable rows; the Brier score, with weights"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +102,10 @@ class HeldOutScores(ArrayValue):
         width = max(len(head), *map(len, _WORDS.values()))
         lines = [f"{head:{width}}    mean  std. error"]
         for name, words in _WORDS.items():
-            mean, error = self.mean(name), self.standard_error(name)
-            lines.append(f"{words:{width}}  {mean:6.4f}  {error:10.4f}")
+            mean, error = figure(self.mean(name), 4), figure(self.standard_error(name), 4)
+            lines.append(f"{words:{width}}  {mean:>6}  {error:>10}")
+        if any("-" in line.split() for line in lines):
+            lines.append(_NOT_ESTIMABLE)
         return "\n".join(lines)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
 
 from surtree._types import ArrayValue, Floats
-from surtree._words import plural
+from surtree._words import figure, limits_text, missing_figures, plural
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.metrics._input import read_times
 from surtree.survival.confidence import require_level
@@ -16,17 +17,21 @@ from surtree.survival.confidence import require_level
 Method = Literal["632+", "optimism", "folds"]
 METHODS: tuple[Method, ...] = ("632+", "optimism", "folds")
 
+# What is repeated, and the rest of its name.
 _METHOD_WORDS = {
-    "632+": "bootstrap samples, .632+ rule",
-    "optimism": "bootstrap samples, optimism",
-    "folds": "repetitions of folds",
+    "632+": ("bootstrap sample", ", .632+ rule"),
+    "optimism": ("bootstrap sample", ", optimism"),
+    "folds": ("repetition", " of folds"),
 }
+# With fewer samples there are no intervals. Even the smallest and the largest of 20 values hold
+# the next one between them only 19 times in 21 (90%): the tails of fewer are guesses.
+FEWEST_SAMPLES = 20
 # Below this agreement the rows of a leaf are hardly ever together again (Hennig).
-DISSOLVED = 0.5
+RARELY_REPRODUCED = 0.5
 # The share of samples that must have followed rows to a time.
 _LEAST_KNOWN = 0.5
-# From this one on a leaf comes back in most samples.
-STABLE = 0.75
+# From this one on a leaf is found again in most samples.
+REPRODUCED = 0.75
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,12 @@ class Measure:
     apparent : float
         Its value for the model of all rows, on the rows that it was built on.
     corrected : float
-        What to expect of it on rows to come; NaN where such rows have no such measure.
+        What to expect of it in new data; NaN where such rows have no such measure.
     lower, upper : float
-        Limits of the corrected value.
+        Limits of the corrected value; NaN where fewer than 20 samples have a value, or all have
+        the same.
+    reason : str
+        Why a value or its limits are NaN; empty where they are not.
 
     Examples
     --------
@@ -61,6 +69,7 @@ class Measure:
     corrected: float
     lower: float
     upper: float
+    reason: str = ""
 
     @property
     def optimism(self) -> float:
@@ -114,7 +123,7 @@ class LeafStability:
     leaf : int
         The number of its node.
     jaccard : float
-        How much of the leaf comes back: of the rows in it or in the leaf most like it, the share
+        How much of the leaf is reproduced: of the rows in it or in the leaf most like it, the share
         that is in both; the mean over the trees of samples.
     survival : float
         What the leaf says of survival at the horizon.
@@ -130,7 +139,7 @@ class LeafStability:
     >>> found = validate(SurTree(max_depth=1), X, y, n_bootstraps=10)
     >>> leaf = found.leaves[0]
     >>> leaf.leaf, round(leaf.jaccard, 2), leaf.words
-    (1, 0.79, 'comes back')
+    (1, 0.79, 'reproduced')
     """
 
     leaf: int
@@ -141,10 +150,10 @@ class LeafStability:
 
     @property
     def words(self) -> str:
-        """Whether it comes back."""
-        if self.jaccard >= STABLE:
-            return "comes back"
-        return "comes back in part" if self.jaccard >= DISSOLVED else "mostly dissolves"
+        """Whether samples give it again."""
+        if self.jaccard >= REPRODUCED:
+            return "reproduced"
+        return "partly reproduced" if self.jaccard >= RARELY_REPRODUCED else "rarely reproduced"
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +189,7 @@ class Repetitions(ArrayValue):
 
 @dataclass(frozen=True)
 class Validation:
-    """How well a way of building models predicts rows to come.
+    """How well a way of building models predicts new data.
 
     Parameters
     ----------
@@ -290,6 +299,12 @@ class Validation:
             )
         level = self.level if level is None else level
         require_level(level)
+        n_models = len(self.repetitions.models)
+        if n_models < FEWEST_SAMPLES:
+            raise ValueError(
+                f"An interval needs the models of {FEWEST_SAMPLES} samples, and there "
+                f"{'is' if n_models == 1 else 'are'} {n_models}: validate with more."
+            )
         asked = read_times(times)
         found = np.stack([model.survival_at(X, asked) for model in self.repetitions.models])
         # Of a time that few samples have followed rows to, nothing is claimed.
@@ -300,16 +315,19 @@ class Validation:
         return lower, upper
 
     def __str__(self) -> str:
-        head = f"{self.n_repetitions} {_METHOD_WORDS[self.method]}"
+        noun, rest = _METHOD_WORDS[self.method]
+        head = f"{plural(self.n_repetitions, noun)}{rest}"
         width = max(len(head), *(len(measure.words) for measure in self.measures))
         level = f"{100 * self.level:g}% interval"
         lines = [f"{head:{width}}  apparent  optimism  corrected  {level:>17}"]
-        for one in self.measures:
-            limits = f"{one.lower:.3f} to {one.upper:.3f}"
-            lines.append(
-                f"{one.words:{width}}  {one.apparent:8.3f}  {one.optimism:8.3f}  "
-                f"{one.corrected:9.3f}  {limits:>17}"
-            )
+        lines += [
+            f"{one.words:{width}}  {figure(one.apparent):>8}  {figure(one.optimism):>8}  "
+            f"{figure(one.corrected):>9}  {limits_text(one.lower, one.upper):>17}"
+            for one in self.measures
+        ]
+        lines += missing_figures(
+            (one.words, one.reason, isfinite(one.corrected)) for one in self.measures
+        )
         if self.stopped_early:
             lines.append(f"stopped early: {self.n_asked} repetitions were asked for")
         if self.n_failed:
@@ -339,7 +357,17 @@ def _leaves_lines(found: Validation) -> list[str]:
     horizon, level = f"{found.horizons[-1]:g}", f"{100 * found.level:g}%"
     lines = ["", f"leaf  agreement  survival at {horizon}  {level} of samples say"]
     for leaf in found.leaves:
-        limits = f"{leaf.lower:.2f} to {leaf.upper:.2f}"
-        survival = f"{leaf.survival:.2f}".rjust(len("survival at ") + len(horizon))
+        limits = limits_text(leaf.lower, leaf.upper, 2)
+        survival = figure(leaf.survival, 2).rjust(len("survival at ") + len(horizon))
         lines.append(f"{leaf.leaf:4}  {leaf.jaccard:9.2f}  {survival}  {limits}, {leaf.words}")
+    rare = sum(leaf.jaccard < RARELY_REPRODUCED for leaf in found.leaves)
+    if rare:
+        lines.append(
+            f"{rare} of {plural(len(found.leaves), 'leaf')} rarely reproduced: use the predictions "
+            "of the tree, do not take these groups for kinds of patients"
+        )
+    if not all(isfinite(leaf.survival) for leaf in found.leaves):
+        lines.append(f"-: {horizon} is after the last follow-up")
+    elif not all(isfinite(leaf.lower) for leaf in found.leaves):
+        lines.append(f"-: fewer than {FEWEST_SAMPLES} samples have a value")
     return lines

@@ -28,7 +28,10 @@ validation_format = record(
     {
         "method": one_of(*METHODS),
         "measures": list_of(
-            record(_texts | dict.fromkeys(("apparent", "corrected", "lower", "upper"), _value))
+            record(
+                _texts | dict.fromkeys(("apparent", "corrected", "lower", "upper"), _value),
+                also={"reason": text},
+            )
         ),
         "horizons": list_of(_number),
         "level": _share,

@@ -87,7 +87,8 @@ class Limits:
     @property
     def least(self) -> dict[str, float]:
         """The least value in a leaf of each count of `RowSums`, by its name."""
-        # No leaf is empty, so one is no limit; a part of a person is less than one sample.
+        # No leaf is empty, so one is no limit. Of start-stop rows it must be none: a part of a
+        # person is less than one sample, and the default would forbid such leaves.
         least_samples = self.min_samples_leaf if self.min_samples_leaf > 1 else 0
         return {"samples": least_samples, "events": self.min_events_leaf}
 

@@ -50,7 +50,7 @@ def _parquet(path: str | os.PathLike[str]) -> Source:
     if find_spec("polars") is not None:
         import polars as pl
 
-        if hasattr(pl.LazyFrame, "collect_batches"):
+        if _has_batches(pl):
             return _polars(scan_files(files, given), given)
     if find_spec("pyarrow") is not None:
         from pyarrow import dataset
@@ -60,14 +60,16 @@ def _parquet(path: str | os.PathLike[str]) -> Source:
         except (OSError, ValueError) as error:
             raise OSError(f"cannot read {given}: {error}") from error
     raise ImportError(
-        f"to read {given}, install polars (1.34 or newer) or pyarrow: pip install polars"
+        f"to read {given}, install polars (1.37 or newer) or pyarrow: pip install polars"
     )
 
 
 def _polars(frame: Any, label: str) -> Source:
-    if not hasattr(frame, "collect_batches"):
+    import polars as pl
+
+    if not _has_batches(pl):
         raise ImportError(
-            "to read a lazy frame in batches, install polars 1.34 or newer; or collect it first"
+            "to read a lazy frame in batches, install polars 1.37 or newer; or collect it first"
         )
 
     from polars import selectors
@@ -152,3 +154,12 @@ def _dataset(given: Any, label: str) -> Source:
 def _require_pyarrow(what: str) -> None:
     if find_spec("pyarrow") is None:
         raise ImportError(f"to read {what}, install pyarrow: pip install pyarrow")
+
+
+def _has_batches(polars: Any) -> bool:
+    """Tell whether polars hands over rows in batches, and an error where a query fails.
+
+    Releases before 1.37 end such a query early, and say nothing: a table would lose its rows.
+    """
+    major, minor = (int(part) for part in polars.__version__.split(".")[:2])
+    return (major, minor) >= (1, 37)

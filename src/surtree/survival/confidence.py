@@ -55,6 +55,8 @@ def poisson_limits(
     """
     require_level(level)
     shape, rate = events + prior, expected + prior
+    if rate == 0:  # of no rows
+        return 0.0, math.inf
     lower = float(gammaincinv(shape, (1 - level) / 2)) / rate if shape > 0 else 0.0
     more = 0.0 if prior > 0 else 1.0
     return lower, float(gammaincinv(shape + more, (1 + level) / 2)) / rate
@@ -83,6 +85,8 @@ def profile_limits(
     """
     require_level(level)
     shape, rate = events + prior, expected + prior
+    if rate == 0:  # of no rows
+        return 0.0, math.inf
     drop = float(chdtri(1.0, 1 - level)) / 2
     if shape < sys.float_info.min:  # also the limit from above
         return 0.0, drop / rate

@@ -278,10 +278,12 @@ class RelativeRisk(Objective):
 
         The most likely ratio of a leaf without an event is zero, whose curve would say that nobody
         ever has an event; half an event is what LeBlanc and Crowley put in its place. It is at most
-        one: rows without an event are no reason to expect more of them than on average.
+        one: rows without an event are no reason to expect more of them than on average. It is one
+        where there are no rows, as in a leaf of an audited tree that none of the rows reaches.
         """
         events, hazard = (each + self.shrinkage for each in _floats(sums))
-        return np.where(events > 0, events / hazard, np.minimum(0.5 / hazard, 1.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(events > 0, events / hazard, np.minimum(0.5 / hazard, 1.0))
 
     def risk(self, sums: ArrayLike) -> Floats:
         """Return ``E / H``: with or without a prior, the gain is convex in ``E`` and ``H``."""

@@ -29,8 +29,8 @@ def observed_survival(
 ) -> Observed:
     """Return the Kaplan-Meier survival of rows at a time.
 
-    It is NaN after the last follow-up, unless all rows had their event by then. Its limits are NaN
-    where it is one or zero: nothing is known of its variance.
+    It is NaN after the last follow-up, unless all rows had their event by then, and before the
+    first row enters. Its limits are NaN where it is one or zero: nothing is known of its variance.
 
     Parameters
     ----------
@@ -50,6 +50,8 @@ def observed_survival(
     >>> observed_survival(target, None, 3.0).survival
     0.5
     """
+    if target.entry is not None and horizon < target.entry.min():
+        return _UNKNOWN
     table = risk_table(target, np.ones(target.time.size) if weight is None else weight)
     steps = int(np.searchsorted(table.times, horizon, side="right"))
     past_the_end = horizon > target.time.max()

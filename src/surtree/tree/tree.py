@@ -195,6 +195,15 @@ class Tree(ArrayValue):
         total = float(self.weight[0])
         return total if self.n_persons is None else total * self.n_persons[0] / self.n_samples[0]
 
+    @property
+    def enters_late(self) -> bool:
+        """Whether some person, or row, came under observation after time zero, where it is known.
+
+        Later rows of a person who was there at zero are no late entry.
+        """
+        at_start = sum(float(counts.round_at_risk[0]) for counts in self.risk)
+        return bool(self.risk) and at_start < (1 - 1e-9) * self.weight_of_persons
+
     @cached_property
     def share_at_risk(self) -> Floats:
         """The share of all rows that is at risk at each time of the baseline."""

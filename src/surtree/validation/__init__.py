@@ -1,4 +1,4 @@
-"""Validation: what models are worth on rows to come, and on the rows of others."""
+"""Validation: what models are worth in new data, and on the rows of others."""
 
 from surtree.validation.drift import ColumnDrift
 from surtree.validation.external import Evaluation, LeafCheck, Performance, evaluate

@@ -1,11 +1,13 @@
-"""From values on samples to what to expect on rows to come: .632+, optimism, folds."""
+"""From values on samples to what to expect on new data: .632+, optimism, folds; intervals."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from surtree._types import Floats
-from surtree.scores.validation import Method, Repetitions
+from surtree.scores.validation import FEWEST_SAMPLES, Method, Repetitions
 from surtree.validation.performance import NO_INFORMATION
 
 # The chance that a row is in a bootstrap sample.
@@ -47,7 +49,25 @@ def mean_of_known(values: Floats) -> Floats:
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
-def quantile_of_known(values: Floats, share: float) -> Floats:
-    """Return a quantile of each column over the rows that have a value; NaN where none has."""
-    columns = (column[np.isfinite(column)] for column in values.T)
-    return np.array([np.quantile(each, share) if each.size else np.nan for each in columns])
+class Interval(NamedTuple):
+    """The limits of a measure; where they are NaN, the reason."""
+
+    lower: float
+    upper: float
+    reason: str
+
+
+def intervals_of_known(values: Floats, level: float) -> list[Interval]:
+    """Return an interval for each column, from quantiles over the samples that have a value."""
+    return [_interval(column[np.isfinite(column)], level) for column in values.T]
+
+
+def _interval(known: Floats, level: float) -> Interval:
+    if known.size < FEWEST_SAMPLES:
+        has = "has" if known.size == 1 else "have"
+        reason = f"{FEWEST_SAMPLES} samples must have a value, and {known.size} {has}"
+        return Interval(np.nan, np.nan, reason)
+    lower, upper = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    if lower == upper:
+        return Interval(np.nan, np.nan, "the samples do not differ in it")
+    return Interval(float(lower), float(upper), "")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
-from surtree._words import plural
+from surtree._words import figure, limits_text, missing_figures, plural
 from surtree.base import TreeEstimator
 from surtree.competing_risks.prediction import refuse_causes
 from surtree.cuts.unseen import UnseenCategoryWarning, warn_of
@@ -29,10 +30,10 @@ from surtree.survival.observed import observed_survival
 from surtree.survival.time_axis import read_horizons
 from surtree.tree.conditions import needed_steps
 from surtree.tree.tree import Tree
-from surtree.validation.corrections import quantile_of_known
+from surtree.validation.corrections import intervals_of_known
 from surtree.validation.drift import ColumnDrift, column_drifts
 from surtree.validation.models import Predictions, predict, predictions_of_leaves
-from surtree.validation.performance import BRIER_INTERVAL, names_and_words
+from surtree.validation.performance import BRIER_INTERVAL, Score, names_and_words
 from surtree.validation.rows import Rows, read_judged_rows
 from surtree.validation.samples import draw_bootstrap
 
@@ -48,7 +49,10 @@ class Performance:
     value : float
         Its value; NaN where such rows have no such measure.
     lower, upper : float
-        Its limits, from bootstrap samples of the rows; the model stays as it is.
+        Its limits, from bootstrap samples of the rows; the model stays as it is. NaN where fewer
+        than 20 samples have a value, or all have the same.
+    reason : str
+        Why the value or its limits are NaN; empty where they are not.
 
     Examples
     --------
@@ -66,11 +70,12 @@ class Performance:
     value: float
     lower: float
     upper: float
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class LeafCheck:
-    """What a leaf says, and what became of the rows that fall into it.
+    """What a leaf predicts, and the observed outcomes of the rows that fall into it.
 
     Parameters
     ----------
@@ -81,11 +86,15 @@ class LeafCheck:
     n_rows, n_events : int
         The rows in it, and those of them with an event.
     expected : float
-        How many events the leaf expected, by the weight of rows and how long they were followed.
+        How many events the leaf expected, by the weight of rows and how long they were followed:
+        up to the last follow-up of the rows that the model was fitted on.
     ratio, lower, upper : float
-        Observed events divided by the expected ones, and limits: 1 is right.
+        Observed events, up to the same time, divided by the expected ones, and limits: 1 is right.
+        NaN where none are expected.
     predicted, observed, observed_lower, observed_upper : tuple of float
-        Survival at each horizon: as the leaf says, and the Kaplan-Meier estimate with its limits.
+        Survival at each horizon: as the leaf says, NaN after the last follow-up of the rows that
+        the model was fitted on; and the Kaplan-Meier estimate with its limits, NaN where nobody
+        is at risk.
 
     Examples
     --------
@@ -137,6 +146,10 @@ class Evaluation:
         For trees of this package: columns whose values are not as in training; the most first.
     time_unit : str or None
         What time is counted in, where the model knows.
+    last_time : float
+        The last follow-up of the rows that the model was fitted on; infinity where it says none.
+    n_events_after : int
+        Events after that time, which no measure of a leaf counts.
 
     Examples
     --------
@@ -159,6 +172,8 @@ class Evaluation:
     leaves: tuple[LeafCheck, ...] = ()
     columns: tuple[ColumnDrift, ...] = ()
     time_unit: str | None = None
+    last_time: float = np.inf
+    n_events_after: int = 0
 
     def __getitem__(self, name: str) -> Performance:
         """Return a measure by its name."""
@@ -169,8 +184,11 @@ class Evaluation:
         width = max(len(head), *(len(one.words) for one in self.measures))
         lines = [f"{head:{width}}   value  {f'{100 * self.level:g}% interval':>17}"]
         for one in self.measures:
-            limits = f"{one.lower:.3f} to {one.upper:.3f}" if one.lower == one.lower else "-"
-            lines.append(f"{one.words:{width}}  {one.value:6.3f}  {limits:>17}")
+            limits = limits_text(one.lower, one.upper)
+            lines.append(f"{one.words:{width}}  {figure(one.value):>6}  {limits:>17}")
+        lines += missing_figures(
+            (one.words, one.reason, isfinite(one.value)) for one in self.measures
+        )
         return "\n".join([*lines, *_leaf_lines(self), *_column_lines(self.columns)])
 
 
@@ -186,7 +204,7 @@ def evaluate(
     n_bootstraps: int = 200,
     random_state: int = 0,
 ) -> Evaluation:
-    """Compare what a fitted model says of other rows with what became of them.
+    """Test a fitted model on other data: discrimination and calibration.
 
     Parameters
     ----------
@@ -198,11 +216,13 @@ def evaluate(
         was fitted on; for these, use `validate`.
     horizons : array of float, optional
         Times for calibration; by default those of the ``horizons_`` of the model that the rows
-        were followed up to, else the median time of the events.
+        were followed up to, else the median time of the events. After the last follow-up of these
+        rows, or of those that the model was fitted on, what is asked about them is not a number,
+        with a `BeyondFollowUpWarning`.
     level : float, default=0.95
         The level of intervals.
     n_bootstraps : int, default=200
-        How many samples of the rows the intervals of measures come from.
+        How many samples of the rows the intervals of measures come from; fewer than 20 give none.
     random_state : int, default=0
         Where the samples come from.
 
@@ -235,6 +255,7 @@ def evaluate(
         # They are counted, column by column.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         predicted = predict(model, rows.X)
+    rows.warn_of_horizons(predicted.last_time)
     is_tree, unit = isinstance(model, TreeEstimator), getattr(model, "time_unit_", None)
     curve, decision = _curves(rows, predicted, level)
     return Evaluation(
@@ -250,6 +271,8 @@ def evaluate(
         if is_tree
         else (),
         time_unit=unit,
+        last_time=predicted.last_time,
+        n_events_after=int(_is_after(rows.target, predicted.last_time).sum()),
     )
 
 
@@ -273,13 +296,13 @@ def _evaluate_lazy(
     rows = _at_horizons_of(model, rows, horizons)
     tree, unit = model.tree_, getattr(model, "time_unit_", None)
     predicted = predictions_of_leaves(tree, found.leaf)
-    values = rows.measure(predicted, np.arange(rows.n))
+    rows.warn_of_horizons(predicted.last_time)
     curve, decision = _curves(rows, predicted, level)
     return Evaluation(
         measures=tuple(
-            Performance(name, words, float(value), np.nan, np.nan)
-            for (name, words), value in zip(
-                names_and_words(rows.horizons, unit), values, strict=True
+            Performance(name, words, score.value, np.nan, np.nan, _lazy_reason(name, score))
+            for (name, words), score in zip(
+                names_and_words(rows.horizons, unit), rows.scores(predicted), strict=True
             )
         ),
         horizons=tuple(rows.horizons.tolist()),
@@ -290,7 +313,22 @@ def _evaluate_lazy(
         decision=decision,
         leaves=_leaf_checks(tree, rows, predicted, level, found),
         time_unit=unit,
+        last_time=predicted.last_time,
+        n_events_after=int(found.n_rows[_is_after(found.target, predicted.last_time)].sum()),
     )
+
+
+def _is_after(target: Target, last_time: float) -> NDArray[np.bool_]:
+    """Tell which rows have an event after the last follow-up of the training rows."""
+    return np.asarray(target.event & (target.time > last_time))
+
+
+def _lazy_reason(name: str, score: Score) -> str:
+    """Return why a measure of a lazy table has no value or no limits."""
+    of_rows = np.isnan(score.value) and name in ("concordance_ipcw", "brier")
+    if of_rows or not score.reason:
+        return "it needs the rows of the lazy table, so collect it first"
+    return score.reason
 
 
 def _horizons(found: Outcomes, horizons: Any) -> tuple[Floats, tuple[float, float]]:
@@ -333,12 +371,19 @@ def _measures(
             for _ in range(n_bootstraps)
         ]
     )
-    lower, upper = (quantile_of_known(draws, share) for share in ((1 - level) / 2, (1 + level) / 2))
-    values = rows.measure(predicted, np.arange(rows.n))
     return tuple(
-        Performance(name, words, *map(float, line))
-        for (name, words), *line in zip(
-            names_and_words(rows.horizons, time_unit), values, lower, upper, strict=True
+        Performance(
+            name,
+            words,
+            score.value,
+            # Samples can have a value where all rows together have none.
+            *((np.nan, np.nan, score.reason) if score.reason else interval),
+        )
+        for (name, words), score, interval in zip(
+            names_and_words(rows.horizons, time_unit),
+            rows.scores(predicted),
+            intervals_of_known(draws, level),
+            strict=True,
         )
     )
 
@@ -347,7 +392,7 @@ def _curves(
     rows: Rows, predicted: Predictions, level: float
 ) -> tuple[Calibration | None, DecisionCurve | None]:
     horizon = float(rows.horizons[-1])
-    if horizon > rows.target.time.max():
+    if horizon > min(rows.target.time.max(), predicted.last_time):
         return None, None
     survival = predicted.at(horizon)
     curve = calibration(rows.target, survival, horizon, sample_weight=rows.weight, level=level)
@@ -367,6 +412,9 @@ def _leaf_checks(
     n_rows = np.ones(rows.n) if merged is None else merged.n_rows
     is_weighted = merged.is_weighted if merged is not None else None
     hazard = weight * tree.baseline.row_hazard(rows.target)
+    if rows.target.entry is not None:
+        # The baseline has a floor, but nothing is expected of rows that enter after its end.
+        hazard[rows.target.entry >= predicted.last_time] = 0.0
     said = np.stack([predicted.at(float(horizon)) for horizon in rows.horizons])
     checks, steps = [], needed_steps(tree)
     for place, rule in enumerate(tree.rules()):
@@ -383,6 +431,7 @@ def _leaf_checks(
                     float(rule.theta * hazard[inside].sum()),
                     said[:, inside[0]],
                     rows.horizons,
+                    predicted.last_time,
                     level,
                 )
             )
@@ -399,10 +448,14 @@ def _leaf_check(
     expected: float,
     said: Floats,
     horizons: Floats,
+    last_time: float,
     level: float,
 ) -> LeafCheck:
-    events = float(weight[target.event].sum())
-    lower, upper = (profile_limits if weighted else poisson_limits)(events, expected, level)
+    events = float(weight[target.event & ~_is_after(target, last_time)].sum())
+    ratio, lower, upper = np.nan, np.nan, np.nan
+    if expected > 0:
+        ratio = events / expected
+        lower, upper = (profile_limits if weighted else poisson_limits)(events, expected, level)
     observed: NDArray[Any] = np.array(
         [observed_survival(target, weight, float(horizon), level) for horizon in horizons]
     )
@@ -413,7 +466,7 @@ def _leaf_check(
         int(n_rows.sum()),
         int(n_rows[target.event].sum()),
         expected,
-        events / expected,
+        ratio,
         lower,
         upper,
         tuple(said.tolist()),
@@ -433,16 +486,34 @@ def _leaf_lines(found: Evaluation) -> list[str]:
         f"survival at {horizon}: predicted, observed",
     ]
     for leaf in found.leaves:
-        ratio = f"{leaf.ratio:.2f} ({leaf.lower:.2f} to {leaf.upper:.2f})"
-        observed = (
-            f"{leaf.observed[-1]:.2f} "
-            f"({leaf.observed_lower[-1]:.2f} to {leaf.observed_upper[-1]:.2f})"
-        )
+        ratio = _with_limits(leaf.ratio, leaf.lower, leaf.upper)
+        observed = _with_limits(leaf.observed[-1], leaf.observed_lower[-1], leaf.observed_upper[-1])
         lines.append(
             f"{leaf.leaf:4}  {leaf.n_rows:5}  {leaf.n_events:6}  {leaf.expected:8.1f}  "
-            f"{ratio:>19}  {leaf.predicted[-1]:.2f}, {observed}: {leaf.rule}"
+            f"{ratio:>19}  {figure(leaf.predicted[-1], 2)}, {observed}: {leaf.rule}"
         )
-    return lines
+    return [*lines, *_leaf_notes(found)]
+
+
+def _with_limits(value: float, lower: float, upper: float) -> str:
+    limits = limits_text(lower, upper, 2)
+    return figure(value, 2) if limits == "-" else f"{figure(value, 2)} ({limits})"
+
+
+def _leaf_notes(found: Evaluation) -> list[str]:
+    """Return what the table of the leaves leaves out, and why."""
+    notes = []
+    horizon, last = f"{found.horizons[-1]:g}", f"{found.last_time:g}"
+    if not all(isfinite(leaf.predicted[-1]) for leaf in found.leaves):
+        notes.append(f"- predicted: the training rows were followed to {last} only")
+    if not all(isfinite(leaf.observed[-1]) for leaf in found.leaves):
+        notes.append(f"- observed: no row of the leaf is at risk at {horizon}")
+    if found.n_events_after:
+        notes.append(
+            f"observed / expected: without {plural(found.n_events_after, 'event')} after {last}, "
+            "the last follow-up of the training rows"
+        )
+    return notes
 
 
 def _column_lines(columns: tuple[ColumnDrift, ...]) -> list[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.base import TreeEstimator
-from surtree.metrics._survival import Curve, evaluate, share_curves
+from surtree.metrics._survival import Curve, evaluate, last_time, share_curves
 from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.curves import leaf_curves
@@ -41,11 +41,19 @@ class Predictions:
         """The survival curve of each row."""
         return list(self.curves[self.of_row])
 
+    @property
+    def last_time(self) -> float:
+        """The last time at which all curves have a value: that of the training rows."""
+        return min(map(last_time, self.curves))
+
     def at(self, time: float) -> Floats:
-        """Return the predicted survival of each row at a time."""
+        """Return the predicted survival of each row at a time, NaN after the last follow-up."""
         asked = np.array([time])
         # A single time may give an array or, as scikit-survival does it, a number.
-        values = [float(np.ravel(evaluate(curve, asked))[0]) for curve in self.curves]
+        values = [
+            float(np.ravel(evaluate(curve, asked))[0]) if time <= last_time(curve) else np.nan
+            for curve in self.curves
+        ]
         return np.array(values)[self.of_row]
 
     def take(self, rows: NDArray[np.intp]) -> Predictions:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from surtree._types import Floats
 from surtree.data.target import Target
 from surtree.metrics import (
-    calibration_slope,
     concordance_index_censored,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
+from surtree.metrics._calibration_slope import slope_or_reason
 from surtree.survival.observed import observed_survival
 from surtree.validation.models import Predictions
 
@@ -48,17 +49,25 @@ def names_and_words(horizons: Floats, time_unit: str | None = None) -> list[tupl
     ]
 
 
-def measure(
+class Score(NamedTuple):
+    """The value of a measure; where it is NaN, the reason."""
+
+    value: float
+    reason: str
+
+
+def scores(
     predicted: Predictions,
     target: Target,
     weight: Floats | None,
     horizons: Floats,
     interval: tuple[float, float],
-) -> Floats:
+) -> list[Score]:
     """Return each of the `MEASURES`, then predicted less observed survival at each horizon.
 
     A measure that has no value for such rows is NaN: those that weigh rows by the censoring
-    distribution have none where rows have weights or entry times.
+    distribution have none where rows have weights or entry times, and nothing is known after the
+    last follow-up of the rows that a model was fitted on.
 
     Parameters
     ----------
@@ -71,39 +80,61 @@ def measure(
     interval : tuple of two floats
         Over which the Brier score is integrated.
     """
-    plain = weight is None and target.entry is None
-    at_horizons = [predicted.at(float(horizon)) for horizon in horizons]
-    return np.array(
-        [
-            _or_nan(
-                lambda: (
-                    concordance_index_censored(
-                        target.event, target.time, predicted.risk, sample_weight=weight
-                    ).cindex
-                ),
-                target.entry is None,
+    beyond = _after_training(interval[1], predicted.last_time, "its interval ends at {:g},")
+    late = "" if target.entry is None else "it is not defined for rows with entry times"
+    uneven = late or ("" if weight is None else "it is not defined for rows with weights")
+    return [
+        _score(
+            lambda: (
+                concordance_index_censored(
+                    target.event, target.time, predicted.risk, sample_weight=weight
+                ).cindex
             ),
-            _or_nan(lambda: concordance_index_ipcw(target, target, predicted.risk).cindex, plain),
-            _or_nan(
-                lambda: normalized_integrated_brier_score(
-                    target, target, predicted.survival, interval=interval
-                ),
-                plain,
+            late,
+        ),
+        _score(lambda: concordance_index_ipcw(target, target, predicted.risk).cindex, uneven),
+        _score(
+            lambda: normalized_integrated_brier_score(
+                target, target, predicted.survival, interval=interval
             ),
-            _or_nan(lambda: calibration_slope(target, at_horizons[-1], sample_weight=weight), True),
-            *(
-                np.average(survival, weights=weight)
-                - observed_survival(target, weight, float(horizon)).survival
-                for survival, horizon in zip(at_horizons, horizons, strict=True)
-            ),
-        ]
-    )
+            uneven or beyond,
+        ),
+        _slope(predicted, target, weight, float(horizons[-1])),
+        *(_difference(predicted, target, weight, float(horizon)) for horizon in horizons),
+    ]
 
 
-def _or_nan(score: Callable[[], float], is_defined: bool) -> float:
-    if not is_defined:
-        return float("nan")
+def _after_training(time: float, last_time: float, what: str = "{:g} is") -> str:
+    """Return why a model says nothing of a time; an empty text where it does."""
+    if time <= last_time:
+        return ""
+    return f"{what.format(time)} after the last follow-up of the training rows, {last_time:g}"
+
+
+def _score(value: Callable[[], float], reason: str) -> Score:
+    if reason:
+        return Score(np.nan, reason)
     try:
-        return float(score())
-    except ValueError:  # such as no comparable pair
-        return float("nan")
+        return Score(float(value()), "")
+    except ValueError as error:  # such as no comparable pair
+        return Score(np.nan, str(error).rstrip("."))
+
+
+def _slope(predicted: Predictions, target: Target, weight: Floats | None, horizon: float) -> Score:
+    reason = _after_training(horizon, predicted.last_time)
+    if reason:
+        return Score(np.nan, reason)
+    return Score(*slope_or_reason(target, predicted.at(horizon), weight))
+
+
+def _difference(
+    predicted: Predictions, target: Target, weight: Floats | None, horizon: float
+) -> Score:
+    """Return the mean predicted survival at a horizon less the observed one."""
+    reason = _after_training(horizon, predicted.last_time)
+    if reason:
+        return Score(np.nan, reason)
+    observed = observed_survival(target, weight, horizon).survival
+    if np.isnan(observed):
+        return Score(np.nan, f"nobody is at risk at {horizon:g}")
+    return Score(float(np.average(predicted.at(horizon), weights=weight)) - observed, "")

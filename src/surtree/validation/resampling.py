@@ -28,9 +28,9 @@ from surtree.parameters import (
 from surtree.scores.validation import Measure, Method, Repetitions, Validation
 from surtree.status import warn_of_limit
 from surtree.survival.confidence import LEVEL, require_level
-from surtree.validation.corrections import corrected_values, mean_of_known, quantile_of_known
+from surtree.validation.corrections import corrected_values, intervals_of_known, mean_of_known
 from surtree.validation.models import FittedTree, Predictions, reduced
-from surtree.validation.performance import names_and_words
+from surtree.validation.performance import Score, names_and_words
 from surtree.validation.rows import (
     Positions,
     Rows,
@@ -100,7 +100,7 @@ def validate(
     progress: Callable[[FoldProgress], object] | None = None,
     verbose: int = 0,
 ) -> Validation:
-    """Say what to expect of a way of building models on rows to come.
+    """Say what to expect of a way of building models in new data.
 
     The estimator is cloned and fitted on each sample, so that everything it does, thresholds,
     tuning and shrinkage included, is repeated.
@@ -115,7 +115,8 @@ def validate(
         As in `SurTree.fit`. An estimator that takes weights gets a sample as weights, so that
         copies of a row are never on both sides of a fold when it tunes.
     n_bootstraps : int, default=200
-        The number of bootstrap samples, or of repetitions of folds.
+        The number of bootstrap samples, or of repetitions of folds. Fewer than 20 samples give no
+        intervals.
     method : {"632+", "optimism", "folds"}, default="632+"
         - "632+" weighs the apparent value and that of rows outside the samples, the more of the
           latter the more a model overfits (Efron and Tibshirani).
@@ -132,7 +133,8 @@ def validate(
         Whose row it is, as in `SurTree.fit`. Predictions are judged row by row, each by its own
         covariates: measures that rank persons are not numbers.
     horizons : array of float, optional
-        Times for calibration; by default the median time of the events.
+        Times for calibration; by default the median time of the events. After the last
+        follow-up, with a `BeyondFollowUpWarning`, what is asked about them is not a number.
     level : float, default=0.95
         The level of intervals.
     random_state : int, default=0
@@ -184,6 +186,7 @@ def validate(
     rows = read_judged_rows(given, horizons)
     model = quiet(model)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
+    rows.warn_of_horizons(predicted.last_time)
     warn_of_limit(getattr(fitted, "status_", "optimal"))
     is_tree = isinstance(fitted, TreeEstimator)
     task = _Task(
@@ -221,9 +224,7 @@ def validate(
     trees = [one.tree for one in repetitions.models if isinstance(one, FittedTree)]
     return Validation(
         method=method,
-        measures=_measures(
-            method, rows, rows.measure(predicted, np.arange(rows.n)), repetitions, level
-        ),
+        measures=_measures(method, rows, rows.scores(predicted), repetitions, level),
         horizons=tuple(rows.horizons.tolist()),
         level=float(level),
         n_asked=int(n_bootstraps),
@@ -242,7 +243,9 @@ def validate(
         )
         if is_tree
         else (),
-        instability=float(np.nanmean(np.abs(repetitions.predicted - repetitions.whole))),
+        instability=float(
+            mean_of_known(np.abs(repetitions.predicted - repetitions.whole).reshape(-1, 1))[0]
+        ),
         repetitions=repetitions,
     )
 
@@ -262,7 +265,7 @@ def _bootstrap(task: _Task, seed: np.random.SeedSequence) -> _Repetition:
     fitted, predicted = fit_on(task.model, rows, sample)
     unseen = np.bincount(sample, minlength=rows.n) == 0
     outside = np.flatnonzero(unseen)
-    everyone = rows.measure(predicted, np.arange(rows.n))
+    everyone = rows.measure(predicted)
     return _Repetition(
         resampled=rows.measure(predicted, sample)[np.newaxis],
         original=everyone[np.newaxis],
@@ -293,7 +296,7 @@ def _folds(task: _Task, seed: np.random.SeedSequence, *, n_folds: int, n_draws: 
     return _Repetition(
         resampled=np.stack(draws),
         original=np.empty((0, len(draws[0]))),
-        held_out=rows.measure(pooled, np.arange(rows.n)),
+        held_out=rows.measure(pooled),
         predicted=pooled.take(task.shown).at(task.horizon()),
         unseen=np.ones(task.shown.size, dtype=bool),
         agreement=np.mean([task.agreement(predicted) for _, predicted in parts], axis=0),
@@ -351,18 +354,29 @@ def _numbered(
 
 
 def _measures(
-    method: Method, rows: Rows, apparent: Floats, found: Repetitions, level: float
+    method: Method, rows: Rows, scores: list[Score], found: Repetitions, level: float
 ) -> tuple[Measure, ...]:
+    apparent = np.array([score.value for score in scores])
     corrected = corrected_values(method, apparent, found)
     # The distribution of the apparent value over samples, moved to the corrected one. It is moved
     # by its mean, not by the apparent value: models overfit samples, with their copies, even more.
     centred = found.resampled - mean_of_known(found.resampled) + corrected
-    tails = (1 - level) / 2, (1 + level) / 2
-    lower, upper = (quantile_of_known(centred, share) for share in tails)
     return tuple(
-        Measure(name, words, *map(float, values))
-        for (name, words), *values in zip(
-            names_and_words(rows.horizons), apparent, corrected, lower, upper, strict=True
+        Measure(
+            name,
+            words,
+            score.value,
+            float(value),
+            interval.lower,
+            interval.upper,
+            score.reason or ("no sample has a value" if np.isnan(value) else interval.reason),
+        )
+        for (name, words), score, value, interval in zip(
+            names_and_words(rows.horizons),
+            scores,
+            corrected,
+            intervals_of_known(centred, level),
+            strict=True,
         )
     )
 
@@ -371,8 +385,9 @@ def _honest_curves(
     rows: Rows, found: Repetitions, level: float
 ) -> tuple[Calibration | None, DecisionCurve | None]:
     """Return calibration and net benefit of predictions by models that had not seen the rows."""
-    place = np.nonzero(found.unseen)
-    seen_by = np.maximum(found.unseen.sum(axis=0), 1)
+    known = found.unseen & np.isfinite(found.predicted)
+    place = np.nonzero(known)
+    seen_by = np.maximum(known.sum(axis=0), 1)
     positions = found.rows[place[1]]
     # Each row counts once, however many models had not seen it.
     weight = 1.0 / seen_by[place[1]]

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
+from surtree._stack import user_level
 from surtree._types import Floats
 from surtree.competing_risks.prediction import refuse_causes
 from surtree.data.named import RowInputs
@@ -21,8 +22,9 @@ from surtree.data.target import Target, require_events
 from surtree.data.target_columns import as_rows
 from surtree.metrics._input import read_times
 from surtree.model_selection.cv import SurTreeCV
+from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.validation.models import Predictions, predict
-from surtree.validation.performance import brier_interval, measure
+from surtree.validation.performance import Score, brier_interval, scores
 
 Positions = NDArray[np.intp]
 
@@ -65,16 +67,41 @@ class Rows:
             return None
         return self.weight
 
-    def measure(self, predicted: Predictions, positions: Positions) -> Floats:
-        """Return how well what a model says of all rows agrees with some of them."""
+    def scores(self, predicted: Predictions, positions: Positions | None = None) -> list[Score]:
+        """Return how well what a model says of all rows agrees with some of them, or with all."""
+        if positions is None:
+            positions = np.arange(self.n)
         weight = self.uneven_weight
-        return measure(
+        return scores(
             predicted.take(positions),
             self.target.take(positions),
             None if weight is None else weight[positions],
             self.horizons,
             self.interval,
         )
+
+    def measure(self, predicted: Predictions, positions: Positions | None = None) -> Floats:
+        """Return the values of `scores`."""
+        return np.array([score.value for score in self.scores(predicted, positions)])
+
+    def warn_of_horizons(self, last_time: float) -> None:
+        """Warn of horizons after the last follow-up of these rows, or of the training rows."""
+        for end, whose in (
+            (last_time, "the training rows"),
+            (float(self.target.time.max()), "these rows"),
+        ):
+            beyond = self.horizons[self.horizons > end]
+            if beyond.size:
+                warnings.warn(
+                    f"The {'horizon' if beyond.size == 1 else 'horizons'} "
+                    f"{', '.join(f'{horizon:g}' for horizon in beyond)} "
+                    f"{'is' if beyond.size == 1 else 'are'} after the last follow-up of {whose}, "
+                    f"{end:g}: nobody was observed then, so survival and calibration are not "
+                    "numbers (nan). Choose earlier horizons.",
+                    BeyondFollowUpWarning,
+                    stacklevel=user_level(),
+                )
+                return
 
 
 def require_fit_parameters(model: Any, given: RowInputs) -> None:

@@ -1,4 +1,4 @@
-"""Stability: which questions and leaves come back in the trees of samples."""
+"""Stability: which questions and leaves the trees of samples reproduce."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
-from surtree.scores.validation import ColumnUse, LeafStability
+from surtree.scores.validation import FEWEST_SAMPLES, ColumnUse, LeafStability
 from surtree.tree.tree import Tree
 
 
@@ -88,7 +88,11 @@ def leaf_stabilities(
     level : float
         The level of limits.
     """
-    limits = np.nanquantile(predicted, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    limits = np.full((2, of_row.size), np.nan)
+    enough = np.isfinite(predicted).sum(axis=0) >= FEWEST_SAMPLES
+    if enough.any():
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        limits[:, enough] = np.nanquantile(predicted[:, enough], tails, axis=0)
     found = []
     for place, leaf in enumerate(tree.leaves.tolist()):
         rows = of_row == place

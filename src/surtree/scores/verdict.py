@@ -1,0 +1,101 @@
+"""Whether a tree predicts new rows better than no tree, in words: of the page and the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+from surtree.scores.held_out import HeldOutScores
+from surtree.scores.validation import Measure, Validation
+
+# What readers call the measures that decide.
+MEASURE_NAMES = {
+    "concordance": "concordance (Harrell's C)",
+    "calibration_slope": "calibration slope",
+}
+
+
+@dataclass(frozen=True)
+class PredictionVerdict:
+    """A heading and its reason; ``is_good`` is whether the tree predicts better than none."""
+
+    heading: str
+    text: str = ""
+    is_good: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.heading}. {self.text}".strip()
+
+
+def prediction_verdict(
+    validation: Validation | None, held_out: HeldOutScores | None, n_splits: int
+) -> PredictionVerdict:
+    """Return what is known of how well a tree predicts new rows.
+
+    Parameters
+    ----------
+    validation : Validation, optional
+        What resampling says; it goes before cross-validation.
+    held_out : HeldOutScores, optional
+        What cross-validation says.
+    n_splits : int
+        The number of splits of the tree.
+    """
+    if validation is not None:
+        return _resampled(validation)
+    if held_out is not None:
+        return _held_out(held_out, n_splits)
+    return PredictionVerdict("Not validated: nothing is known about new rows")
+
+
+def _resampled(found: Validation) -> PredictionVerdict:
+    measure, chance = _decisive(found)
+    what = f"The interval of its {MEASURE_NAMES[measure.name]}"
+    if not isfinite(measure.lower):
+        why = measure.reason or "it was not estimated"
+        return PredictionVerdict(
+            "Not known to be better than no tree",
+            f"Its {MEASURE_NAMES[measure.name]} has no interval: {why}.",
+        )
+    if not measure.lower > chance:
+        return PredictionVerdict(
+            "Not clearly better than chance",
+            f"{what} is not above {chance:g}. The groups may be chance.",
+        )
+    if found["brier"].corrected <= 0:  # not where it is not known
+        return PredictionVerdict(
+            "Not better than no tree",
+            f"{what} is above {chance:g}, but on new rows its survival curves are no better than "
+            "one curve for all.",
+        )
+    return PredictionVerdict(
+        "Predicts new rows better than no tree", f"{what} is above {chance:g}.", is_good=True
+    )
+
+
+def _decisive(found: Validation) -> tuple[Measure, float]:
+    """Return what says whether models tell rows apart, and its value for those that do not."""
+    if isfinite(found["concordance"].corrected):
+        return found["concordance"], 0.5
+    return found["calibration_slope"], 0.0  # of rows with entry times
+
+
+def _held_out(scores: HeldOutScores, n_splits: int) -> PredictionVerdict:
+    if n_splits == 0:
+        return PredictionVerdict(
+            "No tree was better than none",
+            "Trees of every size were tried on held-out rows, and a single group did best: these "
+            "columns do not tell who has the event sooner.",
+        )
+    if scores.beats_no_tree:
+        return PredictionVerdict(
+            "Predicts new rows better than no tree",
+            "On rows that were held out, its loss is smaller than that of a single group by more "
+            "than one standard error.",
+            is_good=True,
+        )
+    return PredictionVerdict(
+        "Not clearly better than no tree",
+        "On rows that were held out, its loss is not smaller than that of a single group by more "
+        "than one standard error. The groups may be chance.",
+    )

@@ -1,0 +1,178 @@
+"""Figures that rows cannot give are not numbers, and what is printed says why."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from surtree import BeyondFollowUpWarning, SurTree, SurTreeCV, evaluate, validate
+from surtree.datasets import load_gbsg2
+from surtree.metrics import calibration, calibration_slope, decision_curve
+from surtree.scores import HeldOutScores
+
+X, Y = load_gbsg2()  # followed to 2659 days
+LATER = (np.arange(100) % 2 == 0, np.linspace(5000, 9000, 100))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return SurTree(max_depth=2).fit(X, Y)
+
+
+def test_rows_after_the_follow_up_of_the_model_have_no_predicted_survival(model):
+    with pytest.warns(
+        BeyondFollowUpWarning, match="horizon 7000 is after the last .* 2659: nobody"
+    ):
+        found = evaluate(model, X.head(100), LATER, horizons=[7000])
+    for name in ("brier", "calibration_slope", "calibration_at_7000"):
+        assert np.isnan([found[name].value, found[name].lower, found[name].upper]).all()
+        assert "after the last follow-up of the training rows, 2659" in found[name].reason
+    assert (found.calibration, found.decision) == (None, None)
+    for leaf in found.leaves:
+        assert np.isnan(leaf.predicted).all()
+        assert leaf.ratio == 0  # all events are later than what the leaf can expect
+    assert found.n_events_after == found.n_events == 50
+    text = str(found)
+    assert "nan" not in text
+    assert (
+        "calibration slope, predicted - observed survival at 7000: not estimable: 7000 is after "
+        "the last follow-up of the training rows, 2659"
+    ) in text
+    assert "observed / expected: without 50 events after 2659" in text
+
+
+def test_a_horizon_that_the_rows_do_not_reach_is_not_estimable(model):
+    short = Y["time"] < 1500
+    with pytest.warns(BeyondFollowUpWarning, match="after the last follow-up of these rows, 1499"):
+        found = evaluate(model, X[short], Y[short], horizons=[1000, 2000])
+    assert np.isfinite(found["calibration_at_1000"].value)
+    assert found["calibration_at_2000"].reason == "nobody is at risk at 2000"
+    assert "- observed: no row of the leaf is at risk at 2000" in str(found)
+    assert "nan" not in str(found)
+
+
+def test_rows_that_enter_after_the_end_of_the_model_expect_nothing(model):
+    with pytest.warns(BeyondFollowUpWarning):
+        found = evaluate(model, X.head(100), LATER, entry=np.full(100, 4000.0), horizons=[3000])
+    assert all(np.isnan(leaf.ratio) for leaf in found.leaves)
+    # Before the first of them enters, nobody is at risk: survival is unknown, and not one.
+    assert np.isnan([leaf.observed for leaf in found.leaves]).all()
+    assert "nan" not in str(found)
+
+
+def test_a_validation_beyond_the_follow_up_says_so():
+    with pytest.warns(BeyondFollowUpWarning, match="horizon 5000 is after") as caught:
+        found = validate(SurTree(max_depth=1), X, Y, n_bootstraps=20, horizons=[1000, 5000])
+    assert [warning.filename for warning in caught] == [__file__]
+    assert np.isfinite(found["calibration_at_1000"].corrected)
+    assert np.isnan(found["calibration_at_5000"].corrected)
+    assert np.isnan(found["calibration_slope"].corrected)
+    assert (found.calibration, found.decision) == (None, None)
+    assert np.isnan(found.instability)
+    assert "-: 5000 is after the last follow-up" in str(found)
+    assert "nan" not in str(found)
+
+
+def test_a_known_horizon_needs_no_warning(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert all(one.reason == "" for one in evaluate(model, X, Y, horizons=[2000]).measures)
+
+
+@pytest.mark.parametrize("metric", [calibration, decision_curve])
+def test_a_metric_refuses_a_horizon_that_nobody_was_followed_to(model, metric):
+    curves = model.predict_survival_function(X.head(100))
+    with pytest.raises(
+        ValueError, match="7000 is past 2659, the last follow-up that the predicted"
+    ):
+        metric(LATER, curves, 7000)
+    with pytest.raises(ValueError, match="horizon 9500 is past the last time, 9000"):
+        metric(LATER, np.full(100, 0.5), 9500)
+
+
+# The slope
+
+
+@pytest.mark.parametrize("distance", [1e-3, 0.1, 0.8])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_slope_of_two_rows_is_not_the_end_of_a_search(distance, reverse):
+    survival = np.array([0.1, 0.1 + distance])
+    times = np.array([2.0, 1.0]) if reverse else np.array([1.0, 2.0])
+    assert np.isnan(calibration_slope((np.array([True, True]), times), survival))
+
+
+def test_a_steep_slope_of_close_predictions_is_found():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=500)
+    y = np.full(500, True), rng.exponential(np.exp(-x))
+    assert calibration_slope(y, np.exp(-np.exp(x / 1000))) == pytest.approx(
+        1000 * calibration_slope(y, np.exp(-np.exp(x))), rel=0.01
+    )
+
+
+def test_an_evaluation_of_two_rows_says_what_it_cannot_estimate(model):
+    found = evaluate(model, X.head(2), Y[:2])
+    assert np.isnan(found["calibration_slope"].value)
+    text = str(found)
+    assert "calibration slope: not estimable: the events come in the very order of the" in text
+    assert "Harrell's C, Uno's C, Brier score saved: no interval: the samples do not differ" in text
+    assert "-50" not in text
+    assert "nan" not in text
+
+
+# Intervals
+
+
+def test_one_sample_gives_no_interval():
+    found = validate(SurTree(max_depth=1), X, Y, n_bootstraps=1)
+    one = found["concordance"]
+    assert np.isnan([one.lower, one.upper]).all()
+    text = str(found)
+    assert text.startswith("1 bootstrap sample, .632+ rule ")
+    assert "no interval: 20 samples must have a value, and 1 has" in text
+    assert "-: fewer than 20 samples have a value" in text
+    with pytest.raises(
+        ValueError, match="needs the models of 20 samples, and there is 1: validate"
+    ):
+        found.survival_interval(X.head(1), [500])
+
+
+def test_twenty_samples_give_an_interval_and_nineteen_do_not(model):
+    assert np.isnan(evaluate(model, X, Y, n_bootstraps=19)["concordance"].lower)
+    one = evaluate(model, X, Y, n_bootstraps=20)["concordance"]
+    assert one.lower < one.value < one.upper
+
+
+def test_draws_of_folds_give_an_interval_of_one_repetition():
+    found = validate(SurTree(max_depth=1), X, Y, n_bootstraps=1, method="folds")
+    assert str(found).startswith("1 repetition of folds ")
+    assert found["concordance"].lower < found["concordance"].upper
+
+
+def test_a_saved_validation_keeps_its_reasons(model, tmp_path):
+    fitted = SurTree(max_depth=1).fit(X, Y)
+    fitted.validation_ = validate(fitted, X, Y, n_bootstraps=2)
+    fitted.save(tmp_path / "model.json")
+    loaded = SurTree.load(tmp_path / "model.json").validation_
+    assert str(loaded) == str(fitted.validation_)
+    assert "20 samples must have a value" in loaded["brier"].reason
+
+
+# Rows with entry times
+
+
+def test_start_stop_rows_are_told_why_there_is_no_concordance():
+    entry = Y["time"] / 3
+    found = validate(SurTree(max_depth=1), X, Y, entry=entry, n_bootstraps=2)
+    assert "not defined for rows with entry times" in str(found)
+    assert "nan" not in str(found)
+    scores = SurTreeCV(max_depth=1, cv=3).fit(X, Y, entry=entry).held_out_
+    assert isinstance(scores, HeldOutScores)
+    assert "concordance (Harrell's C)       -           -" in str(scores)
+    assert "-: not estimable, with entry times or without comparable rows" in str(scores)
+    assert "nan" not in str(scores)
+
+
+def test_no_rows_are_named_as_such(model):
+    with pytest.raises(ValueError, match="There are no rows: at least one row with an event"):
+        evaluate(model, X.head(0), Y[:0])
