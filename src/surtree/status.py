@@ -9,8 +9,10 @@ from typing import Literal, get_args
 
 from sklearn.exceptions import ConvergenceWarning
 
-Status = Literal["optimal", "time_limit", "interrupted", "edited"]
+Status = Literal["optimal", "rounded", "time_limit", "interrupted", "edited"]
 STATUSES: tuple[Status, ...] = get_args(Status)
+# A gap by rounding of less is not worth a warning.
+SMALL_GAP = 1e-6
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ WORDS: dict[Status, Words] = {
         "optimal: no tree within these limits has a smaller loss",
         "every tree was considered",
     ),
+    "rounded": Words(
+        "rounded",
+        "rounded: weights are so uneven that a tree within the gap may be better",
+        "weights are so uneven that rounding hides which tree is the best",
+    ),
     "time_limit": Words(
         "time limit",
         "time limit: the best tree so far, with a proven bound",
@@ -60,16 +67,20 @@ WORDS: dict[Status, Words] = {
 def first_unproven(statuses: Iterable[Status]) -> Status:
     """Return how the first search ended that was not completed, "optimal" where all were.
 
+    Where all were completed, but some of them were rounded, it is "rounded".
+
     Parameters
     ----------
     statuses : iterable of Status
         How several searches ended.
     """
-    return next((status for status in statuses if status != "optimal"), "optimal")
+    known = list(statuses)
+    unfinished = (status for status in known if status not in ("optimal", "rounded"))
+    return next(unfinished, "rounded" if "rounded" in known else "optimal")
 
 
 def warn_of_limit(status: Status, *, stacklevel: int) -> None:
-    """Warn once if a time limit ended one of several searches.
+    """Warn once if one of several searches has not proven its tree: out of time, or rounded.
 
     Parameters
     ----------
@@ -85,3 +96,23 @@ def warn_of_limit(status: Status, *, stacklevel: int) -> None:
             ConvergenceWarning,
             stacklevel=stacklevel + 1,
         )
+    elif status == "rounded":
+        warn_of_rounding("At least one tree is not proven", stacklevel=stacklevel + 1)
+
+
+def warn_of_rounding(proven: str, *, stacklevel: int) -> None:
+    """Warn that weights are uneven, and what to do.
+
+    Parameters
+    ----------
+    proven : str
+        What is proven nevertheless, or what is not.
+    stacklevel : int
+        Whose line the warning names, counted from the caller.
+    """
+    warnings.warn(
+        f"{proven}: {WORDS['rounded'].clause}. Bring the values of sample_weight closer together, "
+        "or give rows that hardly count a weight of zero.",
+        ConvergenceWarning,
+        stacklevel=stacklevel + 1,
+    )

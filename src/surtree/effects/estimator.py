@@ -33,6 +33,7 @@ from surtree.fitting.training import TrainingData, leave_out_censored_at_zero, t
 from surtree.parameters import LeafCurveKind, read_time_limit, require_whole
 from surtree.solver.problem import ProgressHook
 from surtree.solver.search import SearchSettings
+from surtree.status import SMALL_GAP, warn_of_rounding
 from surtree.survival.confidence import LEVEL
 from surtree.survival.objective import Objective
 from surtree.survival.step_function import StepFunction
@@ -206,6 +207,8 @@ class EffectTree(SurTree):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        elif self.status_ == "rounded" and self.gap_ > SMALL_GAP:
+            warn_of_rounding(f"The tree is proven up to a gap of {self.gap_:.2g}", stacklevel=2)
         return self
 
     @property
