@@ -14,7 +14,6 @@ import pandas as pd
 from fuzz.family import Wrong
 from fuzz.tables import CUTS, counted
 from surtree import SurTree, Tree
-from surtree.fitting.size_path import UNEVEN_TOLERANCE
 from surtree.solver import reference
 from surtree.solver.problem import Limits
 from surtree.survival.objective import EVEN_WEIGHTS
@@ -133,7 +132,7 @@ def check_path(model: SurTree, case: Case, holds: np.ndarray) -> None:
     require(len(losses) == len(expected), len(losses), "sizes, expected", len(expected))
     require(
         bool((losses >= expected - slack).all())
-        and bool((losses <= expected + slack + _unproven(case)).all()),
+        and bool((losses <= expected + slack + (losses - bounds)).all()),
         f"losses {losses.tolist()}, expected {expected.tolist()}",
     )
     require(
@@ -143,26 +142,17 @@ def check_path(model: SurTree, case: Case, holds: np.ndarray) -> None:
     check_proven(model, case)
 
 
-def _unproven(case: Case) -> float:
-    """Return by how much the loss of an optimal tree may be above its bound.
+def check_proven(model: SurTree, case: Case) -> None:
+    """Compare a model of a search to the end with its own claims.
 
-    Nothing, unless weights are so uneven that rounding hides which tree is the best.
+    All is proven, unless weights are so uneven that rounding hides which tree is the best.
     """
     weight = weights_of(counted(case))
-    if weight.max() <= EVEN_WEIGHTS * weight.min():
-        return 0.0
-    return UNEVEN_TOLERANCE * float(weight @ counted(case).y["event"])
-
-
-def check_proven(model: SurTree, case: Case) -> None:
-    """Compare a model that claims to be optimal with its own claims."""
-    require(model.status_ == "optimal", "status", model.status_)
-    unproven = _unproven(case)
-    require(
-        all(0 <= size.loss - size.lower_bound <= unproven for size in model.path_),
-        f"bounds of {model.path_}, at most {unproven} apart",
-    )
-    require((model.gap_ == 0) or unproven > 0, "gap", model.gap_)
+    is_even = bool(weight.max() <= EVEN_WEIGHTS * weight.min())
+    require(model.status_ in ("optimal", "optimal" if is_even else "rounded"), model.status_)
+    apart = [size.loss - size.lower_bound for size in model.path_]
+    require(min(apart) >= 0 and not (is_even and any(apart)), f"bounds of {model.path_}")
+    require((model.gap_ == 0) == (model.status_ == "optimal"), "gap", model.gap_)
     check_choice(model)
 
 

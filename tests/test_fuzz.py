@@ -69,3 +69,19 @@ def test_only_what_a_family_expects_is_a_refusal(message, verdict):
         raise ValueError(message)
 
     assert run_case(Family(refuses, refusals=("weight",)), 0, 0).verdict == verdict
+
+
+def test_a_certificate_that_is_too_good_is_found(monkeypatch):
+    def trusting(problem, solution):
+        """Take what the core claims for the truth, as if nothing were rounded."""
+        return replace(solution, status="optimal", gain_bounds=solution.gains)
+
+    (uneven,) = (family for family in FAMILIES if family.name == "uneven")
+    cases = range(20)
+    assert {run_case(uneven, 3, number).verdict for number in cases} <= {"compared", "refused"}
+    monkeypatch.setattr("surtree.solver.core.can_be_wide", lambda sums: False)
+    monkeypatch.setattr("surtree.solver.search.certify", trusting)
+    found = [run_case(uneven, 3, number) for number in cases]
+    assert "wrong" in {outcome.verdict for outcome in found}
+    texts = " ".join(outcome.text for outcome in found)
+    assert "is called optimal; the optimum is" in texts or "The solver reports a loss" in texts

@@ -36,6 +36,26 @@ def test_the_same_cuts_make_the_same_tree(case: Case, depth):
     assert rows.sums.constant - gain_of(problem, found) == pytest.approx(model.loss_, abs=1e-9)
 
 
+@pytest.mark.parametrize("gone", list("abcd"))
+def test_a_question_that_is_asked_the_other_way_round_keeps_what_is_below_each_answer(gone):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"group": rng.choice(list("abcd"), 300), "x": rng.normal(size=300)})
+    risk = np.where(X["group"].isin(["a", "b"]), np.where(X["x"] > 0, 20.0, 2.0), 0.1)
+    y = np.empty(300, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = True, rng.exponential(1 / risk)
+    tree = SurTree(max_depth=2, max_splits=2).fit(X, y).tree_
+    assert sorted(cut.name for cut in tree.cuts) == ["group", "x"]
+    # Of two groups against one, the one is asked for.
+    here = (X["group"] != gone).to_numpy()
+    rows = read_training_data(SurTree(), X[here], y[here])
+    problem = make_problem(Encoder(None, min_support=0.0, category_cuts="subsets"), rows)
+    _, label = np.unique(tree.apply(X[here]), return_inverse=True)
+    found = nearest_topology(tree, problem)
+    assert (found.cut >= 0).sum() == 2
+    loss = rows.sums.constant - gain_of(problem, found)
+    assert loss == pytest.approx(rows.sums.partition_loss(label), rel=1e-9)
+
+
 def test_an_early_end_has_at_least_the_tree_of_the_model():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(400, 60))).add_prefix("c")

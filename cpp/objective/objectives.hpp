@@ -26,6 +26,7 @@
 #include "objective/channels.hpp"
 #include "objective/contrast.hpp"
 #include "objective/relative_risk.hpp"
+#include "objective/wide_relative_risk.hpp"
 #ifdef SURTREE_TEST_OBJECTIVE
 #include SURTREE_TEST_OBJECTIVE
 #endif
@@ -45,6 +46,7 @@ void for_each_objective(const Visit& visit) {
     visit(Type<TwoContrasts>{});
     visit(Type<FourChannels>{});
     visit(Type<FourContrasts>{});
+    visit(Type<WideRelativeRisk>{});
 #endif
 #ifdef SURTREE_TEST_OBJECTIVE
     visit(Type<TestObjective>{});

@@ -47,6 +47,12 @@ struct RelativeRisk {
     // polynomials of degree seven in s^2, this one is the closest to 2 atanh(s) / s there: within 6e-17.
     // One division, no branch, no table; E = 0 gives 0.
     static Vector gain(Vector events, Vector hazard) {
+        return gain(events, hazard, [](Vector e, Vector h, Vector /*k*/) { return e - h; });
+    }
+
+    // The same, where E - h is known better than E and h are.
+    template <class Difference>
+    static Vector gain(Vector events, Vector hazard, const Difference& difference) {
         constexpr long long exponent_one = 1LL << 52;
         const Vector one = broadcast(1.0);
         const Vector e = larger(events, one);
@@ -65,7 +71,7 @@ struct RelativeRisk {
         const Bits k_bits = bits_as<Bits>(k_biased) - bias;
 #endif
         const Vector h = bits_as<Vector>(h_bits + (k_bits << 52));
-        const Vector s = quotient(e - h, e + h);
+        const Vector s = quotient(difference(e, h, k), e + h);
         const Vector z = s * s;
         Vector series = broadcast(0x1.3b2d78facd61ep-3);
         series = series * z + 0x1.38422f7f70c98p-3;

@@ -10,6 +10,7 @@ from fuzz.families.optimum import neighbours, plain, weights
 from fuzz.families.parts import parts
 from fuzz.families.selection import folds, zero_times
 from fuzz.families.streams import changing, streams
+from fuzz.families.uneven import uneven
 from fuzz.families.wide import screening
 from fuzz.families.words import names, unseen
 from fuzz.family import Family
@@ -21,6 +22,7 @@ FAMILIES = (
     Family(plain, share=3),
     Family(neighbours, share=2),
     Family(weights, refusals=("weight",), share=2),
+    Family(uneven, refusals=("sample_weight goes from", "shrinkage="), share=2),
     Family(bisection),
     Family(first_look),
     Family(screening, refusals=("weight",)),

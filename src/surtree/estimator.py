@@ -24,7 +24,7 @@ from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.files.model import damaged, plain_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.size_path import SPLIT_TOLERANCE, SizePath, find_path
+from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import read_training_data
 from surtree.fitting.warm_start import nearest_topology
 from surtree.parameters import (
@@ -44,7 +44,7 @@ from surtree.solver.clock import Clock
 from surtree.solver.core import n_threads
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.solver.search import SearchSettings
-from surtree.status import Status
+from surtree.status import SMALL_GAP, Status, warn_of_rounding
 from surtree.streaming.engines import source_of
 from surtree.streaming.fit import read_problem
 from surtree.streaming.reader import Reader
@@ -142,10 +142,12 @@ class SurTree(TreeEstimator):
     unpenalised_loss_ : float
         The loss of the same tree without that penalty; ``loss_`` where there is no shrinkage.
     status_ : Status
-        How the search ended: "optimal", "time_limit" or "interrupted". A search that
+        How the search ended: "optimal", "rounded", "time_limit" or "interrupted". A search that
         is out of time, but has proven its tree, is "optimal" too; of other sizes the bounds in
-        ``path_`` say what is proven. A model loaded from a file that was edited by hand has the
-        status "edited": nothing is proven, the lower bounds are zero and the gap is one.
+        ``path_`` say what is proven. "rounded" is a search to the end where weights are so uneven
+        that rounding leaves a gap of more than 1e-9. A model loaded from a file that was edited by
+        hand has the status "edited": nothing is proven, the lower bounds are zero and the gap is
+        one.
     proven_depth_ : int
         The largest depth, up to ``max_depth``, whose optimum is known: where a limit ended the
         search, no tree of that depth is better than the one in ``path_`` for its size.
@@ -362,6 +364,8 @@ class SurTree(TreeEstimator):
                 ConvergenceWarning,
                 stacklevel=user_level(),
             )
+        elif self.status_ == "rounded" and self.gap_ > SMALL_GAP:
+            warn_of_rounding(f"The tree is proven up to a gap of {self.gap_:.2g}")
         return problem
 
     def _limits(self, target: Target) -> Limits:
@@ -534,15 +538,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
     model.proven_depth_ = path.proven_depth
     model.loss_ = best.loss
-    # A better tree of any size could have been chosen, so all bounds count.
-    lower_bound = min(
-        size.lower_bound + float(model.ccp_alpha) * (size.splits - best.splits)
-        for size in path.sizes
-    )
-    # A gap within rounding counts as zero: the tree is proven, even if its path is not.
-    scale = problem.data.sums.scale + best.loss
-    is_proven = best.loss - lower_bound <= SPLIT_TOLERANCE * scale
-    model.lower_bound_ = best.loss if is_proven else lower_bound
+    model.lower_bound_ = path.lower_bound(best, float(model.ccp_alpha))
     model.gap_ = (best.loss - model.lower_bound_) / best.loss if best.loss > 0 else 0.0
-    model.status_ = "optimal" if is_proven and path.status == "time_limit" else path.status
+    model.status_ = path.status_of(best, float(model.ccp_alpha))
     return model

@@ -11,8 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from surtree._stack import user_level
 
-Status = Literal["optimal", "time_limit", "interrupted", "edited"]
+Status = Literal["optimal", "rounded", "time_limit", "interrupted", "edited"]
 STATUSES: tuple[Status, ...] = get_args(Status)
+# A gap by rounding of less is not worth a warning.
+SMALL_GAP = 1e-6
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ WORDS: dict[Status, Words] = {
         "optimal: no tree within these limits has a smaller loss",
         "every tree was considered",
     ),
+    "rounded": Words(
+        "rounded",
+        "rounded: weights are so uneven that a tree within the gap may be better",
+        "weights are so uneven that rounding hides which tree is the best",
+    ),
     "time_limit": Words(
         "time limit",
         "time limit: the best tree so far, with a proven bound",
@@ -62,16 +69,20 @@ WORDS: dict[Status, Words] = {
 def first_unproven(statuses: Iterable[Status]) -> Status:
     """Return how the first search ended that was not completed, "optimal" where all were.
 
+    Where all were completed, but some of them were rounded, it is "rounded".
+
     Parameters
     ----------
     statuses : iterable of Status
         How several searches ended.
     """
-    return next((status for status in statuses if status != "optimal"), "optimal")
+    known = list(statuses)
+    unfinished = (status for status in known if status not in ("optimal", "rounded"))
+    return next(unfinished, "rounded" if "rounded" in known else "optimal")
 
 
 def warn_of_limit(status: Status) -> None:
-    """Warn once if a time limit ended one of several searches, which `first_unproven` says."""
+    """Warn once if one of several searches has not proven its tree: out of time, or rounded."""
     if status == "time_limit":
         warnings.warn(
             "The time limit ended at least one of the searches: its tree is the best so far. Allow "
@@ -79,3 +90,15 @@ def warn_of_limit(status: Status) -> None:
             ConvergenceWarning,
             stacklevel=user_level(),
         )
+    elif status == "rounded":
+        warn_of_rounding("At least one tree is not proven")
+
+
+def warn_of_rounding(proven: str) -> None:
+    """Warn that weights are uneven, after the words for what is proven nevertheless."""
+    warnings.warn(
+        f"{proven}: {WORDS['rounded'].clause}. Bring the values of sample_weight closer together, "
+        "or give rows that hardly count a weight of zero.",
+        ConvergenceWarning,
+        stacklevel=user_level(),
+    )

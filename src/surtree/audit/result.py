@@ -106,8 +106,8 @@ class Audit:
     same_size : Optimum
         The optimum of the same number of splits, of a depth up to a limit.
     split_costs : tuple of SplitCost
-        What each split costs, the costliest first; empty for leaf labels, and where the time was
-        not enough to prove the optimum of the same depth.
+        What each split costs, the costliest first; empty for leaf labels, and where the optimum of
+        the same depth is not proven: time was over, or weights are too uneven.
     notes : tuple of str
         What the search could not ask, in sentences.
 

@@ -95,8 +95,9 @@ class SurTreeBag(SurvivalEstimator):
     baseline_ : Baseline
         The baseline hazard of all rows.
     status_ : Status
-        "optimal" where every search was completed, else how the first other one ended. Of a bag
-        that was loaded from a file that had been edited: "edited".
+        "optimal" where every tree is proven, else how the first unfinished search ended, or
+        "rounded" (see `SurTree`). Of a bag that was loaded from a file that had been edited:
+        "edited".
     oob_risk_ : array of float of shape (n_samples,)
         The risk of each training row, by the trees whose samples do not have it ("out of bag"). Not
         a number for rows that all samples have, and for rows of weight zero.

@@ -115,4 +115,5 @@ def fit_sample(template: SurTree, rows: BagRows, counts: Counts) -> SampleTree:
         tree = problem.build_with_at_risk(path.topologies[best.splits], template.leaf_curve)
     left_out = np.flatnonzero(~drawn)
     risk = tree.theta[find_leaves(tree, rows.table.take(left_out))]
-    return SampleTree(tree, path.status, left_out, risk)
+    status = path.status_of(best, float(template.ccp_alpha))
+    return SampleTree(tree, status, left_out, risk)

@@ -25,8 +25,13 @@ def certificate(model: SurTree) -> str:
         line += f"; of depth {model.proven_depth_} the best trees are known"
     return (
         f"loss {model.loss_:.6g}{prior}, lower bound {model.lower_bound_:.6g}, "
-        f"gap {model.gap_:.2%} ({line})"
+        f"gap {_gap_text(model.gap_)} ({line})"
     )
+
+
+def _gap_text(gap: float) -> str:
+    """Return a gap in per cent; a positive one is never shown as zero."""
+    return "below 0.01%" if 0 < gap < 0.0001 else f"{gap:.2%}"
 
 
 def path_text(model: SurTree) -> str:
@@ -41,7 +46,7 @@ def path_text(model: SurTree) -> str:
                 str(size.tree.depth),
                 f"{size.loss:.6g}",
                 f"{size.lower_bound:.6g}",
-                f"{gap:.2%}",
+                _gap_text(gap),
                 "chosen" if size.tree is model.tree_ else "",
             )
         )

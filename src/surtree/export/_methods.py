@@ -252,8 +252,9 @@ def _proof(certificate: Certificate | None) -> Iterator[str]:
             f"{limits}, none has a smaller loss on these rows."
         )
     else:
+        how = "exact but for rounding" if certificate.status == "rounded" else "not completed"
         yield (
-            f"The search for the best tree with {limits} was not completed: "
+            f"The search for the best tree with {limits} was {how}: "
             f"{WORDS[certificate.status].clause}. {_bound(certificate.gap)}"
         )
     if certificate.fold_status != "optimal":

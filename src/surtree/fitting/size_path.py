@@ -10,16 +10,13 @@ from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.status import Status
-from surtree.survival.objective import EVEN_WEIGHTS
 from surtree.survival.row_sums import RowSums
 from surtree.tree.size import LOSS_TOLERANCE, Size
 from surtree.tree.tree import Tree
 
-# Where weights are uneven, by how much a proven optimum may miss the bound, relative to the scale
-# of gains.
-UNEVEN_TOLERANCE = 1e-6
-# One more split that improves the loss by less than this, or a gap of less, is rounding.
-SPLIT_TOLERANCE = 1e-12
+# One more split that improves the loss by less than this, or a gap of less, is rounding: relative
+# to loss and scale of gains. Where weights are uneven, a loss may be much smaller than the scale.
+SPLIT_TOLERANCE, UNEVEN_TOLERANCE = 1e-12, 2.0**-49
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,8 @@ class SizePath:
         those of them that were evaluated.
     proven_depth : int
         The largest depth, up to the limit, whose optimum is known.
+    tie : float
+        A gap of less is rounding, whatever the loss.
     """
 
     status: Status
@@ -47,6 +46,32 @@ class SizePath:
     n_cuts: int = 0
     n_evaluated: int = 0
     proven_depth: int = 0
+    tie: float = 0.0
+
+    def lower_bound(self, best: Size, price: float) -> float:
+        """Return what no tree goes below, each split more than those of a size having a price.
+
+        Parameters
+        ----------
+        best : Size
+            One of the sizes. A better tree of any size could have been chosen: all bounds count.
+        price : float
+            Of a split.
+        """
+        bound = min(size.lower_bound + price * (size.splits - best.splits) for size in self.sizes)
+        is_proven = best.loss - bound <= self.tie + SPLIT_TOLERANCE * best.loss
+        return best.loss if is_proven else bound
+
+    def status_of(self, best: Size, price: float) -> Status:
+        """Return what is known of the tree of a size; it may be proven where others are not.
+
+        Parameters
+        ----------
+        best, price
+            As in `lower_bound`.
+        """
+        is_proven = self.lower_bound(best, price) == best.loss
+        return "optimal" if is_proven and self.status in ("time_limit", "rounded") else self.status
 
 
 def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
@@ -63,7 +88,7 @@ def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
     if problem.n_unread:
         solution = replace(
             solution,
-            status=solution.status if solution.status != "optimal" else "time_limit",
+            status="interrupted" if solution.status == "interrupted" else "time_limit",
             gain_bounds=np.maximum(solution.gains, problem.data.sums.constant),
             proven_depth=0,
         )
@@ -74,11 +99,13 @@ def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
         solution.n_cuts,
         solution.n_evaluated,
         solution.proven_depth,
+        0.0 if problem.data.sums.is_uneven else SPLIT_TOLERANCE * problem.data.sums.scale,
     )
 
 
 def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
     sums = problem.data.sums
+    tie = UNEVEN_TOLERANCE if sums.is_uneven else SPLIT_TOLERANCE
     path: list[Size] = []
     for splits, lazy in enumerate(problem.build(solution.topologies)):
         claimed = sums.constant - float(solution.gains[splits])
@@ -86,37 +113,21 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
         scale = sums.scale + abs(claimed)
         # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
-        if path and path[-1].loss - claimed <= SPLIT_TOLERANCE * scale:
+        if path and path[-1].loss - claimed <= tie * scale:
             path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
             continue
         loss = lazy.loss
-        if sums.is_uneven:
-            # Hazards were rounded down: no tree has a smaller loss than claimed, less the slack.
-            slack += max(loss - claimed, 0.0)
-            _require_exact_enough(slack if solution.status == "optimal" else loss - claimed, sums)
-        elif (excess := abs(loss - claimed) - LOSS_TOLERANCE * scale) > 0 and (
-            excess > _rounding(lazy.tree, sums)
-        ):
+        excess = abs(loss - claimed) - LOSS_TOLERANCE * scale
+        if excess > 0 and excess > _rounding(lazy.tree, sums):
             raise RuntimeError(
                 f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
                 f"splits, but its rows add up to {loss!r}. Please report this as a bug of surtree."
             )
         if path and path[-1].loss <= loss:  # by rounding only
-            path.append(path[-1].with_splits(splits, max(loss - slack, 0.0)))
+            path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
         else:
             path.append(Size(splits, loss, max(loss - slack, 0.0), lazy))
     return path
-
-
-def _require_exact_enough(rounding: float, sums: RowSums) -> None:
-    """Refuse weights so uneven that rounding hides which tree is the best."""
-    if rounding > UNEVEN_TOLERANCE * sums.scale:
-        raise ValueError(
-            f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: beside "
-            "the heaviest rows the lightest are lost in rounding, and no tree can be proven "
-            "optimal. Bring the weights closer together, or give rows that hardly count a weight "
-            f"of zero; up to a ratio of {EVEN_WEIGHTS:,.0f} all is well."
-        )
 
 
 def _rounding(tree: Tree, sums: RowSums) -> float:

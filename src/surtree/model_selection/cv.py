@@ -127,7 +127,8 @@ class SurTreeCV(TreeEstimator):
     tree_ : Tree
         The tree of ``best_estimator_``.
     status_ : Status
-        "optimal" where every search was completed, else how the first other one ended.
+        "optimal" where every search has proven its trees, else how the first unfinished one ended,
+        or "rounded" (see `SurTree`).
     sizes_ : SizeScores
         The scores of all sizes with the chosen shrinkage: ``print`` shows a table,
         `surtree.plot.plot_path` a picture.

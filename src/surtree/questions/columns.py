@@ -17,7 +17,7 @@ from surtree.parameters import read_time_limit
 from surtree.questions.first import first_questions
 from surtree.questions.force import best_tree, best_with_first, parameters_of
 from surtree.solver.clock import Clock
-from surtree.status import Status, first_unproven
+from surtree.status import WORDS, Status, first_unproven
 
 # Less of the loss of a single leaf is rounding.
 _ROUNDING = 1e-9
@@ -66,7 +66,7 @@ class ColumnCosts:
     columns : tuple of ColumnCost
         The columns, the one that is missed most first.
     status : Status
-        "optimal" where every search was completed.
+        "optimal" where every tree is proven.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class ColumnCosts:
             "rows."
         )
         if self.status != "optimal":
-            said += " The time was over before all trees were proven optimal."
+            said += f" Not all trees are proven optimal: {WORDS[self.status].clause}."
         return said
 
     def lines(self) -> list[tuple[str, ...]]:

@@ -25,7 +25,7 @@ from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
-from surtree.status import Status, first_unproven
+from surtree.status import WORDS, Status, first_unproven
 from surtree.tree.build import build_tree
 from surtree.tree.resolve import fitted, last_step
 from surtree.tree.tree import Tree
@@ -47,7 +47,7 @@ class ForcedTree:
     free_loss, free_lower_bound : float
         The same for trees that ask whatever they like, within the same limits.
     status : Status
-        "optimal" where both searches were completed.
+        "optimal" where both trees are proven.
 
     Examples
     --------
@@ -81,11 +81,11 @@ class ForcedTree:
         return f"ForcedTree(loss={self.loss:.6g}, free_loss={self.free_loss:.6g})"
 
     def __str__(self) -> str:
-        proven = "" if self.status == "optimal" else " (not all proven: the time was over)"
+        unproven = f" (not all proven: {WORDS[self.status].clause})"
         return (
             f"loss {self.loss:.6g}, that of the best free tree {self.free_loss:.6g}: the cost is "
             f"{self.cost:.3g}, {100 * self.relative_cost:.1f} % of what the free tree explains"
-            f"{proven}\n\n{self.tree}"
+            f"{'' if self.status == 'optimal' else unproven}\n\n{self.tree}"
         )
 
 
@@ -217,9 +217,8 @@ def best_tree(model: SurTree, problem: FitProblem, limits: Limits, clock: Clock)
     path = find_path(problem, how)
     price = float(model.ccp_alpha)
     best = min(path.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
-    bound = min(size.lower_bound + price * (size.splits - best.splits) for size in path.sizes)
     tree = problem.build_with_at_risk(path.topologies[best.splits], model.leaf_curve)
-    return Best(tree, best.loss, min(bound, best.loss), path.status)
+    return Best(tree, best.loss, path.lower_bound(best, price), path.status_of(best, price))
 
 
 def best_with_first(

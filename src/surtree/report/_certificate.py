@@ -89,7 +89,8 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
             f"Of all trees with {limits}, none has a smaller loss on these rows. {choice}",
         )
     end = WORDS[status].clause
-    if not certificate.any_split:
+    is_rounded = status == "rounded"
+    if not certificate.any_split and not is_rounded:
         return Verdict(
             False,
             "Very likely.",
@@ -101,7 +102,7 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
     if gap < WEAK:
         heading = f"Best tree found; at most {percent(gap)} from the optimum"
     else:
-        heading = "Best tree found, with a weak bound so far"
+        heading = f"Best tree found, with a weak bound{'' if is_rounded else ' so far'}"
     return Verdict(
         False,
         "Perhaps.",

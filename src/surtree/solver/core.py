@@ -26,6 +26,7 @@ from surtree.solver.problem import (
     Switches,
     TreeTopology,
 )
+from surtree.solver.wide import COARSE, WIDE_KERNELS, can_be_wide, divide
 from surtree.status import Status
 from surtree.survival.objective import Objective
 from surtree.survival.row_sums import RowSums
@@ -99,7 +100,9 @@ class Problem:
     def __init__(self, binned: BinnedRows, sums: RowSums, rounding: Rounding | None = None) -> None:
         self.binned = binned
         self.sums = sums
-        self.rounding = rounding or Rounding(sums.unit, sums.is_uneven)
+        self.rounding = rounding or Rounding(
+            sums.unit, sums.is_uneven, wide=sums.is_uneven and can_be_wide(sums)
+        )
         self._core = _core_problem(binned, sums.objective, sums.values, sums.counts, self.rounding)
 
     def solve(
@@ -324,15 +327,18 @@ def _core_problem(
 ) -> _core.Problem:
     lines = np.stack(list(counts.values()))
     sums = np.ascontiguousarray(objective.core_values(values))
+    kernel, unit = objective.kernel, rounding.unit
+    if rounding.wide:
+        sums, kernel, unit = divide(sums, unit), WIDE_KERNELS[kernel], unit / COARSE
     if not lines.shape[1] == sums.shape[1] == binned.bins.shape[1]:
         raise ValueError("bins, sums and counts of different numbers of rows")
     return _core.Problem(
         **vars(binned),
-        objective=objective.kernel,
+        objective=kernel,
         parameters=np.array(objective.parameters, dtype=np.float64),
         sums=sums,
         counts=lines,
-        grid=rounding.unit,
+        grid=unit,
         round_down=rounding.down,
     )
 

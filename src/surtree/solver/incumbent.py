@@ -167,7 +167,7 @@ def best_of(solution: Solution, known: Solution | None) -> Solution:
     topologies = (
         (known if better[splits] else solution).topologies[splits] for splits in range(n_sizes)
     )
-    return _monotone(
+    return monotone(
         replace(
             solution,
             gains=gains,
@@ -177,8 +177,14 @@ def best_of(solution: Solution, known: Solution | None) -> Solution:
     )
 
 
-def _monotone(solution: Solution) -> Solution:
-    """Return a solution in which more splits are never worse: the smaller tree counts as larger."""
+def monotone(solution: Solution) -> Solution:
+    """Return a solution in which more splits are never worse: the smaller tree counts as larger.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of each size the best tree that is known.
+    """
     gains: list[float] = []
     topologies: list[TreeTopology] = []
     for gain, topology in zip(solution.gains.tolist(), solution.topologies, strict=True):

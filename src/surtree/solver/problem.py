@@ -60,10 +60,13 @@ class Rounding:
     down : bool
         Whether hazards are rounded down, as they are where weights are uneven; the nearest is
         taken otherwise.
+    wide : bool
+        Whether sums have a second part, of a finer unit (`surtree.solver.wide`).
     """
 
     unit: float
     down: bool = False
+    wide: bool = False
 
 
 # No table has more rows: larger limits mean the same, and the core counts up to here.

@@ -8,6 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from surtree._types import Floats
+from surtree.solver.certificate import certify
 from surtree.solver.clock import Clock
 from surtree.solver.cluster import n_workers, solve_on_workers
 from surtree.solver.core import Problem
@@ -77,7 +78,8 @@ def search(problem: Problem, how: SearchSettings) -> Solution:
     """
     watch = Watch(how.progress, problem.sums.constant)
     clock = Clock(how.time_limit)
-    return _solve_from(_incumbent(problem, how, clock, watch), problem, how, clock, watch)
+    solution = _solve_from(_incumbent(problem, how, clock, watch), problem, how, clock, watch)
+    return certify(problem, solution) if problem.sums.is_uneven else solution
 
 
 def _solve_from(

@@ -32,7 +32,7 @@ from surtree.streaming.summary import Summary, SummaryPass, WeightPass, Weights
 from surtree.streaming.table_problem import pose_tables
 from surtree.streaming.tables import fit_in_tables
 from surtree.streaming.tally import Tally
-from surtree.survival.objective import EVEN_WEIGHTS, Objective
+from surtree.survival.objective import MOST_UNEVEN, Objective
 
 
 def read_problem(
@@ -115,10 +115,10 @@ def _check_weights(weights: Weights, name: str | None) -> None:
     """Raise an error where the weights cannot be used."""
     if not weights.n_counted:
         raise ValueError(f"Column {name!r}, the weights, is zero in all rows that count")
-    if weights.most > EVEN_WEIGHTS * weights.least:
+    if weights.most > MOST_UNEVEN * weights.least:
         raise ValueError(
             f"sample_weight goes from {weights.least:.3g} to {weights.most:.3g}: of a table that "
-            f"is not in memory, weights may differ by a factor of {EVEN_WEIGHTS:,.0f}. Bring them "
+            f"is not in memory, weights may differ by a factor of {MOST_UNEVEN:,.0f}. Bring them "
             "closer together, or give rows that hardly count a weight of zero."
         )
 

@@ -22,12 +22,15 @@ from surtree.survival.bounds import channel_grids, hazard_bound, unit_of
 from surtree.survival.row_sums import RowSums
 
 # Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
-EVEN_WEIGHTS = 1e5
+EVEN_WEIGHTS = 1e3
+# Up to this ratio it hides none that is better by more than 1e-9 of the weight of all events: more
+# is refused where nothing better can be done.
+MOST_UNEVEN = 1e5
 # Up to this ratio of a prior to all events, rounding does not hide them.
 MOST_PRIOR = 1e5
-# The same for the hazard of all rows, where weights are uneven. Without weights it is hardly above
-# the events; it is where the heaviest rows left before the first event.
-MOST_HAZARD = 1e3
+# Up to this ratio of the hazard of all rows to all events, uneven weights leave some digits of the
+# events. It is hardly above one, but where heavy rows left before the first event.
+MOST_HAZARD = 1e9
 
 
 class Objective(ABC):

@@ -13,7 +13,7 @@ from surtree.data.target import Target
 from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
-from surtree.survival.objective import row_counts, saturated_gain
+from surtree.survival.objective import MOST_UNEVEN, row_counts, saturated_gain
 from surtree.survival.row_sums import RowSums
 
 # The structs in C++, by the number of channels that they have.
@@ -160,7 +160,7 @@ class ArmContrasts(ArmHazards):
     def require_exact(self, sums: RowSums) -> None:
         """Refuse weights beside which the lightest rows are lost in rounding."""
         super().require_exact(sums)
-        if super().is_uneven(sums.weight):
+        if sums.weight.max() > MOST_UNEVEN * sums.weight.min():
             raise ValueError(
                 f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: the "
                 "lightest rows are lost in rounding. Bring the weights closer together."
