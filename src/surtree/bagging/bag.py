@@ -486,7 +486,7 @@ class SurTreeBag(SurvivalEstimator):
         values = average_curves(self.trees_, leaves, asked, curve_of_leaf)
         end = self.baseline_.last_time
         if times is not None:
-            values[:, beyond_follow_up(asked, end, stacklevel=4)] = np.nan
+            values[:, beyond_follow_up(asked, end)] = np.nan
         if return_array or times is not None:
             return values
         functions = np.empty(len(values), dtype=object)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._stack import user_level
 from surtree._types import ArrayValue, Floats
 
 
@@ -89,7 +90,7 @@ class StepFunction(ArrayValue):
         """Return the value at one time, as a number, or at each of many, as an array."""
         asked = _require_times(times)
         values = self._at(asked)
-        beyond = beyond_follow_up(asked, self.domain[1], stacklevel=3)
+        beyond = beyond_follow_up(asked, self.domain[1])
         if beyond.any():
             values = np.where(beyond, np.nan, values)
         return values if values.ndim else float(values)
@@ -109,7 +110,7 @@ def read_times(times: ArrayLike) -> Floats:
     return asked
 
 
-def beyond_follow_up(asked: Floats, end: float, *, stacklevel: int) -> NDArray[np.bool_]:
+def beyond_follow_up(asked: Floats, end: float) -> NDArray[np.bool_]:
     """Return which times are after the last follow-up, and warn if there are any."""
     beyond = np.asarray(asked > end)
     if beyond.any():
@@ -117,7 +118,7 @@ def beyond_follow_up(asked: Floats, end: float, *, stacklevel: int) -> NDArray[n
             f"{beyond.sum()} of {asked.size} times are after the last follow-up, {end:g}: "
             "nobody was observed then, and the value is not a number (nan).",
             BeyondFollowUpWarning,
-            stacklevel=stacklevel,
+            stacklevel=user_level(),
         )
     return beyond
 
@@ -128,14 +129,11 @@ def curves_of_rows(
     return_array: bool,
     times: ArrayLike | None,
 ) -> NDArray[np.object_] | Floats:
-    """Return the curve of each row, or its values: at given times, or at those of the steps.
-
-    A warning names the line that calls the caller.
-    """
+    """Return the curve of each row, or its values: at given times, or at those of the steps."""
     if times is not None:
         asked = read_times(times)
         values = np.stack([curve._at(asked) for curve in curves])
-        values[:, beyond_follow_up(asked, curves[0].domain[1], stacklevel=4)] = np.nan
+        values[:, beyond_follow_up(asked, curves[0].domain[1])] = np.nan
         return np.asarray(values[index])
     if return_array:
         return np.asarray(np.stack([curve.y for curve in curves])[index])
