@@ -97,6 +97,8 @@ class Table:
         All numeric columns at once, or those of them that are plain numbers.
     number_places : sequence of int, optional
         The position in the table of each column of ``numbers``, ascending; all positions if None.
+    library : str
+        What the user's table is made with, such as "pandas"; "numpy" for arrays and lists.
     """
 
     def __init__(
@@ -108,8 +110,10 @@ class Table:
         named: bool,
         numbers: NDArray[Any] | None = None,
         number_places: Sequence[int] | None = None,
+        library: str = "numpy",
     ) -> None:
         self.names = names
+        self.library = library
         self.n_rows = n_rows
         self.named = named
         self.numbers = numbers
@@ -158,6 +162,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """
     if nw.dependencies.is_into_lazyframe(X) and not nw.dependencies.is_into_dataframe(X):
         raise TypeError("X is a lazy table: collect it first, as with X.collect()")
+    library = "numpy"
     # pandas frames are read directly: narwhals takes longer than reading a small table.
     in_pandas = nw.dependencies.is_pandas_dataframe(X)
     if in_pandas and not X.columns.is_unique:
@@ -168,6 +173,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         if not (in_pandas and reset and _remember_names(estimator, X)):
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         frame = X if in_pandas else nw.from_native(X, eager_only=True)
+        library = "pandas" if in_pandas else str(frame.implementation)
         _require_cells(*frame.shape)
         names, named = _names(estimator, frame.shape[1])
         # Fitting reads every column, and one conversion of the frame is faster than many.
@@ -177,17 +183,25 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
             read = partial(read_column, frame, list(frame.columns), names)
             numbers, places = _pandas_numbers(frame) if in_pandas and reset else (None, None)
             return Table(
-                names, len(frame), read, named=named, numbers=numbers, number_places=places
+                names,
+                len(frame),
+                read,
+                named=named,
+                numbers=numbers,
+                number_places=places,
+                library=library,
             )
     else:
         array = validate_data(
             estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False
         )
         names, named = _names(estimator, array.shape[1])
-    return _array_table(names, array, named=named)
+    return _array_table(names, array, named=named, library=library)
 
 
-def _array_table(names: tuple[str, ...], array: NDArray[Any], *, named: bool) -> Table:
+def _array_table(
+    names: tuple[str, ...], array: NDArray[Any], *, named: bool, library: str = "numpy"
+) -> Table:
     numbers = array if array.dtype.kind in "iuf" else None
     return Table(
         names,
@@ -195,6 +209,7 @@ def _array_table(names: tuple[str, ...], array: NDArray[Any], *, named: bool) ->
         lambda index: read_array(names[index], array[:, index]),
         named=named,
         numbers=numbers,
+        library=library,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
+from surtree.data.suspicion import warn_of_suspicious
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.survival.baseline import Baseline
@@ -74,6 +75,7 @@ def read_training_data(
     target = read(y, table.n_rows, entry, id).with_spells(table)
     weight = leave_out_censored_at_zero(target, weight, stacklevel=4)
     target = target.narrowed(weight > 0)
+    warn_of_suspicious(table, target, weight, stacklevel=4)
     return training_data(table, target, weight, objective or objective_of(estimator, target))
 
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from surtree.base import TreeEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
+from surtree.data.suspicion import SuspiciousColumnWarning, warn_of_suspicious
 from surtree.data.table import read_table
 from surtree.data.target import read_weights, require_events
 from surtree.data.target_columns import as_rows
@@ -274,6 +275,7 @@ class SurTreeCV(TreeEstimator):
         target = target.narrowed(weight > 0)
         require_unweighted(self.scoring, weight)
         require_whole_rows(self.scoring, target)
+        warn_of_suspicious(table, target, weight, stacklevel=4)
 
         rows = FoldInput(table, target, weight, X, as_rows(y))
         limits = check_parameters(self._tree())
@@ -287,8 +289,9 @@ class SurTreeCV(TreeEstimator):
         if self.refit:
             best = self._tree().set_params(**self.best_params_)
             with warnings.catch_warnings():
-                # There is one warning for all searches.
+                # There is one warning for all searches, and for all columns.
                 warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.simplefilter("ignore", SuspiciousColumnWarning)
                 fitted = clone(best).set_params(n_jobs=self.n_jobs)
                 fitted = fitted.fit(X, y, weight, entry, id=id)
             if measured:

@@ -1,0 +1,246 @@
+"""Columns that no tree should ask about: ids, persons, starts and outcomes among the covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._types import Floats
+from surtree.data import id_columns, leaks
+from surtree.data.table import Column, Table
+from surtree.data.target import Target
+
+Kind = Literal["outcome", "start", "person", "id", "numbers"]
+
+# Rows that decide which columns are looked at in full: so many with the event and without, which
+# the best question gets wrong at most so often, and so many of all.
+_OF_EACH = 32
+_MOST_WRONG = 6
+_OF_ALL = 1024
+# Cells of columns that are read one by one; beyond them only columns with a telling name are.
+_MOST_CELLS = 2_000_000
+_MOST_COMPANIONS = 200
+# Texts of numbers with fewer values may be codes; so many of them are read as numbers.
+_FEWEST_NUMBERS = 10
+_MOST_TEXTS = 200
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """What is suspicious about a column.
+
+    Parameters
+    ----------
+    column : str
+        What it is called.
+    index : int
+        Its position in the table.
+    kind : {"outcome", "start", "person", "id", "numbers"}
+        What it seems to be.
+    reason : str
+        Why, as a sentence of which the column is the subject.
+    """
+
+    column: str
+    index: int
+    kind: Kind
+    reason: str
+
+
+def find_suspicions(table: Table, target: Target, weight: Floats) -> list[Suspicion]:
+    """Return what is suspicious about the columns of a table, in their order.
+
+    A few rows tell which columns need a look at all of them, so this takes little time.
+
+    Parameters
+    ----------
+    table, target, weight : Table, Target, array of float
+        All rows; those of weight zero say nothing.
+    """
+    rows = None if weight.all() else np.flatnonzero(weight)
+    outcome = target if rows is None else replace(target, person=None, spell=None).take(rows)
+    if outcome.time.size < id_columns.FEWEST_ROWS:
+        return []
+    with np.errstate(invalid="ignore"):  # infinite values are refused later
+        search = _Search(table, rows, outcome, has_persons=target.person is not None)
+        return search.run()
+
+
+@dataclass
+class _Search:
+    """The columns of a table and the rows of its target that count."""
+
+    table: Table
+    rows: NDArray[np.intp] | None
+    target: Target
+    has_persons: bool
+
+    def run(self) -> list[Suspicion]:
+        """Return what is suspicious about the columns."""
+        suspicions: dict[int, Suspicion] = {}
+        second_times = []
+        for index in self._candidates():
+            column = self._column(index)
+            kind, reason = self._look(column)
+            if reason:
+                suspicions[index] = Suspicion(column.name, index, kind, reason)
+            if reason.endswith(leaks.SECOND):
+                second_times.append(column)
+        for second in second_times:
+            suspicions |= self._companions(second, suspicions)
+        return [suspicions[index] for index in sorted(suspicions)]
+
+    def _column(self, index: int) -> Column:
+        """Return the rows of a column that count."""
+        numbers, line = self.table.numbers, self.table.line_of.get(index)
+        if numbers is None or line is None:
+            column = self.table.column(index)
+            return column if self.rows is None else replace(column, values=column.values[self.rows])
+        values = numbers[:, line] if self.rows is None else numbers[self.rows, line]
+        return Column(self.table.names[index], "numeric", values.astype(np.float64))
+
+    def _candidates(self) -> Iterator[int]:
+        """Yield the columns that need a look at all of their rows."""
+        others: list[int] = []  # in the table's array of numbers
+        singles: dict[int, NDArray[Any]] = {}
+        n_left = max(_MOST_CELLS // self.table.n_rows, 1)
+        for index, name in enumerate(self.table.names):
+            telling = id_columns.is_named_like_id(name) or leaks.is_named_like_outcome(name)
+            if telling:
+                yield index
+            elif index in self.table.line_of:
+                others.append(index)
+            elif n_left:
+                n_left -= 1
+                column = self.table.column(index)
+                if column.kind == "categorical":
+                    yield index
+                else:
+                    singles[index] = column.values
+        if others or singles:
+            needed = self._needs_a_look(others, list(singles.values()))
+            for position in np.flatnonzero(needed).tolist():
+                yield [*others, *singles][position]
+
+    def _needs_a_look(self, others: list[int], singles: list[NDArray[Any]]) -> NDArray[np.bool_]:
+        """Return which columns of numbers are suspicious in a few of their rows."""
+        event, time = self.target.event, self.target.time
+        few = _balanced(event)
+        values = self._take(others, singles, few)
+        # Sorted by time, each row and the one half of them later.
+        half = few.size // 2
+        later = values[:, np.argsort(time[few])]
+        steps = later[:, half : 2 * half] - later[:, :half]
+        known = (steps == steps).sum(axis=1)
+        same_way = np.maximum((steps > 0).sum(axis=1), (steps < 0).sum(axis=1))
+        needed = (same_way >= 0.9 * known) & (known > 0)
+        needed |= _fewest_wrong(values, event[few]) <= _MOST_WRONG
+        ascending = np.sort(values, axis=1)
+        different = (ascending[:, 1:] > ascending[:, :-1]).all(axis=1)
+        needed |= different & (values == np.floor(values)).all(axis=1)
+        many = np.arange(1, time.size, max(time.size // _OF_ALL, 1))
+        values = self._take(others, singles, many)
+        follows = (values > 0) & (values == time[many - 1])
+        for equal in (values == time[many], follows):
+            needed |= equal.mean(axis=1) >= leaks.EQUAL / 2
+        return np.asarray(needed)
+
+    def _take(
+        self, others: list[int], singles: list[NDArray[Any]], rows: NDArray[np.intp]
+    ) -> Floats:
+        """Return some rows of columns of numbers, a line for each column."""
+        rows = rows if self.rows is None else self.rows[rows]
+        parts = [values[rows] for values in singles]
+        if not others or self.table.numbers is None:
+            return np.stack(parts)
+        lines = [self.table.line_of[index] for index in others]
+        block = self.table.numbers[rows].astype(np.float64)
+        block = block.T if len(lines) == block.shape[1] else block[:, lines].T
+        return np.concatenate([block, *([np.stack(parts)] if parts else [])])
+
+    def _look(self, column: Column) -> tuple[Kind, str]:
+        """Return what a column seems to be, and why; no reason if nothing is suspicious."""
+        if column.kind == "categorical":
+            return self._look_at_texts(column)
+        target, values = self.target, column.values
+        if reason := leaks.equals_time(values, target.time):
+            return "outcome", reason
+        if self.table.n_columns > 1 and id_columns.numbers_rows(column.name, values):
+            return "id", "has another whole number in every row, as an id has"
+        if reason := leaks.tells_event(column, target.event):
+            return "outcome", reason
+        if target.entry is None:
+            if id_columns.starts_rows(column.name, values, target.time):
+                return "start", "is before the time, as the start of a row is"
+            if reason := leaks.tells_time(values, target.event, target.time):
+                return "outcome", reason
+        if (values == np.floor(values)).all() and (reason := self._persons(column)):
+            return "person", reason
+        return "outcome", leaks.is_second_outcome(column, target.event)
+
+    def _look_at_texts(self, column: Column) -> tuple[Kind, str]:
+        if reason := leaks.tells_event(column, self.target.event):
+            return "outcome", reason
+        texts, named = column.categories, id_columns.is_named_like_id(column.name)
+        if len(texts) > _FEWEST_NUMBERS and not (named or column.ordered):
+            some = texts[:: max(len(texts) // _MOST_TEXTS, 1)]
+            if id_columns.are_numbers(some):
+                return "numbers", f"is read as {len(texts)} categories, and its texts are numbers"
+        n_rows = self.target.time.size
+        if id_columns.labels_rows(len(texts), int((column.values >= 0).sum())):
+            n_texts = id_columns.n_distinct(column.values)
+            if id_columns.labels_rows(n_texts, n_rows):
+                return "id", f"has {n_texts} texts in {n_rows} rows, as an id has"
+        if reason := self._persons(column):
+            return "person", reason
+        return "outcome", leaks.is_second_outcome(column, self.target.event)
+
+    def _persons(self, column: Column) -> str:
+        if not id_columns.is_named_like_id(column.name):
+            return ""
+        n_values, n_rows = id_columns.n_distinct(column.values), column.values.size
+        if not id_columns.labels_persons(column.name, n_values, n_rows):
+            return ""
+        return f"has {n_values} values in {n_rows} rows, as persons with several rows have"
+
+    def _companions(
+        self, second: Column, suspicions: dict[int, Suspicion]
+    ) -> dict[int, Suspicion]:
+        """Return the columns that say whether the second outcome of a time has happened."""
+        reason = f"says where {second.name!r} differs from the time, as a second outcome does"
+        companions = {}
+        for index in set(range(min(self.table.n_columns, _MOST_COMPANIONS))) - set(suspicions):
+            column = self._column(index)
+            if leaks.marks_second_time(column, second.values, self.target.time):
+                companions[index] = Suspicion(column.name, index, "outcome", reason)
+        return companions
+
+
+def _balanced(event: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return positions of rows with the event and without, in turns."""
+    sides = [np.flatnonzero(event), np.flatnonzero(~event)]
+    some = [side[:: max(side.size // _OF_EACH, 1)][:_OF_EACH] for side in sides]
+    order = np.argsort(np.concatenate([np.arange(side.size) for side in some]), kind="stable")
+    return np.concatenate(some)[order]
+
+
+def _fewest_wrong(values: Floats, event: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return, for each line, how many rows the best threshold gets wrong at least."""
+    if event.all() or not event.any():
+        return np.full(len(values), event.size)
+    fewest = np.full(len(values), event.size)
+    for side in (np.inf, -np.inf):
+        missing = np.isnan(values)
+        order = np.argsort(np.where(missing, side, values), axis=1, kind="stable")
+        marks = np.where(event[order], 1, -1)
+        # Wrong: events up to the threshold, and rows without one above it.
+        wrong = np.cumsum(marks, axis=1) + int((~event).sum())
+        wrong = np.minimum(wrong, event.size - wrong).min(axis=1)
+        fewest = np.minimum(fewest, wrong)
+        if not missing.any():
+            break
+    return fewest
