@@ -63,18 +63,19 @@ def labels_rows(n_texts: int, n_rows: int) -> bool:
     return n_rows >= FEWEST_ROWS and n_texts > _MOSTLY * n_rows
 
 
-def labels_persons(name: str, n_values: int, n_rows: int) -> bool:
-    """Return whether a column has the name of an id, and so many values that several rows share."""
-    return (
-        FEWEST_ROWS <= n_rows
-        and max(_FEWEST_PERSONS, n_rows / _MOST_ROWS_EACH) <= n_values < n_rows
-        and _PERSON_NAME.search(name) is not None
-    )
+def is_named_like_person(name: str) -> bool:
+    """Return whether a column has the name of an id of persons."""
+    return _PERSON_NAME.search(name) is not None
+
+
+def are_persons(n_values: int, n_rows: int) -> bool:
+    """Return whether so many values are those of persons of whom some have several rows."""
+    fewest = max(_FEWEST_PERSONS, n_rows / _MOST_ROWS_EACH)
+    return n_rows >= FEWEST_ROWS and fewest <= n_values < n_rows
 
 
 def starts_rows(name: str, values: Floats, time: Floats) -> bool:
-    """Return whether a column says when rows begin, by its name or since rows begin so often where
-    the one before ends."""
+    """Return whether rows begin there: by the name, or since each begins where the last one ends."""
     inside = (values >= 0) & (values < time)
     if values.size < FEWEST_ROWS or inside.mean() < _NEARLY_ALL:
         return False
@@ -91,6 +92,8 @@ def are_numbers(texts: Sequence[Any]) -> bool:
 
 
 def _is_number(text: str) -> bool:
+    if text == "nan":
+        return True
     digits = text.lstrip("+-")
     if not digits[:1].isdigit() or (digits[0] == "0" and digits[1:2].isdigit()):
         return False

@@ -10,9 +10,11 @@ from scipy.stats import rankdata
 
 from surtree._types import Floats
 from surtree.data.table import Column
+from surtree.data.target import Target
 
-# Where fewer rows have the event, or have it not, a good question may be luck.
-FEWEST_ROWS = 10
+# In fewer rows, of which so many have the event or have it not, a good question may be luck.
+FEWEST_ROWS = 50
+_FEWEST_EVENTS = 10
 # The share of the rarer kind of rows that a question may get wrong, and still tells them all.
 _MOST_WRONG = 0.05
 _CORRELATION = 0.98
@@ -43,10 +45,32 @@ def is_named_like_outcome(name: str) -> bool:
     return _OUTCOME.search(name) is not None
 
 
-def tells_event(column: Column, event: NDArray[np.bool_]) -> str:
+def find_leak(column: Column, target: Target) -> str:
+    """Return why a column seems to be known only afterwards; empty if it does not.
+
+    Parameters
+    ----------
+    column : Column
+        Numbers, booleans or texts.
+    target : Target
+        The same rows.
+    """
+    if target.time.size < FEWEST_ROWS:
+        return ""
+    reason = ""
+    if column.kind != "categorical":
+        reason = _equals_time(column.values, target.time)
+    reason = reason or _tells_event(column, target.event)
+    # Of rows that enter late, the time when they enter, and their age then, are known before.
+    if not reason and column.kind != "categorical" and target.entry is None:
+        reason = _tells_time(column.values, target.event, target.time)
+    return reason or _is_second_outcome(column, target.event)
+
+
+def _tells_event(column: Column, event: NDArray[np.bool_]) -> str:
     """Return why a column all but tells whether the event happened; empty if it does not."""
     rarer = min(int(event.sum()), int((~event).sum()))
-    if rarer < FEWEST_ROWS:
+    if rarer < _FEWEST_EVENTS:
         return ""
     wrong = _wrong_rows(column, event)
     if wrong > _MOST_WRONG * rarer:
@@ -65,7 +89,7 @@ def _wrong_rows(column: Column, event: NDArray[np.bool_]) -> int:
         )
     codes = column.values + 1  # the missing ones are a category too
     rows = np.bincount(codes)
-    if np.count_nonzero(rows) * FEWEST_ROWS > event.size:
+    if np.count_nonzero(rows) * _FEWEST_EVENTS > event.size:
         return event.size  # so few rows of each value say nothing
     events = np.bincount(codes, weights=event)
     return int(np.minimum(events, rows - events).sum())
@@ -82,14 +106,14 @@ def _wrong_by_threshold(values: Floats, event: NDArray[np.bool_]) -> int:
     return int(np.minimum(wrong, values.size - wrong).min())
 
 
-def tells_time(values: Floats, event: NDArray[np.bool_], time: Floats) -> str:
+def _tells_time(values: Floats, event: NDArray[np.bool_], time: Floats) -> str:
     """Return why a column all but tells the time; empty if it does not.
 
     It must tell that of events too: the date of entry tells when rows are censored at one date.
     """
     known = ~np.isnan(values)
     happened = known & event
-    if known.sum() < max(2 * FEWEST_ROWS, time.size / 2) or happened.sum() < FEWEST_ROWS:
+    if known.sum() < max(2 * _FEWEST_EVENTS, time.size / 2) or happened.sum() < _FEWEST_EVENTS:
         return ""
     rank = _rank_correlation(values[known], time[known])
     if min(abs(rank), abs(_rank_correlation(values[happened], time[happened]))) < _CORRELATION:
@@ -103,7 +127,7 @@ def _rank_correlation(values: Floats, time: Floats) -> float:
     return float(np.corrcoef(rankdata(values), rankdata(time))[0, 1])
 
 
-def equals_time(values: Floats, time: Floats) -> str:
+def _equals_time(values: Floats, time: Floats) -> str:
     """Return why a column is the time, or that of a second outcome; empty if it is neither.
 
     Two outcomes have the same time where rows are censored, and a measure of something else hardly
@@ -111,7 +135,7 @@ def equals_time(values: Floats, time: Floats) -> str:
     """
     equal = values == time
     share = float(equal.mean())
-    if equal.sum() < FEWEST_ROWS or share < EQUAL:
+    if equal.sum() < _FEWEST_EVENTS or share < EQUAL:
         return ""
     if share == 1:
         return "is the time itself"
@@ -121,12 +145,12 @@ def equals_time(values: Floats, time: Floats) -> str:
         times, known, assume_unique=True, return_indices=True
     )
     chance = float((of_time[in_times] / time.size) @ (of_known[in_known] / values.size))
-    if times.size < _FEWEST_TIMES or share < _TIMES_CHANCE * chance or common.size < FEWEST_ROWS:
+    if times.size < _FEWEST_TIMES or share < _TIMES_CHANCE * chance or common.size < _FEWEST_EVENTS:
         return ""
     return f"is equal to the time in {share:.0%} of rows, {SECOND}"
 
 
-def is_second_outcome(column: Column, event: NDArray[np.bool_]) -> str:
+def _is_second_outcome(column: Column, event: NDArray[np.bool_]) -> str:
     """Return why a column of two values is another outcome, if it has the name of one."""
     marks = _two_values(column)
     if marks is None or not is_named_like_outcome(column.name) or event.all():
@@ -145,7 +169,7 @@ def marks_second_time(column: Column, second: Floats, time: Floats) -> bool:
     differs = second != time
     apart = int((marks != differs).sum())
     rarer = min(int(differs.sum()), int((~differs).sum()))
-    return rarer >= FEWEST_ROWS and min(apart, time.size - apart) <= _MOST_APART * rarer
+    return rarer >= _FEWEST_EVENTS and min(apart, time.size - apart) <= _MOST_APART * rarer
 
 
 def _two_values(column: Column) -> NDArray[np.bool_] | None:

@@ -65,7 +65,7 @@ def find_suspicions(table: Table, target: Target, weight: Floats) -> list[Suspic
     outcome = target if rows is None else replace(target, person=None, spell=None).take(rows)
     if outcome.time.size < id_columns.FEWEST_ROWS:
         return []
-    with np.errstate(invalid="ignore"):  # infinite values are refused later
+    with np.errstate(invalid="ignore", over="ignore"):  # infinite values are refused later
         search = _Search(table, rows, outcome, has_persons=target.person is not None)
         return search.run()
 
@@ -165,51 +165,53 @@ class _Search:
     def _look(self, column: Column) -> tuple[Kind, str]:
         """Return what a column seems to be, and why; no reason if nothing is suspicious."""
         if column.kind == "categorical":
-            return self._look_at_texts(column)
-        target, values = self.target, column.values
-        if reason := leaks.equals_time(values, target.time):
-            return "outcome", reason
-        if self.table.n_columns > 1 and id_columns.numbers_rows(column.name, values):
+            kind, reason = self._look_at_texts(column)
+        else:
+            kind, reason = self._look_at_numbers(column.name, column.values)
+        if not reason:
+            kind, reason = "outcome", leaks.find_leak(column, self.target)
+        return (kind, reason) if reason else self._look_for_persons(column)
+
+    def _look_at_numbers(self, name: str, values: Floats) -> tuple[Kind, str]:
+        time = self.target.time
+        # The only column is what the user wants to be asked about; and rows may be sorted by time.
+        if (
+            self.table.n_columns > 1
+            and id_columns.numbers_rows(name, values)
+            and not (values == time).all()
+        ):
             return "id", "has another whole number in every row, as an id has"
-        if reason := leaks.tells_event(column, target.event):
-            return "outcome", reason
-        if target.entry is None:
-            if id_columns.starts_rows(column.name, values, target.time):
-                return "start", "is before the time, as the start of a row is"
-            if reason := leaks.tells_time(values, target.event, target.time):
-                return "outcome", reason
-        if (values == np.floor(values)).all() and (reason := self._persons(column)):
-            return "person", reason
-        return "outcome", leaks.is_second_outcome(column, target.event)
+        if self.target.entry is None and id_columns.starts_rows(name, values, time):
+            return "start", "is before the time, as the start of a row is"
+        return "id", ""
 
     def _look_at_texts(self, column: Column) -> tuple[Kind, str]:
-        if reason := leaks.tells_event(column, self.target.event):
-            return "outcome", reason
-        texts, named = column.categories, id_columns.is_named_like_id(column.name)
+        texts = column.categories
+        named = id_columns.is_named_like_id(column.name)
         if len(texts) > _FEWEST_NUMBERS and not (named or column.ordered):
             some = texts[:: max(len(texts) // _MOST_TEXTS, 1)]
             if id_columns.are_numbers(some):
                 return "numbers", f"is read as {len(texts)} categories, and its texts are numbers"
-        n_rows = self.target.time.size
-        if id_columns.labels_rows(len(texts), int((column.values >= 0).sum())):
+        n_known = int((column.values >= 0).sum())
+        if id_columns.labels_rows(len(texts), n_known):  # rows that do not count may have some
             n_texts = id_columns.n_distinct(column.values)
-            if id_columns.labels_rows(n_texts, n_rows):
-                return "id", f"has {n_texts} texts in {n_rows} rows, as an id has"
-        if reason := self._persons(column):
-            return "person", reason
-        return "outcome", leaks.is_second_outcome(column, self.target.event)
+            if id_columns.labels_rows(n_texts, n_known):
+                return "id", f"has {n_texts} texts in {n_known} rows, as an id has"
+        return "id", ""
 
-    def _persons(self, column: Column) -> str:
-        if not id_columns.is_named_like_id(column.name):
-            return ""
-        n_values, n_rows = id_columns.n_distinct(column.values), column.values.size
-        if not id_columns.labels_persons(column.name, n_values, n_rows):
-            return ""
-        return f"has {n_values} values in {n_rows} rows, as persons with several rows have"
+    def _look_for_persons(self, column: Column) -> tuple[Kind, str]:
+        values = column.values
+        is_whole = column.kind == "categorical" or (values == np.floor(values)).all()
+        if is_whole and id_columns.is_named_like_person(column.name):
+            n_values, n_rows = id_columns.n_distinct(values), values.size
+            if id_columns.are_persons(n_values, n_rows):
+                reason = (
+                    f"has {n_values} values in {n_rows} rows, as persons with several rows have"
+                )
+                return "id" if self.has_persons else "person", reason
+        return "person", ""
 
-    def _companions(
-        self, second: Column, suspicions: dict[int, Suspicion]
-    ) -> dict[int, Suspicion]:
+    def _companions(self, second: Column, suspicions: dict[int, Suspicion]) -> dict[int, Suspicion]:
         """Return the columns that say whether the second outcome of a time has happened."""
         reason = f"says where {second.name!r} differs from the time, as a second outcome does"
         companions = {}
