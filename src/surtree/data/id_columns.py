@@ -18,6 +18,8 @@ _MOSTLY = 0.9
 # Persons have so many rows each, on average, and there are so many persons: else they are centres.
 _MOST_ROWS_EACH = 10
 _FEWEST_PERSONS = 10
+# In fewer rows, that each begins before its end may be a coincidence.
+_FEWEST_STARTS = 50
 
 _BETWEEN = r"[ _.-]"
 _WHO = "p|pt|pat|patient|subj|subject|person|proband|case|rec|record|stud|study"
@@ -75,9 +77,9 @@ def are_persons(n_values: int, n_rows: int) -> bool:
 
 
 def starts_rows(name: str, values: Floats, time: Floats) -> bool:
-    """Return whether rows begin there: by the name, or since each begins where the last one ends."""
+    """Return whether rows begin there: by the name, or as each begins where the last one ends."""
     inside = (values >= 0) & (values < time)
-    if values.size < FEWEST_ROWS or inside.mean() < _NEARLY_ALL:
+    if values.size < _FEWEST_STARTS or inside.mean() < _NEARLY_ALL:
         return False
     if _START_NAME.fullmatch(name):
         return bool(np.unique(values[inside]).size > 2)
