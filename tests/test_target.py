@@ -106,7 +106,7 @@ def test_the_warning_comes_once(capsys, unwarned):
         warnings.simplefilter("default")
         warnings.showwarning = lambda message, kind, *_: print(kind.__name__)
         for rows in (40, 30, 20):
-            SurTreeCV(1, cv=2).fit(X[:rows], 1 + X[:rows, 0])
+            SurTreeCV(1, cv=2).fit(X[:rows], 1 + X[:rows, 0] % 7)
     assert capsys.readouterr().out == "AllEventsWarning\n"
 
 
@@ -136,7 +136,7 @@ def test_a_column_vector_is_taken_with_a_warning(y, unwarned):
         ),
         (structured(event=[1.0, np.nan, 0]), "'event' of y: 1 row of 3 lacks the event: drop it"),
         (structured(event=[np.nan, np.nan, 0]), "2 rows of 3 lack the event: drop them"),
-        (structured(event=[1, 2, np.nan]), r"status == 2, .* in R; 1 row of 3 lacks the event"),
+        (structured(event=[1, 2, np.nan]), r"status == 2, .* 1 row of 3 lacks the event"),
         (structured(event=["dead", "alive", "alive"]), "'event' of y holds alive, dead"),
         (
             structured(event=[9, 1, 2]),

@@ -58,7 +58,9 @@ def read_event_codes(values: Sequence[object]) -> EventCodes:
     """
     words = [code_word(value) for value in values]
     if set(words) == {"1", "2"}:
-        return EventCodes((values[words.index("2")],), "if they are codes as in R, where 2 is the event")
+        return EventCodes(
+            (values[words.index("2")],), "if they are codes as in R, where 2 is the event"
+        )
     if len(words) == 2 and "0" in words:
         return EventCodes((values[1 - words.index("0")],))
     if 2 < len(words) <= _MOST_CODES and words == [str(code) for code in range(len(words))]:

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from surtree._types import Floats
 
-# From so many rows on, a different value in nearly every one of them is no coincidence.
+# From so many rows on, a different value in nearly every one of them is no coincidence, and from
+# so many on, that they are in order.
 FEWEST_ROWS = 20
+_FEWEST_IN_ORDER = 100
 # The share of rows that have a value of their own in a column of text ids.
 _MOSTLY = 0.9
 # Persons have so many rows each, on average, and there are so many persons: else they are centres.
 _MOST_ROWS_EACH = 10
 _FEWEST_PERSONS = 10
 # In fewer rows, that each begins before its end may be a coincidence.
-_FEWEST_STARTS = 50
+_FEWEST_STARTS = 40
 
 _BETWEEN = r"[ _.-]"
 _WHO = "p|pt|pat|patient|subj|subject|person|proband|case|rec|record|stud|study"
@@ -47,17 +49,16 @@ def is_named_like_id(name: str) -> bool:
 
 
 def numbers_rows(name: str, values: Floats) -> bool:
-    """Return whether numbers tell rows apart: whole, each once, and in order or so named."""
+    """Return whether numbers tell rows apart: each once, and without gaps, in order or so named."""
     if values.size < FEWEST_ROWS or not (values == np.floor(values)).all():
         return False
-    steps = np.diff(values)
-    if (steps > 0).all() or (steps < 0).all():
-        return True
     ascending = np.sort(values)
     if not (ascending[1:] > ascending[:-1]).all():
         return False
-    without_gaps = ascending[-1] - ascending[0] + 1 == values.size
-    return bool(without_gaps or _ID_NAME.search(name))
+    if ascending[-1] - ascending[0] + 1 == values.size or _ID_NAME.search(name):
+        return True
+    in_order = (ascending == values).all() or (ascending == values[::-1]).all()
+    return bool(in_order and values.size >= _FEWEST_IN_ORDER)
 
 
 def labels_rows(n_texts: int, n_rows: int) -> bool:
@@ -83,6 +84,8 @@ def starts_rows(name: str, values: Floats, time: Floats) -> bool:
         return False
     if _START_NAME.fullmatch(name):
         return bool(np.unique(values[inside]).size > 2)
+    if np.count_nonzero(values == 0) < 2:  # a single chain may be a count of rows
+        return False
     late = values[1:] > 0
     follows = late & (values[1:] == time[:-1])
     return bool(follows.sum() >= max(FEWEST_ROWS / 2, _NEARLY_ALL * late.sum()))

@@ -13,7 +13,7 @@ from surtree.data.table import Column
 from surtree.data.target import Target
 
 # In fewer rows, of which so many have the event or have it not, a good question may be luck.
-FEWEST_ROWS = 50
+FEWEST_ROWS = 40
 _FEWEST_EVENTS = 10
 # The share of the rarer kind of rows that a question may get wrong, and still tells them all.
 _MOST_WRONG = 0.05
