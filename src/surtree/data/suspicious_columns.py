@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -16,14 +17,15 @@ from surtree.data.target import Target
 
 Kind = Literal["outcome", "start", "person", "id", "numbers"]
 
-# Rows that decide which columns are looked at in full: so many with the event and without, which
-# the best question gets wrong at most so often, and so many of all.
+# Rows that decide which columns are looked at in full: so many with the event and without, of the
+# rarer of which a question gets this share wrong at most, and so many of all.
 _OF_EACH = 32
-_MOST_WRONG = 6
+_MOST_WRONG = 0.2
 _OF_ALL = 1024
 # Cells of columns that are read one by one; beyond them only columns with a telling name are.
 _MOST_CELLS = 2_000_000
-_MOST_COMPANIONS = 200
+# The most columns that are compared with one that is suspicious.
+_MOST_COLUMNS = 200
 # Texts of numbers with fewer values may be codes; so many of them are read as numbers.
 _FEWEST_NUMBERS = 10
 _MOST_TEXTS = 200
@@ -110,7 +112,9 @@ class _Search:
         n_left = max(_MOST_CELLS // self.table.n_rows, 1)
         few = self.target.time.size < leaks.FEWEST_ROWS
         for index, name in enumerate(self.table.names):
-            telling = id_columns.is_named_like_id(name) or leaks.is_named_like_outcome(name)
+            telling = self.table.named and (
+                id_columns.is_named_like_id(name) or leaks.is_named_like_outcome(name)
+            )
             if telling:
                 yield index
             elif few:
@@ -141,7 +145,7 @@ class _Search:
         known = (steps == steps).sum(axis=1)
         same_way = np.maximum((steps > 0).sum(axis=1), (steps < 0).sum(axis=1))
         needed = (same_way >= 0.9 * known) & (known > 0)
-        needed |= _fewest_wrong(values, event[few]) <= _MOST_WRONG
+        needed |= _tells_sides(values, event[few])
         ascending = np.sort(values, axis=1)
         different = (ascending[:, 1:] > ascending[:, :-1]).all(axis=1)
         needed |= different & (values == np.floor(values)).all(axis=1)
@@ -170,17 +174,18 @@ class _Search:
         if column.kind == "categorical":
             kind, reason = self._look_at_texts(column)
         else:
-            kind, reason = self._look_at_numbers(column.name, column.values)
+            kind, reason = self._look_at_numbers(column)
         if not reason:
             kind, reason = "outcome", leaks.find_leak(column, self.target)
         return (kind, reason) if reason else self._look_for_persons(column)
 
-    def _look_at_numbers(self, name: str, values: Floats) -> tuple[Kind, str]:
-        time = self.target.time
+    def _look_at_numbers(self, column: Column) -> tuple[Kind, str]:
+        name, values, time = column.name, column.values, self.target.time
+        known = values[~column.missing] if column.has_missing else values
         # The only column is what the user wants to be asked about; and rows may be sorted by time.
         if (
             self.table.n_columns > 1
-            and id_columns.numbers_rows(name, values)
+            and id_columns.numbers_rows(name, known)
             and not (values == time).all()
         ):
             return "id", "has another whole number in every row, as an id has"
@@ -193,7 +198,10 @@ class _Search:
         named = id_columns.is_named_like_id(column.name)
         if len(texts) > _FEWEST_NUMBERS and not (named or column.ordered):
             some = texts[:: max(len(texts) // _MOST_TEXTS, 1)]
-            if id_columns.are_numbers(some):
+            # Whole numbers may be codes that the user has made texts, if not all columns are texts.
+            if id_columns.are_numbers(some) and (
+                any("." in text for text in some) or self._has_only_texts
+            ):
                 return "numbers", f"is read as {len(texts)} categories, and its texts are numbers"
         n_known = int((column.values >= 0).sum())
         if id_columns.labels_rows(len(texts), n_known):  # rows that do not count may have some
@@ -201,6 +209,11 @@ class _Search:
             if id_columns.labels_rows(n_texts, n_known):
                 return "id", f"has {n_texts} texts in {n_known} rows, as an id has"
         return "id", ""
+
+    @cached_property
+    def _has_only_texts(self) -> bool:
+        columns = range(min(self.table.n_columns, _MOST_COLUMNS))
+        return all(self._column(index).kind == "categorical" for index in columns)
 
     def _look_for_persons(self, column: Column) -> tuple[Kind, str]:
         values = column.values
@@ -218,7 +231,7 @@ class _Search:
         """Return the columns that say whether the second outcome of a time has happened."""
         reason = f"says where {second.name!r} differs from the time, as a second outcome does"
         companions = {}
-        for index in set(range(min(self.table.n_columns, _MOST_COMPANIONS))) - set(suspicions):
+        for index in set(range(min(self.table.n_columns, _MOST_COLUMNS))) - set(suspicions):
             column = self._column(index)
             if leaks.marks_second_time(column, second.values, self.target.time):
                 companions[index] = Suspicion(column.name, index, "outcome", reason)
@@ -233,19 +246,15 @@ def _balanced(event: NDArray[np.bool_]) -> NDArray[np.intp]:
     return np.concatenate(some)[order]
 
 
-def _fewest_wrong(values: Floats, event: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return, for each line, how many rows the best threshold gets wrong at least."""
-    if event.all() or not event.any():
-        return np.full(len(values), event.size)
-    fewest = np.full(len(values), event.size)
-    for side in (np.inf, -np.inf):
-        missing = np.isnan(values)
+def _tells_sides(values: Floats, event: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return, for each line, whether a threshold may get few of the rarer rows wrong."""
+    n_with, n_without = int(event.sum()), int((~event).sum())
+    tells = np.zeros(len(values), dtype=bool)
+    missing = np.isnan(values)
+    for side in (np.inf, -np.inf) if missing.any() else (np.inf,):
         order = np.argsort(np.where(missing, side, values), axis=1, kind="stable")
-        marks = np.where(event[order], 1, -1)
         # Wrong: events up to the threshold, and rows without one above it.
-        wrong = np.cumsum(marks, axis=1) + int((~event).sum())
-        wrong = np.minimum(wrong, event.size - wrong).min(axis=1)
-        fewest = np.minimum(fewest, wrong)
-        if not missing.any():
-            break
-    return fewest
+        wrong = np.cumsum(np.where(event[order], 1, -1), axis=1) + n_without
+        fewest = np.minimum(wrong, event.size - wrong).min(axis=1)
+        tells |= fewest <= _MOST_WRONG * min(n_with, n_without)
+    return tells
