@@ -16,8 +16,9 @@ from surtree import (
     SurTreeCV,
     SuspiciousColumnWarning,
 )
+from surtree.data.leaks import find_leak
 from surtree.data.suspicious_columns import find_suspicions
-from surtree.data.table import read_table
+from surtree.data.table import Column, read_table
 from surtree.data.target import read_target, read_weights
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
@@ -210,6 +211,26 @@ def test_rows_of_weight_zero_say_nothing():
     weight[:10] = 0
     assert found(pid=pid, weight=weight)["pid"][0] == "id"
     assert found(code=np.where(weight == 0, ~EVENT, EVENT), weight=weight).keys() == {"code"}
+
+
+@pytest.mark.parametrize("n", [60, 700, 5000])
+def test_a_look_at_few_rows_overlooks_nothing(n):
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        time = random.exponential(size=n)
+        event = random.random(n) < 0.4
+        event[:20] = np.arange(20) % 2
+        columns = {
+            "event": np.where(random.random(n) < 0.01, ~event, event) + random.random(n) / 2,
+            "time": time * np.exp(0.05 * random.normal(size=n)),
+            "second": np.where(random.random(n) < 0.25, time, random.exponential(size=n)),
+            "rank": random.permutation(n),
+        }
+        X = pd.DataFrame({f"x{place}": values for place, values in enumerate(columns.values())})
+        target = read_target((event, time), n)
+        for index, name in enumerate(X):
+            leak = index == 3 or find_leak(Column(name, "numeric", X[name].to_numpy(float)), target)
+            assert bool(leak) == (name in found(X, (event, time))), (seed, name)
 
 
 class TestHonestColumns:
