@@ -140,13 +140,14 @@ def test_numbers_that_are_texts():
         (pl.DataFrame, 'X = X.drop(["pid"])'),
         (pa.table, 'X = X.drop_columns(["pid"])'),
         (lambda columns: np.column_stack(list(columns.values())), "np.delete(X, [1], axis=1)"),
+        (lambda columns: pd.DataFrame(np.column_stack([*columns.values()])), "X.columns[[1]])"),
     ],
 )
 def test_the_next_line_is_that_of_the_library_of_the_table(make, line):
     X = make({"age": AGE, "pid": np.arange(1.0, N + 1)})
     text = warning(X=X)
     assert text.endswith(line)
-    after = eval(line.removeprefix("X = "), {"X": X, "np": np})
+    after = eval(text.partition("Next: X = ")[2], {"X": X, "np": np})
     SurTree(max_depth=1).fit(after, (EVENT, TIME))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from surtree.data.persons import read_persons
 from surtree.data.table import Column
 from surtree.data.target import Target, check_target, read_time, require_length
-from surtree.data.target_columns import n_distinct, read_columns
+from surtree.data.target_columns import n_values, read_columns
 
 _SHAPES = (
     "y is a structured array, a data frame or a pair of arrays with a cause (whole numbers, 0 "
@@ -104,12 +104,12 @@ def _two_columns(y: Any) -> list[Column]:
 
 def _refuse_exchanged(first: Column, second: Column) -> None:
     """Raise an error if the first column can only be the time, and the second the cause."""
-    if second.kind != "numeric" or first.kind != "numeric" or n_distinct(first) <= _MOST_CAUSES:
+    if second.kind != "numeric" or first.kind != "numeric" or n_values(first) <= _MOST_CAUSES:
         return
     codes = np.unique(second.values)
     if codes.size <= _MOST_CODES and codes[0] == 0 and (codes == np.floor(codes)).all():
         raise ValueError(
-            f"The columns of y are exchanged: {first.name!r} holds {n_distinct(first)} numbers, as "
+            f"The columns of y are exchanged: {first.name!r} holds {n_values(first)} numbers, as "
             f"a time does, and {second.name!r} holds {', '.join(f'{code:g}' for code in codes)}, "
             f"as a cause does. The cause comes before the time: {_SHAPES}"
         )

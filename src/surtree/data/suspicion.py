@@ -52,7 +52,11 @@ def warn_of_suspicious(table: Table, target: Target, weight: Floats, *, stacklev
     """
     suspicions = find_suspicions(table, target, weight)
     if suspicions:
-        text = suspicion_text(suspicions, table.library, late_entry=target.entry is not None)
+        # Names that are no texts are not known.
+        library = (
+            table.library if table.named else {"pandas": "unnamed"}.get(table.library, "numpy")
+        )
+        text = suspicion_text(suspicions, library, late_entry=target.entry is not None)
         warnings.warn(text, SuspiciousColumnWarning, stacklevel=stacklevel)
 
 
@@ -64,7 +68,8 @@ def suspicion_text(suspicions: Sequence[Suspicion], library: str, *, late_entry:
     suspicions : sequence of Suspicion
         At least one.
     library : str
-        What the table is made with: "pandas", "polars", "pyarrow" or "numpy".
+        What the table is made with: "pandas", "polars", "pyarrow" or "numpy"; "unnamed" for pandas
+        without names.
     late_entry : bool
         Whether the target has entry times.
     """
@@ -105,15 +110,20 @@ def _next_lines(suspicions: Sequence[Suspicion], library: str, late_entry: bool)
 
 
 def _without(suspicions: Sequence[Suspicion], library: str) -> str:
+    positions = _listed([str(one.index) for one in suspicions])
     if library == "numpy":
-        return f"np.delete(X, {_listed([str(one.index) for one in suspicions])}, axis=1)"
+        return f"np.delete(X, {positions}, axis=1)"
+    if library == "unnamed":
+        return f"X.drop(columns=X.columns[{positions}])"
     columns = _listed([_quoted(one.column) for one in suspicions])
     how = {"polars": "drop({})", "pyarrow": "drop_columns({})"}.get(library, "drop(columns={})")
     return f"X.{how.format(columns)}"
 
 
 def _access(suspicion: Suspicion, library: str) -> str:
-    return f"X[:, {suspicion.index}]" if library == "numpy" else f"X[{_quoted(suspicion.column)}]"
+    if library in ("numpy", "unnamed"):
+        return f"X{'.iloc' if library == 'unnamed' else ''}[:, {suspicion.index}]"
+    return f"X[{_quoted(suspicion.column)}]"
 
 
 def _as_numbers(suspicions: Sequence[Suspicion], library: str) -> str:

@@ -118,7 +118,7 @@ def event_first(columns: Sequence[Column]) -> tuple[Column, Column]:
             "make the event boolean, or say which is which: surtree.target(event=..., time=...)"
         )
     if not any(marks):
-        raise _no_event(min(columns, key=n_distinct))
+        raise _no_event(min(columns, key=n_values))
     return (first, second) if marks[0] else (second, first)
 
 
@@ -165,7 +165,7 @@ def _is_indicator(column: Column) -> bool:
     return bool((marks | column.missing).all() and marks.any())
 
 
-def n_distinct(column: Column) -> int:
+def n_values(column: Column) -> int:
     """Return how many values a column has, fewer for texts, which are no times."""
     return -1 if column.kind == "categorical" else len(np.unique(column.values))
 
@@ -176,9 +176,9 @@ def _no_event(column: Column) -> ValueError:
         codes = [*(column.known or ())]
         shown = [str(code) for code in codes]
     else:
-        codes = np.unique(column.values[~column.missing]).tolist()
-        shown = [f"{code:g}" for code in codes]
-        codes = [int(code) if code.is_integer() else code for code in codes]  # type: ignore
+        numbers: list[float] = np.unique(column.values[~column.missing]).tolist()
+        shown = [f"{number:g}" for number in numbers]
+        codes = [int(number) if number.is_integer() else number for number in numbers]
     held = ", ".join(shown[:_MOST_SHOWN]) + (", ..." if len(shown) > _MOST_SHOWN else "")
     return ValueError(
         f"The event column {column.name!r} of y holds {held}: it must be boolean (True where the "
