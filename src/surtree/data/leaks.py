@@ -14,7 +14,7 @@ from surtree.data.target import Target
 
 # In fewer rows, of which so many have the event or have it not, a good question may be luck.
 FEWEST_ROWS = 40
-_FEWEST_EVENTS = 10
+FEWEST_EVENTS = 10
 # The share of the rarer kind of rows that a question may get wrong, and still tells them all.
 _MOST_WRONG = 0.05
 _CORRELATION = 0.98
@@ -70,7 +70,7 @@ def find_leak(column: Column, target: Target) -> str:
 def _tells_event(column: Column, event: NDArray[np.bool_]) -> str:
     """Return why a column all but tells whether the event happened; empty if it does not."""
     rarer = min(int(event.sum()), int((~event).sum()))
-    if rarer < _FEWEST_EVENTS:
+    if rarer < FEWEST_EVENTS:
         return ""
     wrong = _wrong_rows(column, event)
     if wrong > _MOST_WRONG * rarer:
@@ -89,7 +89,7 @@ def _wrong_rows(column: Column, event: NDArray[np.bool_]) -> int:
         )
     codes = column.values + 1  # the missing ones are a category too
     rows = np.bincount(codes)
-    if np.count_nonzero(rows) * _FEWEST_EVENTS > event.size:
+    if np.count_nonzero(rows) * FEWEST_EVENTS > event.size:
         return event.size  # so few rows of each value say nothing
     events = np.bincount(codes, weights=event)
     return int(np.minimum(events, rows - events).sum())
@@ -113,7 +113,7 @@ def _tells_time(values: Floats, event: NDArray[np.bool_], time: Floats) -> str:
     """
     known = ~np.isnan(values)
     happened = known & event
-    if known.sum() < max(2 * _FEWEST_EVENTS, time.size / 2) or happened.sum() < _FEWEST_EVENTS:
+    if known.sum() < max(2 * FEWEST_EVENTS, time.size / 2) or happened.sum() < FEWEST_EVENTS:
         return ""
     rank = _rank_correlation(values[known], time[known])
     if min(abs(rank), abs(_rank_correlation(values[happened], time[happened]))) < _CORRELATION:
@@ -135,7 +135,7 @@ def _equals_time(values: Floats, time: Floats) -> str:
     """
     equal = values == time
     share = float(equal.mean())
-    if equal.sum() < _FEWEST_EVENTS or share < EQUAL:
+    if equal.sum() < FEWEST_EVENTS or share < EQUAL:
         return ""
     if share == 1:
         return "is the time itself"
@@ -145,7 +145,7 @@ def _equals_time(values: Floats, time: Floats) -> str:
         times, known, assume_unique=True, return_indices=True
     )
     chance = float((of_time[in_times] / time.size) @ (of_known[in_known] / values.size))
-    if times.size < _FEWEST_TIMES or share < _TIMES_CHANCE * chance or common.size < _FEWEST_EVENTS:
+    if times.size < _FEWEST_TIMES or share < _TIMES_CHANCE * chance or common.size < FEWEST_EVENTS:
         return ""
     return f"is equal to the time in {share:.0%} of rows, {SECOND}"
 
@@ -169,7 +169,7 @@ def marks_second_time(column: Column, second: Floats, time: Floats) -> bool:
     differs = second != time
     apart = int((marks != differs).sum())
     rarer = min(int(differs.sum()), int((~differs).sum()))
-    return rarer >= _FEWEST_EVENTS and min(apart, time.size - apart) <= _MOST_APART * rarer
+    return rarer >= FEWEST_EVENTS and min(apart, time.size - apart) <= _MOST_APART * rarer
 
 
 def _two_values(column: Column) -> NDArray[np.bool_] | None:

@@ -250,6 +250,8 @@ def _tells_sides(values: Floats, event: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return, for each line, whether a threshold may get few of the rarer rows wrong."""
     n_with, n_without = int(event.sum()), int((~event).sum())
     tells = np.zeros(len(values), dtype=bool)
+    if min(n_with, n_without) < leaks.FEWEST_EVENTS:
+        return tells
     missing = np.isnan(values)
     for side in (np.inf, -np.inf) if missing.any() else (np.inf,):
         order = np.argsort(np.where(missing, side, values), axis=1, kind="stable")
