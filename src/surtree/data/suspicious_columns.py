@@ -129,12 +129,21 @@ class _Search:
                 else:
                     singles[index] = column.values
         if others or singles:
-            needed = self._needs_a_look(others, list(singles.values()))
-            for position in np.flatnonzero(needed).tolist():
-                yield [*others, *singles][position]
+            indices = [*others, *singles]
+            needed, may_number = self._needs_a_look(others, list(singles.values()))
+            for position in np.flatnonzero(needed | may_number).tolist():
+                if needed[position] or self._spans_rows(indices[position]):
+                    yield indices[position]
 
-    def _needs_a_look(self, others: list[int], singles: list[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return which columns of numbers are suspicious in a few of their rows."""
+    def _spans_rows(self, index: int) -> bool:
+        """Return whether as many whole numbers as rows are between the least and the greatest."""
+        values = self._column(index).values
+        return bool(values.max() - values.min() + 1 == values.size)
+
+    def _needs_a_look(
+        self, others: list[int], singles: list[NDArray[Any]]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which columns are suspicious in a few of their rows, and which may number rows."""
         event, time = self.target.event, self.target.time
         few = _balanced(event)
         values = self._take(others, singles, few)
@@ -148,13 +157,15 @@ class _Search:
         needed |= _tells_sides(values, event[few])
         ascending = np.sort(values, axis=1)
         different = (ascending[:, 1:] > ascending[:, :-1]).all(axis=1)
-        needed |= different & (values == np.floor(values)).all(axis=1)
+        may_number = different & (values == np.floor(values)).all(axis=1)
         many = np.arange(1, time.size, max(time.size // _OF_ALL, 1))
         values = self._take(others, singles, many)
         follows = (values > 0) & (values == time[many - 1])
         for equal in (values == time[many], follows):
             needed |= equal.mean(axis=1) >= leaks.EQUAL / 2
-        return np.asarray(needed)
+        steps = np.diff(values[may_number], axis=1)
+        needed[may_number] |= (steps > 0).all(axis=1) | (steps < 0).all(axis=1)
+        return needed, may_number
 
     def _take(
         self, others: list[int], singles: list[NDArray[Any]], rows: NDArray[np.intp]
