@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pytest
 from tables import content, gbsg2, messy, synthetic
 
-from surtree import CompetingRisksTree, SurTree, SurTreeCV
+from surtree import CompetingRisksTree, SurTree, SurTreeCV, SuspiciousColumnWarning
 from surtree.streaming import engines, limits
 
 WEIGHTED = {"sample_weight": "weight", "entry": "entry"}
