@@ -131,7 +131,7 @@ def test_weights_that_cannot_be():
 def test_the_unit_of_huge_weights_does_not_matter(model):
     # No quantile of so many rows lies just between two of them.
     values = np.random.default_rng(0).random((57, 2))
-    time = values[:, 0] + 0.1
+    time = values[:, 0] + values[:, 1] + 0.1
     expected = clone(model).fit(values, time, np.full(57, 1e50)).tree_
     tree = model.fit(values, time, np.full(57, 1e100)).tree_
     assert [cut.rule for cut in tree.cuts] == [cut.rule for cut in expected.cuts]

@@ -288,6 +288,14 @@ def test_causes_that_are_not_there_or_too_many_are_refused():
         model.predict(X, 9)
 
 
+def test_a_time_before_the_cause_is_told_to_be_exchanged():
+    exchanged = pd.DataFrame({"days": Y["time"], "cause": Y["cause"]})
+    message = "The columns of y are exchanged: 'days' holds .* numbers, as a time does, and 'cause'"
+    for y in (exchanged, exchanged.assign(days=np.ceil(Y["time"]))):
+        with pytest.raises(ValueError, match=message):
+            CompetingRisksTree().fit(X, y)
+
+
 def test_minimum_events_are_of_the_causes_that_count():
     model = CompetingRisksTree(max_depth=2, causes=2, min_events_leaf=4).fit(X, Y)
     assert model.tree_.n_leaves > 1

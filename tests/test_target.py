@@ -1,4 +1,5 @@
 import datetime
+import re
 import warnings
 
 import greenwood
@@ -105,7 +106,7 @@ def test_the_warning_comes_once(capsys, unwarned):
         warnings.simplefilter("default")
         warnings.showwarning = lambda message, kind, *_: print(kind.__name__)
         for rows in (40, 30, 20):
-            SurTreeCV(1, cv=2).fit(X[:rows], 1 + X[:rows, 0])
+            SurTreeCV(1, cv=2).fit(X[:rows], 1 + X[:rows, 0] % 7)
     assert capsys.readouterr().out == "AllEventsWarning\n"
 
 
@@ -133,11 +134,13 @@ def test_a_column_vector_is_taken_with_a_warning(y, unwarned):
             structured(event=[1, 2, 0]),
             "event column 'event' of y holds 0, 1, 2: it must be boolean",
         ),
-        (structured(event=[1.0, np.nan, 0]), "event column 'event' of y holds 0, 1, nan"),
+        (structured(event=[1.0, np.nan, 0]), "'event' of y: 1 row of 3 lacks the event: drop it"),
+        (structured(event=[np.nan, np.nan, 0]), "2 rows of 3 lack the event: drop them"),
+        (structured(event=[1, 2, np.nan]), r"status == 2, .* 1 row of 3 lacks the event"),
         (structured(event=["dead", "alive", "alive"]), "'event' of y holds alive, dead"),
         (
             structured(event=[9, 1, 2]),
-            r"or hold 0 and 1, as in surtree.target\(event=status == 1, time",
+            r"surtree.target\(event=status == code, time=...\) with the code of the event",
         ),
         (pd.DataFrame({"d": np.arange(3), "t": TIME}), "event column 'd' of y holds 0, 1, 2"),
         (pd.DataFrame({"d": range(9), "t": range(9)}), "holds 0, 1, 2, 3, 4, ...: it"),
@@ -149,6 +152,8 @@ def test_a_column_vector_is_taken_with_a_warning(y, unwarned):
         (np.ones((3, 2)), r"'y\[:, 0\]' and 'y\[:, 1\]', hold nothing but 0 and 1: make the event"),
         (structured(event=[1, 0, 1], time=[1, 1, 0]), "Both columns of y, 'event' and 'time'"),
         (pd.DataFrame({"t": TIME, "d": ["dead", "alive", "dead"]}), "event=status == 'dead', time"),
+        (pd.DataFrame({"t": TIME, "d": ["Dead", "Lives", "Dead"]}), "event=status == 'Dead', time"),
+        (pd.DataFrame({"t": TIME, "d": ["a", "b", "a"]}), r"status == 'a', time=...\) or .* 'b'"),
         (pd.DataFrame({"t": [3, 1, 9], "d": [1, 2, 2]}), "event column 'd' of y holds 1, 2"),
         ((EVENT, [1.0, 2.0]), "y has 3 events and 2 times"),
         ((EVENT, EVENT), r"time column 'y\[1\]' of y holds booleans"),
@@ -343,6 +348,21 @@ class TestDates:
             target(event=[1, 2, 1], time=TIME)
         with pytest.raises(ValueError, match="event=status == 'dead'"):
             target(event=["alive", "dead", "dead"], time=TIME)
+
+
+@pytest.mark.parametrize(
+    ("codes", "hint"),
+    [
+        ([1, 2, 1], "event=status == 2, time=...), if they are codes as in R"),
+        ([0, 2, 2], "event=status == 2, time=...)"),
+        ([0, 1, 2], "event=status == 2, time=...) for one of several causes; CompetingRisksTree"),
+        ([0, 1, 9], "event=status == code, time=...) with the code of the event"),
+    ],
+)
+def test_the_hint_never_makes_censored_rows_events(codes, hint):
+    y = pd.DataFrame({"status": codes, "time": TIME})
+    with pytest.raises(ValueError, match=re.escape(hint)):
+        SurTree().fit([[1.0], [2.0], [3.0]], y)
 
 
 @settings(deadline=None)

@@ -17,6 +17,7 @@ from surtree import (
 from surtree.datasets import load_gbsg2, load_melanoma, load_rossi
 from surtree.heuristics import GreedyTree
 
+pytestmark = pytest.mark.filterwarnings("ignore::surtree.UntestedEffectsWarning")
 X, Y = load_gbsg2()
 TIMES = [0, 200.5, 72, 2659]  # 72 is the first event, 2659 the last follow-up
 

@@ -19,6 +19,7 @@ from surtree.bagging import SurTreeBag
 from surtree.base import SurvivalEstimator, TreeEstimator
 from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
+from surtree.data.suspicion import SuspiciousColumnWarning
 from surtree.data.target import AllEventsWarning
 from surtree.data.target_array import target
 from surtree.effects import (
@@ -137,6 +138,7 @@ __all__ = [
     "SurTreeBag",
     "SurTreeCV",
     "SurvivalEstimator",
+    "SuspiciousColumnWarning",
     "Tree",
     "TreeEstimator",
     "Tuning",

@@ -17,7 +17,6 @@ from target import TARGET, UNTUNED
 from surtree import SurTree, SurTreeCV
 from surtree.cli import _excel
 from surtree.cli._kinds import kind_of
-from surtree.cli._leaks import find_leaks
 from surtree.cli._numbers import find_decimal, numbers
 from surtree.datasets import load_lung
 from surtree.model_selection import EventStratifiedKFold
@@ -127,42 +126,6 @@ class TestKinds:
     )
     def test_numbers_under_the_name_of_an_id(self, name, kind):
         assert kind_of(pl.Series(name, [row * row for row in range(40)])).name == kind
-
-
-class TestLeaks:
-    RNG = np.random.default_rng(0)
-    TIME = RNG.exponential(size=200)
-    EVENT = RNG.random(200) < 0.5
-
-    def found(self, **columns):
-        return find_leaks(pl.DataFrame(columns), self.EVENT, self.TIME)
-
-    def test_honest_columns(self):
-        noise = self.TIME + 0.5 * self.RNG.normal(size=200)
-        wards = [f"ward {row}" for row in self.RNG.integers(0, 60, 200)]
-        assert self.found(noise=noise, wards=wards, one=["a"] * 200, constant=[1.0] * 200) == {}
-
-    def test_the_event_in_other_words(self):
-        wrong = self.EVENT.copy()
-        wrong[:3] ^= True
-        found = self.found(
-            code=np.where(self.EVENT, 2, 1),
-            text=np.where(wrong, "dead", "alive"),
-            flag=~self.EVENT,
-            score=np.where(self.EVENT, 5.0, 1.0) + self.RNG.random(200),
-        )
-        assert set(found) == {"code", "text", "flag", "score"}
-        assert "(98.5% of rows)" in found["text"]
-
-    def test_a_column_that_is_filled_in_after_the_event(self):
-        autopsy = [float(row) if died else None for row, died in enumerate(self.EVENT)]
-        cause = ["x" if died else None for died in self.EVENT]
-        assert set(self.found(autopsy=autopsy, cause=cause)) == {"autopsy", "cause"}
-
-    def test_the_time_in_another_unit(self):
-        found = self.found(years=self.TIME / 365, left=-self.TIME)
-        assert found["years"] == "all but tells the time (rank correlation 1.000)"
-        assert found["left"] == "all but tells the time (rank correlation -1.000)"
 
 
 class TestColumns:

@@ -29,6 +29,7 @@ from surtree import (
     SurTree,
     SurTreeBag,
     SurTreeCV,
+    UntestedEffectsWarning,
     audit_tree,
     column_costs,
     correct_effects,
@@ -361,13 +362,17 @@ def try_form(point: EntryPoint, form: Form) -> Cell:
     if form.of_fitted and point.verb in ("fit", "pipeline"):
         return Cell("no such argument")
     frame = make_rows()
-    expected = point.call(**form.expected(point, frame))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UntestedEffectsWarning)
+        expected = point.call(**form.expected(point, frame))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             result = point.call(**form.make(point, frame))
         except ValueError as error:
             return Cell("refused", str(error))
+    # That a tree of effects is not tested has nothing to do with the form of rows.
+    caught = [each for each in caught if each.category is not UntestedEffectsWarning]
     said = [str(each.message) for each in caught]
     # What is only scored was fitted before, with the warning; evaluate has a table of such values.
     silent = {"score": ZERO, "evaluate": UNSEEN}.get(point.verb)

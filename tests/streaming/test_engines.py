@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pytest
 from tables import content, gbsg2, messy, synthetic
 
-from surtree import CompetingRisksTree, SurTree, SurTreeCV
+from surtree import CompetingRisksTree, SurTree, SurTreeCV, SuspiciousColumnWarning
 from surtree.streaming import engines, limits
 
 WEIGHTED = {"sample_weight": "weight", "entry": "entry"}
@@ -117,7 +117,8 @@ def test_the_target_may_be_named_in_several_ways(tmp_path):
         for y in (["event", "time"], {"time": "time", "event": "event"}):
             assert content(SurTree(max_depth=1).fit(table, y), tmp_path) == expected
     events = frame.filter("event").drop("event")
-    alone = SurTree(max_depth=1).fit(events, events["time"].to_numpy())
+    with pytest.warns(SuspiciousColumnWarning, match="'time' is the time itself"):
+        alone = SurTree(max_depth=1).fit(events, events["time"].to_numpy())
     assert alone.n_features_in_ == 9  # the time is a column, as nobody said that it is not
     for table in (events, events.lazy()):
         assert SurTree(max_depth=1).fit(table, "time").n_features_in_ == 8

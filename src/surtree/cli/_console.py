@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from surtree.cuts.unseen import UnseenCategoryWarning
+from surtree.data.suspicion import SuspiciousColumnWarning
 from surtree.survival.step_function import BeyondFollowUpWarning
 
 # Warnings that a user of the command line reads as a line.
@@ -55,7 +56,10 @@ def warnings_said() -> Iterator[None]:
 def guarded() -> Iterator[None]:
     """End the program as a shell user expects: with a line and an exit code, not a traceback."""
     try:
-        yield
+        with warnings.catch_warnings():
+            # What commands read, they comment on in their own words.
+            warnings.simplefilter("ignore", SuspiciousColumnWarning)
+            yield
     except UserError as failure:
         say(f"surtree: {' '.join(str(failure).split())}")
         raise typer.Exit(DATA_ERROR) from None

@@ -240,6 +240,7 @@ def fit(
             target,
             Asked(columns, exclude, types),
             Format(separator, decimal, encoding, sheet, missing or ()),
+            of_persons=("--id", "--group") if tune or validate else ("--id",),
             quiet=json,
         )
         X, survival = training.X, training.survival

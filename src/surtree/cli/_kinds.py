@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from surtree.cli._dates import DATE
 from surtree.cli._numbers import MOSTLY, numbers
+from surtree.data.id_columns import (
+    FEWEST_ROWS,
+    are_persons,
+    is_named_like_person,
+    labels_rows,
+    numbers_rows,
+)
 
-# From so many cells on, a different text in nearly every one of them is no coincidence.
-_FEWEST_CELLS = 20
 # A sentence has at least so many words.
 _SENTENCE = 4
-# Words at the end of the name of a column that tells rows or persons apart.
-_ID_NAME = re.compile(
-    r"(?i:(?:^|[ _.-])(?:id|nr|no|number|nummer|index|key))\W*$|[a-z](?:ID|Id|Nr)\W*$"
-)
 
 _LEFT_OUT = {
     "date": "dates or times of day",
     "id": "a different value in nearly every row, as an id has",
+    "person": "several rows of each value, as persons have",
     "free text": "sentences",
     "empty": "no cell has a value",
 }
@@ -33,7 +35,7 @@ class Kind:
 
     Parameters
     ----------
-    name : {"number", "yes/no", "category", "date", "id", "free text", "empty"}
+    name : {"number", "yes/no", "category", "date", "id", "person", "free text", "empty"}
         In a word.
     odd : str
         What is wrong with some of its cells, with examples; empty if nothing is.
@@ -70,7 +72,7 @@ def kind_of(column: pl.Series) -> Kind:
     if column.dtype.is_temporal():
         return Kind("date")
     if column.dtype.is_numeric():
-        return Kind("id" if _counts_rows(found) else "number")
+        return Kind(_label_of(column.name, found) or "number")
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return Kind("category")
     return _kind_of_texts(found.cast(pl.String), len(column))
@@ -94,11 +96,13 @@ def _kind_of_texts(found: pl.Series, n_rows: int) -> Kind:
             remedy = "" if n_others or decimal == "." else "--decimal ,"
             return _nearly_numeric(found, is_number, n_rows, remedy)
     n_distinct = found.n_unique()
-    if len(found) >= _FEWEST_CELLS and n_distinct > MOSTLY * len(found):
+    if labels_rows(n_distinct, len(found)):
         return Kind("id")
+    if is_named_like_person(found.name) and are_persons(n_distinct, len(found)):
+        return Kind("person")
     distinct = found.unique()
     is_sentence = distinct.str.count_matches(r"\s+") >= _SENTENCE - 1
-    if n_distinct > _FEWEST_CELLS and 2 * int(is_sentence.sum()) > n_distinct:
+    if n_distinct > FEWEST_ROWS and 2 * int(is_sentence.sum()) > n_distinct:
         return Kind("free text")
     is_number = numbers(found).is_not_null()
     if 2 * int(is_number.sum()) >= len(found):
@@ -117,14 +121,14 @@ def _nearly_numeric(found: pl.Series, is_number: pl.Series, n_rows: int, remedy:
     return Kind("category", odd, tuple(others.unique(maintain_order=True)))
 
 
-def _counts_rows(found: pl.Series) -> bool:
-    """Return whether numbers tell rows apart: each once, without gaps or under such a name."""
-    if len(found) < _FEWEST_CELLS or found.n_unique() < len(found):
-        return False
-    if not found.dtype.is_integer() and not (found == found.floor()).all():
-        return False
-    low, high = float(found.min()), float(found.max())  # type: ignore[arg-type]
-    return high - low + 1 == len(found) or _ID_NAME.search(found.name) is not None
+def _label_of(name: str, found: pl.Series) -> str:
+    """Return what numbers tell apart, if that is what they are for: rows or persons."""
+    values = found.cast(pl.Float64).to_numpy()
+    if numbers_rows(name, values):
+        return "id"
+    if not is_named_like_person(name) or not (values == np.floor(values)).all():
+        return ""
+    return "person" if are_persons(found.n_unique(), len(found)) else ""
 
 
 def _examples(texts: pl.Series, most: int = 3) -> str:

@@ -114,7 +114,7 @@ def columns(
             drop_incomplete=drop_incomplete,
             zero_times=zero_times,
         )
-        training = read_training(data, target, asked, form, quiet=json)
+        training = read_training(data, target, asked, form, of_persons=(), quiet=json)
         model = SurTree(
             max_depth,
             max_splits,

@@ -133,7 +133,7 @@ def _values(column: pl.Series, kind: str) -> str:
     if column.dtype.is_numeric():
         low, middle, high = (found.cast(pl.Float64).quantile(share) or 0.0 for share in (0, 0.5, 1))
         return f"{low:g} to {high:g}, median {middle:g}"
-    if kind in ("id", "free text"):
+    if kind in ("id", "person", "free text"):
         return f"{found.n_unique()} different"
     if column.dtype.is_temporal() or kind == "date":
         texts = found.cast(pl.String)

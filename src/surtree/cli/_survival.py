@@ -19,21 +19,13 @@ from surtree.cli._console import UserError, failures, say
 from surtree.cli._dates import read_dates
 from surtree.cli._kinds import looks_like_dates
 from surtree.data.causes import read_cause_target
+from surtree.data.event_codes import code_word, read_event_codes
 from surtree.data.persons import read_persons
 from surtree.data.target import RowsError, read_target, read_weights, require_events
 from surtree.data.target_array import make_target
 
 _MOST_VALUES = 6
 ZeroTimes = Literal["keep", "drop", "half"]
-
-# Words for what trees of survival are mostly about; which one is the event is advice, no decision.
-_EVENTS = frozenset(
-    {
-        *("dead", "died", "death", "deceased", "event", "failed", "failure", "churned"),
-        *("relapse", "relapsed", "recurrence", "progression"),
-        *("tot", "gestorben", "verstorben", "ereignis", "rezidiv", "décédé", "mort", "muerto"),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -318,7 +310,7 @@ def _events(series: pl.Series, values: list[str]) -> NDArray[np.bool_]:
     found = series.unique().sort().to_list()
     if values:
         return _matches(series, values, found)
-    words = {value: WORDS.get(_word(value)) for value in found}
+    words = {value: WORDS.get(code_word(value)) for value in found}
     if None in words.values():
         shown = ", ".join(str(value) for value in found[:_MOST_VALUES])
         raise UserError(
@@ -330,31 +322,24 @@ def _events(series: pl.Series, values: list[str]) -> NDArray[np.bool_]:
 
 def _advice(name: str, found: list[object]) -> str:
     """Return the option that names the event, for each value that may be it."""
-
-    def option(value: object) -> str:
-        return f"--event {quote(f'{name}={value}')}"
-
-    known = [value for value in found if _word(value) in _EVENTS]
-    if {_word(value) for value in found} == {"1", "2"}:
-        return f"{option(found[1])}, if they are codes as in R, where 2 is the event"
-    if len(known) == 1 or (known and len(found) > 2):
-        return option(known[0])
-    return " or ".join(option(value) for value in found[:2])
+    meaning = read_event_codes(found)
+    options = [f"--event {quote(f'{name}={value}')}" for value in meaning.events]
+    if meaning.are_causes:
+        return (
+            f"{options[0]} for one of several causes; surtree fit --cause {quote(name)} takes all "
+            "of them"
+        )
+    if not options:
+        return f"--event {quote(f'{name}=VALUE')}"
+    return f"{' or '.join(options)}{f', {meaning.why}' if meaning.why else ''}"
 
 
 def _matches(series: pl.Series, values: list[str], found: list[object]) -> NDArray[np.bool_]:
-    wanted = set(map(_word, values))
-    absent = wanted - set(map(_word, found))
+    wanted = set(map(code_word, values))
+    absent = wanted - set(map(code_word, found))
     if absent:
         raise UserError(
             f"column {series.name!r} never holds {', '.join(sorted(absent))}: "
             f"it holds {', '.join(map(str, found[:_MOST_VALUES]))}"
         )
-    return np.array([_word(value) in wanted for value in series], dtype=bool)
-
-
-def _word(value: object) -> str:
-    """Return a value as text, in lower case and with 1 for 1.0."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip().lower()
+    return np.array([code_word(value) in wanted for value in series], dtype=bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +11,9 @@ import polars as pl
 from surtree.cli._columns import EXCLUDED, KEEPING, Choice, Override, choose, split_names
 from surtree.cli._console import say
 from surtree.cli._files import Format, read_table
-from surtree.cli._leaks import find_leaks
 from surtree.cli._survey import ColumnRead, needs_hint, short_table, survey
 from surtree.cli._survival import Survival, TargetColumns, read_survival
+from surtree.cli._suspicions import say_suspicions
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,13 @@ class Asked:
 
 
 def read_training(
-    data: Path, target: TargetColumns, asked: Asked, form: Format, *, quiet: bool = False
+    data: Path,
+    target: TargetColumns,
+    asked: Asked,
+    form: Format,
+    *,
+    of_persons: Collection[str] = ("--id", "--group"),
+    quiet: bool = False,
 ) -> Training:
     """Read what a tree may ask about and the target, and say what was read.
 
@@ -80,6 +86,8 @@ def read_training(
         What the tree may ask about.
     form : Format
         How the cells are written.
+    of_persons : collection of str
+        The options about persons that the command has.
     quiet : bool
         Whether to say only what is odd.
     """
@@ -93,11 +101,7 @@ def read_training(
     else:
         hint = f"\n  ({KEEPING})" if needs_hint(columns) else ""
         say(f"surtree: {data}, {len(table.frame)} rows, read as\n{short_table(columns)}{hint}")
-    for name, leak in find_leaks(choice.X, survival.event, survival.y["time"]).items():
-        say(
-            f"surtree: column {name!r} {leak}: if it is known only afterwards, --exclude {name} "
-            "leaves it out"
-        )
+    say_suspicions(table.frame, choice, survival, of_persons)
     return Training(choice.X, survival, table.frame, columns, choice.left_out)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from surtree.data.persons import read_persons
 from surtree.data.table import Column
 from surtree.data.target import Target, check_target, read_time, require_length
-from surtree.data.target_columns import read_columns
+from surtree.data.target_columns import n_values, read_columns
 
 _SHAPES = (
     "y is a structured array, a data frame or a pair of arrays with a cause (whole numbers, 0 "
@@ -19,6 +19,9 @@ _SHAPES = (
 )
 # So that a cause is exact as a number of a file.
 _GREATEST_CAUSE = 10**9
+# More values than the first are times, and so few codes are no times.
+_MOST_CAUSES = 20
+_MOST_CODES = 6
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,6 +80,7 @@ def read_cause_target(
     if isinstance(y, CauseTarget):
         return y
     first, second = _two_columns(y)
+    _refuse_exchanged(first, second)
     cause = _read_cause(first)
     if n_rows is not None:
         require_length("the cause in y", len(cause), n_rows)
@@ -96,6 +100,19 @@ def _two_columns(y: Any) -> list[Column]:
     if len(columns) != 2:
         raise ValueError(f"y has {len(columns)} columns, not two. {_SHAPES}")
     return columns
+
+
+def _refuse_exchanged(first: Column, second: Column) -> None:
+    """Raise an error if the first column can only be the time, and the second the cause."""
+    if second.kind != "numeric" or first.kind != "numeric" or n_values(first) <= _MOST_CAUSES:
+        return
+    codes = np.unique(second.values)
+    if codes.size <= _MOST_CODES and codes[0] == 0 and (codes == np.floor(codes)).all():
+        raise ValueError(
+            f"The columns of y are exchanged: {first.name!r} holds {n_values(first)} numbers, as "
+            f"a time does, and {second.name!r} holds {', '.join(f'{code:g}' for code in codes)}, "
+            f"as a cause does. The cause comes before the time: {_SHAPES}"
+        )
 
 
 def _read_cause(column: Column) -> NDArray[np.intp]:

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from surtree._stack import user_level
 from surtree._types import Floats
 from surtree.data.named import RowInputs
+from surtree.data.suspicion import warn_of_suspicious
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
 
@@ -50,14 +52,23 @@ class Rows:
 def read_rows(estimator: Any, given: RowInputs, read: TargetReader | None = None) -> Rows:
     """Read and check the rows that something is fitted on; the estimator remembers their columns.
 
-    Rows that are censored at time zero are left out with a warning. ``read`` reads the target;
-    by default it is one event.
+    Rows that are censored at time zero are left out with a warning, and columns that look as if
+    no tree should ask about them are told. ``read`` reads the target; by default it is one event.
     """
     given = given.in_memory(type(estimator).__name__)
     table = read_table(estimator, given.X, reset=True)
     target, weight = read_target_and_weight(given, table.n_rows, read)
     weight = leave_out_censored_at_zero(target, weight)
-    return Rows(table, target.with_spells(table).narrowed(weight > 0), weight, given)
+    target = target.with_spells(table).narrowed(weight > 0)
+    warn_of_suspicious(table, target, weight)
+    return Rows(table, target, weight, given)
+
+
+def warn_of_columns(given: RowInputs) -> None:
+    """Warn of columns that look as if no tree should ask about them."""
+    table = read_table(BaseEstimator(), given.X, reset=True)
+    target, weight = read_target_and_weight(given, table.n_rows)
+    warn_of_suspicious(table, target, weight)
 
 
 def read_target_and_weight(

@@ -102,6 +102,8 @@ class Table:
         All numeric columns at once, or those of them that are plain numbers.
     number_places : sequence of int, optional
         The position in the table of each column of ``numbers``, ascending; all positions if None.
+    library : str
+        What the user's table is made with, such as "pandas"; "numpy" for arrays and lists.
     """
 
     def __init__(
@@ -114,8 +116,10 @@ class Table:
         texts: bool = True,
         numbers: NDArray[Any] | None = None,
         number_places: Sequence[int] | None = None,
+        library: str = "numpy",
     ) -> None:
         self.names = names
+        self.library = library
         self.n_rows = n_rows
         self.named = named
         self.texts = texts
@@ -181,6 +185,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
             "pandas.DataFrame(X)"
         )
     require_in_memory(X, type(estimator).__name__)
+    library = "numpy"
     # pandas frames are read directly: narwhals takes longer than reading a small table.
     in_pandas = nw.dependencies.is_pandas_dataframe(X)
     if reset:
@@ -188,6 +193,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if in_pandas or nw.dependencies.is_into_dataframe(X):
         check_names(estimator, X, reset=reset)
         frame = X if in_pandas else nw.from_native(X, eager_only=True)
+        library = "pandas" if in_pandas else str(frame.implementation)
         _require_cells(*frame.shape)
         names, named, texts = names_in_rules(estimator, frame.shape[1])
         # Fitting reads every column, and one conversion of the frame is faster than many.
@@ -204,16 +210,24 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
                 texts=texts,
                 numbers=numbers,
                 number_places=places,
+                library=library,
             )
     else:
         array = validate_data(
             estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False
         )
         names, named, texts = names_in_rules(estimator, array.shape[1])
-    return _array_table(names, array, named=named, texts=texts)
+    return _array_table(names, array, named=named, texts=texts, library=library)
 
 
-def _array_table(names: tuple[str, ...], array: NDArray[Any], *, named: bool, texts: bool) -> Table:
+def _array_table(
+    names: tuple[str, ...],
+    array: NDArray[Any],
+    *,
+    named: bool,
+    texts: bool,
+    library: str = "numpy",
+) -> Table:
     numbers = array if array.dtype.kind in "iuf" else None
     return Table(
         names,
@@ -222,6 +236,7 @@ def _array_table(names: tuple[str, ...], array: NDArray[Any], *, named: bool, te
         named=named,
         texts=texts,
         numbers=numbers,
+        library=library,
     )
 
 

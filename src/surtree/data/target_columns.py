@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from surtree._words import plural
+from surtree.data.event_codes import read_event_codes
 from surtree.data.table import Column, read_array, read_series
 
 SHAPES = (
@@ -20,6 +22,7 @@ SHAPES = (
 )
 DAY = np.timedelta64(1, "D")
 
+_MOST_SHOWN = 5
 _DIFFERENCES = datetime.timedelta | np.timedelta64
 
 
@@ -115,7 +118,7 @@ def event_first(columns: Sequence[Column]) -> tuple[Column, Column]:
             "make the event boolean, or say which is which: surtree.target(event=..., time=...)"
         )
     if not any(marks):
-        raise _no_event(min(columns, key=_n_distinct))
+        raise _no_event(min(columns, key=n_values))
     return (first, second) if marks[0] else (second, first)
 
 
@@ -127,8 +130,10 @@ def read_event(column: Column) -> NDArray[np.bool_]:
     column : Column
         Booleans, or nothing but 0 and 1.
     """
-    if not (column.kind == "boolean" or is_indicator(column)) or column.has_missing:
+    if not (column.kind == "boolean" or is_indicator(column)):
         raise _no_event(column)
+    if column.has_missing:
+        raise ValueError(f"The event column {column.name!r} of y: {_lacking(column)}")
     return np.asarray(column.values == 1)
 
 
@@ -153,28 +158,53 @@ def as_rows(y: Any) -> Any:
 
 
 def is_indicator(column: Column) -> bool:
-    """Return whether a column holds nothing but 0 and 1."""
+    """Return whether a column holds nothing but 0 and 1, missing values aside."""
     if isinstance(column, Duration) or column.kind == "categorical":
         return False
-    return bool(((column.values == 0) | (column.values == 1)).all())
+    marks = (column.values == 0) | (column.values == 1)
+    return bool((marks | column.missing).all() and marks.any())
 
 
-def _n_distinct(column: Column) -> int:
+def n_values(column: Column) -> int:
     """Return how many values a column has, fewer for texts, which are no times."""
     return -1 if column.kind == "categorical" else len(np.unique(column.values))
 
 
 def _no_event(column: Column) -> ValueError:
-    categorical = column.kind == "categorical"
-    numbers = () if categorical else np.unique(column.values)
-    found = [str(text) for text in column.categories] + [f"{number:g}" for number in numbers]
-    shown = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
-    example = repr(column.categories[-1]) if categorical and column.categories else "1"
+    codes: list[object]
+    if column.kind == "categorical":
+        codes = [*(column.known or ())]
+        shown = [str(code) for code in codes]
+    else:
+        numbers: list[float] = np.unique(column.values[~column.missing]).tolist()
+        shown = [f"{number:g}" for number in numbers]
+        codes = [int(number) if number.is_integer() else number for number in numbers]
+    held = ", ".join(shown[:_MOST_SHOWN]) + (", ..." if len(shown) > _MOST_SHOWN else "")
     return ValueError(
-        f"The event column {column.name!r} of y holds {shown}: it must be boolean (True where the "
-        f"event happened), or hold 0 and 1, as in surtree.target(event=status == {example}, "
-        "time=...)"
+        f"The event column {column.name!r} of y holds {held}: it must be boolean (True where the "
+        f"event happened), or hold 0 and 1, {_advice(codes)}{_lacking(column, also='; ')}"
     )
+
+
+def _advice(codes: list[object]) -> str:
+    meaning = read_event_codes(codes)
+    options = [f"surtree.target(event=status == {code!r}, time=...)" for code in meaning.events]
+    if meaning.are_causes:
+        return f"as in {options[0]} for one of several causes; CompetingRisksTree takes all of them"
+    if not options:
+        return "as in surtree.target(event=status == code, time=...) with the code of the event"
+    why = f", {meaning.why}" if meaning.why else ""
+    return f"as in {' or '.join(options)}{why}"
+
+
+def _lacking(column: Column, also: str = "") -> str:
+    """Return how many rows lack the event, if some do."""
+    n_absent = int(column.missing.sum())
+    if not n_absent:
+        return ""
+    verb, what = ("lacks", "it") if n_absent == 1 else ("lack", "them")
+    n_rows = column.values.size
+    return f"{also}{plural(n_absent, 'row')} of {n_rows} {verb} the event: drop {what}"
 
 
 def _is_greenwood(y: Any) -> bool:

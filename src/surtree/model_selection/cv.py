@@ -22,6 +22,7 @@ from surtree.cuts.given import GivenThresholds
 from surtree.data.bootstrap import read_groups
 from surtree.data.named import RowInputs
 from surtree.data.rows import Rows, read_rows
+from surtree.data.suspicion import SuspiciousColumnWarning
 from surtree.data.target import require_events
 from surtree.data.target_columns import as_rows
 from surtree.estimator import SurTree, check_parameters
@@ -289,8 +290,9 @@ class SurTreeCV(TreeEstimator):
         if self.refit:
             best = self._tree().set_params(**self.best_params_)
             with warnings.catch_warnings():
-                # There is one warning for all searches.
+                # There is one warning for all searches, and for all columns.
                 warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.simplefilter("ignore", SuspiciousColumnWarning)
                 fitted = clone(best).set_params(n_jobs=self.n_jobs)
                 fitted = fitted.fit(
                     rows.given.X, rows.given.y, rows.weight, rows.given.entry, id=rows.given.id

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from surtree._types import Floats
-from surtree.base import TreeEstimator
+from surtree.base import SurvivalEstimator, TreeEstimator
 from surtree.data.named import RowInputs
+from surtree.data.rows import warn_of_columns
 from surtree.data.target_columns import as_rows
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
 from surtree.model_selection.folds import FoldProgress
@@ -184,6 +185,8 @@ def validate(
     given = RowInputs(X, y, sample_weight, entry, id, groups).in_memory("validate")
     require_fit_parameters(model, given)
     rows = read_judged_rows(given, horizons)
+    if isinstance(model, SurvivalEstimator):  # the fits below are not to warn again
+        warn_of_columns(given)
     model = quiet(model)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
     rows.warn_of_horizons(predicted.last_time)
