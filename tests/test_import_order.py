@@ -22,6 +22,7 @@ ROOMS = (
     "exact",
     "parameters",
     "status",
+    "parallel",
     "files",
     "data",
     "survival",

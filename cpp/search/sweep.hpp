@@ -33,13 +33,14 @@ class SweepSearch {
     const Incumbent* incumbent() const { return incumbent_.get(); }
 
  private:
-    // What a thread does in one go: sides of the root to solve, or to fill the side cache for; to fill a part
-    // of the table of stumps, or of what is screened (the number of the part is in place of the side), and to
-    // put the latter together; or to find the incumbent.
+    // What a thread does in one go: sides of the root to solve, or to fill the side cache for; to clear or to
+    // fill a part of the table of stumps, or of what is screened (the number of the part is in place of the
+    // side), and to put the latter together; or to find the incumbent.
     struct Task {
         enum class Kind {
             solve,
             fill_side_cache,
+            clear_stumps,
             fill_stumps,
             screen,
             finish_screening,
@@ -51,11 +52,12 @@ class SweepSearch {
 
     bool leads(int side) const;
     Status run_stage();
+    Status prepare_stumps();
     std::vector<Task> tasks() const;
     std::vector<int> promising_sides() const;
     bool is_quick() const;
     bool worth_filling_side_cache() const;
-    bool worth_filling_stumps();
+    bool may_use_stumps(double times_to_fill);
     std::optional<Status> screen();
     std::vector<Task> screened_sides(const std::vector<int>& cuts) const;
     Status run_tasks(const std::vector<Task>& tasks, std::size_t most_threads = SIZE_MAX);
