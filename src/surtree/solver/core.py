@@ -191,7 +191,9 @@ class Problem:
             n_threads=n_threads(n_jobs),
             progress=None if progress is None else show,
             stop=require_running,
-            **vars(first),
+            cut=first.cut,
+            left=first.left,
+            right=first.right,
         )
         return LocalOptimum(_topology(best.tree), best.worth)
 
