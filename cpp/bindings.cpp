@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
 
 #include "kernel/kernels.hpp"
@@ -94,14 +93,27 @@ struct BoundProblem {
 struct Searches {
     std::atomic<int> n_running{0};
     std::atomic<bool> is_over{false};
+    std::thread::id last_thread;  // may search until the end
 
     // Called by Python at its exit. The wait has an end: a forked process has no threads that could count
     // down.
     void end() {
+        last_thread = std::this_thread::get_id();
         is_over = true;
+        if (n_running == 0) return;
+        nb::set_leak_warnings(false);  // what these threads hold is freed with the process
         const nb::gil_scoped_release release;
         for (int k = 0; k < 2000 && n_running > 0; ++k)
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+
+    bool must_end() const { return is_over && std::this_thread::get_id() != last_thread; }
+
+    // As a thread ends itself, which nobody need be told.
+    void require_not_over() const {
+        if (!must_end()) return;
+        PyErr_SetNone(PyExc_SystemExit);
+        throw nb::python_error();
     }
 };
 Searches searches;
@@ -118,7 +130,7 @@ struct Running {
 // true.
 std::function<bool(const Progress&)> stop_question(const nb::object& progress, const nb::object& stop) {
     return [&progress, &stop](const Progress& now) {
-        if (searches.is_over) return true;
+        if (searches.must_end()) return true;
         const nb::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) return true;
         try {
@@ -135,13 +147,13 @@ std::function<bool(const Progress&)> stop_question(const nb::object& progress, c
 template <class Run>
 auto run_unlocked(const Run& run) {
     const Running running;
-    if (searches.is_over) throw std::runtime_error("the interpreter ends");
+    searches.require_not_over();
     auto result = [&] {
         const nb::gil_scoped_release release;
         return run();
     }();
     if (PyErr_Occurred()) throw nb::python_error();
-    if (searches.is_over) throw std::runtime_error("the interpreter ends");
+    searches.require_not_over();
     return result;
 }
 

@@ -55,9 +55,7 @@ class TableProblem(FitProblem):
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
         """Return the tree of each topology, without at-risk counts, from one more pass."""
-        new = {
-            topology.key: topology for topology in topologies if topology.key not in self._built
-        }
+        new = {topology.key: topology for topology in topologies if topology.key not in self._built}
         if new:
             step = NodesPass(self.binning, list(new.values()))
             lines = self.known.reader.run(step)

@@ -110,9 +110,7 @@ def trees_of_sums(
         values.setflags(write=False)  # so that no tree has to see to it
     wholes = _wholes(topologies)
     ends = np.cumsum([0, *(whole.cut.size for whole in wholes)]).tolist()
-    own_nodes = {
-        id(whole): slice(*own) for whole, own in zip(wholes, pairwise(ends), strict=True)
-    }
+    own_nodes = {id(whole): slice(*own) for whole, own in zip(wholes, pairwise(ends), strict=True)}
     of_sizes: dict[int, Floats] = {}
 
     def loss_of(topology: TreeTopology, own: slice) -> float:
