@@ -1,4 +1,4 @@
-"""Ctrl-C while several searches run side by side: all of them stop, and the process ends normally."""
+"""Ctrl-C while searches run side by side: all of them stop, and the process ends normally."""
 
 import os
 import signal

@@ -94,19 +94,9 @@ def test_ctrl_c_while_tuning(terminal, files, jobs):
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_while_tuning_keeps_the_folds_that_are_done(terminal, files, jobs):
-    files_wanted = ("--model", "m.json", "--report", "r.html")
-    child = terminal(
-        "fit",
-        "lung.csv",
-        *TARGET,
-        "--max-depth",
-        "5",
-        "--jobs",
-        jobs,
-        "--folds",
-        "50",
-        *files_wanted,
-    )
+    limits = ("--max-depth", "5", "--folds", "50", "--jobs", jobs)
+    outputs = ("--model", "m.json", "--report", "r.html")
+    child = terminal("fit", "lung.csv", *TARGET, *limits, *outputs)
     child.expect(r"([2-9]) of 50 folds")
     child.sendintr()
     text, code = end(child)

@@ -32,8 +32,8 @@ LONG, LONG_SHARE = 1.0, 0.1
 SHARE_IF_IN_TIME, SHARE_IF_HARDLY, SHARE_IF_NOT, SEVERAL = 0.3, 0.5, 0.7, 3.0
 # Without a time limit, as many seconds at most: somebody watches and may end the search.
 MOST_WATCHED = 10.0
-# Up to this number of cells of the table times the squared depth, and up to this number of cells, the
-# first descent is not cut short, or has these seconds at least. Up to so many seconds a search is not
+# Up to this number of cells of the table times the squared depth, the first descent is not cut
+# short; up to this number of cells, it has these seconds at least. A search of fewer seconds is not
 # left out, though its preparations take longer than there is time.
 FEW_STEPS, FEW_CELLS, SHORT = 8_000_000, 500_000, 0.05
 # With more thresholds in a column, the search starts from the optimum over some of them: up to this

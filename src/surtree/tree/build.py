@@ -72,7 +72,7 @@ def lazy_trees(
 
 
 def _wholes(topologies: Sequence[TreeTopology]) -> list[TreeTopology]:
-    """Return the trees whose nodes are those of all others: subtrees of one tree share its nodes."""
+    """Return the trees that all others are a part of: subtrees share the nodes of their tree."""
     return list({id(topology.whole): topology.whole for topology in topologies}.values())
 
 
