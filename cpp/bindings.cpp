@@ -300,6 +300,7 @@ NB_MODULE(_core, m) {
         .def_ro("gain_bound", &Progress::gain_bound);
 
     nb::class_<Tree>(m, "Tree", "A tree as flat arrays in preorder; a leaf has -1.")
+        .def("__len__", [](const Tree& tree) { return tree.cut.size(); })
         .def_prop_ro("cut", copy_of(&Tree::cut), nb::rv_policy::automatic)
         .def_prop_ro("left", copy_of(&Tree::left), nb::rv_policy::automatic)
         .def_prop_ro("right", copy_of(&Tree::right), nb::rv_policy::automatic);

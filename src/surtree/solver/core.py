@@ -373,5 +373,11 @@ def _solution(found: _core.Solution) -> Solution:
     )
 
 
+# Of thousands of sizes, most are not solved where a limit ends a deep search.
+_LEAF = TreeTopology(*np.full((3, 1), -1, dtype=np.int32))
+
+
 def _topology(tree: _core.Tree) -> TreeTopology:
+    if len(tree) == 1:
+        return _LEAF
     return TreeTopology(tree.cut, tree.left, tree.right)

@@ -83,17 +83,17 @@ class Subtree(TreeTopology):
         return np.flatnonzero(self._below >= 0)
 
     @cached_property
-    def cut(self) -> NDArray[np.int32]:  # type: ignore[override]
+    def cut(self) -> NDArray[np.int32]:
         """The cut of each node, -1 for a leaf."""
         return self._of_splits(self.whole.cut)
 
     @cached_property
-    def left(self) -> NDArray[np.int32]:  # type: ignore[override]
+    def left(self) -> NDArray[np.int32]:
         """The left child of each node, -1 for a leaf."""
         return self._of_splits(self._index(self.whole.left))
 
     @cached_property
-    def right(self) -> NDArray[np.int32]:  # type: ignore[override]
+    def right(self) -> NDArray[np.int32]:
         """The right child of each node, -1 for a leaf."""
         return self._of_splits(self._index(self.whole.right))
 

@@ -33,8 +33,8 @@ SHARE_IF_IN_TIME, SHARE_IF_HARDLY, SHARE_IF_NOT, SEVERAL = 0.3, 0.5, 0.7, 3.0
 # Without a time limit, as many seconds at most: somebody watches and may end the search.
 MOST_WATCHED = 10.0
 # Up to this number of cells of the table times the squared depth, the first descent is not cut
-# short; up to this number of cells, it has these seconds at least. A search of fewer seconds is not
-# left out, though its preparations take longer than there is time.
+# short; up to this number of cells, it has these seconds at least. Up to as many seconds, neither
+# are the preparations of a search.
 FEW_STEPS, FEW_CELLS, SHORT = 8_000_000, 500_000, 0.05
 # With more thresholds in a column, the search starts from the optimum over some of them: up to this
 # number, the kernels are fast.
@@ -85,7 +85,7 @@ def _solve_from(
     known: Solution | None, problem: Problem, how: SearchSettings, clock: Clock, watch: Watch
 ) -> Solution:
     """Search over all cuts, from trees that are known."""
-    if known is not None and (watch.stopped or _is_too_late(problem, how.limits, clock)):
+    if known is not None and (watch.stopped or _is_too_late(problem, clock)):
         status: Status = "interrupted" if watch.stopped else "time_limit"
         return replace(known, status=status, gain_bounds=_no_bounds(known, problem.sums))
     if known is not None:
@@ -207,12 +207,10 @@ def _solve(
     )
 
 
-def _is_too_late(problem: Problem, limits: Limits, clock: Clock) -> bool:
+def _is_too_late(problem: Problem, clock: Clock) -> bool:
     """Tell whether already the preparations of a search take longer than there is time."""
     left, before = clock.left(), seconds_before(problem.binned)
-    if left is None or left >= before:
-        return False
-    return before > SHORT or seconds_at_least(problem.binned, limits.max_depth) > SHORT
+    return left is not None and left < before and before > SHORT
 
 
 def _no_bounds(solution: Solution, sums: RowSums) -> Floats:
