@@ -1,6 +1,7 @@
 #include "search/sweep.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace surtree {
@@ -177,7 +178,9 @@ Status SweepSearch::run_tasks(const std::vector<Task>& tasks, std::size_t most_t
             ++n_done;
         }
     };
-    if (is_quick()) return workers_.run_here(work);
+    const bool quickly =
+        tasks.front().kind == Task::Kind::find_incumbent ? finds_incumbent_quickly() : is_quick();
+    if (quickly) return workers_.run_here(work);
     const std::size_t n_threads = std::min({at(control_.n_threads), tasks.size(), most_threads});
     return workers_.run(std::max(1, static_cast<int>(n_threads)), work, [&] {
         if (stage_depth_ < recursion_.depth() || tasks.front().kind == Task::Kind::clear_stumps)
@@ -198,12 +201,23 @@ Status SweepSearch::run_tasks(const std::vector<Task>& tasks, std::size_t most_t
 // True if the stage finishes in a few milliseconds: then threads cost more than they save, and cancellation
 // need not be polled. A step, here, is adding a row to a table or evaluating a cell of one.
 bool SweepSearch::is_quick() const {
-    const double n_rows = rows().all.n, n_columns = recursion_.columns().size(),
-                 n_sides = recursion_.columns().n_sides();
-    double steps = n_rows * n_columns * n_columns * n_columns / 6 +
-                   8 * static_cast<double>(recursion_.tables().tables_size());
-    for (int depth = recursion_.tables().depth(); depth < stage_depth_; ++depth) steps *= n_sides;
-    return steps < 2e6;
+    double n_steps = steps(1);
+    for (int depth = recursion_.tables().depth(); depth < stage_depth_; ++depth)
+        n_steps *= recursion_.columns().n_sides();
+    return n_steps < 2e6;
+}
+
+// The same of the incumbent, for which the kernels solve every set of rows in a tree.
+bool SweepSearch::finds_incumbent_quickly() const {
+    const int levels = recursion_.depth() - recursion_.tables().depth();
+    return levels * steps(std::min(std::ldexp(1.0, levels), static_cast<double>(rows().all.n))) < 1e7;
+}
+
+// The steps of the kernels, if the rows are divided into so many sets.
+double SweepSearch::steps(double n_sets) const {
+    const double n_rows = rows().all.n, n_columns = recursion_.columns().size();
+    return n_rows * n_columns * n_columns * n_columns / 6 +
+           8 * n_sets * static_cast<double>(recursion_.tables().tables_size());
 }
 
 void SweepSearch::run_task(const Task& task, Recursion::Worker& worker) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@ class SweepSearch {
     Profile gains() const;
     Profile gains_of_sides() const;
     Profile gain_bounds() const;
+    double seconds() const { return workers_.seconds(); }
     int proven_depth() const { return proven_depth_; }  // the largest depth whose optimum is found
 
     const Rows& rows() const { return recursion_.rows(); }
@@ -56,6 +58,8 @@ class SweepSearch {
     std::vector<Task> tasks() const;
     std::vector<int> promising_sides() const;
     bool is_quick() const;
+    bool finds_incumbent_quickly() const;
+    double steps(double n_sets) const;
     bool worth_filling_side_cache() const;
     bool may_use_stumps(double times_to_fill);
     std::optional<Status> screen();
@@ -81,8 +85,8 @@ class SweepSearch {
 };
 
 // For at most 0, 1, 2, ... splits, a tree with the gain of the search; `cut_of` has the caller's numbers of
-// cuts.
+// cuts. Once `is_over`, trees are no longer wanted.
 std::vector<Tree> build_trees(SweepSearch& search, const Profile& gains, const std::vector<int>& cut_of,
-                              const std::vector<bool>& is_wanted);
+                              std::vector<bool>& is_wanted, const std::function<bool()>& is_over);
 
 }  // namespace surtree
