@@ -181,6 +181,8 @@ Status SweepSearch::run_tasks(const std::vector<Task>& tasks, std::size_t most_t
     const bool quickly =
         tasks.front().kind == Task::Kind::find_incumbent ? finds_incumbent_quickly() : is_quick();
     if (quickly) return workers_.run_here(work);
+    // The thread that looks at the clock may be late.
+    if (is_timed(control_) && workers_.seconds() >= control_.time_limit) return workers_.end_in_time();
     const std::size_t n_threads = std::min({at(control_.n_threads), tasks.size(), most_threads});
     return workers_.run(std::max(1, static_cast<int>(n_threads)), work, [&] {
         if (stage_depth_ < recursion_.depth() || tasks.front().kind == Task::Kind::clear_stumps)
