@@ -441,7 +441,7 @@ class SurTree(TreeEstimator):
 def _afterwards(time_limit: float, n_rows: int, limits: Limits) -> float:
     """Return the seconds that are kept for building the trees."""
     asked = n_rows if limits.max_splits is None else limits.max_splits
-    n_splits = min(2**limits.max_depth - 1, n_rows, asked)
+    n_splits: int = min(2**limits.max_depth - 1, n_rows, asked)
     wanted = AFTERWARDS + AFTERWARDS_PER_ROW * n_rows + AFTERWARDS_PER_SPLIT * n_splits
     return min(wanted, time_limit / 10 if time_limit < 1 else time_limit / 4)
 
