@@ -6,7 +6,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
@@ -85,14 +88,54 @@ struct BoundProblem {
     }
 };
 
-// Ctrl-C, or a progress hook that returns something true or raises, ends a search.
-std::function<bool(const Progress&)> stop_question(const nb::object& progress) {
-    return [&progress](const Progress& now) {
+// The searches of all threads. A thread that wants the interpreter's lock after the interpreter has ended is
+// ended in the middle of C++, which ends the process by a signal; so searches are stopped before.
+struct Searches {
+    std::atomic<int> n_running{0};
+    std::atomic<bool> is_over{false};
+    std::thread::id last_thread;  // may search until the end
+
+    // Called by Python at its exit. The wait has an end: a forked process has no threads that could count
+    // down.
+    void end() {
+        last_thread = std::this_thread::get_id();
+        is_over = true;
+        if (n_running == 0) return;
+        nb::set_leak_warnings(false);  // what these threads hold is freed with the process
+        const nb::gil_scoped_release release;
+        for (int k = 0; k < 2000 && n_running > 0; ++k)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+
+    bool must_end() const { return is_over && std::this_thread::get_id() != last_thread; }
+
+    // As a thread ends itself, which nobody need be told.
+    void require_not_over() const {
+        if (!must_end()) return;
+        PyErr_SetNone(PyExc_SystemExit);
+        throw nb::python_error();
+    }
+};
+Searches searches;
+
+// Alive while a search runs, and until its thread has the interpreter's lock again.
+struct Running {
+    Running() { ++searches.n_running; }
+    ~Running() { --searches.n_running; }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+};
+
+// A search ends by Ctrl-C; by `stop`, if that raises; or by a progress hook that raises or returns something
+// true.
+std::function<bool(const Progress&)> stop_question(const nb::object& progress, const nb::object& stop) {
+    return [&progress, &stop](const Progress& now) {
+        if (searches.must_end()) return true;
         const nb::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) return true;
-        if (progress.is_none()) return false;
         try {
-            return nb::cast<bool>(progress(now));
+            if (!stop.is_none()) stop();
+            return !progress.is_none() && nb::cast<bool>(progress(now));
         } catch (nb::python_error& error) {
             error.restore();
             return true;
@@ -100,27 +143,30 @@ std::function<bool(const Progress&)> stop_question(const nb::object& progress) {
     };
 }
 
-// Runs without the interpreter's lock, then raises what a signal or the progress hook has raised.
+// Runs without the interpreter's lock, then raises what a signal or a hook has raised.
 template <class Run>
 auto run_unlocked(const Run& run) {
+    const Running running;
+    searches.require_not_over();
     auto result = [&] {
         const nb::gil_scoped_release release;
         return run();
     }();
     if (PyErr_Occurred()) throw nb::python_error();
+    searches.require_not_over();
     return result;
 }
 
 Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
                        const Input<double, 1>& least, double time_limit, int n_threads,
-                       std::size_t memory_limit, const nb::object& progress,
+                       std::size_t memory_limit, const nb::object& progress, const nb::object& stop,
                        const Input<double, 1>& known_gains, const Input<bool, 1>& leads,
                        const Switches& switches) {
     const Control control{time_limit,
                           n_threads,
                           memory_limit,
                           !progress.is_none(),
-                          stop_question(progress),
+                          stop_question(progress, stop),
                           to_vector(known_gains),
                           switches};
     const Limits limits = bound.limits(max_depth, max_splits, least);
@@ -132,12 +178,12 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
 
 LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_splits,
                             const Input<double, 1>& least, int n_restarts, std::uint64_t seed, double price,
-                            double time_limit, int n_threads, const nb::object& progress, const Ints& cut,
-                            const Ints& left, const Ints& right) {
+                            double time_limit, int n_threads, const nb::object& progress,
+                            const nb::object& stop, const Ints& cut, const Ints& left, const Ints& right) {
     const Control control{.time_limit = time_limit,
                           .n_threads = n_threads,
                           .wants_progress = !progress.is_none(),
-                          .should_stop = stop_question(progress)};
+                          .should_stop = stop_question(progress, stop)};
     const Limits limits = bound.limits(max_depth, max_splits, least);
     const Tree start{to_vector(cut), to_vector(left), to_vector(right)};
     const Restarts restarts{n_restarts, seed, price, start.cut.empty() ? nullptr : &start};
@@ -254,6 +300,7 @@ NB_MODULE(_core, m) {
         .def_ro("gain_bound", &Progress::gain_bound);
 
     nb::class_<Tree>(m, "Tree", "A tree as flat arrays in preorder; a leaf has -1.")
+        .def("__len__", [](const Tree& tree) { return tree.cut.size(); })
         .def_prop_ro("cut", copy_of(&Tree::cut), nb::rv_policy::automatic)
         .def_prop_ro("left", copy_of(&Tree::left), nb::rv_policy::automatic)
         .def_prop_ro("right", copy_of(&Tree::right), nb::rv_policy::automatic);
@@ -279,11 +326,12 @@ NB_MODULE(_core, m) {
              "cut_missing"_a, "cut_gaps"_a, "objective"_a, "parameters"_a, "sums"_a, "counts"_a, "grid"_a,
              "round_down"_a)
         .def("solve", &solve_problem, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
-             "memory_limit"_a, "progress"_a.none(), "known_gains"_a, "leads"_a, "switches"_a,
+             "memory_limit"_a, "progress"_a.none(), "stop"_a.none(), "known_gains"_a, "leads"_a, "switches"_a,
              "The optimal tree of every number of splits.")
         .def("local_search", &search_locally, "max_depth"_a, "max_splits"_a, "least"_a, "n_restarts"_a,
-             "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "cut"_a, "left"_a,
-             "right"_a, "A good tree without a proof; without nodes to start from, from random trees.")
+             "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "stop"_a.none(),
+             "cut"_a, "left"_a, "right"_a,
+             "A good tree without a proof; without nodes to start from, from random trees.")
         .def("sum_nodes", &sum_tree_nodes, "tree_begin"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
              "The sums of values over each node of some trees, one kind after the other.")
         .def("find_leaves", &find_tree_leaves, "cut"_a, "left"_a, "right"_a, "The leaf of each row.");
@@ -301,6 +349,9 @@ NB_MODULE(_core, m) {
     m.def("sum_bins", &sum_column<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a);
     m.def("sum_bins_of_columns", &sum_columns, "bins"_a, "n_bins"_a, "weight"_a,
           "The same for several columns, one after the other.");
+    m.def(
+        "end_searches", [] { searches.end(); },
+        "Stops the searches of all threads, and waits for them: for the exit of the interpreter.");
     m.def(
         "kernels", [] { return find_kernels("relative_risk")->instruction_set; },
         "Name of the instruction set in use.");

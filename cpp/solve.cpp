@@ -10,6 +10,9 @@
 namespace surtree {
 namespace {
 
+// Seconds after the end of the time that trees are built for: those of few sizes are built in less.
+constexpr double patience_for_trees = 0.1;
+
 // From units of the grid to those of the caller.
 void leave_grid(const Rows& rows, Solution& solution) {
     for (double& gain : solution.gains) gain *= rows.grid;
@@ -108,7 +111,13 @@ Solution solve(const Problem& problem, const Limits& limits, const Control& cont
     const bool is_proven = solution.status == Status::optimal;
     if (!is_proven || !problem.all_lead())
         is_wanted = drop_known(control.known_gains, search.rows(), is_proven, solution);
-    solution.trees = build_trees(search, gains, regrouped.cut_of, is_wanted);
+    std::function<bool()> is_over;
+    if (solution.status == Status::time_limit)
+        is_over = [&] { return search.seconds() > control.time_limit + patience_for_trees; };
+    const std::vector<bool> asked = is_wanted;
+    solution.trees = build_trees(search, gains, regrouped.cut_of, is_wanted, is_over);
+    for (std::size_t k = 1; k < asked.size(); ++k)
+        if (asked[k] && !is_wanted[k]) solution.gains[k] = solution.gains[k - 1];
     leave_grid(search.rows(), solution);
     return solution;
 }

@@ -23,6 +23,7 @@ ROOMS = (
     "exact",
     "parameters",
     "status",
+    "parallel",
     "files",
     "data",
     "survival",

@@ -101,6 +101,6 @@ class Bisection {
 // For at most 0, 1, 2, ... splits, a tree with the gain of the search. After a search that was cut short they
 // are the best that were found. `cut_of` has the caller's numbers of cuts.
 std::vector<Tree> build_trees(Bisection& search, Status status, const std::vector<int>& cut_of,
-                              const std::vector<bool>& is_wanted);
+                              std::vector<bool>& is_wanted);
 
 }  // namespace surtree

@@ -156,7 +156,7 @@ class BisectionTrees {
 }  // namespace
 
 std::vector<Tree> build_trees(Bisection& search, Status status, const std::vector<int>& cut_of,
-                              const std::vector<bool>& is_wanted) {
+                              std::vector<bool>& is_wanted) {
     return build_trees(BisectionTrees(search, status, cut_of), search.outcome().best, is_wanted);
 }
 

@@ -4,11 +4,23 @@
 #include <limits>
 
 namespace surtree {
+namespace {
+
+// Without the splits at the end that gain nothing: in a monotone profile, fewer splits gain as much.
+std::size_t n_that_gain(const Profile& profile) {
+    std::size_t n = profile.size();
+    while (n > 1 && profile[n - 2] == profile[n - 1]) --n;
+    return n;
+}
+
+}  // namespace
 
 Profile root_gains(const Columns& columns, const std::vector<RootResult>& sides, double leaf, int n_splits) {
     Profile out(at(n_splits + 1), leaf);
     if (sides.empty()) return out;
-    const auto join_sides = [&](const Column&, int, auto& yes, auto& no) { join(yes, no, out); };
+    const auto join_sides = [&](const Column&, int, auto& yes, auto& no) {
+        join(yes.data(), n_that_gain(yes), no.data(), n_that_gain(no), out);
+    };
     for_each_cut(columns, sides, join_sides, &RootResult::profile);
     make_monotone(out);
     return out;

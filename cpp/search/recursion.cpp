@@ -190,7 +190,7 @@ bool Recursion::sweep(const RowSet& rows, const Column& column, const SideCounts
     const bool is_root = &rows == &rows_.all;
     const int index = column.index, first_side = column.first_side();
     const std::size_t size = tables_.tables_size();
-    StumpStore* const stumps = is_root && stumps_ && stumps_->has_room() ? &*stumps_ : nullptr;
+    StumpStore* const stumps = is_root && stumps_ && stumps_->is_ready() ? &*stumps_ : nullptr;
     const std::vector<bool> swept = stumps ? stumps->swept() : std::vector<bool>{};
     const auto skipped = stumps ? tables_.skipped_tables(swept) : nullptr;
     std::vector<int> begin;

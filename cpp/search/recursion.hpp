@@ -63,6 +63,7 @@ class Recursion {
     // At depth four the table of stumps may be filled before any side is solved; nullptr if it is not worth
     // it.
     StumpFiller* stump_filler() { return filler_ ? &*filler_ : nullptr; }
+    StumpStore* stump_store() { return stumps_ ? &*stumps_ : nullptr; }
     void use_filled_stumps() { stumps_filled_ = true; }
 
     // The profile of a set of rows and those of its sides (empty where a cut does not divide the rows).

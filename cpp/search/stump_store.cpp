@@ -7,6 +7,8 @@
 namespace surtree {
 namespace {
 
+constexpr std::size_t cleared_at_once = std::size_t{1} << 20;  // stumps: a few milliseconds
+
 // Atomic: two columns that are swept at the same time may both store the same stumps.
 double get(const double& stump) {
     return std::atomic_ref(const_cast<double&>(stump)).load(std::memory_order_relaxed);
@@ -47,11 +49,25 @@ StumpStore::StumpStore(const Columns& columns, std::size_t most_stumps)
             first_of_two_[at(a) * n_columns + at(b)] = size;
             size += at(columns[a].whole().n_regions) * n_sides(b);
         }
-    if (size <= most_stumps) stumps_.assign(size, infeasible);
+    if (size > most_stumps) return;
+    n_stumps_ = size;
+    stumps_.reset(new double[size]);  // touched by whoever clears it
+    if (size > few_stumps) return;
+    for (int part = 0; part < n_parts_to_clear(); ++part) clear(part);
+    finish_clearing();
+}
+
+int StumpStore::n_parts_to_clear() const {
+    return is_cleared_ ? 0 : static_cast<int>((n_stumps_ + cleared_at_once - 1) / cleared_at_once);
+}
+
+void StumpStore::clear(int part) {
+    const std::size_t begin = at(part) * cleared_at_once;
+    std::fill_n(stumps_.get() + begin, std::min(cleared_at_once, n_stumps_ - begin), infeasible);
 }
 
 StumpStore::Part StumpStore::part(int a, int b, int c) {
-    return {stumps_.data() + first(a, b, c), n_sides(a) * n_sides(b) * n_sides(c)};
+    return {stumps_.get() + first(a, b, c), n_sides(a) * n_sides(b) * n_sides(c)};
 }
 
 StumpStore::Part StumpStore::part(int a, int b) {
@@ -67,12 +83,12 @@ StumpStore::Plane StumpStore::plane(int a, int side, int b, int c) {
     const auto stride = [&](int column) {
         return column == sorted[2] ? 1 : column == sorted[1] ? sides(2) : sides(1) * sides(2);
     };
-    double* const begin = stumps_.data() + first(sorted[0], sorted[1], sorted[2]);
+    double* const begin = stumps_.get() + first(sorted[0], sorted[1], sorted[2]);
     return {begin + at(side) * stride(a), stride(b), stride(c)};
 }
 
 double* StumpStore::line(int a, int region, int b) {
-    return stumps_.data() + first_of_two_[at(a) * at(columns_.size()) + at(b)] + at(region) * n_sides(b);
+    return stumps_.get() + first_of_two_[at(a) * at(columns_.size()) + at(b)] + at(region) * n_sides(b);
 }
 
 std::vector<int> StumpStore::regions_within(int column, int side) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <vector>
 
 #include "kernel/kernels.hpp"
@@ -20,7 +21,14 @@ class StumpStore {
 
     // False if the table would be too large, there are fewer than three columns with cuts, or one of them is
     // unordered and has many bins.
-    bool has_room() const { return !stumps_.empty(); }
+    bool has_room() const { return n_stumps_ > 0; }
+
+    // A large table is cleared in parts, so that who clears it can look at the clock; before that, nothing
+    // can be loaded or saved.
+    bool is_ready() const { return has_room() && is_cleared_; }
+    int n_parts_to_clear() const;
+    void clear(int part);
+    void finish_clearing() { is_cleared_ = true; }
 
     // The columns that have cuts, those with few first, and the parts of the table: for sides of three of
     // them in that order, and for regions of one column and sides of another.
@@ -31,7 +39,7 @@ class StumpStore {
     const std::vector<int>& order() const { return order_; }
     Part part(int a, int b, int c);
     Part part(int a, int b);
-    std::size_t bytes() const { return stumps_.size() * sizeof(double); }
+    std::size_t bytes() const { return n_stumps_ * sizeof(double); }
 
     // The columns whose sweep is finished. A sweep takes this once, at its start.
     std::vector<bool> swept() const;
@@ -88,7 +96,9 @@ class StumpStore {
     std::vector<int> place_;
     std::vector<std::size_t> first_;         // offsets, per triple of columns in this order
     std::vector<std::size_t> first_of_two_;  // offsets, per column of the region and column of the side
-    std::vector<double> stumps_;
+    std::unique_ptr<double[]> stumps_;
+    std::size_t n_stumps_ = 0;
+    bool is_cleared_ = false;
     std::vector<std::atomic<bool>> finished_;
 };
 

@@ -1,6 +1,7 @@
 #include "search/sweep.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace surtree {
@@ -51,14 +52,9 @@ Status SweepSearch::run_stage() {
         side_cache_filled_ = true;
         recursion_.freeze_side_cache();
     }
-    if (stage_depth_ == recursion_.tables().depth() + 1 && worth_filling_stumps()) {
-        std::vector<Task> filling;
-        for (int k = 0; k < recursion_.stump_filler()->n_tasks(); ++k)
-            filling.push_back({Task::Kind::fill_stumps, k, k + 1});
-        const Status status = run_tasks(filling);
+    if (stage_depth_ == recursion_.tables().depth() + 1 && recursion_.stump_filler()) {
+        const Status status = prepare_stumps();
         if (status != Status::optimal) return status;
-        stumps_filled_ = true;
-        recursion_.use_filled_stumps();
     }
     if (stage_depth_ == 3 && recursion_.depth() == 3) {
         const std::optional<Status> status = screen();
@@ -100,11 +96,31 @@ std::vector<SweepSearch::Task> SweepSearch::screened_sides(const std::vector<int
     return out;
 }
 
-// Nothing is proven before all stumps are found, so they must be well within the time.
-bool SweepSearch::worth_filling_stumps() {
-    if (!recursion_.stump_filler()) return false;
-    const double seconds = StumpFiller::seconds_to_fill(recursion_.columns(), rows().all.n);
-    return !is_timed(control_) || workers_.seconds() + 2 * seconds / control_.n_threads < control_.time_limit;
+// Clears the table of stumps, and fills it. Nothing is proven before all stumps are found, so they must be
+// well within the time. A sweep stores what it finds in the table, which pays if it may end in time.
+Status SweepSearch::prepare_stumps() {
+    if (!may_use_stumps(1)) return Status::optimal;
+    StumpStore& store = *recursion_.stump_store();
+    std::vector<Task> clearing, filling;
+    for (int k = 0; k < store.n_parts_to_clear(); ++k)
+        clearing.push_back({Task::Kind::clear_stumps, k, k + 1});
+    Status status = run_tasks(clearing);
+    if (status != Status::optimal) return status;
+    store.finish_clearing();
+    if (!may_use_stumps(2)) return Status::optimal;
+    for (int k = 0; k < recursion_.stump_filler()->n_tasks(); ++k)
+        filling.push_back({Task::Kind::fill_stumps, k, k + 1});
+    status = run_tasks(filling);
+    if (status != Status::optimal) return status;
+    stumps_filled_ = true;
+    recursion_.use_filled_stumps();
+    return status;
+}
+
+// Whether so many times the seconds that it takes to fill the table of stumps are left.
+bool SweepSearch::may_use_stumps(double times_to_fill) {
+    const double seconds = times_to_fill * StumpFiller::seconds_to_fill(recursion_.columns(), rows().all.n);
+    return !is_timed(control_) || workers_.seconds() + seconds / control_.n_threads < control_.time_limit;
 }
 
 // No side of the root is solved before the cache is filled for all. Where time may end before, the most
@@ -162,10 +178,15 @@ Status SweepSearch::run_tasks(const std::vector<Task>& tasks, std::size_t most_t
             ++n_done;
         }
     };
-    if (is_quick()) return workers_.run_here(work);
+    const bool quickly =
+        tasks.front().kind == Task::Kind::find_incumbent ? finds_incumbent_quickly() : is_quick();
+    if (quickly) return workers_.run_here(work);
+    // The thread that looks at the clock may be late.
+    if (is_timed(control_) && workers_.seconds() >= control_.time_limit) return workers_.end_in_time();
     const std::size_t n_threads = std::min({at(control_.n_threads), tasks.size(), most_threads});
     return workers_.run(std::max(1, static_cast<int>(n_threads)), work, [&] {
-        if (stage_depth_ < recursion_.depth()) return progress(0);
+        if (stage_depth_ < recursion_.depth() || tasks.front().kind == Task::Kind::clear_stumps)
+            return progress(0);
         const double done = static_cast<double>(n_done) / static_cast<double>(tasks.size());
         // To fill the side cache takes about twice as long as what it serves.
         if (tasks.front().kind == Task::Kind::fill_side_cache) return progress(done * 2 / 3);
@@ -182,12 +203,23 @@ Status SweepSearch::run_tasks(const std::vector<Task>& tasks, std::size_t most_t
 // True if the stage finishes in a few milliseconds: then threads cost more than they save, and cancellation
 // need not be polled. A step, here, is adding a row to a table or evaluating a cell of one.
 bool SweepSearch::is_quick() const {
-    const double n_rows = rows().all.n, n_columns = recursion_.columns().size(),
-                 n_sides = recursion_.columns().n_sides();
-    double steps = n_rows * n_columns * n_columns * n_columns / 6 +
-                   8 * static_cast<double>(recursion_.tables().tables_size());
-    for (int depth = recursion_.tables().depth(); depth < stage_depth_; ++depth) steps *= n_sides;
-    return steps < 2e6;
+    double n_steps = steps(1);
+    for (int depth = recursion_.tables().depth(); depth < stage_depth_; ++depth)
+        n_steps *= recursion_.columns().n_sides();
+    return n_steps < 2e6;
+}
+
+// The same of the incumbent, for which the kernels solve every set of rows in a tree.
+bool SweepSearch::finds_incumbent_quickly() const {
+    const int levels = recursion_.depth() - recursion_.tables().depth();
+    return levels * steps(std::min(std::ldexp(1.0, levels), static_cast<double>(rows().all.n))) < 1e7;
+}
+
+// The steps of the kernels, if the rows are divided into so many sets.
+double SweepSearch::steps(double n_sets) const {
+    const double n_rows = rows().all.n, n_columns = recursion_.columns().size();
+    return n_rows * n_columns * n_columns * n_columns / 6 +
+           8 * n_sets * static_cast<double>(recursion_.tables().tables_size());
 }
 
 void SweepSearch::run_task(const Task& task, Recursion::Worker& worker) {
@@ -196,6 +228,8 @@ void SweepSearch::run_task(const Task& task, Recursion::Worker& worker) {
             return solve_root_sides(task, worker);
         case Task::Kind::fill_side_cache:
             return recursion_.fill_side_cache(task.first_side, worker);
+        case Task::Kind::clear_stumps:
+            return recursion_.stump_store()->clear(task.first_side);
         case Task::Kind::fill_stumps:
             recursion_.stump_filler()->run(task.first_side, worker.scratch);
             return;

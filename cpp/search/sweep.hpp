@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@ class SweepSearch {
     Profile gains() const;
     Profile gains_of_sides() const;
     Profile gain_bounds() const;
+    double seconds() const { return workers_.seconds(); }
     int proven_depth() const { return proven_depth_; }  // the largest depth whose optimum is found
 
     const Rows& rows() const { return recursion_.rows(); }
@@ -33,13 +35,14 @@ class SweepSearch {
     const Incumbent* incumbent() const { return incumbent_.get(); }
 
  private:
-    // What a thread does in one go: sides of the root to solve, or to fill the side cache for; to fill a part
-    // of the table of stumps, or of what is screened (the number of the part is in place of the side), and to
-    // put the latter together; or to find the incumbent.
+    // What a thread does in one go: sides of the root to solve, or to fill the side cache for; to clear or to
+    // fill a part of the table of stumps, or of what is screened (the number of the part is in place of the
+    // side), and to put the latter together; or to find the incumbent.
     struct Task {
         enum class Kind {
             solve,
             fill_side_cache,
+            clear_stumps,
             fill_stumps,
             screen,
             finish_screening,
@@ -51,11 +54,14 @@ class SweepSearch {
 
     bool leads(int side) const;
     Status run_stage();
+    Status prepare_stumps();
     std::vector<Task> tasks() const;
     std::vector<int> promising_sides() const;
     bool is_quick() const;
+    bool finds_incumbent_quickly() const;
+    double steps(double n_sets) const;
     bool worth_filling_side_cache() const;
-    bool worth_filling_stumps();
+    bool may_use_stumps(double times_to_fill);
     std::optional<Status> screen();
     std::vector<Task> screened_sides(const std::vector<int>& cuts) const;
     Status run_tasks(const std::vector<Task>& tasks, std::size_t most_threads = SIZE_MAX);
@@ -79,8 +85,8 @@ class SweepSearch {
 };
 
 // For at most 0, 1, 2, ... splits, a tree with the gain of the search; `cut_of` has the caller's numbers of
-// cuts.
+// cuts. Once `is_over`, trees are no longer wanted.
 std::vector<Tree> build_trees(SweepSearch& search, const Profile& gains, const std::vector<int>& cut_of,
-                              const std::vector<bool>& is_wanted);
+                              std::vector<bool>& is_wanted, const std::function<bool()>& is_over);
 
 }  // namespace surtree

@@ -104,8 +104,8 @@ class SweepTrees {
 }  // namespace
 
 std::vector<Tree> build_trees(SweepSearch& search, const Profile& gains, const std::vector<int>& cut_of,
-                              const std::vector<bool>& is_wanted) {
-    return build_trees(SweepTrees(search, gains, cut_of), gains, is_wanted);
+                              std::vector<bool>& is_wanted, const std::function<bool()>& is_over) {
+    return build_trees(SweepTrees(search, gains, cut_of), gains, is_wanted, is_over);
 }
 
 }  // namespace surtree

@@ -173,7 +173,8 @@ class TableTrees {
 
 std::vector<Tree> build_trees(const TripleTables& tables, const Profile& gains,
                               const std::vector<RootResult>& sides) {
-    return build_trees(TableTrees(tables, gains, sides), gains, std::vector<bool>(gains.size(), true));
+    std::vector<bool> is_wanted(gains.size(), true);
+    return build_trees(TableTrees(tables, gains, sides), gains, is_wanted);
 }
 
 }  // namespace surtree

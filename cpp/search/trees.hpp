@@ -17,6 +17,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 
 #include "search/profile.hpp"
 
@@ -52,16 +53,30 @@ int add_tree(Engine& engine, const typename Engine::Node& node, int k, Tree& out
     return here;
 }
 
-// For at most 0, 1, ... splits, trees of these gains; those that are not wanted are single leaves.
+// For at most 0, 1, ... splits, trees of these gains; those that are not wanted are single leaves. Once time
+// is over, no more are wanted, for there may be thousands: they are as the size before. The largest comes
+// first.
 template <class Engine>
-std::vector<Tree> build_trees(Engine engine, const Profile& gains, const std::vector<bool>& is_wanted) {
+std::vector<Tree> build_trees(Engine engine, const Profile& gains, std::vector<bool>& is_wanted,
+                              const std::function<bool()>& is_over = {}) {
     std::vector<Tree> trees(gains.size());
-    for (std::size_t k = 0; k < gains.size(); ++k) {
+    const std::size_t last = gains.size() - 1;
+    const auto add = [&](std::size_t k) {
+        add_tree(engine, engine.root(static_cast<int>(k)), static_cast<int>(k), trees[k]);
+    };
+    const bool largest_first = is_over && is_wanted[last];
+    if (largest_first) add(last);
+    for (std::size_t k = 0; k < gains.size() - largest_first; ++k) {
+        if (k > 0 && is_over && is_wanted[k] && is_over()) {
+            is_wanted[k] = false;
+            trees[k] = trees[k - 1];
+            continue;
+        }
         // Where one more split gains nothing, the tree is the same.
         if (k > 0 && is_wanted[k] && is_wanted[k - 1] && gains[k] - engine.tie() <= gains[k - 1])
             trees[k] = trees[k - 1];
         else if (is_wanted[k])
-            add_tree(engine, engine.root(static_cast<int>(k)), static_cast<int>(k), trees[k]);
+            add(k);
         else
             trees[k].add_leaf();
     }

@@ -15,6 +15,22 @@ constexpr std::chrono::milliseconds poll{20};
 // Clocks count nanoseconds in 64 bits, 292 years: a limit of more than a hundred is none.
 constexpr double no_limit = 100 * 365.25 * 86400;
 
+// Threads that are joined whatever happens: a hook may throw, and a thread may fail to start.
+struct Threads {
+    std::function<void()> stop;
+    std::vector<std::thread> all{};
+
+    void join() {
+        for (std::thread& thread : all) thread.join();
+        all.clear();
+    }
+    ~Threads() {
+        if (all.empty()) return;
+        stop();
+        join();
+    }
+};
+
 }  // namespace
 
 bool is_timed(const Control& control) { return control.time_limit > 0 && control.time_limit < no_limit; }
@@ -41,9 +57,9 @@ Status Workers::run(int n_threads, const std::function<void()>& work,
         status = how;
         stop();
     };
-    std::vector<std::thread> threads;
+    Threads threads{[&] { stop(); }};
     for (int t = 0; t < n_threads; ++t)
-        threads.emplace_back([&] {
+        threads.all.emplace_back([&] {
             work();
             const std::lock_guard lock(mutex);
             --running;
@@ -51,7 +67,7 @@ Status Workers::run(int n_threads, const std::function<void()>& work,
         });
     // The clock has a thread of its own: the user's hook may take its time.
     if (is_timed(control_))
-        threads.emplace_back([&] {
+        threads.all.emplace_back([&] {
             const auto deadline = start_ + std::chrono::duration_cast<Clock::duration>(
                                                std::chrono::duration<double>(control_.time_limit));
             std::unique_lock lock(mutex);
@@ -67,7 +83,7 @@ Status Workers::run(int n_threads, const std::function<void()>& work,
         if (wanted) end(Status::interrupted);
     }
     lock.unlock();
-    for (std::thread& thread : threads) thread.join();
+    threads.join();
     return status == Status::optimal && stopped() ? Status::interrupted : status;
 }
 

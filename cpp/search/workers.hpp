@@ -26,6 +26,12 @@ class Workers {
     // The same in this thread, for work too short to be watched.
     Status run_here(const std::function<void()>& work);
 
+    // Without any work, if time is over before it begins.
+    Status end_in_time() {
+        stop();
+        return Status::time_limit;
+    }
+
     // To be asked before each task: false once stopped, or after as many tasks as `Switches::stop_after`
     // says.
     bool may_begin_task();

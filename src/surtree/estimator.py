@@ -62,8 +62,9 @@ class OtherKindError(ValueError):
     """The error of a file that is sound, and of a model of another class."""
 
 
-# Seconds of a time limit that are kept for building the trees: in all, and for each row.
-AFTERWARDS, AFTERWARDS_PER_ROW = 0.03, 2e-7
+# Seconds of a time limit that are kept for building the trees: in all, for each row, and for each
+# split that limits and rows allow.
+AFTERWARDS, AFTERWARDS_PER_ROW, AFTERWARDS_PER_SPLIT = 0.03, 2e-7, 6e-5
 # The share of a time limit after which no more columns are read, and the seconds that they have.
 READING, LEAST_READING = 0.5, 0.1
 
@@ -348,7 +349,7 @@ class SurTree(TreeEstimator):
         if time_limit is not None:
             before = perf_counter() - start
             # Without time left, the search ends at once.
-            time_limit = max(time_limit - before - _afterwards(time_limit, n_rows), 1e-9)
+            time_limit = max(time_limit - before - _afterwards(time_limit, n_rows, limits), 1e-9)
         known = None if init is None else nearest_topology(tree_of(init), problem)
         with searching("Searching", self.verbose, self.progress, time_limit) as progress:
             path = find_path(
@@ -465,9 +466,11 @@ class SurTree(TreeEstimator):
         return self.tree_.unpenalised_loss
 
 
-def _afterwards(time_limit: float, n_rows: int) -> float:
+def _afterwards(time_limit: float, n_rows: int, limits: Limits) -> float:
     """Return the seconds that are kept for building the trees."""
-    wanted = AFTERWARDS + AFTERWARDS_PER_ROW * n_rows
+    asked = n_rows if limits.max_splits is None else limits.max_splits
+    n_splits: int = min(2**limits.max_depth - 1, n_rows, asked)
+    wanted = AFTERWARDS + AFTERWARDS_PER_ROW * n_rows + AFTERWARDS_PER_SPLIT * n_splits
     return min(wanted, time_limit / 10 if time_limit < 1 else time_limit / 4)
 
 

@@ -50,6 +50,11 @@ def end(child):
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", child.before), child.exitstatus
 
 
+def joined(text):
+    """Return a text without the breaks of its lines."""
+    return " ".join(text.split())
+
+
 def test_ctrl_c_saves_the_best_tree_so_far(terminal, files):
     child = terminal("fit", "lung.csv", *UNTUNED, *SLOW, "--model", "m.json", "--report", "r.html")
     child.expect(BAR)
@@ -78,9 +83,36 @@ def test_ctrl_c_while_tuning(terminal, files, jobs):
     child.sendintr()
     text, code = end(child)
     assert code == 130
-    assert "Ctrl-C stopped the tuning: this is the best tree of the largest size" in text
+    assert "Ctrl-C stopped the tuning before two folds were done" in text
+    assert "a tree of at most 3 splits with shrinkage 3, and neither is tuned" in joined(text)
     assert "Traceback" not in text
-    assert SurTree.load(files / "m.json").max_depth == 6
+    saved = SurTree.load(files / "m.json")
+    assert saved.status_ == "interrupted"
+    assert saved.shrinkage == 3.0
+    assert saved.tree_.n_splits <= 3
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_while_tuning_keeps_the_folds_that_are_done(terminal, files, jobs):
+    limits = ("--max-depth", "5", "--folds", "50", "--jobs", jobs)
+    outputs = ("--model", "m.json", "--report", "r.html")
+    child = terminal("fit", "lung.csv", *TARGET, *limits, *outputs)
+    child.expect(r"([2-9]) of 50 folds")
+    child.sendintr()
+    text, code = end(child)
+    assert code == 130
+    said = re.search(r"Ctrl-C stopped the tuning after (\d+) of 50 folds", joined(text))
+    assert said is not None, text
+    assert "saved: m.json, r.html" in joined(text)
+    assert "gap" in text
+    assert "Traceback" not in text
+    saved = SurTree.load(files / "m.json")
+    assert saved.status_ == "interrupted"
+    assert saved.sizes_.held_out.shape[1] == int(said[1])
+    assert saved.shrinkage in (1.0, 3.0, 10.0)
+    assert saved.held_out_ is None
+    assert saved.time_limit is None
+    assert (files.directory / "r.html").stat().st_size > 0
 
 
 def test_a_second_ctrl_c_ends_at_once(terminal, files):

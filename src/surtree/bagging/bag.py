@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._types import Floats
@@ -22,7 +21,7 @@ from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.cuts.unseen import warn_of_unseen
-from surtree.data.bootstrap import Counts, read_groups, spawn_generators
+from surtree.data.bootstrap import read_groups, spawn_generators
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_rows
 from surtree.data.table import Table, read_table
@@ -30,7 +29,7 @@ from surtree.data.target import require_events
 from surtree.estimator import SurTree, check_parameters
 from surtree.files.model import damaged
 from surtree.metrics import concordance_index_censored
-from surtree.model_selection.folds import FoldProgress
+from surtree.parallel import FoldProgress, run_all
 from surtree.parameters import (
     LeafCurveKind,
     require_hook,
@@ -81,7 +80,8 @@ class SurTreeBag(SurvivalEstimator):
     random_state : int, RandomState or None, default=0
         Where the samples come from. None is different every time.
     progress : callable, optional
-        Called with a `FoldProgress` after each tree.
+        Called with a `FoldProgress` after each tree; where it returns something true, the bag has
+        the trees so far, and the status "interrupted".
     verbose : int, default=0
         1 to write a line on standard error that says how many trees are done.
     n_jobs : int or None, default=None
@@ -223,9 +223,17 @@ class SurTreeBag(SurvivalEstimator):
             for random in spawn_generators(self.random_state, int(self.n_estimators))
         )
         with counting("Bagging", "trees", self.verbose, self.progress) as progress:
-            found = self._run(rows, samples, progress)
+            finished = run_all(
+                partial(fit_sample, self._tree(), rows),
+                samples,
+                int(self.n_estimators),
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
+        found = list(finished.results.values())
         self.trees_ = tuple(one.tree for one in found)
-        self.status_ = first_unproven([one.status for one in found])
+        statuses = [one.status for one in found]
+        self.status_ = "interrupted" if finished.stopped else first_unproven(statuses)
         self.oob_risk_ = np.full(table.n_rows, np.nan)
         self.oob_risk_[present] = _out_of_bag(found, present.size)
         self._score_out_of_bag(rows, self.oob_risk_[present])
@@ -415,32 +423,6 @@ class SurTreeBag(SurvivalEstimator):
         shared = SurTree().get_params().keys() & self.get_params(deep=False).keys()
         return SurTree(**{name: getattr(self, name) for name in shared - {"n_jobs", "progress"}})
 
-    def _run(
-        self,
-        rows: BagRows,
-        samples: Iterable[Counts],
-        progress: Callable[[FoldProgress], object] | None,
-    ) -> list[SampleTree]:
-        """Return what each sample says, in their order."""
-        start, template = perf_counter(), self._tree()
-        # Not every joblib backend can return results as they are done, so that is used only if
-        # needed.
-        parallel = Parallel(
-            n_jobs=self.n_jobs,
-            prefer="threads",
-            return_as="list" if progress is None else "generator_unordered",
-        )
-        found: dict[int, SampleTree] = {}
-        for number, one in parallel(
-            delayed(_numbered)(number, template, rows, counts)
-            for number, counts in enumerate(samples)
-        ):
-            found[number] = one
-            if progress is not None:
-                seconds = perf_counter() - start
-                progress(FoldProgress(len(found), int(self.n_estimators), seconds))
-        return [found[number] for number in sorted(found)]
-
     def _score_out_of_bag(self, rows: BagRows, risk: Floats) -> None:
         """Set the scores of what trees say of rows that they have not seen."""
         self.oob_score_ = self.oob_loss_ = float("nan")
@@ -492,12 +474,6 @@ class SurTreeBag(SurvivalEstimator):
         functions = np.empty(len(values), dtype=object)
         functions[:] = [StepFunction(asked, one, before, (0.0, end)) for one in values]
         return functions
-
-
-def _numbered(
-    number: int, template: SurTree, rows: BagRows, counts: Counts
-) -> tuple[int, SampleTree]:
-    return number, fit_sample(template, rows, counts)
 
 
 def _out_of_bag(found: list[SampleTree], n_rows: int) -> Floats:

@@ -9,7 +9,7 @@ from time import perf_counter
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from surtree.model_selection.folds import FoldProgress
+from surtree.parallel import FoldProgress
 from surtree.solver.problem import Progress as SearchProgress
 from surtree.verbose import count_text, search_text
 

@@ -18,21 +18,27 @@ from surtree.cli._console import failures
 from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
 from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
+from surtree.data.named import RowInputs
 from surtree.estimator import SurTree
-from surtree.model_selection.cv import SurTreeCV
+from surtree.model_selection.cv import LAST_SECONDS, SurTreeCV
 from surtree.model_selection.event_kfold import EventStratifiedKFold
 from surtree.scores.sizes import Rule
 
 _FOLDS = 10
 
-# Seconds for a last tree, after the user has interrupted the tuning.
-_LAST_SECONDS = 1.0
+# The splits of the tree that is left where Ctrl-C ends the tuning before folds could choose a size.
+_FEW_SPLITS = 3
 
 _UNFINISHED = "the search: this is the best tree so far, with a gap of {:.1%}"
 _UNTUNED = (
-    "the tuning: this is the best tree of the largest size, found in a second, and not one of a "
-    "tuned size"
+    "the tuning before two folds were done: this is a tree of at most {} splits with shrinkage "
+    "{:g}, and neither is tuned"
 )
+_PARTLY_TUNED = (
+    "the tuning after {} of {} folds: these alone chose the size and the shrinkage, and the tree "
+    "was searched for a second at most"
+)
+_UNMEASURED = "the last step, the scores on held-out rows: the tree is tuned, and they are missing"
 
 
 @dataclass(frozen=True)
@@ -92,15 +98,32 @@ def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
         try:
             tuning = _tune(X, survival, settings, bar)
         except KeyboardInterrupt:
-            # Without a chosen shrinkage, the least of those to choose from.
-            shrinkage = min(settings.limits.get("shrinkage", (0.0,)))
-            last = replace(
-                settings,
-                limits=settings.limits | {"shrinkage": shrinkage},
-                time_limit=_LAST_SECONDS,
-            )
-            return replace(_search_once(X, survival, last, bar), stopped=_UNTUNED)
-        return Found(tuning.best_estimator_, tuning)
+            return _search_untuned(X, survival, settings, bar)
+        return Found(tuning.best_estimator_, tuning, _stopped(tuning, settings.folds))
+
+
+def _search_untuned(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
+    """Fit a small tree with a shrinkage in the middle of those to choose from."""
+    shrinkages = sorted(settings.limits.get("shrinkage", SurTreeCV().shrinkage))
+    shrinkage = shrinkages[len(shrinkages) // 2]
+    asked = settings.limits.get("max_splits")
+    splits = _FEW_SPLITS if asked is None else min(asked, _FEW_SPLITS)
+    limits = settings.limits | {"shrinkage": shrinkage, "max_splits": splits}
+    last = replace(settings, limits=limits, time_limit=LAST_SECONDS)
+    model = _search_once(X, survival, last, bar).model
+    # Its own search may have ended; but nobody asked for a tree of this size.
+    model.set_params(time_limit=settings.time_limit)
+    model.status_ = "interrupted"
+    return Found(model, stopped=_UNTUNED.format(splits, shrinkage))
+
+
+def _stopped(tuning: SurTreeCV, n_folds: int) -> str:
+    """Return what Ctrl-C has ended, in the words of a message; empty where nothing was."""
+    if tuning.n_splits_ < n_folds:
+        return _PARTLY_TUNED.format(tuning.n_splits_, n_folds)
+    if tuning.held_out_ is None and tuning.status_ != "interrupted":
+        return _UNMEASURED
+    return unfinished(tuning.best_estimator_)
 
 
 def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
@@ -132,7 +155,8 @@ def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> 
         progress=bar.tuning(),
     )
     with failures(ValueError, TypeError):
-        return tuning.fit(X, survival.y, survival.weight, survival.entry, survival.id)
+        y, weight, entry, id = survival.y, survival.weight, survival.entry, survival.id
+        return tuning._fit(RowInputs(X, y, weight, entry, id), keeps_done=True)
 
 
 def _folds(X: pl.DataFrame, survival: Survival, n_folds: int | None) -> Any:

@@ -128,7 +128,8 @@ def tuning_text(tuning: SurTreeCV) -> str:
     """Return what tuning found, as tables."""
     tried = ", ".join(f"{shrinkage:g}" for shrinkage in tuning.sizes_by_shrinkage_)
     chosen = f"shrinkage {tuning.sizes_.shrinkage:g}, chosen of {tried}"
-    return f"{chosen}\n\n{tuning.sizes_}\n\n{tuning.held_out_}"
+    scores = "" if tuning.held_out_ is None else f"\n\n{tuning.held_out_}"
+    return f"{chosen}\n\n{tuning.sizes_}{scores}"
 
 
 def verdict_text(model: SurTree) -> str:
@@ -146,7 +147,9 @@ def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
         "rule": sizes.rule,
         "folds": sizes.held_out.shape[1],
         "shrinkage": sizes.shrinkage,
-        "held_out": {
+        "held_out": None
+        if scores is None
+        else {
             name: {
                 "mean": _finite(scores.mean(name)),
                 "standard_error": _finite(scores.standard_error(name)),

@@ -15,8 +15,8 @@ from surtree.cuts.given import GivenThresholds
 from surtree.estimator import SurTree
 from surtree.model_selection.chosen import OfChosen
 from surtree.model_selection.cv import SurTreeCV
-from surtree.model_selection.folds import FoldProgress
 from surtree.model_selection.scoring import Scorer, Scoring
+from surtree.parallel import FoldProgress
 from surtree.parameters import LeafCurveKind
 from surtree.scores.sizes import Rule
 

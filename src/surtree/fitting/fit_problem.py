@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -39,7 +39,7 @@ class FitProblem:
     encoder: Encoder
     binned: BinnedRows
     n_unread: int = 0
-    _built: dict[bytes, LazyTree] = field(default_factory=dict)
+    _built: dict[Hashable, LazyTree] = field(default_factory=dict)
 
     @cached_property
     def core(self) -> Problem:
@@ -59,9 +59,8 @@ class FitProblem:
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
         """Return the tree of each topology, without at-risk counts."""
-        # Searches of different depths often find the same tree. In preorder, cuts and leaves say
-        # where they stand: no two trees have the same.
-        keys = [topology.cut.tobytes() for topology in topologies]
+        # Searches of different depths often find the same tree.
+        keys = [topology.key for topology in topologies]
         new = {
             key: topology
             for key, topology in zip(keys, topologies, strict=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from surtree._late import late_names
 from surtree.model_selection.cost_complexity import CostComplexityPath, cost_complexity_path
 from surtree.model_selection.cv import SurTreeCV
-from surtree.model_selection.folds import FoldProgress
+from surtree.parallel import FoldProgress
 
 if TYPE_CHECKING:
     from surtree.model_selection.event_kfold import EventStratifiedKFold

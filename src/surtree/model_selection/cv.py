@@ -6,14 +6,12 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from time import perf_counter
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from surtree.base import TreeEstimator
@@ -29,7 +27,6 @@ from surtree.estimator import SurTree, check_parameters
 from surtree.model_selection.chosen import OfChosen
 from surtree.model_selection.folds import (
     Fold,
-    FoldProgress,
     FoldScores,
     Positions,
     cut_fold,
@@ -45,6 +42,7 @@ from surtree.model_selection.scoring import (
     require_unweighted,
     require_whole_rows,
 )
+from surtree.parallel import Finished, FoldProgress, run_all
 from surtree.parameters import (
     LeafCurveKind,
     is_number,
@@ -63,6 +61,10 @@ from surtree.status import Status, first_unproven, warn_of_limit
 from surtree.verbose import counting
 
 Result = TypeVar("Result")
+
+# Fewer folds choose no size, and the seconds for the tree of the chosen one, where a search was
+# stopped.
+FEWEST_FOLDS, LAST_SECONDS = 2, 1.0
 
 
 class SurTreeCV(TreeEstimator):
@@ -105,7 +107,9 @@ class SurTreeCV(TreeEstimator):
     leaf_curve, time_limit, memory_limit : optional
         As in `SurTree`; the limits are those of each search.
     progress : callable, optional
-        Called with a `FoldProgress` after each fold.
+        Called with a `FoldProgress` after each fold. Where it returns something true, the size is
+        chosen by the folds that are done, its tree searched for a second at most, and the status
+        is "interrupted"; before two folds are done, `fit` raises KeyboardInterrupt.
     verbose : int, default=0
         1 to write a line on standard error that says how many folds are done, and then how far the
         fit on all rows is.
@@ -129,14 +133,15 @@ class SurTreeCV(TreeEstimator):
         The tree of ``best_estimator_``.
     status_ : Status
         "optimal" where every search has proven its trees, else how the first unfinished one ended,
-        or "rounded" (see `SurTree`).
+        or "rounded" (see `SurTree`); "interrupted" where ``progress`` has stopped it.
     sizes_ : SizeScores
         The scores of all sizes with the chosen shrinkage: ``print`` shows a table,
         `surtree.plot.plot_path` a picture.
     sizes_by_shrinkage_ : dict of float to SizeScores
         The same for each shrinkage.
     held_out_ : HeldOutScores
-        How the chosen size and shrinkage did on held-out rows; only with ``refit``.
+        How the chosen size and shrinkage did on held-out rows; only with ``refit``. None where the
+        search was interrupted.
     validation_ : Validation or None
         What `surtree.validate` says of this search: None until you set it. `save` keeps it, and
         `write_report` shows it.
@@ -146,7 +151,7 @@ class SurTreeCV(TreeEstimator):
         All scores in the layout of scikit-learn's ``GridSearchCV``, an entry for each shrinkage and
         size. Sizes of one depth share one solve, so they have the same fit time.
     n_splits_ : int
-        The number of folds.
+        The number of folds that are scored.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : array of str
@@ -156,6 +161,9 @@ class SurTreeCV(TreeEstimator):
     -----
     Pairs of a depth and a number of splits that allow the same trees are tried once: a tree with
     two splits is not deeper than two. ``score`` is Harrell's C, whatever ``scoring`` is.
+
+    Ctrl-C raises KeyboardInterrupt: all searches stop, in other threads too, and nothing is kept.
+    The command line keeps a tree, as with ``progress``.
 
     Examples
     --------
@@ -180,6 +188,7 @@ class SurTreeCV(TreeEstimator):
 
     best_estimator_: SurTree
     best_params_: dict[str, float]
+    held_out_: HeldOutScores | None
     status_: Status
 
     def __init__(
@@ -271,7 +280,8 @@ class SurTreeCV(TreeEstimator):
         """
         return self._fit(RowInputs(X, y, sample_weight, entry, id, groups), measured=False)
 
-    def _fit(self, given: RowInputs, *, measured: bool = True) -> Self:
+    def _fit(self, given: RowInputs, *, measured: bool = True, keeps_done: bool = False) -> Self:
+        """Do as `fit`; with ``keeps_done``, Ctrl-C is as a progress hook that returns True."""
         scorer = self._check_parameters()
         rows = read_rows(self, given, self._read_target)
         require_events(rows.target.take(rows.present))
@@ -282,32 +292,72 @@ class SurTreeCV(TreeEstimator):
         positions = self._split(rows)
         score = partial(score_fold, self._tree(), self._shrinkages(), sizes, scorer)
         with counting("Tuning", "folds", self.verbose, self.progress) as progress:
-            folds = self._run(rows, positions, score, progress)
-        self._choose(sizes, folds)
+            folds = self._run(rows, positions, score, progress, keeps_done=keeps_done)
+        if folds.stopped and len(folds.results) < FEWEST_FOLDS:
+            raise KeyboardInterrupt
+        self._choose(sizes, list(folds.results.values()))
         for stale in ("best_estimator_", "tree_", "held_out_"):
             if hasattr(self, stale):
                 delattr(self, stale)
         if self.refit:
             best = self._tree().set_params(**self.best_params_)
-            with warnings.catch_warnings():
-                # There is one warning for all searches, and for all columns.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                warnings.simplefilter("ignore", SuspiciousColumnWarning)
-                fitted = clone(best).set_params(n_jobs=self.n_jobs)
-                fitted = fitted.fit(
-                    rows.given.X, rows.given.y, rows.weight, rows.given.entry, id=rows.given.id
-                )
-            if measured:
-                measures = self._run(rows, positions, partial(measure_fold, best))
-                fitted.held_out_ = self.held_out_ = HeldOutScores(*np.array(measures).T)
+            refit = partial(self._refit, best, rows)
+            stopped = folds.stopped
+            try:
+                fitted = refit(stopped=stopped)
+            except KeyboardInterrupt:
+                if stopped or not keeps_done:
+                    raise
+                stopped, fitted = True, refit(stopped=True)
             fitted.sizes_ = self.sizes_
             fitted.tuning_ = Tuning(
                 tuple(self.sizes_by_shrinkage_), is_whole(self.cv), self.status_
             )
             self.best_estimator_, self.tree_ = fitted, fitted.tree_
             self.status_ = first_unproven([self.status_, fitted.status_])
+            if stopped:
+                self.held_out_ = None
+            elif measured:
+                self._measure(best, rows, positions, keeps_done=keeps_done)
+        elif folds.stopped:
+            self.status_ = "interrupted"
         warn_of_limit(self.status_)
         return self
+
+    def _refit(self, best: SurTree, rows: Rows, *, stopped: bool) -> SurTree:
+        """Return the tree of the chosen size, fitted on all rows; quickly, if all is stopped."""
+        fitted: SurTree = clone(best).set_params(n_jobs=self.n_jobs)
+        if stopped:
+            fitted.set_params(time_limit=min(LAST_SECONDS, self.time_limit or LAST_SECONDS))
+        with warnings.catch_warnings():
+            # There is one warning for all searches, and for all columns.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", SuspiciousColumnWarning)
+            given = rows.given
+            fitted.fit(given.X, given.y, rows.weight, given.entry, id=given.id)
+        if stopped:
+            fitted.set_params(time_limit=self.time_limit)
+            fitted.status_ = "interrupted"
+        return fitted
+
+    def _measure(
+        self,
+        best: SurTree,
+        rows: Rows,
+        positions: list[tuple[Positions, Positions]],
+        *,
+        keeps_done: bool,
+    ) -> None:
+        """Set the scores of the chosen size on held-out rows."""
+        self.held_out_ = None
+        try:
+            measures = self._run(rows, positions, partial(measure_fold, best)).results
+        except KeyboardInterrupt:
+            if not keeps_done:
+                raise
+            return
+        self.held_out_ = HeldOutScores(*np.array(list(measures.values())).T)
+        self.best_estimator_.held_out_ = self.held_out_
 
     tuning_, validation_, time_unit_, horizons_ = (OfChosen() for _ in range(4))
 
@@ -356,29 +406,20 @@ class SurTreeCV(TreeEstimator):
         positions: list[tuple[Positions, Positions]],
         score: Callable[[Fold], Result],
         progress: Callable[[FoldProgress], object] | None = None,
-    ) -> list[Result]:
+        *,
+        keeps_done: bool = False,
+    ) -> Finished[Result]:
         """Return the result of a function for each fold."""
-        start = perf_counter()
         cut = partial(cut_fold, rows, as_passed=self.scoring not in SCORERS)
-        jobs = (
-            delayed(_numbered)(score, number, cut(train, test))
-            for number, (train, test) in enumerate(positions)
+        # A solve releases the GIL, so threads are as good as processes and start faster.
+        return run_all(
+            partial(_score_numbered, score),
+            ((number, cut(*fold)) for number, fold in enumerate(positions, start=1)),
+            len(positions),
+            n_jobs=self.n_jobs,
+            progress=progress,
+            keeps_done=keeps_done,
         )
-        # A solve releases the GIL, so threads are as good as processes and start faster. Not every
-        # joblib backend can return folds as they are done, so that is used only if needed.
-        parallel = Parallel(
-            # More jobs than folds would idle.
-            n_jobs=self.n_jobs if self.n_jobs is None else min(self.n_jobs, len(positions)),
-            prefer="threads",
-            return_as="list" if progress is None else "generator_unordered",
-        )
-        results: dict[int, Result] = {}
-        for number, result in parallel(jobs):
-            results[number] = result
-            if progress is not None:
-                seconds = perf_counter() - start
-                progress(FoldProgress(len(results), len(positions), seconds))
-        return [results[number] for number in range(len(positions))]
 
     def _split(self, rows: Rows) -> list[tuple[Positions, Positions]]:
         """Return the positions of the training and of the held-out rows of every fold.
@@ -499,11 +540,12 @@ class SurTreeCV(TreeEstimator):
         return hasattr(self, "tree_")
 
 
-def _numbered(score: Callable[[Fold], Result], number: int, fold: Fold) -> tuple[int, Result]:
+def _score_numbered(score: Callable[[Fold], Result], numbered: tuple[int, Fold]) -> Result:
+    number, fold = numbered
     try:
-        return number, score(fold)
+        return score(fold)
     except Exception as error:
-        error.add_note(f"This happened in fold {number + 1} of the cross-validation.")
+        error.add_note(f"This happened in fold {number} of the cross-validation.")
         raise
 
 

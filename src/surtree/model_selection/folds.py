@@ -30,6 +30,7 @@ from surtree.model_selection.scoring import (
     Scorer,
     require_unweighted,
 )
+from surtree.parallel import require_running
 from surtree.parameters import read_time_limit
 from surtree.solver.search import SearchSettings
 from surtree.status import Status, first_unproven
@@ -141,6 +142,7 @@ def score_fold(
             fit_seconds = perf_counter() - start
             statuses.append(path.status)
             for position in positions:
+                require_running()
                 start = perf_counter()
                 candidate = _candidate(own, sizes[position], shrunk, path)
                 score = scorer(candidate, held_out)
@@ -234,36 +236,3 @@ def _model(
     table = problem.data.table
     remember_columns(model, table.names, named=table.named, texts=table.texts)
     return adopt_size(model, problem, path, path.sizes[-1])
-
-
-@dataclass(frozen=True)
-class FoldProgress:
-    """How many of the folds are done.
-
-    Parameters
-    ----------
-    done, total : int
-        The folds that are done, and all of them.
-    seconds : float
-        The time since the start.
-
-    Examples
-    --------
-    >>> from surtree.model_selection.folds import FoldProgress
-    >>> print(FoldProgress(done=4, total=10, seconds=2.0))
-    4 of 10 folds, 2.0 s, 3.0 s left
-    """
-
-    done: int
-    total: int
-    seconds: float
-
-    @property
-    def eta(self) -> float:
-        """The seconds that are left if the other folds take as long; infinity before the first."""
-        if not self.done:
-            return float("inf")
-        return self.seconds * (self.total - self.done) / self.done
-
-    def __str__(self) -> str:
-        return f"{self.done} of {self.total} folds, {self.seconds:.1f} s, {self.eta:.1f} s left"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from surtree import _core
 from surtree._types import Floats
 from surtree.exact import Terms
+from surtree.parallel import require_running
 from surtree.solver.problem import (
     BinnedRows,
     Forest,
@@ -30,6 +32,9 @@ from surtree.solver.wide import COARSE, WIDE_KERNELS, can_be_wide, divide
 from surtree.status import Status
 from surtree.survival.objective import Objective
 from surtree.survival.row_sums import RowSums
+
+# Threads that somebody has left behind would be ended in the middle of a search.
+atexit.register(_core.end_searches)
 
 # More threads bring nothing on any machine.
 _MOST_THREADS = 1024
@@ -133,6 +138,7 @@ class Problem:
             loss, lower_bound = total - now.gain, max(0.0, total - now.gain_bound)
             return bool(progress(Progress(now.fraction, loss, lower_bound)))
 
+        require_running()
         core_switches = _core.Switches()
         for name, value in vars(switches or Switches()).items():
             setattr(core_switches, name, value)
@@ -142,6 +148,7 @@ class Problem:
             n_threads=n_threads(n_jobs),
             memory_limit=_bytes(memory_limit),
             progress=None if progress is None else show,
+            stop=require_running,
             known_gains=np.empty(0) if known_gains is None else known_gains,
             leads=np.empty(0, dtype=np.bool_) if leads is None else leads,
             switches=core_switches,
@@ -172,6 +179,7 @@ class Problem:
             loss = self.sums.constant - now.gain if np.isfinite(now.gain) else np.inf
             return bool(progress(Progress(0.0, loss, 0.0)))
 
+        require_running()
         leaf = np.empty(0, dtype=np.int32)
         first = start or TreeTopology(leaf, leaf, leaf)
         # No split gains more than a tree can: a higher price changes nothing, and would overflow.
@@ -185,7 +193,10 @@ class Problem:
             time_limit=0.0 if time_limit is None else time_limit,
             n_threads=n_threads(n_jobs),
             progress=None if progress is None else show,
-            **vars(first),
+            stop=require_running,
+            cut=first.cut,
+            left=first.left,
+            right=first.right,
         )
         return LocalOptimum(_topology(best.tree), best.worth)
 
@@ -368,5 +379,11 @@ def _solution(found: _core.Solution) -> Solution:
     )
 
 
+# Of thousands of sizes, most are not solved where a limit ends a deep search.
+_LEAF = TreeTopology(*np.full((3, 1), -1, dtype=np.int32))
+
+
 def _topology(tree: _core.Tree) -> TreeTopology:
+    if len(tree) == 1:
+        return _LEAF
     return TreeTopology(tree.cut, tree.left, tree.right)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,6 +126,16 @@ class TreeTopology:
     cut: NDArray[np.int32]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
+
+    @property
+    def whole(self) -> TreeTopology:
+        """The tree itself, or a larger one that it is a part of."""
+        return self
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from other trees over the same rows: in preorder, the cuts are enough."""
+        return self.cut.tobytes()
 
 
 @dataclass(frozen=True)

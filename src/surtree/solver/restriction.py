@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
 from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.solver.pruning import Pruning, Subtree
 
 Chosen = NDArray[np.bool_]
 
@@ -27,9 +28,16 @@ class Restricted:
 
     binned: BinnedRows
     cut: NDArray[np.int32]
+    # Those whose subtrees were asked for, and the same in the other problem.
+    _prunings: dict[int, tuple[Pruning, Pruning]] = field(default_factory=dict)
 
     def original(self, topology: TreeTopology) -> TreeTopology:
         """Return a tree with the numbers that its cuts have in the other problem."""
+        if isinstance(topology, Subtree):
+            own = topology.pruning
+            if id(own) not in self._prunings:
+                self._prunings[id(own)] = own, own.of(self.original(own.whole))
+            return Subtree(self._prunings[id(own)][1], topology.splits)
         cut, is_split = topology.cut.copy(), topology.cut >= 0
         cut[is_split] = self.cut[cut[is_split]]
         return TreeTopology(cut, topology.left, topology.right)

@@ -33,9 +33,10 @@ LONG, LONG_SHARE = 1.0, 0.1
 SHARE_IF_IN_TIME, SHARE_IF_HARDLY, SHARE_IF_NOT, SEVERAL = 0.3, 0.5, 0.7, 3.0
 # Without a time limit, as many seconds at most: somebody watches and may end the search.
 MOST_WATCHED = 10.0
-# Up to this number of cells of the table the first descent, and up to this number of seconds the
-# preparations of a search, are not cut short.
-FEW_CELLS, SHORT = 500_000, 0.05
+# Up to this number of cells of the table times the squared depth, the first descent is not cut
+# short; up to this number of cells, it has these seconds at least. Up to as many seconds, neither
+# are the preparations of a search.
+FEW_STEPS, FEW_CELLS, SHORT = 8_000_000, 500_000, 0.05
 # With more thresholds in a column, the search starts from the optimum over some of them: up to this
 # number, the kernels are fast.
 FEW_THRESHOLDS = 63
@@ -160,11 +161,10 @@ def _first_look(
             return known
         share = SHARE_IF_HARDLY if seconds < SEVERAL * left else SHARE_IF_NOT
         budget = min(SHARE_IF_IN_TIME * left, seconds) if seconds < left else share * left
-    is_short = left is None or problem.binned.bins.size <= FEW_CELLS
     first = first_tree(
         problem,
         how.limits,
-        clock=Clock(None if is_short else left),
+        clock=Clock(None if left is None else _seconds_of_descent(problem, how.limits, left)),
         watch=watch,
         n_jobs=how.n_jobs,
     )
@@ -174,6 +174,14 @@ def _first_look(
         return known
     budget -= perf_counter() - start
     return improve(problem, how.limits, known, clock=Clock(budget), watch=watch, n_jobs=how.n_jobs)
+
+
+def _seconds_of_descent(problem: Problem, limits: Limits, left: float) -> float | None:
+    """Return the time limit of the first descent, which is what an early end has at least."""
+    n_cells = problem.binned.bins.size
+    if n_cells > FEW_CELLS:
+        return left
+    return None if n_cells * limits.max_depth**2 <= FEW_STEPS else max(left, SHORT)
 
 
 def _solve(

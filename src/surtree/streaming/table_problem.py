@@ -55,21 +55,17 @@ class TableProblem(FitProblem):
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
         """Return the tree of each topology, without at-risk counts, from one more pass."""
-        new = {
-            topology.cut.tobytes(): topology
-            for topology in topologies
-            if topology.cut.tobytes() not in self._built
-        }
+        new = {topology.key: topology for topology in topologies if topology.key not in self._built}
         if new:
             step = NodesPass(self.binning, list(new.values()))
             lines = self.known.reader.run(step, self.known.names)
             sums = self.data.sums
             node_sums = sums.node_values.join(lines)
             trees = trees_of_sums(
-                step.forest, node_sums, sums.objective, self.encoder.cuts_, self.data.baseline
+                step.topologies, node_sums, sums.objective, self.encoder.cuts_, self.data.baseline
             )
             self._built.update(zip(new, trees, strict=True))
-        return [self._built[topology.cut.tobytes()] for topology in topologies]
+        return [self._built[topology.key] for topology in topologies]
 
     def build_with_at_risk(self, topology: TreeTopology, leaf_curve: LeafCurveKind) -> Tree:
         """Return the tree of a topology, with the at-risk counts and curves of its leaves."""

@@ -18,6 +18,7 @@ from surtree.data.target import Target
 from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, TreeTopology
+from surtree.solver.pruning import Subtree
 from surtree.survival.baseline import Baseline
 from surtree.survival.objective import Objective
 from surtree.tree.arms import count_arms
@@ -65,27 +66,32 @@ def lazy_trees(
     if not topologies:
         return []
     # The nodes of all trees, one after the other, are computed at once.
-    forest = Forest.of(topologies)
     values = problem.sums.node_values
-    node_sums = values.join(problem.sum_nodes(forest, values.lines))
-    return trees_of_sums(forest, node_sums, problem.sums.objective, cuts, baseline)
+    node_sums = values.join(problem.sum_nodes(Forest.of(_wholes(topologies)), values.lines))
+    return trees_of_sums(topologies, node_sums, problem.sums.objective, cuts, baseline)
+
+
+def _wholes(topologies: Sequence[TreeTopology]) -> list[TreeTopology]:
+    """Return the trees that all others are a part of: subtrees share the nodes of their tree."""
+    return list({id(topology.whole): topology.whole for topology in topologies}.values())
 
 
 def trees_of_sums(
-    forest: Forest,
+    topologies: Sequence[TreeTopology],
     node_sums: Sequence[Floats],
     objective: Objective,
     cuts: Sequence[Cut],
     baseline: Baseline,
 ) -> list[LazyTree]:
-    """Return the trees of a forest, given the sums of their nodes.
+    """Return the trees of some topologies, given the sums of their nodes.
 
     Parameters
     ----------
-    forest : Forest
-        The nodes of all trees.
+    topologies : sequence of TreeTopology
+        The trees.
     node_sums : sequence of arrays of float of shape (n_nodes,)
-        Each kind of sum, in the order of `RowSums.node_values`.
+        Each kind of sum, in the order of `RowSums.node_values`; the nodes of the whole trees, one
+        tree after the other.
     objective : Objective
         What a leaf gains and predicts.
     cuts, baseline
@@ -93,8 +99,6 @@ def trees_of_sums(
     """
     *sums, constant, n_samples, n_events, weight = node_sums
     nodes: dict[str, Any] = {
-        "left": forest.left,
-        "right": forest.right,
         "n_samples": _whole(n_samples),
         "n_events": _whole(n_events),
         "weight": weight,
@@ -104,14 +108,26 @@ def trees_of_sums(
     }
     for values in nodes.values():
         values.setflags(write=False)  # so that no tree has to see to it
-    own_nodes = [slice(*ends) for ends in pairwise(forest.begin.tolist())]
-    return [
-        LazyTree(
-            float(nodes["loss"][own][forest.left[own] < 0].sum()),
-            partial(_take, nodes, forest.cut, own, cuts, objective, baseline),
-        )
-        for own in own_nodes
-    ]
+    wholes = _wholes(topologies)
+    ends = np.cumsum([0, *(whole.cut.size for whole in wholes)]).tolist()
+    own_nodes = {id(whole): slice(*own) for whole, own in zip(wholes, pairwise(ends), strict=True)}
+    of_sizes: dict[int, Floats] = {}
+
+    def loss_of(topology: TreeTopology, own: slice) -> float:
+        loss = nodes["loss"][own]
+        if not isinstance(topology, Subtree):
+            return float(loss[topology.left < 0].sum())
+        key = id(topology.pruning)
+        if key not in of_sizes:
+            of_sizes[key] = topology.pruning.sum_leaves(loss)
+        return float(of_sizes[key][topology.splits])
+
+    trees = []
+    for topology in topologies:
+        own = own_nodes[id(topology.whole)]
+        make = partial(_take, nodes, topology, own, cuts, objective, baseline)
+        trees.append(LazyTree(loss_of(topology, own), make))
+    return trees
 
 
 def _whole(counts: Floats) -> NDArray[Any]:
@@ -121,20 +137,23 @@ def _whole(counts: Floats) -> NDArray[Any]:
 
 def _take(
     nodes: dict[str, Any],
-    cut: NDArray[np.int32],
+    topology: TreeTopology,
     own: slice,
     cuts: Sequence[Cut],
     objective: Objective,
     baseline: Baseline,
 ) -> Tree:
     """Return the tree that has some of the nodes, and no cuts but its own."""
-    numbers = cut[own].tolist()
+    numbers = topology.cut.tolist()
     used = sorted(set(numbers) - {-1})
     asked = tuple(cuts[number] for number in used)
     place = {number: place for place, number in enumerate(used)} | {-1: -1}
     column = [*(cut.column for cut in asked), -1]
+    part = topology.nodes if isinstance(topology, Subtree) else slice(None)
     return Tree(
-        **{name: values[own] for name, values in nodes.items()},
+        **{name: values[own][part] for name, values in nodes.items()},
+        left=topology.left,
+        right=topology.right,
         column=np.array([column[place[number]] for number in numbers], dtype=np.int32),
         cut=np.array([place[number] for number in numbers], dtype=np.int32),
         cuts=asked,

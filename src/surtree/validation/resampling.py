@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.parallel import Parallel, delayed
 
 from surtree._types import Floats
 from surtree.base import SurvivalEstimator, TreeEstimator
@@ -18,7 +16,7 @@ from surtree.data.named import RowInputs
 from surtree.data.rows import warn_of_columns
 from surtree.data.target_columns import as_rows
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
-from surtree.model_selection.folds import FoldProgress
+from surtree.parallel import FoldProgress, run_all
 from surtree.parameters import (
     require_hook,
     require_jobs,
@@ -207,7 +205,17 @@ def validate(
         repeat = partial(repeat, n_folds=int(n_folds), n_draws=-(-_DRAWS // int(n_bootstraps)))
     seeds = np.random.SeedSequence(random_state).spawn(int(n_bootstraps))
     with counting("Validating", "samples", verbose, progress) as hook:
-        found = _run(repeat, seeds, n_jobs, hook)
+        finished = run_all(
+            partial(_repeat_or_none, repeat),
+            seeds,
+            len(seeds),
+            n_jobs=n_jobs,
+            # A tuned tree spends most of its time in Python, where threads wait for each other.
+            prefer="processes",
+            progress=hook,
+            keeps_done=True,
+        )
+    found = list(finished.results.values())
     done = [one for one in found if one is not None]
     if not done:
         raise ValueError(
@@ -314,46 +322,13 @@ _REPEAT: dict[Method, Callable[..., _Repetition]] = {
 }
 
 
-def _run(
-    repeat: Callable[[np.random.SeedSequence], _Repetition],
-    seeds: list[np.random.SeedSequence],
-    n_jobs: int | None,
-    progress: Callable[[FoldProgress], object] | None,
-) -> list[_Repetition | None]:
-    """Return what each repetition says, in their order; those that are done when the user stops."""
-    start = perf_counter()
-    jobs = (delayed(_numbered)(repeat, *numbered) for numbered in enumerate(seeds))
-    # Not every joblib backend can return results as they are done, so that is used only if needed.
-    watched = progress is not None or n_jobs in (None, 1)
-    # A tuned tree spends most of its time in Python, where threads wait for each other.
-    parallel = Parallel(
-        n_jobs=n_jobs,
-        prefer="processes",
-        return_as="generator_unordered" if watched else "list",
-    )
-    found: dict[int, _Repetition | None] = {}
+def _repeat_or_none(
+    repeat: Callable[[np.random.SeedSequence], _Repetition], seed: np.random.SeedSequence
+) -> _Repetition | None:
     try:
-        for number, repetition in parallel(jobs):
-            found[number] = repetition
-            if progress is not None and progress(
-                FoldProgress(len(found), len(seeds), perf_counter() - start)
-            ):
-                break
-    except KeyboardInterrupt:
-        if not found:
-            raise
-    return [found[number] for number in sorted(found)]
-
-
-def _numbered(
-    repeat: Callable[[np.random.SeedSequence], _Repetition],
-    number: int,
-    seed: np.random.SeedSequence,
-) -> tuple[int, _Repetition | None]:
-    try:
-        return number, repeat(seed)
+        return repeat(seed)
     except ValueError:  # a sample may have too few events to fit or to tune
-        return number, None
+        return None
 
 
 def _measures(
