@@ -18,6 +18,7 @@ ROOMS = (
     "_types",
     "_version",
     "_words",
+    "_quoting",
     "_tables",
     "exact",
     "parameters",

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree.cli._console import UserError, failures, say
+from surtree.cli._console import UserError, failures, say, show_source
 from surtree.cli._csv import SEPARATOR_NAMES, read_csv
 from surtree.cli._encoding import decode
 from surtree.cli._excel import WORKBOOKS, read_workbook
@@ -131,8 +131,7 @@ def read_table(
 def write_frame(frame: pl.DataFrame, path: Path | None) -> None:
     """Write a table as Parquet or CSV, by the ending of the path; to standard output if None."""
     if path is None:
-        sys.stdout.write(frame.write_csv())
-        sys.stdout.flush()
+        show_source(frame.write_csv())
         return
     with failures(OSError, pl.exceptions.PolarsError, about=f"cannot write {path}: "):
         content = BytesIO()

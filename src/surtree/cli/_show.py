@@ -9,7 +9,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from surtree.cli import _options as options
-from surtree.cli._console import UserError, failures, guarded, say, show, show_json
+from surtree.cli._console import UserError, failures, guarded, say, show, show_json, show_source
 from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model, save_report, tree_of_size
 from surtree.cli._page import Page, read_page
@@ -56,6 +56,7 @@ _PLAIN: dict[str, Callable[[Tree], str]] = {
 _WITH_VALUE = {"sql": export_sql, "python": export_python}
 _TABLES: tuple[TableFormat, ...] = ("csv", "markdown")
 _FOR_PAPERS = (*_TABLES, "methods")
+_FOR_PROGRAMS = (*_WITH_VALUE, "csv", "json")
 _AT_TIMES = ("survival", "incidence")
 
 
@@ -141,6 +142,8 @@ def show_model(
                 write_text(output, text.rstrip("\n") + "\n")
         elif json and style != "json":
             show_json({"format": style, "text": text})
+        elif style in _FOR_PROGRAMS:
+            show_source(text.rstrip("\n") + "\n")
         else:
             show(text.rstrip("\n"))
 

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from surtree.cuts.cut import Cut
 
 
-def _category(value: Any, where: str) -> None:
+def category(value: Any, where: str) -> None:
+    """Check a category, or the label of an arm: a text, a number or a boolean."""
     if isinstance(value, str):
         text(value, where)
     elif not isinstance(value, bool):
@@ -22,7 +23,7 @@ def _category(value: Any, where: str) -> None:
 
 def _categories(value: Any, where: str) -> None:
     """Check the categories of a column; what cuts of one column share is a tuple."""
-    list_of(_category)(list(value) if isinstance(value, tuple) else value, where)
+    list_of(category)(list(value) if isinstance(value, tuple) else value, where)
     if len({_kind(name) for name in value}) != 1 or len(set(value)) < len(value):
         raise ValueError(f"{where} are not the categories of a column: {shown(value)}")
 
@@ -34,12 +35,12 @@ CUT_FORMAT = record(
         "column": Number("the position of a column", 0, 2**31 - 1, whole=True),
         "name": text,
         "threshold": optional(_finite),
-        "categories": optional(list_of(_category)),
+        "categories": optional(list_of(category)),
         "negated": flag,
         "missing": optional(flag),
         "seen": optional(list_of(_finite)),
     },
-    also={"known": optional(_categories), "other": optional(_category)},
+    also={"known": optional(_categories), "other": optional(category)},
 )
 
 
@@ -86,11 +87,11 @@ def _kinds(cut: Cut) -> set[str]:
     """Return what a question takes the values of its column for."""
     if cut.threshold is not None:
         return {"numbers"}
-    return {_kind(category) for category in (*(cut.categories or ()), *(cut.known or ())[:1])}
+    return {_kind(name) for name in (*(cut.categories or ()), *(cut.known or ())[:1])}
 
 
-def _kind(category: Any) -> str:
-    return {str: "texts", bool: "booleans"}.get(type(category), "numbered categories")
+def _kind(name: Any) -> str:
+    return {str: "texts", bool: "booleans"}.get(type(name), "numbered categories")
 
 
 def _is_truth(cut: Cut) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._types import Floats
 from surtree._words import plural
 from surtree.parameters import LeafCurveKind
@@ -33,7 +34,7 @@ def cause_names(tree: Tree, names: Mapping[int, str] | None = None) -> dict[int,
     absent = given.keys() - set(causes)
     if absent:
         raise ValueError(f"names has the cause {min(absent)!r}: the causes are {causes}.")
-    return {cause: str(given.get(cause, f"cause {cause}")) for cause in causes}
+    return {cause: printable(str(given.get(cause, f"cause {cause}"))) for cause in causes}
 
 
 def cause_colours(tree: Tree) -> list[str]:

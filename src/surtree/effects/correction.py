@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from surtree._quoting import printable
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import Label
 from surtree.data.bootstrap import draw_counts, spawn_generators
@@ -107,7 +108,7 @@ class EffectCorrection:
         lines = [
             f"Of the differences between leaves {share} is left in rows that were not searched.",
             *(
-                f"leaf {one.leaf}: {one.arm}, hazard ratio {one.ratio:.3g}, "
+                f"leaf {one.leaf}: {printable(str(one.arm))}, hazard ratio {one.ratio:.3g}, "
                 f"to expect {one.corrected:.3g}"
                 for one in self.leaves
             ),

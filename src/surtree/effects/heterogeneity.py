@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from surtree._quoting import printable
 from surtree._types import ArrayValue, Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import ArmTarget, Label
@@ -90,8 +91,9 @@ class HeterogeneityTest(ArrayValue):
             if self.is_evidence
             else "No evidence that the effect differs between rows"
         )
-        pairs = zip(self.arms[1:], self.overall, strict=True)
-        ratios = ", ".join(f"{arm} over {self.arms[0]} {ratio:.3g}" for arm, ratio in pairs)
+        reference, *others = (printable(str(arm)) for arm in self.arms)
+        pairs = zip(others, self.overall, strict=True)
+        ratios = ", ".join(f"{arm} over {reference} {ratio:.3g}" for arm, ratio in pairs)
         lines = [
             f"{said} (p = {self.p_value:.3g}, {self.permuted.size} permutations).",
             f"Hazard ratio of all rows: {ratios}.",

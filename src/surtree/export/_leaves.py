@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from surtree._quoting import csv_text, markdown_text
 from surtree.display.arms import read_arm_leaves
 from surtree.display.cause_leaves import cause_names
 from surtree.display.labels import read_labels
@@ -35,8 +35,6 @@ TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 
 # The most times for which survival is stated, where none are asked for: a page is narrow.
 _HORIZONS = 3
-# Marks that Markdown would take for its own; "<" only where HTML could begin.
-_MARK = re.compile(r"[\\|*`\[\]]|<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 
 Limits = tuple[float, float]
 
@@ -282,10 +280,9 @@ def _arm_columns(
         yield _Column(f"events_{label}", f"{label}: events", arms.n_events[leaves, arm].tolist())
     by_leaf = [effects_of_leaf(tree, leaf, level) for leaf in leaves]
     for effects in zip(*by_leaf, strict=True):
-        arm, reference = effects[0].arm, effects[0].reference
         yield _Column(
-            f"hazard_ratio_{arm}",
-            f"hazard ratio, {arm} over {reference} {interval}",
+            f"hazard_ratio_{effects[0].arm}",
+            f"hazard ratio, {effects[0].contrast} {interval}",
             [effect.ratio for effect in effects],
             [effect.limits for effect in effects],
             [
@@ -320,7 +317,7 @@ def _csv(columns: list[_Column]) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return repr(value).removesuffix(".0") if math.isfinite(value) else ""
-    return str(value)
+    return csv_text(value) if isinstance(value, str) else str(value)
 
 
 def _markdown(tree: Tree, columns: list[_Column], level: float) -> str:
@@ -330,9 +327,9 @@ def _markdown(tree: Tree, columns: list[_Column], level: float) -> str:
         for column in shown
     ]
     lines = [
-        [_escaped(column.heading) for column in shown],
+        [markdown_text(column.heading) for column in shown],
         ["---:" if _is_counted(column) else "---" for column in shown],
-        *([_escaped(text) for text in row] for row in zip(*texts, strict=True)),
+        *([markdown_text(text) for text in row] for row in zip(*texts, strict=True)),
     ]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{table}\n\n{_note(tree, level)}\n"
@@ -373,7 +370,3 @@ def _share_limits(limits: Limits) -> str:
 
 def _with_limits(figure: str, limits: str) -> str:
     return f"{figure} ({limits})" if limits else figure
-
-
-def _escaped(text: str) -> str:
-    return _MARK.sub(lambda mark: f"\\{mark.group()}", " ".join(text.split()))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._version import VERSION
 from surtree._words import plural
 from surtree.display.labels import Labels, read_labels
@@ -103,7 +104,8 @@ def export_methods(
         *_validation(findings),
         _software(findings),
     ]
-    return "\n\n".join([" ".join(sentences), _TO_ADD, *_references(findings)]) + "\n"
+    paragraph = " ".join(map(printable, sentences))
+    return "\n\n".join([paragraph, _TO_ADD, *_references(findings)]) + "\n"
 
 
 def _data(tree: Tree, time_unit: str | None) -> str:
@@ -120,7 +122,7 @@ def _data(tree: Tree, time_unit: str | None) -> str:
         )
         said += f", {' and '.join(counts)}"
     if tree.arms is not None:
-        arms = zip(tree.arms.labels, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
+        arms = zip(tree.arms.names, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
         said += "; " + ", ".join(
             f"arm {label}: {plural(int(n), 'row')}, {plural(int(e), 'event')}"
             for label, n, e in arms

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from surtree._quoting import sql_comment, sql_name, sql_text
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
@@ -75,7 +76,7 @@ def export_sql(
     comments = leaf_comments(tree, value)
 
     def written(leaf: int) -> str:
-        comment = f" /* {comments[leaf]} */" if leaf in comments else ""
+        comment = f" {sql_comment(comments[leaf])}" if leaf in comments else ""
         return f"{_literal(values[leaf])}{comment}"
 
     def expression(node: int, indent: str) -> str:
@@ -92,7 +93,7 @@ def export_sql(
         return "\n".join((*lines, f"{indent}  ELSE {written(node)}", f"{indent}END"))
 
     titled = value in ("median", "effect") or (value == "risk" and has_causes(tree))
-    title = f"/* {value_title(tree, value, leaf_curve, cause)} */\n" if titled else ""
+    title = f"{sql_comment(value_title(tree, value, leaf_curve, cause))}\n" if titled else ""
     return title + expression(0, "")
 
 
@@ -103,7 +104,7 @@ def _condition(cut: Cut) -> str:
             f"Column {cut.column} (counted from 0) has an empty name, and SQL has no such column: "
             "pass feature_names."
         )
-    name = _quoted(cut.name, '"')
+    name = sql_name(cut.name)
     comparison = _comparison(cut, f"TRIM({name})" if cut.on_text else name)
     if comparison is None:
         return f"{name} IS NULL"
@@ -128,7 +129,7 @@ def _literal(value: bool | int | float | str | None) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, str):
-        return _quoted(value, "'")
+        return sql_text(value)
     if not math.isfinite(value):
         raise ValueError(f"SQL has no number for the category {value!r}.")
     if value == int(value) and abs(value) <= _WHOLE:
@@ -137,9 +138,3 @@ def _literal(value: bool | int | float | str | None) -> str:
     # to the type of the column.
     text = repr(value)
     return text if isinstance(value, int) or "e" in text else f"{text}e0"
-
-
-def _quoted(text: str, mark: str) -> str:
-    if "\0" in text:
-        raise ValueError(f"SQL cannot hold the character 0 in {text!r}.")
-    return mark + text.replace(mark, mark * 2) + mark

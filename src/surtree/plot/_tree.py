@@ -328,8 +328,8 @@ def _draw_panels(
         return
     # What each colour is: the labels of the arms, one after the other.
     place = left
-    for leaf, label in zip(curves[0], tree.arms.labels, strict=True):
-        page.text(place, above, str(label), ha="left", va="bottom", color=leaf.colour)
+    for leaf, label in zip(curves[0], tree.arms.names, strict=True):
+        page.text(place, above, label, ha="left", va="bottom", color=leaf.colour)
         place += Ruler()(f"{label}") + 2 * _PAD
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from importlib.resources import files
 from typing import Any
 
+from surtree._quoting import html_text as escape
 from surtree.display.leaves import read_everyone, read_leaves
 from surtree.report._certificate import percent, verdict
 from surtree.report._findings import Findings, read_findings

@@ -7,20 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from surtree._quoting import html_text as escape
+from surtree._quoting import script_json
 from surtree.audit.result import Audit
 from surtree.display.labels import read_labels
 from surtree.display.leaves import read_everyone, read_leaves, time_label
 from surtree.files.writing import write_text
 from surtree.questions.columns import ColumnCosts
 from surtree.report._causes import causes_html
-from surtree.report._data import Shown, embedded_json, page_data
+from surtree.report._data import Shown, page_data
 from surtree.report._effects import effects_html, verdict_html
 from surtree.report._findings import Findings, read_findings
 from surtree.report._groups import groups_html
@@ -158,7 +159,7 @@ def page_html(
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         style=_asset("tree.css") + _asset("report.css"),
         script=script,
-        data=embedded_json(data),
+        data=script_json(data),
         summary=summary_html(findings, everyone),
         tree=tree_html(tree, leaves, everyone, level, labels),
         lead=lead(tree),
