@@ -95,6 +95,7 @@ def markdown_text(text: str) -> str:
 
 def csv_text(text: str) -> str:
     """Return a text for a cell of a CSV file: a spreadsheet would run what begins as a formula."""
+    text = printable(text)
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 

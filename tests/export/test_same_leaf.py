@@ -216,3 +216,19 @@ def test_categories_that_are_no_texts_are_known_by_their_text():
     namespace: dict[str, Any] = {}
     exec(export_python(model.tree_), namespace)
     assert [namespace["predict"](span=span) for span in X["span"]] == model.apply(X).tolist()
+
+
+@pytest.mark.parametrize("levels", [("1", "2", "3"), ("1", "1.0", "2"), ("1", "2.50", "b", "inf")])
+def test_python_takes_a_number_for_the_text_that_it_was_trained_on_as_apply_does(levels):
+    X = pd.DataFrame({"grade": list(levels) * 4})
+    for time in (range(len(X)), [-ord(level[-1]) for level in X["grade"]]):
+        y = np.array(time, dtype=float) - min(time) + 1
+        model = SurTree(max_depth=2, min_support=0, category_cuts="subsets").fit(X, y)
+        namespace: dict[str, Any] = {}
+        exec(export_python(model), namespace)
+        for given in (2.0, 2, np.float32(2.5), 1.0, True, 4.0):
+            (expected,) = model.apply(pd.DataFrame({"grade": [given]}))
+            assert namespace["predict"](grade=given) == expected
+        assert [namespace["predict"](row) for row in X.to_dict("records")] == model.apply(
+            X
+        ).tolist()

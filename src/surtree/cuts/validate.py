@@ -124,3 +124,13 @@ def require_one_kind(cuts: Iterable[Cut]) -> None:
             before = kinds.setdefault(cut.column, kind)
             if before != kind:
                 raise ValueError(f"column {cut.column} is read as {before} and as {kind}")
+
+
+def require_known(cuts: Iterable[Cut]) -> None:
+    """Raise an error where a question lists categories, and those of its column are not there."""
+    for cut in cuts:
+        if cut.categories is not None and cut.known is None and not _is_truth(cut):
+            raise ValueError(
+                f"a question lists {shown(cut.categories[0])}, and the categories of the column "
+                f"{shown(cut.name)} are not there"
+            )

@@ -309,7 +309,7 @@ def _csv(columns: list[_Column]) -> str:
                 cells.append([_cell(limits[place]) for limits in column.limits])
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(heads)
+    writer.writerow(map(csv_text, heads))
     writer.writerows(zip(*cells, strict=True))
     return written.getvalue()
 
