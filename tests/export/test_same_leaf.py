@@ -226,9 +226,8 @@ def test_python_takes_a_number_for_the_text_that_it_was_trained_on_as_apply_does
         model = SurTree(max_depth=2, min_support=0, category_cuts="subsets").fit(X, y)
         namespace: dict[str, Any] = {}
         exec(export_python(model), namespace)
-        for given in (2.0, 2, np.float32(2.5), 1.0, True, 4.0):
-            (expected,) = model.apply(pd.DataFrame({"grade": [given]}))
-            assert namespace["predict"](grade=given) == expected
-        assert [namespace["predict"](row) for row in X.to_dict("records")] == model.apply(
-            X
-        ).tolist()
+        for grade in (2.0, 2, np.float32(2.5), 1.0, True, 4.0):
+            (expected,) = model.apply(pd.DataFrame({"grade": [grade]}))
+            assert namespace["predict"](grade=grade) == expected
+        rows = X.to_dict("records")
+        assert [namespace["predict"](row) for row in rows] == model.apply(X).tolist()

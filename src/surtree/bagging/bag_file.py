@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from surtree._types import Floats
+from surtree.files.endings import MODEL_FILE
 from surtree.files.model import damaged, digest, parse_model, plain_value
 from surtree.files.schema import (
     Check,
@@ -60,6 +61,7 @@ def write_bag(bag: Any, path: Path) -> None:
     path : Path
         Where to write.
     """
+    MODEL_FILE.check(path)
     parameters = {name: plain_value(value) for name, value in bag.get_params().items()}
     if not isinstance(parameters["random_state"], int):
         parameters["random_state"] = None

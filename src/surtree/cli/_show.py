@@ -29,6 +29,7 @@ from surtree.export import (
 from surtree.export._leaves import TableFormat
 from surtree.export._onnx import OnnxValue
 from surtree.export._values import LeafValue
+from surtree.files.endings import PAGE_FILE, FileKind
 from surtree.files.writing import write_bytes, write_text
 from surtree.tree.tree import Tree
 
@@ -56,6 +57,19 @@ _PLAIN: dict[str, Callable[[Tree], str]] = {
 _WITH_VALUE = {"sql": export_sql, "python": export_python}
 _TABLES: tuple[TableFormat, ...] = ("csv", "markdown")
 _FOR_PAPERS = (*_TABLES, "methods")
+_ENDINGS: dict[Style, tuple[str, ...]] = {
+    "tree": (".txt",),
+    "text": (".txt",),
+    "dot": (".dot", ".gv", ".txt"),
+    "mermaid": (".mmd", ".mermaid", ".txt"),
+    "sql": (".sql", ".txt"),
+    "python": (".py", ".txt"),
+    "onnx": (".onnx",),
+    "json": (".json",),
+    "csv": (".csv", ".txt"),
+    "markdown": (".md", ".markdown", ".txt"),
+    "methods": (".txt", ".md"),
+}
 _FOR_PROGRAMS = (*_WITH_VALUE, "csv", "json")
 _AT_TIMES = ("survival", "incidence")
 
@@ -116,7 +130,8 @@ def show_model(
     if json and output is not None:
         raise typer.BadParameter("--json writes to standard output, --output to a file: give one")
     with guarded():
-        require_outputs({"--output": output}, model=model, labels=labels)
+        kind = FileKind(f"--format {style} writes no other", _ENDINGS[style])
+        require_outputs({"--output": (output, kind)}, model=model, labels=labels)
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
         if tree.leaf_curve != fitted.tree_.leaf_curve:
@@ -203,7 +218,7 @@ def report(
 ) -> None:
     """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
     with guarded():
-        require_outputs({"--output": output}, model=model, labels=labels)
+        require_outputs({"--output": (output, PAGE_FILE)}, model=model, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
         save_report(read_model(model), output, page)
         if json:

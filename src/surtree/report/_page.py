@@ -18,6 +18,7 @@ from surtree._quoting import script_json
 from surtree.audit.result import Audit
 from surtree.display.labels import read_labels
 from surtree.display.leaves import read_everyone, read_leaves, time_label
+from surtree.files.endings import PAGE_FILE
 from surtree.files.writing import write_text
 from surtree.questions.columns import ColumnCosts
 from surtree.report._causes import causes_html
@@ -73,7 +74,7 @@ def write_report(
         A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`; what `audit_tree` found of a tree,
         to see what its questions cost; or a tree alone, which has no certificate.
     path : str or path
-        Where to write the page.
+        Where to write the page, such as ``tree.html``.
     title : str, default="Survival tree"
         The heading of the page.
     time_unit : str, optional
@@ -109,6 +110,7 @@ def write_report(
     True
     """
     written = Path(path)
+    PAGE_FILE.check(written)
     if time_unit is None:
         time_unit = None if isinstance(model, Audit) else time_unit_of(model)
     findings = replace(
