@@ -58,12 +58,31 @@ def python_docstring(text: str) -> str:
 
 
 def sql_text(text: str) -> str:
-    """Return a text as a literal of standard SQL, in which a backslash is a character."""
-    return _between("'", text)
+    r"""Return a text as SQL that is the same text in every database.
+
+    A backslash is a character in standard SQL, and an escape in Snowflake, MySQL and others, where
+    a literal such as ``'\'`` would not end. The first character of ``'\\'`` is a backslash in all.
+
+    Examples
+    --------
+    >>> from surtree._quoting import sql_text
+    >>> print(sql_text("it's"), sql_text("a\\b"))
+    'it''s' REPLACE('a~b', '~', SUBSTR('\\', 1, 1))
+    """
+    if "\\" not in text:
+        return _between("'", text)
+    mark = next(mark for mark in (*"~^=+", *map(chr, range(0xE000, 0xF8FF))) if mark not in text)
+    inside = _between("'", text.replace("\\", mark))
+    return f"REPLACE({inside}, '{mark}', SUBSTR('\\\\', 1, 1))"
 
 
 def sql_name(name: str) -> str:
     """Return the name of a column in standard SQL."""
+    if re.search(r'\\("|$)', name):
+        raise ValueError(
+            f"The column {name!r} has a backslash at its end or before a quotation mark, which some "
+            "databases read as an escape: pass feature_names."
+        )
     return _between('"', name)
 
 

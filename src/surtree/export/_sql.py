@@ -56,6 +56,7 @@ def export_sql(
     Tabs and line breaks count, in the tree as in SQL; the TRIM of a few databases, DuckDB among
     them, takes other spaces of Unicode off too. Texts are compared as the database does, which in
     MySQL and SQL Server may ignore case.
+    A backslash is written so that databases in which it is an escape read it as a character.
     Whole numbers beyond 2**53 are compared exactly, where the tree has rounded them. Some versions
     of SQLite read about one literal in five thousand one unit in the last place too low or high.
 
