@@ -78,10 +78,10 @@ def sql_text(text: str) -> str:
 
 def sql_name(name: str) -> str:
     """Return the name of a column in standard SQL."""
-    if re.search(r'\\("|$)', name):
+    if re.search(r'\\("|\Z)', name):
         raise ValueError(
-            f"The column {name!r} has a backslash at its end or before a quotation mark, which some "
-            "databases read as an escape: pass feature_names."
+            f"The column {name!r} has a backslash at its end or before a quotation mark, which "
+            "some databases read as an escape: pass feature_names."
         )
     return _between('"', name)
 

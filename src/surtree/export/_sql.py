@@ -12,9 +12,12 @@ from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.parameters import LeafCurveKind
 from surtree.tree.causes import has_causes
+from surtree.tree.tree import Tree
 
 # Up to here a whole number is the same in every numeric type of a database.
 _WHOLE = 2**24
+
+Truths = tuple[str, str]
 
 
 def export_sql(
@@ -75,10 +78,11 @@ def export_sql(
     tree = named_tree(model, feature_names)
     values = leaf_values(tree, value, leaf_curve, cause)
     comments = leaf_comments(tree, value)
+    truths = _truths(tree)
 
     def written(leaf: int) -> str:
         comment = f" {sql_comment(comments[leaf])}" if leaf in comments else ""
-        return f"{_literal(values[leaf])}{comment}"
+        return f"{_literal(values[leaf], truths)}{comment}"
 
     def expression(node: int, indent: str) -> str:
         if tree.is_leaf[node]:
@@ -86,7 +90,7 @@ def export_sql(
         lines = ["CASE"]
         # If the answer is no, the next WHEN is tried.
         while not tree.is_leaf[node]:
-            condition = _condition(tree.question(node))
+            condition = _condition(tree.question(node), truths)
             yes = expression(int(tree.right[node]), f"{indent}    ")
             gap = f"\n{indent}    " if yes.startswith("CASE\n") else " "
             lines.append(f"{indent}  WHEN {condition} THEN{gap}{yes}")
@@ -98,7 +102,7 @@ def export_sql(
     return title + expression(0, "")
 
 
-def _condition(cut: Cut) -> str:
+def _condition(cut: Cut, truths: Truths) -> str:
     """Return what holds where the answer is yes; a comparison with NULL is not true."""
     if not cut.name:
         raise ValueError(
@@ -106,29 +110,36 @@ def _condition(cut: Cut) -> str:
             "pass feature_names."
         )
     name = sql_name(cut.name)
-    comparison = _comparison(cut, f"TRIM({name})" if cut.on_text else name)
+    comparison = _comparison(cut, f"TRIM({name})" if cut.on_text else name, truths)
     if comparison is None:
         return f"{name} IS NULL"
     return f"{comparison} OR {name} IS NULL" if cut.missing else comparison
 
 
-def _comparison(cut: Cut, cell: str) -> str | None:
+def _comparison(cut: Cut, cell: str, truths: Truths) -> str | None:
     if cut.threshold is not None:
-        return f"{cell} > {_literal(cut.threshold)}"
+        return f"{cell} > {_literal(cut.threshold, truths)}"
     members = membership(cut)
     if members is None:
         return None
     inside, categories = members
-    if len(categories) == 1:
-        return f"{cell} {'=' if inside else '<>'} {_literal(categories[0])}"
-    return f"{cell} {'IN' if inside else 'NOT IN'} ({', '.join(map(_literal, categories))})"
+    listed = [_literal(category, truths) for category in categories]
+    if len(listed) == 1:
+        return f"{cell} {'=' if inside else '<>'} {listed[0]}"
+    return f"{cell} {'IN' if inside else 'NOT IN'} ({', '.join(listed)})"
 
 
-def _literal(value: bool | int | float | str | None) -> str:
+def _truths(tree: Tree) -> Truths:
+    """Return how false and true are written; SQLite takes these words for columns of that name."""
+    names = {cut.name.lower() for cut in tree.cuts}
+    return ("(1 = 0)", "(1 = 1)") if names & {"false", "true"} else ("FALSE", "TRUE")
+
+
+def _literal(value: bool | int | float | str | None, truths: Truths) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
+        return truths[value]
     if isinstance(value, str):
         return sql_text(value)
     if not math.isfinite(value):
