@@ -125,7 +125,9 @@ def read_table(
             form.refuse(path, "a Parquet file", *_OF_CELLS, "missing", "sheet")
             # Files of NumPy and pandas have NaN where a value is missing.
             numbers = pl.selectors.float()
-            found = DataFile(pl.read_parquet(path).with_columns(numbers.fill_nan(None)))
+            frame = pl.read_parquet(path)
+            _require_no_patterns(path, frame)
+            found = DataFile(frame.with_columns(numbers.fill_nan(None)))
         else:
             found = _read_cells(path, form, as_texts)
     if not found.frame.width or not len(found.frame):
@@ -230,6 +232,7 @@ def _read_cells(path: Path, form: Format, as_texts: Collection[str]) -> DataFile
         if separator not in (",", form.separator):
             notes.append(f"{SEPARATOR_NAMES.get(separator, repr(separator))} between cells")
     texts = sheet.named()
+    _require_no_patterns(path, texts)
     frame, ways = typed(
         texts,
         missing={*MISSING, *form.missing},
@@ -247,6 +250,16 @@ def _read_cells(path: Path, form: Format, as_texts: Collection[str]) -> DataFile
             "as in --separator ' '"
         )
     return DataFile(frame, texts, ways)
+
+
+def _require_no_patterns(path: Path, frame: pl.DataFrame) -> None:
+    """Raise an error for a column whose name polars does not take for a name."""
+    for name in frame.columns:
+        if name.startswith("^") and name.endswith("$"):
+            raise UserError(
+                f"{path}: the column {name!r} begins with ^ and ends with $, which polars takes "
+                "for a pattern of names: rename it"
+            )
 
 
 def _require_text(path: Path, source: bytes) -> None:
