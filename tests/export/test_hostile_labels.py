@@ -45,7 +45,7 @@ CODE = 'b"""\n    ran.append(1)\n    """'
 HOSTILE = (
     CODE, "b\\", 'b"', "b'''", "{brace} %s ${x}", "z */ (select 'injected') /*", "z /* nested", "*",
     "*/*/", "--> --", "a\nb", "a\rb", "a\u2028b", "\x1b[2J", "\x9b2J", "\u202egnp.exe", "a\0b",
-    "</script><evil onload=1>", "' onevil='1", "$x_1$", "$\\frac{", "_hidden", "=1+1", "|", "a`b`",
+    "</script><evil onload=1>", "' onevil='1", "$x_1$", "$\\frac{$", "_hidden", "=1+1", "|", "a`b`",
 )  # fmt: skip
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
