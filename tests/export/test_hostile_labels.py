@@ -15,6 +15,8 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from fuzz.families import FAMILIES
+from fuzz.family import run_case
 from surtree import EffectTree, SurTree, write_report
 from surtree._quoting import (
     csv_text,
@@ -208,3 +210,10 @@ def test_half_of_a_character_in_a_name_is_refused_by_onnx_in_words():
     model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], [4.0, 3.0, 2.0, 1.0])
     with pytest.raises(ValueError, match="has half of a character"):
         export_onnx(model, feature_names=["a\ud800"])
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_model_file_with_any_texts_is_safe_in_every_use(number):
+    (family,) = (family for family in FAMILIES if family.name == "labels")
+    outcome = run_case(family, 28, number)
+    assert outcome.verdict == "compared", outcome.text

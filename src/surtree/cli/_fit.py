@@ -166,8 +166,11 @@ def fit(
         zero_times=zero_times,
     )
     with guarded():
-        outputs = {"--model": (model, MODEL_FILE), "--report": (report, PAGE_FILE)}
-        require_outputs(outputs, data=data, labels=labels)
+        require_outputs(
+            {"--model": (model, MODEL_FILE), "--report": (report, PAGE_FILE)},
+            data=data,
+            labels=labels,
+        )
         page = read_page(title, time_unit, horizons, labels)
         limits: dict[str, Any] = {
             "max_depth": max_depth,

@@ -130,8 +130,8 @@ def show_model(
     if json and output is not None:
         raise typer.BadParameter("--json writes to standard output, --output to a file: give one")
     with guarded():
-        kind = FileKind(f"--format {style} writes no other", _ENDINGS[style])
-        require_outputs({"--output": (output, kind)}, model=model, labels=labels)
+        written = FileKind(f"--format {style} writes no other", _ENDINGS[style])
+        require_outputs({"--output": (output, written)}, model=model, labels=labels)
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
         if tree.leaf_curve != fitted.tree_.leaf_curve:
