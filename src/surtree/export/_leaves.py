@@ -69,6 +69,7 @@ def export_leaves(
         below. "csv" is for programs: all digits, each figure in a column of its own. A cell of it
         is empty where there is no such number: a median that is not reached, a relative risk
         without events (its upper limit is there), survival after the last follow-up of the leaf.
+        A text that a spreadsheet would take for a formula, such as ``=1+1``, begins with a ``'``.
     horizons : iterable of float, optional
         Times for which survival is stated; up to three round ones when None, none if empty.
     time_unit : str, optional
