@@ -167,7 +167,10 @@ def _loaded(kind: str, path: Path, drawn: Texts) -> Any:
         parts = [[drawn[name] for name in group] for group in (_NAMES, _CATEGORIES, _ARMS)]
         twice = any(len(set(part)) < len(part) for part in parts)
         halves = any("\ud800" <= sign <= "\udfff" for text in drawn.values() for sign in text)
-        require(twice or halves, "refused without a reason:", str(error))
+        blanks = any(
+            drawn[name].strip(" ") != drawn[name] or not drawn[name] for name in _CATEGORIES
+        )
+        require(twice or halves or blanks, "refused without a reason:", str(error))
         return None
     return model
 

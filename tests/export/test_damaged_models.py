@@ -190,6 +190,8 @@ CHANGES = [
     (in_known("sex"), [[]], "not a text or a finite number"),
     (in_known("sex"), ["f", 1], "are not the categories of a column"),
     (in_known("sex"), ["f", "f"], "are not the categories of a column"),
+    (in_known("sex"), ["f", "m", ""], "has a text as no cell is read, with blanks: ''"),
+    (in_known("sex"), ["f", "m", "x "], "has a text as no cell is read, with blanks: 'x '"),
     (in_known("sex"), ["x", "y"], "a question has categories that are not some of those known"),
     (in_known("age"), ["x", "y"], "a question has a threshold and known categories"),
     (lambda m, v: m.update(known=v), [], "known is [], not an object"),

@@ -17,7 +17,7 @@ import pytest
 
 from fuzz.families import FAMILIES
 from fuzz.family import run_case
-from surtree import EffectTree, SurTree, write_report
+from surtree import CompetingRisksTree, EffectTree, SurTree, write_report
 from surtree._quoting import (
     csv_text,
     dot_text,
@@ -174,6 +174,22 @@ def test_plots_draw_any_label(model, label):
             legend = [text.get_text() for text in ax.get_legend().get_texts()]
             assert legend == ["a", printable(label)]
         pyplot.close("all")
+
+
+def test_plots_draw_any_name_of_a_cause(label):
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot
+
+    from surtree.plot import plot_incidence
+
+    X, cause = np.arange(40).reshape(-1, 1) % 2, np.arange(40) % 3
+    model = CompetingRisksTree(max_depth=1).fit(X, (cause, 1.0 + np.arange(40)))
+    ax = plot_incidence(model, names={1: label}, time_unit=label)
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_texts()[0].get_text() == printable(label)
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)

@@ -26,6 +26,14 @@ def _categories(value: Any, where: str) -> None:
     list_of(category)(list(value) if isinstance(value, tuple) else value, where)
     if len({_kind(name) for name in value}) != 1 or len(set(value)) < len(value):
         raise ValueError(f"{where} are not the categories of a column: {shown(value)}")
+    # Exports compare such a text as it is, where a table is read without its blanks.
+    blank = next((name for name in value if isinstance(name, str) and not _is_read(name)), None)
+    if blank is not None:
+        raise ValueError(f"{where} has a text as no cell is read, with blanks: {shown(blank)}")
+
+
+def _is_read(name: str) -> bool:
+    return name != "" and name == name.strip(" ")
 
 
 _finite = Number("a finite number")

@@ -34,9 +34,6 @@ OnnxValue = Literal["leaf", "risk", "median", "effect", "survival", "incidence"]
 ONNX_VALUES: tuple[OnnxValue, ...] = get_args(OnnxValue)
 _AT_TIMES = ("survival", "incidence")
 
-# A regular expression that matches no text: one character that is none of all.
-_NOTHING = r"[^\x{0}-\x{10ffff}]"
-
 
 def export_onnx(
     model: Any,
@@ -296,7 +293,7 @@ class _Graph:
 
     def _any_of(self, place: str, cut: Cut, categories: tuple[Any, ...]) -> str:
         if cut.on_text:
-            return self._match(place, cut.name, "|".join(map(_pattern, categories)))
+            return self._match(place, cut.name, "|".join(map(pattern_text, categories)))
         answers = [
             self._add(
                 "Equal",
@@ -344,11 +341,6 @@ def _inputs(tree: Tree) -> dict[str, bool]:
                 f"{cut.name!r}: pass feature_names."
             )
     return {name: cut.on_text for name, cut in by_name.items()}
-
-
-def _pattern(category: str) -> str:
-    """Return what matches a category; one with blanks around it, from a file, matches no text."""
-    return pattern_text(category) if category and category == category.strip(" ") else _NOTHING
 
 
 def _description(
