@@ -256,6 +256,14 @@ def test_a_question_about_truth_that_became_one_about_a_text_is_refused(path):
         SurTree.load(path)
 
 
+def test_a_file_that_does_not_say_which_categories_there_were_can_be_saved_again(saved, path):
+    model = json.loads(saved[0])
+    del model["known"]
+    path.write_text(json.dumps(model))
+    SurTree.load(path).save(path)
+    assert SurTree.load(path).tree_.n_leaves == len(model["trees"][0]["risk"])
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [

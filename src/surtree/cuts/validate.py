@@ -134,10 +134,15 @@ def require_one_kind(cuts: Iterable[Cut]) -> None:
                 raise ValueError(f"column {cut.column} is read as {before} and as {kind}")
 
 
+def is_known(cut: Cut) -> bool:
+    """Tell whether a question that lists categories knows all those of its column."""
+    return cut.categories is None or cut.known is not None or _is_truth(cut)
+
+
 def require_known(cuts: Iterable[Cut]) -> None:
     """Raise an error where a question lists categories, and those of its column are not there."""
     for cut in cuts:
-        if cut.categories is not None and cut.known is None and not _is_truth(cut):
+        if cut.categories is not None and not is_known(cut):
             raise ValueError(
                 f"a question lists {shown(cut.categories[0])}, and the categories of the column "
                 f"{shown(cut.name)} are not there"
