@@ -144,8 +144,8 @@ def test_the_command_line_fits_predicts_and_shows(table, tmp_path):
     names = predicted[0].split(",")
     assert names[:4] == ["leaf", "median", "risk_1", "risk_2"]
     assert names[4:] == ["survival_1000", "incidence_1_1000", "incidence_2_1000"]
-    values = np.array([list(map(float, line.split(","))) for line in predicted[1:]])
-    np.testing.assert_allclose(values[:, 4:].sum(axis=1), 1.0)
+    shares = np.array([list(map(float, line.split(",")[4:])) for line in predicted[1:]])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     sql = run("show", model, "--format", "sql", "--value", "risk", "--cause", 2)
     assert sql.startswith("/* risk of cause 2 */")
     assert "events 2" in run("show", model)

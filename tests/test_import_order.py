@@ -19,6 +19,7 @@ ROOMS = (
     "_types",
     "_version",
     "_words",
+    "_quoting",
     "_tables",
     "exact",
     "parameters",

@@ -5,6 +5,7 @@ from fuzz.families.causes import causes
 from fuzz.families.endings import early_end, interrupts, unfinished
 from fuzz.families.files import model_files
 from fuzz.families.heuristics import heuristics
+from fuzz.families.labels import labels
 from fuzz.families.long_columns import bisection, first_look
 from fuzz.families.optimum import neighbours, plain, weights
 from fuzz.families.parts import parts
@@ -33,6 +34,7 @@ FAMILIES = (
     Family(model_files),
     Family(names, refusals=("differ by blanks alone",)),
     Family(unseen),
+    Family(labels, share=2),
     Family(folds),
     Family(zero_times, refusals=("Every event is at time zero",)),
     Family(heuristics),

@@ -56,6 +56,7 @@ ENCODABLE = [text for text in EVIL if not _has_surrogate(text)]
 
 # What cannot be written at all, and how it may be refused.
 _ZERO, _SURROGATE = "the character 0", "half of a character"
+_BACKSLASH = "has a backslash at its end or before a quotation mark"
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class Words:
 def names(rng: Rng) -> None:
     """Injected names and categories: exports agree with ``apply``, pages are escaped, files load.
 
-    SQL refuses the character 0, and files refuse surrogates, which no encoding has.
+    SQL refuses the character 0 and names with a backslash that could be an escape, and files
+    refuse surrogates, which no encoding has.
     """
     words = _draw(rng, lambda: pick(rng, ENCODABLE), lambda: pick(rng, EVIL))
     X = _around_thresholds(words)
@@ -202,7 +204,9 @@ def _check_sql(words: Words, X: pd.DataFrame, expected: np.ndarray | None = None
     texts = _texts(words, X)
     if any(_has_surrogate(text) for text in texts) or "" in words.types:
         return  # no column of a database can hold or be called so
-    sql = _unless_refused(lambda: export_sql(words.model), [_ZERO] * _any_zero(texts))
+    refusals = [_ZERO] * _any_zero(texts)
+    refusals += [_BACKSLASH] * any(re.search(r'\\("|\Z)', name) for name in words.types)
+    sql = _unless_refused(lambda: export_sql(words.model), refusals)
     if sql is None or any("\0" in name for name in words.types):
         return
     arrow = pa.table(

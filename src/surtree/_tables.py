@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+
+from surtree._quoting import html_text as escape
 
 
 def table_html(heading: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:

@@ -391,7 +391,7 @@ class SurTree(TreeEstimator):
         Parameters
         ----------
         path : str or path
-            The file; one that is there is replaced.
+            The file, such as ``model.json``; one that is there is replaced.
 
         Examples
         --------

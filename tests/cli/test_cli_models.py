@@ -115,16 +115,6 @@ class TestPredict:
         found = json.loads(surtree("predict", model, files.csv, *options).stdout)
         assert found == {"rows": 228, "output": files / "o.csv"}
 
-    def test_a_median_that_is_not_reached(self, surtree, files, gbsg2):
-        fitted = SurTree(max_depth=2).fit(*load_gbsg2())
-        fitted.save(files / "g.json")
-        gbsg2.to_csv(files.csv, index=False)
-        found = self.read(surtree("predict", files / "g.json", files.csv))
-        assert np.isinf(found["median"]).any()
-        text = surtree("predict", files / "g.json", files.csv, "--json").stdout
-        rows = json.loads(text, parse_constant=pytest.fail)["predictions"]
-        assert [row["median"] is None for row in rows] == np.isinf(found["median"]).tolist()
-
     def test_columns_that_the_tree_does_not_ask_about_may_be_absent(
         self, surtree, files, model, fitted, lung
     ):

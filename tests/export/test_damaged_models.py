@@ -5,12 +5,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
 from damage import damaged, outcome, rows_for, sample_models, use_everywhere, write_damaged
 from problems import cases
-from surtree import SurTree, Tree, UnseenCategoryWarning
+from surtree import EffectTree, SurTree, Tree, UnseenCategoryWarning
 from surtree.cuts.cut import Cut
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
@@ -185,9 +186,12 @@ CHANGES = [
     (in_cuts("categories", "site"), ["\ud800"], "has half of a character"),
     (in_cuts("categories", "ill"), [False], "a question has booleans that are not just true"),
     (in_known("sex"), {}, "is {}, not a list"),
+    (lambda m, v: m["known"].pop(v), "4", "categories of the column 'sex' are not there"),
     (in_known("sex"), [[]], "not a text or a finite number"),
     (in_known("sex"), ["f", 1], "are not the categories of a column"),
     (in_known("sex"), ["f", "f"], "are not the categories of a column"),
+    (in_known("sex"), ["f", "m", ""], "has a text as no cell is read, with blanks: ''"),
+    (in_known("sex"), ["f", "m", "x "], "has a text as no cell is read, with blanks: 'x '"),
     (in_known("sex"), ["x", "y"], "a question has categories that are not some of those known"),
     (in_known("age"), ["x", "y"], "a question has a threshold and known categories"),
     (lambda m, v: m.update(known=v), [], "known is [], not an object"),
@@ -237,6 +241,48 @@ def test_what_could_not_be_used_is_refused(saved, path, change, value, message):
     assert outcome(path) == "refused"
     with pytest.raises(ValueError, match="damaged") as error:
         SurTree.load(path)
+    assert message in str(error.value)
+
+
+def test_a_question_about_truth_that_became_one_about_a_text_is_refused(path):
+    """Where no other question about the column says that it holds booleans."""
+    X = pd.DataFrame({"ill": [True, False] * 20, "age": np.arange(40)})
+    SurTree(max_depth=1).fit(X, np.arange(40) + 1.0).save(path)
+    model = json.loads(path.read_text())
+    (cut,) = (cut for cut in model["cuts"] if cut["name"] == "ill")
+    cut["categories"] = ["I"]
+    path.write_text(json.dumps(model))
+    with pytest.raises(ValueError, match="lists 'I', and the categories of the column 'ill' are"):
+        SurTree.load(path)
+
+
+def test_a_file_that_does_not_say_which_categories_there_were_can_be_saved_again(saved, path):
+    model = json.loads(saved[0])
+    del model["known"]
+    path.write_text(json.dumps(model))
+    SurTree.load(path).save(path)
+    assert SurTree.load(path).tree_.n_leaves == len(model["trees"][0]["risk"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", "b\ud800"], "labels[1] has half of a character"),
+        (["a", 10**400], "not a text or a finite number"),
+        (["a", "a"], "not a list of different labels"),
+        ([1, "1"], "not a list of different labels"),
+        (["a", None], "not a text or a finite number"),
+    ],
+)
+def test_labels_of_arms_that_could_not_be_told_are_refused(path, labels, message):
+    rng = np.random.default_rng(0)
+    X, arm = rng.normal(size=(60, 1)), np.arange(60) % 2
+    EffectTree(max_depth=1).fit(X, rng.exponential(size=60), arm).save(path)
+    model = json.loads(path.read_text())
+    model["trees"][0]["arms"]["labels"] = labels
+    path.write_text(json.dumps(model))
+    with pytest.raises(ValueError, match="damaged") as error:
+        EffectTree.load(path)
     assert message in str(error.value)
 
 

@@ -216,3 +216,50 @@ def test_categories_that_are_no_texts_are_known_by_their_text():
     namespace: dict[str, Any] = {}
     exec(export_python(model.tree_), namespace)
     assert [namespace["predict"](span=span) for span in X["span"]] == model.apply(X).tolist()
+
+
+@pytest.mark.parametrize("levels", [("1", "2", "3"), ("1", "1.0", "2"), ("1", "2.50", "b", "inf")])
+def test_python_takes_a_number_for_the_text_that_it_was_trained_on_as_apply_does(levels):
+    X = pd.DataFrame({"grade": list(levels) * 4})
+    for time in (range(len(X)), [-ord(level[-1]) for level in X["grade"]]):
+        y = np.array(time, dtype=float) - min(time) + 1
+        model = SurTree(max_depth=2, min_support=0, category_cuts="subsets").fit(X, y)
+        namespace: dict[str, Any] = {}
+        exec(export_python(model), namespace)
+        for grade in (2.0, 2, np.float32(2.5), 1.0, True, 4.0):
+            (expected,) = model.apply(pd.DataFrame({"grade": [grade]}))
+            assert namespace["predict"](grade=grade) == expected
+        rows = X.to_dict("records")
+        assert [namespace["predict"](row) for row in rows] == model.apply(X).tolist()
+
+
+@pytest.mark.parametrize("missing", [True, False])
+@pytest.mark.parametrize("negated", [True, False])
+def test_a_number_that_is_the_text_of_two_categories_is_the_one_that_is_asked_about(
+    missing, negated
+):
+    X = pd.DataFrame({"grade": ["1", "1.0", "2"] * 4})
+    tree = SurTree(max_depth=1, min_support=0).fit(X, [1.0, 5.0, 9.0] * 4).tree_
+    cut = {**tree.cuts[0].to_dict(), "categories": ["1"], "missing": missing, "negated": negated}
+    tree = Tree.from_dict({**tree.to_dict(), "cuts": [cut]})
+    assert len(tree.cuts[0].known) == 3
+    namespace: dict[str, Any] = {}
+    exec(export_python(tree), namespace)
+    for grade in (1.0, 2, 7, "1", "1.0", None):
+        (expected,) = tree.apply(pd.DataFrame({"grade": [grade]}))
+        assert namespace["predict"](grade=grade) == expected
+
+
+@pytest.mark.parametrize("name", ["true", "False", "flag"])
+def test_sql_asks_a_column_that_is_called_as_a_truth_value(name):
+    X = pd.DataFrame({name: [True, True, False, False]})
+    model = SurTree(max_depth=1, min_support=0).fit(X, [1.0, 2.0, 8.0, 9.0])
+    expected = model.apply(X).tolist()
+    sql = f"SELECT {export_sql(model)} FROM rows"
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f'CREATE TABLE rows ("{name}")')
+        connection.executemany("INSERT INTO rows VALUES (?)", X.to_numpy().tolist())
+        assert [leaf for (leaf,) in connection.execute(sql)] == expected
+    with duckdb.connect(":memory:") as connection:
+        connection.register("rows", pa.table({name: X[name]}))
+        assert [leaf for (leaf,) in connection.sql(sql).fetchall()] == expected

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
+from surtree._quoting import html_text as escape
 from surtree._tables import table_html
 from surtree._words import plural
 from surtree.tree.tree import Tree

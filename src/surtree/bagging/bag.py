@@ -350,7 +350,7 @@ class SurTreeBag(SurvivalEstimator):
         Parameters
         ----------
         path : str or path
-            The file; one that is there is replaced.
+            The file, such as ``model.json``; one that is there is replaced.
 
         Examples
         --------

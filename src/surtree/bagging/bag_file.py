@@ -11,6 +11,7 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.data.names import load_columns, save_columns
+from surtree.files.endings import MODEL_FILE
 from surtree.files.model import damaged, digest, parse_model, plain_parameters
 from surtree.files.schema import (
     Check,
@@ -63,6 +64,7 @@ def write_bag(bag: Any, path: Path) -> None:
     path : Path
         Where to write.
     """
+    MODEL_FILE.check(path)
     parameters = plain_parameters(bag.get_params())
     if not isinstance(parameters["random_state"], int):
         parameters["random_state"] = None

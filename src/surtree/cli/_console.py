@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import warnings
@@ -12,6 +11,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from surtree._quoting import terminal_json, terminal_text
 from surtree.cuts.unseen import UnseenCategoryWarning
 from surtree.data.suspicion import SuspiciousColumnWarning
 from surtree.survival.step_function import BeyondFollowUpWarning
@@ -77,14 +77,20 @@ def end_now(code: int) -> NoReturn:
 
 def say(message: str) -> None:
     """Write a message for a person."""
-    print(message, file=sys.stderr, flush=True)
+    print(terminal_text(message), file=sys.stderr, flush=True)
 
 
 def show(text: str) -> None:
-    """Write a result."""
-    print(text, flush=True)
+    """Write a result for a person."""
+    print(terminal_text(text), flush=True)
+
+
+def show_source(text: str) -> None:
+    """Write a result for a program: as it is, but to a terminal, which texts could control."""
+    sys.stdout.write(terminal_text(text) if sys.stdout.isatty() else text)
+    sys.stdout.flush()
 
 
 def show_json(value: Any) -> None:
     """Write a result for a program."""
-    show(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    print(terminal_json(value), flush=True)

@@ -17,11 +17,12 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree.cli._console import UserError, failures, say
+from surtree.cli._console import UserError, failures, say, show_source
 from surtree.cli._csv import SEPARATOR_NAMES, read_csv
 from surtree.cli._encoding import decode
-from surtree.cli._excel import WORKBOOKS, read_workbook
+from surtree.cli._excel import WORKBOOKS, read_workbook, workbook_bytes
 from surtree.cli._typed import Source, typed
+from surtree.files.endings import FileKind
 from surtree.files.writing import write_bytes
 
 STANDARD_INPUT = Path("-")
@@ -29,6 +30,10 @@ STANDARD_INPUT = Path("-")
 MISSING = ("", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL", "#N/A", "#NV", ".")
 
 _PARQUET = (".parquet", ".pq")
+TABLE_WORKBOOK = (".xlsx",)
+TABLE_FILE = FileKind(
+    "predictions are written as CSV, Excel or Parquet", (".csv", *TABLE_WORKBOOK, *_PARQUET)
+)
 _OF_CELLS = ("separator", "decimal", "encoding")
 # What other files begin with, whatever they are called.
 _OTHER_FILES = {
@@ -120,7 +125,9 @@ def read_table(
             form.refuse(path, "a Parquet file", *_OF_CELLS, "missing", "sheet")
             # Files of NumPy and pandas have NaN where a value is missing.
             numbers = pl.selectors.float()
-            found = DataFile(pl.read_parquet(path).with_columns(numbers.fill_nan(None)))
+            frame = pl.read_parquet(path)
+            _require_no_patterns(path, frame)
+            found = DataFile(frame.with_columns(numbers.fill_nan(None)))
         else:
             found = _read_cells(path, form, as_texts)
     if not found.frame.width or not len(found.frame):
@@ -129,31 +136,34 @@ def read_table(
 
 
 def write_frame(frame: pl.DataFrame, path: Path | None) -> None:
-    """Write a table as Parquet or CSV, by the ending of the path; to standard output if None."""
+    """Write a table as its ending says, CSV by default; to standard output if the path is None."""
     if path is None:
-        sys.stdout.write(frame.write_csv())
-        sys.stdout.flush()
+        show_source(frame.write_csv())
         return
     with failures(OSError, pl.exceptions.PolarsError, about=f"cannot write {path}: "):
         content = BytesIO()
         if path.suffix.lower() in _PARQUET:
             frame.write_parquet(content)
+        elif path.suffix.lower() in TABLE_WORKBOOK:
+            content.write(workbook_bytes(frame))
         else:
             frame.write_csv(content)
         write_bytes(path, content.getvalue())
 
 
-def require_outputs(outputs: Mapping[str, Path | None], **inputs: Path | None) -> None:
+def require_outputs(
+    outputs: Mapping[str, tuple[Path | None, FileKind]], **inputs: Path | None
+) -> None:
     """Raise an error before a long search if an output cannot or must not be written.
 
     Parameters
     ----------
-    outputs : mapping of str to Path or None
-        The files that will be written, by the options that name them.
+    outputs : mapping of str to Path or None and FileKind
+        The files that will be written and what they will be, by the options that name them.
     **inputs : Path or None
         The files that are read.
     """
-    written = {name: path for name, path in outputs.items() if path is not None}
+    written = {name: path for name, (path, _) in outputs.items() if path is not None}
     for name, path in written.items():
         _require_writable(path)
         for read, source in inputs.items():
@@ -164,6 +174,9 @@ def require_outputs(outputs: Mapping[str, Path | None], **inputs: Path | None) -
     for (one, path), (other, again) in combinations(written.items(), 2):
         if _same_file(path, again):
             raise UserError(f"{one} {path} and {other} {again} are the same file: write to two")
+    for name, path in written.items():
+        with failures(ValueError, about=f"{name} "):
+            outputs[name][1].check(path)
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -219,6 +232,7 @@ def _read_cells(path: Path, form: Format, as_texts: Collection[str]) -> DataFile
         if separator not in (",", form.separator):
             notes.append(f"separated by {SEPARATOR_NAMES.get(separator, repr(separator))}")
     texts = sheet.named()
+    _require_no_patterns(path, texts)
     frame, ways = typed(
         texts,
         missing={*MISSING, *form.missing},
@@ -236,6 +250,16 @@ def _read_cells(path: Path, form: Format, as_texts: Collection[str]) -> DataFile
             "as in --separator ' '"
         )
     return DataFile(frame, texts, ways)
+
+
+def _require_no_patterns(path: Path, frame: pl.DataFrame) -> None:
+    """Raise an error for a column whose name polars does not take for a name."""
+    for name in frame.columns:
+        if name.startswith("^") and name.endswith("$"):
+            raise UserError(
+                f"{path}: the column {name!r} begins with ^ and ends with $, which polars takes "
+                "for a pattern of names: rename it"
+            )
 
 
 def _require_text(path: Path, source: bytes) -> None:

@@ -42,6 +42,7 @@ from surtree.cli._training import Asked, read_training
 from surtree.cli._validate import validated, validation_json
 from surtree.competing_risks import CompetingRisksTree
 from surtree.datasets import load_gbsg2
+from surtree.files.endings import MODEL_FILE, PAGE_FILE
 from surtree.scores.sizes import Rule
 
 Model = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the model here (JSON).")]
@@ -186,7 +187,11 @@ def fit(
         zero_times=zero_times,
     )
     with guarded():
-        require_outputs({"--model": model, "--report": report}, data=data, labels=labels)
+        require_outputs(
+            {"--model": (model, MODEL_FILE), "--report": (report, PAGE_FILE)},
+            data=data,
+            labels=labels,
+        )
         page = read_page(title, time_unit, horizons, labels)
         limits: dict[str, Any] = {
             "max_depth": max_depth,
@@ -361,7 +366,9 @@ def demo(
             Page(title="Breast cancer: recurrence or death", time_unit="days"),
             json=json,
         )
-        require_outputs({"model": outputs.model, "report": outputs.report})
+        require_outputs(
+            {"model": (outputs.model, MODEL_FILE), "report": (outputs.report, PAGE_FILE)}
+        )
         settings = Settings({"max_depth": max_depth}, folds=default_folds(survival))
         _fit_and_write(frame, survival, settings, outputs)
 

@@ -17,6 +17,7 @@ from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model
 from surtree.cli._page import Page, read_page
 from surtree.estimator import SurTree
+from surtree.files.endings import FileKind
 from surtree.files.writing import write_bytes
 from surtree.parameters import LeafCurveKind
 from surtree.plot import (
@@ -34,7 +35,7 @@ from surtree.tree.causes import has_causes
 
 What = Literal["tree", "curves", "sizes", "calibration", "decision", "stability"]
 
-_ENDINGS = ("pdf", "svg", "png")
+_FIGURE = FileKind("that says how to write it", (".pdf", ".svg", ".png"), needed=True)
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 # Room around a picture of a given size, in inches.
 _MARGIN = 0.1
@@ -165,10 +166,8 @@ def plot(
 ) -> None:
     """Draw a figure of a model for a paper: pdf or svg with text as text and lines, or png."""
     with guarded():
+        require_outputs({"--output": (output, _FIGURE)}, model=model, labels=labels)
         ending = output.suffix.lower().removeprefix(".")
-        if ending not in _ENDINGS:
-            raise UserError(f"{output} must end with .pdf, .svg or .png: that says how to write it")
-        require_outputs({"--output": output}, model=model, labels=labels)
         with failures(ImportError):
             require_matplotlib()
         fitted = read_model(model)

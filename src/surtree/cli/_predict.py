@@ -17,7 +17,8 @@ from surtree.cli import _options as options
 from surtree.cli._columns import conform, require_columns, split_names
 from surtree.cli._console import UserError, failures, guarded, say, show_json, warnings_said
 from surtree.cli._effects import effects_to_predict
-from surtree.cli._files import Format, require_outputs, write_frame
+from surtree.cli._excel import require_writer
+from surtree.cli._files import TABLE_FILE, TABLE_WORKBOOK, Format, require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.cli._streaming import is_streamed, predict_streamed, refuse_options
 from surtree.estimator import SurTree
@@ -76,7 +77,8 @@ Output = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write here instead of to standard output: Parquet if it ends with .parquet, or CSV.",
+        help="Write here instead of to standard output: CSV, or what its ending says: .xlsx or "
+        ".parquet.",
     ),
 ]
 
@@ -98,15 +100,17 @@ def predict(
 ) -> None:
     """Predict for each row of a table its leaf, its risk and its median survival.
 
-    A median that is not reached is infinite (inf), and null in JSON. Survival after the last
-    follow-up of the training rows is empty, and null in JSON. A model of competing risks has a
+    What is not known is empty (null in JSON and Parquet): a median that is not reached, and
+    survival after the last follow-up of the training rows. A model of competing risks has a
     risk of each cause, and beside survival the cumulative incidence of each. A model of treatment
     effects also has the risk, the median and the survival of each arm, and hazard ratios: those to
     expect in new data, so the same for everybody where its test found no evidence that effects
     differ.
     """
     with guarded():
-        require_outputs({"--output": output}, model=model, data=data)
+        require_outputs({"--output": (output, TABLE_FILE)}, model=model, data=data)
+        if output is not None and output.suffix.lower() in TABLE_WORKBOOK:
+            require_writer(output, streamed=is_streamed(data))
         fitted = read_model(model)
         horizons = [time for listed in survival or [] for time in listed.times]
         effects = effects_to_predict(fitted, uncorrected=uncorrected)
@@ -210,7 +214,12 @@ def _of_leaves(
                 incidence = leaf_incidence(model.tree_, one)
                 values = np.array([curve(time) for curve in incidence])[place]
                 found[f"incidence_{one}_{time:.15g}"] = pl.Series(values)
-    return found
+    return {name: _known(values) for name, values in found.items()}
+
+
+def _known(values: pl.Series) -> pl.Series:
+    """Return numbers, and nothing where there is none: a median that is not reached, for one."""
+    return values.set(~values.is_finite(), None) if values.dtype.is_float() else values
 
 
 def _arm_columns(

@@ -18,6 +18,7 @@ from surtree.cli._survey import long_table, survey, survey_json
 from surtree.cli._survival import TargetColumns
 from surtree.cli._training import Asked, read_training
 from surtree.estimator import SurTree
+from surtree.files.endings import PAGE_FILE
 from surtree.questions.columns import ColumnCosts, column_costs
 from surtree.report._page import write_report
 
@@ -104,7 +105,7 @@ def columns(
         raise typer.BadParameter(f"{of_page[0]} is for a report: add --report")
     with guarded():
         if report is not None:
-            require_outputs({"--report": report}, data=data, labels=labels)
+            require_outputs({"--report": (report, PAGE_FILE)}, data=data, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
         target = TargetColumns(
             time,

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from surtree.cli import _options as options
-from surtree.cli._console import UserError, failures, guarded, say, show, show_json
+from surtree.cli._console import UserError, failures, guarded, say, show, show_json, show_source
 from surtree.cli._effects import known_effects
 from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model, save_report, tree_of_size
@@ -31,6 +31,7 @@ from surtree.export import (
 from surtree.export._leaves import TableFormat
 from surtree.export._onnx import OnnxValue
 from surtree.export._values import LeafValue
+from surtree.files.endings import PAGE_FILE, FileKind
 from surtree.files.writing import write_bytes, write_text
 from surtree.scores.effects import effects_warning
 from surtree.tree.tree import Tree
@@ -59,6 +60,20 @@ _PLAIN: dict[str, Callable[[Tree], str]] = {
 _WITH_VALUE = {"sql": export_sql, "python": export_python}
 _TABLES: tuple[TableFormat, ...] = ("csv", "markdown")
 _FOR_PAPERS = (*_TABLES, "methods")
+_ENDINGS: dict[Style, tuple[str, ...]] = {
+    "tree": (".txt",),
+    "text": (".txt",),
+    "dot": (".dot", ".gv", ".txt"),
+    "mermaid": (".mmd", ".mermaid", ".txt"),
+    "sql": (".sql", ".txt"),
+    "python": (".py", ".txt"),
+    "onnx": (".onnx",),
+    "json": (".json",),
+    "csv": (".csv", ".txt"),
+    "markdown": (".md", ".markdown", ".txt"),
+    "methods": (".txt", ".md"),
+}
+_FOR_PROGRAMS = (*_WITH_VALUE, "csv", "json")
 _AT_TIMES = ("survival", "incidence")
 
 
@@ -118,7 +133,8 @@ def show_model(
     if json and output is not None:
         raise typer.BadParameter("--json writes to standard output, --output to a file: give one")
     with guarded():
-        require_outputs({"--output": output}, model=model, labels=labels)
+        written = FileKind(f"--format {style} writes no other", _ENDINGS[style])
+        require_outputs({"--output": (output, written)}, model=model, labels=labels)
         fitted = read_model(model)
         tree = tree_of_size(fitted, splits)
         if tree.leaf_curve != fitted.tree_.leaf_curve:
@@ -149,6 +165,8 @@ def show_model(
                 write_text(output, text.rstrip("\n") + "\n")
         elif json and style != "json":
             show_json({"format": style, "text": text})
+        elif style in _FOR_PROGRAMS:
+            show_source(text.rstrip("\n") + "\n")
         else:
             show(text.rstrip("\n"))
 
@@ -208,7 +226,7 @@ def report(
 ) -> None:
     """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
     with guarded():
-        require_outputs({"--output": output}, model=model, labels=labels)
+        require_outputs({"--output": (output, PAGE_FILE)}, model=model, labels=labels)
         page = read_page(title, time_unit, horizons, labels)
         save_report(read_model(model), output, page)
         if json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from polars.selectors import by_name
 from sklearn.exceptions import ConvergenceWarning
 
 from surtree.cli._columns import WORDS, conform, require_columns, split_names
-from surtree.cli._console import UserError, failures, say, show_json
+from surtree.cli._console import UserError, failures, say, show_json, show_source
 from surtree.cli._progress import progress_bar
 from surtree.cli._search import Found, first_interrupt, unfinished
 from surtree.cli._summary import certificate, model_json
@@ -259,8 +258,7 @@ def _write(
 ) -> None:
     if output is None:
         for number, frame in enumerate(frames):
-            sys.stdout.write(frame.write_csv(include_header=number == 0))
-        sys.stdout.flush()
+            show_source(frame.write_csv(include_header=number == 0))
         return
     # Older releases of polars, which read and write tables as a whole, do not have it.
     from polars.io.plugins import register_io_source

@@ -185,7 +185,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
         Parameters
         ----------
         path : str or path
-            The file; one that is there is replaced.
+            The file, such as ``model.json``; one that is there is replaced.
         """
         super().save(path)
 

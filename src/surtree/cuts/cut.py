@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._quoting import UNSEEN, printable
 from surtree.cuts.validate import CUT_FORMAT, validate_cut
 from surtree.data.table import Column
 
@@ -17,8 +18,6 @@ from surtree.data.table import Column
 # could be read as part of the rule around it.
 _MARKS = (",", "'", '"', "\\", "missing")
 _WORDS = ("not ", "one of ", "none of ")
-# Characters that break a line or cannot be printed.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Cut:
     @property
     def shown_name(self) -> str:
         r"""The name of the column with control characters escaped, such as ``\n``."""
-        return _CONTROL.sub(lambda mark: mark.group().encode("unicode_escape").decode(), self.name)
+        return printable(self.name)
 
     @property
     def rule(self) -> str:
@@ -184,9 +183,9 @@ class Cut:
         if text or not fitted_on_text:
             return set(categories)
         # Numbers can only match those categories whose text is a number.
-        if not any(map(_is_number, self.known or categories)):
+        if not numbers_of(self.known or categories):
             raise self._unlike(column, "texts", "numbers")
-        return {float(category) for category in categories if _is_number(category)}
+        return set(numbers_of(categories))
 
     def _unlike(self, column: Column, then: str, now: str) -> ValueError:
         return ValueError(
@@ -226,12 +225,13 @@ class Cut:
         return cut
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def numbers_of(categories: Iterable[str]) -> frozenset[float]:
+    """Return the numbers whose texts are among some categories."""
+    numbers = set()
+    for category in categories:
+        with suppress(ValueError):
+            numbers.add(float(category))
+    return frozenset(number for number in numbers if number == number)
 
 
 def _one_of(categories: tuple[Any, ...]) -> str:
@@ -248,7 +248,7 @@ def _category_text(category: Any) -> str:
     if not isinstance(category, str):
         return _number_text(category)
     clear = category.strip() == category != "" and not any(mark in category for mark in _MARKS)
-    clear = clear and not category.startswith(_WORDS) and not _CONTROL.search(category)
+    clear = clear and not category.startswith(_WORDS) and not UNSEEN.search(category)
     return category if clear else repr(category)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.cuts.cut import Cut
+from surtree.cuts.validate import is_known
 from surtree.files.schema import read_each
 
 
@@ -89,6 +90,8 @@ def save_cuts(cuts: Iterable[Cut]) -> dict[str, Any]:
     saved = [replace(cut, known=None).to_dict() for cut in found]
     for cut in saved:
         del cut["known"]
+    if not all(map(is_known, found)):  # read from an early file, which does not say
+        return {"cuts": saved}
     known = {str(cut.column): cut.known for cut in found if cut.known is not None}
     return {"cuts": saved, "known": {column: list(names) for column, names in known.items()}}
 

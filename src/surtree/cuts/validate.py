@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from surtree.cuts.cut import Cut
 
 
-def _category(value: Any, where: str) -> None:
+def category(value: Any, where: str) -> None:
+    """Check a category, or the label of an arm: a text, a number or a boolean."""
     if isinstance(value, str):
         text(value, where)
     elif not isinstance(value, bool):
@@ -22,9 +23,17 @@ def _category(value: Any, where: str) -> None:
 
 def _categories(value: Any, where: str) -> None:
     """Check the categories of a column; what cuts of one column share is a tuple."""
-    list_of(_category)(list(value) if isinstance(value, tuple) else value, where)
+    list_of(category)(list(value) if isinstance(value, tuple) else value, where)
     if len({_kind(name) for name in value}) != 1 or len(set(value)) < len(value):
         raise ValueError(f"{where} are not the categories of a column: {shown(value)}")
+    # Exports compare such a text as it is, where a table is read without its blanks.
+    blank = next((name for name in value if isinstance(name, str) and not _is_read(name)), None)
+    if blank is not None:
+        raise ValueError(f"{where} has a text as no cell is read, with blanks: {shown(blank)}")
+
+
+def _is_read(name: str) -> bool:
+    return name != "" and name == name.strip(" ")
 
 
 _finite = Number("a finite number")
@@ -34,12 +43,12 @@ CUT_FORMAT = record(
         "column": Number("the position of a column", 0, 2**31 - 1, whole=True),
         "name": text,
         "threshold": optional(_finite),
-        "categories": optional(list_of(_category)),
+        "categories": optional(list_of(category)),
         "negated": flag,
         "missing": optional(flag),
         "seen": optional(list_of(_finite)),
     },
-    also={"known": optional(_categories), "other": optional(_category)},
+    also={"known": optional(_categories), "other": optional(category)},
 )
 
 
@@ -86,11 +95,11 @@ def _kinds(cut: Cut) -> set[str]:
     """Return what a question takes the values of its column for."""
     if cut.threshold is not None:
         return {"numbers"}
-    return {_kind(category) for category in (*(cut.categories or ()), *(cut.known or ())[:1])}
+    return {_kind(name) for name in (*(cut.categories or ()), *(cut.known or ())[:1])}
 
 
-def _kind(category: Any) -> str:
-    return {str: "texts", bool: "booleans"}.get(type(category), "numbered categories")
+def _kind(name: Any) -> str:
+    return {str: "texts", bool: "booleans"}.get(type(name), "numbered categories")
 
 
 def _is_truth(cut: Cut) -> bool:
@@ -123,3 +132,18 @@ def require_one_kind(cuts: Iterable[Cut]) -> None:
             before = kinds.setdefault(cut.column, kind)
             if before != kind:
                 raise ValueError(f"column {cut.column} is read as {before} and as {kind}")
+
+
+def is_known(cut: Cut) -> bool:
+    """Tell whether a question that lists categories knows all those of its column."""
+    return cut.categories is None or cut.known is not None or _is_truth(cut)
+
+
+def require_known(cuts: Iterable[Cut]) -> None:
+    """Raise an error where a question lists categories, and those of its column are not there."""
+    for cut in cuts:
+        if cut.categories is not None and not is_known(cut):
+            raise ValueError(
+                f"a question lists {shown(cut.categories[0])}, and the categories of the column "
+                f"{shown(cut.name)} are not there"
+            )

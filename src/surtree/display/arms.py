@@ -106,7 +106,7 @@ def arms_caption(
         "baseline": "Survival of each arm as its hazard predicts it; thin line: observed",
         "shrunk": "Survival of each arm, shrunk towards all rows; thin line: observed",
     }
-    reference = arms_of(tree).labels[0]
+    reference = arms_of(tree).names[0]
     return (
         f"{curves[kind]}. {'Tick: censored rows. ' if ticks else ''}Hazard ratio: the hazard of an "
         f"arm over that of {reference}; below one it does better. Leaves were chosen "

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._types import Floats
 from surtree._words import plural
 from surtree.parameters import LeafCurveKind
@@ -29,7 +30,10 @@ def cause_names(tree: Tree, names: Mapping[int, str] | None = None) -> dict[int,
         Names of causes; those without are called by their number.
     """
     given = read_cause_names(tree, names)
-    return {cause: given.get(cause, f"cause {cause}") for cause in causes_of(tree).causes}
+    return {
+        cause: printable(str(given.get(cause, f"cause {cause}")))
+        for cause in causes_of(tree).causes
+    }
 
 
 def cause_colours(tree: Tree) -> list[str]:

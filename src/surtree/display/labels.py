@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from surtree._quoting import printable
 from surtree.cuts.cut import Cut
 
 # Between a number and its unit: no line is broken there.
@@ -81,4 +82,4 @@ def _with_unit(cut: Cut, rule: str, unit: str) -> str:
         return rule
     # "name > 12 or missing": the unit follows the number.
     sign, value, *rest = rule.removeprefix(f"{cut.shown_name} ").split(" ")
-    return " ".join([cut.shown_name, sign, f"{value}{NO_BREAK_SPACE}{unit}", *rest])
+    return " ".join([cut.shown_name, sign, f"{value}{NO_BREAK_SPACE}{printable(unit)}", *rest])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._types import Floats
 from surtree.display.colour import risk_colours
 from surtree.parameters import LeafCurveKind
@@ -194,7 +195,7 @@ def _last_time(tree: Tree, leaf: int) -> float:
 
 def time_label(time_unit: str | None) -> str:
     """Return the label of a time axis."""
-    return "time" if time_unit is None else f"time ({time_unit})"
+    return "time" if time_unit is None else f"time ({printable(time_unit)})"
 
 
 def caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:

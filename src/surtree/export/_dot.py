@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from surtree._quoting import dot_text
 from surtree.export._tree import leaf_lines, named_tree
 from surtree.tree.tree import Tree
 
@@ -53,11 +54,11 @@ def export_dot(model: Any, *, feature_names: Sequence[str] | None = None) -> str
 def _nodes(tree: Tree) -> Iterator[str]:
     for node in range(tree.n_nodes):
         if tree.is_leaf[node]:
-            label = "\\n".join(map(_escaped, leaf_lines(tree, node)))
+            label = "\\n".join(map(dot_text, leaf_lines(tree, node)))
             yield f'  {node} [label="{label}"]'
         else:
             rule = tree.worded_cuts[node].rule
-            yield f'  {node} [label="{_escaped(rule)}", style=solid]'
+            yield f'  {node} [label="{dot_text(rule)}", style=solid]'
 
 
 def _edges(tree: Tree) -> Iterator[str]:
@@ -65,10 +66,3 @@ def _edges(tree: Tree) -> Iterator[str]:
         if not tree.is_leaf[node]:
             yield f'  {node} -> {tree.left[node]} [label=" no"]'
             yield f'  {node} -> {tree.right[node]} [label=" yes"]'
-
-
-def _escaped(text: str) -> str:
-    # Graphviz reads entities such as &amp; in any label.
-    for mark, written in (("\\", "\\\\"), ('"', '\\"'), ("&", "&amp;")):
-        text = text.replace(mark, written)
-    return text

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from surtree._quoting import csv_text, markdown_text
 from surtree.display.arms import read_arm_leaves
 from surtree.display.cause_leaves import cause_names
 from surtree.display.labels import read_labels
@@ -36,8 +36,6 @@ TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 
 # The most times for which survival is stated, where none are asked for: a page is narrow.
 _HORIZONS = 3
-# Marks that Markdown would take for its own; "<" only where HTML could begin.
-_MARK = re.compile(r"[\\|*`\[\]]|<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 
 Limits = tuple[float, float]
 
@@ -72,6 +70,7 @@ def export_leaves(
         below. "csv" is for programs: all digits, each figure in a column of its own. A cell of it
         is empty where there is no such number: a median that is not reached, a relative risk
         without events (its upper limit is there), survival after the last follow-up of the leaf.
+        A text that a spreadsheet would take for a formula, such as ``=1+1``, begins with a ``'``.
     horizons : iterable of float, optional
         Times for which survival is stated, none if empty; by default the ``horizons_`` of the
         model, else up to three round ones.
@@ -294,10 +293,9 @@ def _arm_columns(
         yield _Column(f"events_{label}", f"{label}: events", arms.n_events[leaves, arm].tolist())
     by_leaf = [effects_of_leaf(tree, leaf, level) for leaf in leaves]
     for effects in zip(*by_leaf, strict=True):
-        arm, reference = effects[0].arm, effects[0].reference
         yield _Column(
-            f"hazard_ratio_{arm}",
-            f"hazard ratio, {arm} over {reference} {interval}",
+            f"hazard_ratio_{effects[0].arm}",
+            f"hazard ratio, {effects[0].contrast} {interval}",
             [effect.ratio for effect in effects],
             [effect.limits for effect in effects],
             [
@@ -324,7 +322,7 @@ def _csv(columns: list[_Column]) -> str:
                 cells.append([_cell(limits[place]) for limits in column.limits])
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(heads)
+    writer.writerow(map(csv_text, heads))
     writer.writerows(zip(*cells, strict=True))
     return written.getvalue()
 
@@ -332,7 +330,7 @@ def _csv(columns: list[_Column]) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return repr(value).removesuffix(".0") if math.isfinite(value) else ""
-    return str(value)
+    return csv_text(value) if isinstance(value, str) else str(value)
 
 
 def _markdown(columns: list[_Column], note: str) -> str:
@@ -342,9 +340,9 @@ def _markdown(columns: list[_Column], note: str) -> str:
         for column in shown
     ]
     lines = [
-        [_escaped(column.heading) for column in shown],
+        [markdown_text(column.heading) for column in shown],
         ["---:" if _is_counted(column) else "---" for column in shown],
-        *([_escaped(text) for text in row] for row in zip(*texts, strict=True)),
+        *([markdown_text(text) for text in row] for row in zip(*texts, strict=True)),
     ]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{table}\n\n{note}\n"
@@ -396,7 +394,3 @@ def _share_limits(limits: Limits) -> str:
 
 def _with_limits(figure: str, limits: str) -> str:
     return f"{figure} ({limits})" if limits else figure
-
-
-def _escaped(text: str) -> str:
-    return _MARK.sub(lambda mark: f"\\{mark.group()}", " ".join(text.split()))

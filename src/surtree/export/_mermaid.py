@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from surtree._quoting import mermaid_text
 from surtree.export._tree import leaf_lines, named_tree
 from surtree.tree.tree import Tree
-
-# Marks that Mermaid, Markdown or HTML could take for their own; letters of all languages are none.
-_MARK = re.compile(r"[^\w\s.,:=+()'-]|^\d+(?=[.)])|^[+-](?= )")
 
 
 def export_mermaid(model: Any, *, feature_names: Sequence[str] | None = None) -> str:
@@ -49,10 +46,10 @@ def export_mermaid(model: Any, *, feature_names: Sequence[str] | None = None) ->
 def _nodes(tree: Tree) -> Iterator[str]:
     for node in range(tree.n_nodes):
         if tree.is_leaf[node]:
-            label = "<br>".join(map(_escaped, leaf_lines(tree, node)))
+            label = "<br>".join(map(mermaid_text, leaf_lines(tree, node)))
             yield f'  n{node}("{label}")'
         else:
-            yield f'  n{node}["{_escaped(tree.worded_cuts[node].rule)}"]'
+            yield f'  n{node}["{mermaid_text(tree.worded_cuts[node].rule)}"]'
 
 
 def _edges(tree: Tree) -> Iterator[str]:
@@ -60,8 +57,3 @@ def _edges(tree: Tree) -> Iterator[str]:
         if not tree.is_leaf[node]:
             yield f"  n{node} -- no --> n{tree.left[node]}"
             yield f"  n{node} -- yes --> n{tree.right[node]}"
-
-
-def _escaped(text: str) -> str:
-    """Return a text with marks as numbered entities, which Mermaid writes with a #."""
-    return _MARK.sub(lambda mark: "".join(f"#{ord(sign)};" for sign in mark.group()), text)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._version import VERSION
 from surtree._words import figure, limits_text, plural
 from surtree.display.cause_leaves import cause_names
@@ -101,7 +102,8 @@ def export_methods(
         *_validation(findings),
         _software(findings),
     ]
-    return "\n\n".join([" ".join(sentences), _TO_ADD, *_references(findings)]) + "\n"
+    paragraph = " ".join(map(printable, sentences))
+    return "\n\n".join([paragraph, _TO_ADD, *_references(findings)]) + "\n"
 
 
 def _data(findings: Findings, time_unit: str | None) -> str:
@@ -118,12 +120,12 @@ def _data(findings: Findings, time_unit: str | None) -> str:
         counts = (f"{cause_events(tree, cause)[0]:g} of {names[cause]}" for cause in names)
         said += f", {' and '.join(counts)}"
     if tree.arms is not None:
-        arms = zip(tree.arms.labels, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
+        arms = zip(tree.arms.names, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
         counted = [
             f"arm {label}: {plural(int(n), 'row')}, {plural(int(e), 'event')}"
             for label, n, e in arms
         ]
-        said += f"; {', '.join(counted)}; the reference is {tree.arms.labels[0]}"
+        said += f"; {', '.join(counted)}; the reference is {tree.arms.names[0]}"
     unit = f" {time_unit}" if time_unit else ""
     end = last_time(tree, read_leaves(tree))
     event = number(float(tree.baseline.times[-1]), 6) + unit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -12,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._quoting import pattern_text
 from surtree._version import VERSION
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_values, value_title
+from surtree.files.schema import text
 from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.cause_curves import leaf_incidence
@@ -32,9 +33,6 @@ _OPSET, _IR_VERSION = 20, 9
 OnnxValue = Literal["leaf", "risk", "median", "effect", "survival", "incidence"]
 ONNX_VALUES: tuple[OnnxValue, ...] = get_args(OnnxValue)
 _AT_TIMES = ("survival", "incidence")
-
-# Letters, digits and blanks stand for themselves in a regular expression.
-_MARK = re.compile(r"[\x00-\x1f!-/:-@\[-`{-\x7f]")
 
 
 def export_onnx(
@@ -115,7 +113,9 @@ def export_onnx(
     ]
     results = []
     for name, by_leaf in outputs.items():
-        title = f"{name}_output" if name in graph.inputs else name
+        title = name
+        while title in graph.inputs:
+            title += "_output"
         graph.give(title, by_leaf)
         some = next(iter(by_leaf.values()))
         n_rows = "n_rows" if graph.inputs else 1
@@ -238,6 +238,10 @@ class _Graph:
         self.nodes: list[NodeProto] = []
         self.constants: dict[str, NDArray[Any]] = {}
         self.inputs = _inputs(tree)
+        # Every tensor has a name of its own: no column is called as those within the graph.
+        self._within = "surtree"
+        while any(name.startswith(f"{self._within}/") for name in self.inputs):
+            self._within += "_"
         self._answers = {
             node: self._answer(node, tree.question(node))
             for node in np.flatnonzero(~tree.is_leaf).tolist()
@@ -247,9 +251,9 @@ class _Graph:
         """Add an output: the line of the leaf that each row falls in."""
 
         def line(node: int) -> str:
-            here = name if node == 0 else f"surtree/{name}/{node}"
+            here = name if node == 0 else f"{self._within}/{name}/{node}"
             if self.tree.is_leaf[node]:
-                constant = self._constant(f"surtree/{name}/leaf{node}", by_leaf[node])
+                constant = self._constant(f"{self._within}/{name}/leaf{node}", by_leaf[node])
                 return constant if node else self._add("Identity", [constant], name)
             right, left = line(int(self.tree.right[node])), line(int(self.tree.left[node]))
             return self._add("Where", [self._answers[node], right, left], here)
@@ -258,7 +262,7 @@ class _Graph:
 
     def _answer(self, node: int, cut: Cut) -> str:
         """Add the answer to a question; a number is missing where it does not equal itself."""
-        place = f"surtree/question{node}"
+        place = f"{self._within}/question{node}"
         cell = cut.name
         if cut.threshold is not None:
             threshold = self._constant(f"{place}/threshold", np.array(cut.threshold))
@@ -289,7 +293,7 @@ class _Graph:
 
     def _any_of(self, place: str, cut: Cut, categories: tuple[Any, ...]) -> str:
         if cut.on_text:
-            return self._match(place, cut.name, "|".join(map(_escaped, categories)))
+            return self._match(place, cut.name, "|".join(map(pattern_text, categories)))
         answers = [
             self._add(
                 "Equal",
@@ -328,17 +332,15 @@ def _inputs(tree: Tree) -> dict[str, bool]:
                 "input: pass feature_names."
             )
         same = by_name.setdefault(cut.name, cut)
+        text(cut.name, "The name of a column")
+        for category in (*(cut.categories or ()), *cut.others) if cut.on_text else ():
+            text(category, f"A category of {cut.name!r}")
         if same.column != cut.column:
             raise ValueError(
                 f"Columns {same.column} and {cut.column} (counted from 0) are both called "
                 f"{cut.name!r}: pass feature_names."
             )
     return {name: cut.on_text for name, cut in by_name.items()}
-
-
-def _escaped(category: str) -> str:
-    """Return a regular expression that is a text."""
-    return _MARK.sub(lambda mark: f"\\x{ord(mark.group()):02x}", category)
 
 
 def _description(

@@ -6,7 +6,8 @@ import keyword
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from surtree.cuts.cut import Cut
+from surtree._quoting import python_docstring, python_literal
+from surtree.cuts.cut import Cut, numbers_of
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.parameters import LeafCurveKind
@@ -31,6 +32,19 @@ def {name}(row=(), /, **values):
 _TEXT = """
     def text(value):
         return None if missing(value) else str(value).strip(" ")
+"""
+
+# Where some categories are the texts of numbers, these numbers are listed beside the texts.
+_TEXT_OR_NUMBER = """
+    def text(value):
+        if missing(value):
+            return None
+        if not isinstance(value, str):
+            try:
+                return float(value)
+            except (TypeError, ValueError):
+                pass
+        return str(value).strip(" ")
 """
 
 
@@ -83,15 +97,16 @@ def export_python(
     def lines(node: int, indent: str) -> Iterator[str]:
         if tree.is_leaf[node]:
             comment = f"  # {comments[node]}" if node in comments else ""
-            yield f"{indent}return {values[node]!r}{comment}"
+            yield f"{indent}return {python_literal(values[node])}{comment}"
             return
         yield f"{indent}if {_condition(tree.question(node))}:"
         yield from lines(int(tree.right[node]), indent + _INDENT)
         yield from lines(int(tree.left[node]), indent)
 
-    head = _HEAD.format(name=name, noun=value_title(tree, value, leaf_curve, cause))
+    noun = python_docstring(value_title(tree, value, leaf_curve, cause))
+    head = _HEAD.format(name=name, noun=noun)
     if any(cut.on_text for cut in tree.cuts):
-        head += _TEXT
+        head += _TEXT_OR_NUMBER if any(map(_numbers, tree.cuts)) else _TEXT
     return "\n".join((head, *lines(0, _INDENT))) + "\n"
 
 
@@ -115,10 +130,17 @@ def _comparison(cut: Cut, cell: str) -> str | None:
     if members is None:
         return None
     inside, categories = members
-    listed = ", ".join(map(_literal, categories)) + ("," if len(categories) == 1 else "")
-    return f"{cell} {'in' if inside else 'not in'} ({listed})"
+    listed = [*categories, *_numbers(cut, categories)]
+    literals = ", ".join(map(python_literal, listed)) + ("," if len(listed) == 1 else "")
+    return f"{cell} {'in' if inside else 'not in'} ({literals})"
 
 
-def _literal(category: Any) -> str:
-    text = repr(category)
-    return f'float("{text}")' if text in ("inf", "-inf") else text
+def _numbers(cut: Cut, categories: tuple[Any, ...] | None = None) -> list[float]:
+    """Return the numbers that `apply` takes for these categories, by default for all known."""
+    if not cut.on_text:
+        return []
+    asked = numbers_of(cut.categories or ())
+    if categories is None:
+        return sorted(asked | numbers_of(cut.known or ()))
+    # A number that is the text of a listed category and of another, as 1 and 1.0, is listed.
+    return sorted(asked if categories == cut.categories else numbers_of(categories) - asked)

@@ -6,14 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from surtree._quoting import sql_comment, sql_name, sql_text
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.parameters import LeafCurveKind
 from surtree.tree.causes import has_causes
+from surtree.tree.tree import Tree
 
 # Up to here a whole number is the same in every numeric type of a database.
 _WHOLE = 2**24
+
+Truths = tuple[str, str]
 
 
 def export_sql(
@@ -55,6 +59,7 @@ def export_sql(
     Tabs and line breaks count, in the tree as in SQL; the TRIM of a few databases, DuckDB among
     them, takes other spaces of Unicode off too. Texts are compared as the database does, which in
     MySQL and SQL Server may ignore case.
+    A backslash is written so that databases in which it is an escape read it as a character.
     Whole numbers beyond 2**53 are compared exactly, where the tree has rounded them. Some versions
     of SQLite read about one literal in five thousand one unit in the last place too low or high.
 
@@ -73,10 +78,11 @@ def export_sql(
     tree = named_tree(model, feature_names)
     values = leaf_values(tree, value, leaf_curve, cause)
     comments = leaf_comments(tree, value)
+    truths = _truths(tree)
 
     def written(leaf: int) -> str:
-        comment = f" /* {comments[leaf]} */" if leaf in comments else ""
-        return f"{_literal(values[leaf])}{comment}"
+        comment = f" {sql_comment(comments[leaf])}" if leaf in comments else ""
+        return f"{_literal(values[leaf], truths)}{comment}"
 
     def expression(node: int, indent: str) -> str:
         if tree.is_leaf[node]:
@@ -84,7 +90,7 @@ def export_sql(
         lines = ["CASE"]
         # If the answer is no, the next WHEN is tried.
         while not tree.is_leaf[node]:
-            condition = _condition(tree.question(node))
+            condition = _condition(tree.question(node), truths)
             yes = expression(int(tree.right[node]), f"{indent}    ")
             gap = f"\n{indent}    " if yes.startswith("CASE\n") else " "
             lines.append(f"{indent}  WHEN {condition} THEN{gap}{yes}")
@@ -92,43 +98,50 @@ def export_sql(
         return "\n".join((*lines, f"{indent}  ELSE {written(node)}", f"{indent}END"))
 
     titled = value in ("median", "effect") or (value == "risk" and has_causes(tree))
-    title = f"/* {value_title(tree, value, leaf_curve, cause)} */\n" if titled else ""
+    title = f"{sql_comment(value_title(tree, value, leaf_curve, cause))}\n" if titled else ""
     return title + expression(0, "")
 
 
-def _condition(cut: Cut) -> str:
+def _condition(cut: Cut, truths: Truths) -> str:
     """Return what holds where the answer is yes; a comparison with NULL is not true."""
     if not cut.name:
         raise ValueError(
             f"Column {cut.column} (counted from 0) has an empty name, and SQL has no such column: "
             "pass feature_names."
         )
-    name = _quoted(cut.name, '"')
-    comparison = _comparison(cut, f"TRIM({name})" if cut.on_text else name)
+    name = sql_name(cut.name)
+    comparison = _comparison(cut, f"TRIM({name})" if cut.on_text else name, truths)
     if comparison is None:
         return f"{name} IS NULL"
     return f"{comparison} OR {name} IS NULL" if cut.missing else comparison
 
 
-def _comparison(cut: Cut, cell: str) -> str | None:
+def _comparison(cut: Cut, cell: str, truths: Truths) -> str | None:
     if cut.threshold is not None:
-        return f"{cell} > {_literal(cut.threshold)}"
+        return f"{cell} > {_literal(cut.threshold, truths)}"
     members = membership(cut)
     if members is None:
         return None
     inside, categories = members
-    if len(categories) == 1:
-        return f"{cell} {'=' if inside else '<>'} {_literal(categories[0])}"
-    return f"{cell} {'IN' if inside else 'NOT IN'} ({', '.join(map(_literal, categories))})"
+    listed = [_literal(category, truths) for category in categories]
+    if len(listed) == 1:
+        return f"{cell} {'=' if inside else '<>'} {listed[0]}"
+    return f"{cell} {'IN' if inside else 'NOT IN'} ({', '.join(listed)})"
 
 
-def _literal(value: bool | int | float | str | None) -> str:
+def _truths(tree: Tree) -> Truths:
+    """Return how false and true are written; SQLite takes these words for columns of that name."""
+    names = {cut.name.lower() for cut in tree.cuts}
+    return ("(1 = 0)", "(1 = 1)") if names & {"false", "true"} else ("FALSE", "TRUE")
+
+
+def _literal(value: bool | int | float | str | None, truths: Truths) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
+        return truths[value]
     if isinstance(value, str):
-        return _quoted(value, "'")
+        return sql_text(value)
     if not math.isfinite(value):
         raise ValueError(f"SQL has no number for the category {value!r}.")
     if value == int(value) and abs(value) <= _WHOLE:
@@ -137,9 +150,3 @@ def _literal(value: bool | int | float | str | None) -> str:
     # to the type of the column.
     text = repr(value)
     return text if isinstance(value, int) or "e" in text else f"{text}e0"
-
-
-def _quoted(text: str, mark: str) -> str:
-    if "\0" in text:
-        raise ValueError(f"SQL cannot hold the character 0 in {text!r}.")
-    return mark + text.replace(mark, mark * 2) + mark

@@ -116,7 +116,7 @@ def value_title(
     if isinstance(value, Mapping):
         return "value"
     if value == "effect":
-        arms = arms_of(tree).labels
+        arms = arms_of(tree).names
         return f"hazard ratio of {arms[1]} over {arms[0]}"
     if value == "median":
         return f"median survival ({curve_kind(tree, leaf_curve)} curve)"

@@ -370,7 +370,7 @@ class SurTreeCV(TreeEstimator):
         Parameters
         ----------
         path : str or path
-            The file; one that is there is replaced.
+            The file, such as ``model.json``; one that is there is replaced.
 
         Examples
         --------

@@ -88,7 +88,7 @@ def plot_arms(
     end = float(tree.baseline.times[-1])
     ax, panels, scale = open_grid(ax, tree, arms.n_arms)
     called = read_colours(colours, ARM_COLOURS[: arms.n_arms])
-    styled = list(zip(arms.labels, called, _STYLES[: arms.n_arms], strict=True))
+    styled = list(zip(arms.names, called, _STYLES[: arms.n_arms], strict=True))
     for panel, leaf in zip(panels, tree.leaves.tolist(), strict=True):
         drawn = read_arm_leaves(tree, leaf, kind, level)
         for arm, (_, colour, style) in zip(drawn, styled, strict=True):
@@ -98,7 +98,7 @@ def plot_arms(
         label_panel(panel, tree, title, said, time_unit, counted, scale)
         panel.set_ylim(0, 1.03)
     keys = [
-        Line2D([], [], color=colour, linestyle=style, label=str(label))
+        Line2D([], [], color=colour, linestyle=style, label=label)
         for label, colour, style in styled
     ]
     add_legend(ax, keys, scale)
@@ -108,10 +108,10 @@ def plot_arms(
 def _effects_text(tree: Tree, leaf: int, level: float) -> str:
     """Return the events of each arm of a leaf, and its hazard ratios with limits."""
     arms = arms_of(tree)
-    counts = zip(arms.labels, arms.n_events[leaf], arms.n_samples[leaf], strict=True)
+    counts = zip(arms.names, arms.n_events[leaf], arms.n_samples[leaf], strict=True)
     events = ", ".join(f"{label} {events} of {rows}" for label, events, rows in counts)
     ratios = (
-        f"hazard ratio {effect.arm} over {effect.reference}: {ratio_text(effect.ratio)} "
+        f"hazard ratio {effect.contrast}: {ratio_text(effect.ratio)} "
         f"({100 * level:g}% CI {interval_text(effect.limits)})"
         for effect in effects_of_leaf(tree, leaf, level)
     )

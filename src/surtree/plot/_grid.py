@@ -116,7 +116,12 @@ def label_panel(
     panel.spines[["top", "right"]].set_visible(False)
     panel.tick_params(labelsize=8 * scale, pad=3 * scale)
     below = ", rows at risk below" if at_risk else ""
-    panel.set_xlabel(f"{time_label(time_unit)}{below}", fontsize=8 * scale, labelpad=4 * scale)
+    panel.set_xlabel(
+        f"{time_label(time_unit)}{below}",
+        fontsize=8 * scale,
+        labelpad=4 * scale,
+        parse_math=False,
+    )
     panel.set_title(
         f"{fill(title, _TITLE_WIDTH)}\n{subtitle}",
         fontsize=8.5 * scale,
@@ -138,10 +143,12 @@ def add_legend(ax: Axes, handles: Sequence[Any], scale: float) -> None:
     scale : float
         The size of text over the usual one.
     """
-    ax.legend(
+    legend = ax.legend(
         handles=handles,
         loc="lower center",
         ncols=len(handles),
         frameon=False,
         fontsize=10 * scale,
     )
+    for text in legend.get_texts():
+        text.set_parse_math(False)

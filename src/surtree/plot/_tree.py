@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._types import Floats
 from surtree.display.arms import arms_caption, read_arm_leaves
 from surtree.display.labels import read_labels
@@ -196,7 +197,7 @@ def _table(
     leaves: tuple[Leaf, ...], time_unit: str | None, precision: int
 ) -> tuple[tuple[str, ...], ...]:
     """Return the numbers of the leaves as columns, each with its heading."""
-    unit = "survival" if time_unit is None else time_unit
+    unit = "survival" if time_unit is None else printable(time_unit)
     notes = [events_note(leaf.n_events) for leaf in leaves]
     return (
         ("leaf", *(str(leaf.node) for leaf in leaves)),
@@ -328,8 +329,8 @@ def _draw_panels(
         return
     # What each colour is: the labels of the arms, one after the other.
     place = left
-    for leaf, label in zip(curves[0], tree.arms.labels, strict=True):
-        page.text(place, above, str(label), ha="left", va="bottom", color=leaf.colour)
+    for leaf, label in zip(curves[0], tree.arms.names, strict=True):
+        page.text(place, above, label, ha="left", va="bottom", color=leaf.colour)
         place += Ruler()(f"{label}") + 2 * _PAD
 
 

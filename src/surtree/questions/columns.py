@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from surtree._quoting import printable
 from surtree._tables import table_html
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
@@ -99,7 +100,7 @@ class ColumnCosts:
         return f"ColumnCosts({len(self.columns)} columns, loss={self.loss:.6g})"
 
     def __str__(self) -> str:
-        lines = [HEADING, *self.lines()]
+        lines = [HEADING, *(tuple(map(printable, line)) for line in self.lines())]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = "\n".join(
             "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()

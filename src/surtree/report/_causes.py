@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import numpy as np
 
+from surtree._quoting import html_text as escape
 from surtree._types import Floats
 from surtree.display.cause_leaves import cause_colours, cause_names, causes_text, stacked_incidence
 from surtree.display.leaves import Leaf, time_label

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,14 +90,6 @@ def page_data(findings: Findings, shown: Shown) -> dict[str, Any]:
         "level": f"{100 * shown.level:g}%",
         "scores": _scores(findings),
     }
-
-
-def embedded_json(data: dict[str, Any]) -> str:
-    """Return data as JSON that may stand in a script element, whatever texts are in it."""
-    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def _nodes(findings: Findings, fields: list[Field]) -> list[dict[str, Any]]:

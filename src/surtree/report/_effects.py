@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 
+from surtree._quoting import html_text as escape
 from surtree.display.arms import arm_at_risk, arms_caption, read_arm_leaves
 from surtree.display.leaves import Leaf, time_label
 from surtree.display.wording import leaf_texts, number
@@ -33,10 +32,10 @@ def effects_html(findings: Findings, level: float) -> str:
     tree = findings.tree
     if tree.arms is None:
         return ""
-    labels = tree.arms.labels
+    labels = tree.arms.names
     rules = leaf_texts(tree, findings.labels)
     keys = "".join(
-        f'<span class="arm" style="--risk:{arm.colour}">{escape(str(label))}</span>'
+        f'<span class="arm" style="--risk:{arm.colour}">{escape(label)}</span>'
         for arm, label in zip(read_arm_leaves(tree, int(tree.leaves[0])), labels, strict=True)
     )
     cards = "".join(_card(findings, leaf, rules[leaf], level) for leaf in tree.leaves.tolist())
@@ -102,7 +101,7 @@ def _card(findings: Findings, leaf: int, rule: str, level: float) -> str:
     tree = findings.tree
     arms = read_arm_leaves(tree, leaf, level=level)
     effects = "".join(
-        f"<p>hazard ratio, <b>{escape(str(effect.arm))} over {escape(str(effect.reference))}: "
+        f"<p>hazard ratio, <b>{escape(effect.contrast)}: "
         f"{escape(ratio_text(effect.ratio))}</b> "
         f"<small>({100 * level:g}% CI {escape(interval_text(effect.limits))})</small></p>"
         for effect in effects_of_leaf(tree, leaf, level)
@@ -171,13 +170,13 @@ def _at_risk(findings: Findings, leaf: int) -> str:
     ticks = _ticks(float(tree.baseline.times[-1]))
     head = "".join(f'<th scope="col">{escape(number(tick, 4))}</th>' for tick in ticks)
     body = "".join(
-        f'<tr><th scope="row">{escape(str(label))}</th>'
+        f'<tr><th scope="row">{escape(label)}</th>'
         + "".join(
             f"<td>{escape(number(float(count), 4))}</td>"
             for count in arm_at_risk(tree, leaf, arm, np.array(ticks))
         )
         + f"<td>{arms.n_events[leaf, arm]}</td></tr>"
-        for arm, label in enumerate(arms.labels)
+        for arm, label in enumerate(arms.names)
     )
     return (
         f'<table class="numbers"><thead><tr><th scope="col">at risk</th>{head}'

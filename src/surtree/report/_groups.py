@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
+from surtree._quoting import html_text as escape
 from surtree.display.leaves import Leaf
 from surtree.display.wording import leaf_texts, median_text, number
 from surtree.report._figures import (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from importlib.resources import files
 from math import isfinite
 from typing import Any
 
+from surtree._quoting import html_text as escape
 from surtree._words import figure, limits_text
 from surtree.display.leaves import read_everyone, read_leaves
 from surtree.report._certificate import percent, verdict

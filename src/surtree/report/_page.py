@@ -7,20 +7,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from surtree._quoting import html_text as escape
+from surtree._quoting import script_json
 from surtree.audit.result import Audit
 from surtree.display.labels import read_labels
 from surtree.display.leaves import read_everyone, read_leaves, time_label
+from surtree.files.endings import PAGE_FILE
 from surtree.files.writing import write_text
 from surtree.questions.columns import ColumnCosts
 from surtree.report._causes import causes_html
-from surtree.report._data import Shown, embedded_json, page_data
+from surtree.report._data import Shown, page_data
 from surtree.report._effects import effects_html, verdict_html
 from surtree.report._findings import Findings, read_findings
 from surtree.report._groups import groups_html
@@ -73,7 +75,7 @@ def write_report(
         whose columns have the names after its transformers; what `audit_tree` found of a tree,
         to see what its questions cost; or a tree alone, which has no certificate.
     path : str or path
-        Where to write the page.
+        Where to write the page, such as ``tree.html``.
     title : str, default="Survival tree"
         The heading of the page.
     time_unit : str, optional
@@ -110,6 +112,7 @@ def write_report(
     True
     """
     written = Path(path)
+    PAGE_FILE.check(written)
     if not isinstance(model, Audit):
         time_unit = time_unit_of(model) if time_unit is None else time_unit
         horizons = horizons_of(model) if horizons is None else horizons
@@ -161,7 +164,7 @@ def page_html(
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         style=_asset("tree.css") + _asset("report.css"),
         script=script,
-        data=embedded_json(data),
+        data=script_json(data),
         summary=summary_html(findings, everyone),
         tree=tree_html(tree, leaves, everyone, level, labels),
         lead=lead(tree),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from html import escape
 
+from surtree._quoting import html_text as escape
 from surtree._version import VERSION
 from surtree._words import plural
 from surtree.display.leaves import Leaf

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from itertools import chain
 from typing import Any
 
+from surtree._quoting import html_text as escape
 from surtree.cuts.cut import Cut
 from surtree.display.labels import Labels
 from surtree.display.wording import number

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from math import isfinite
 
+from surtree._quoting import html_text as escape
 from surtree._words import missing_figures
 from surtree.display.labels import Labels
 from surtree.display.wording import leaf_texts, number

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
+from surtree._quoting import html_text as escape
 from surtree._words import plural
 from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf, read_everyone, read_leaves

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from itertools import pairwise
 
 import numpy as np
 
+from surtree._quoting import html_text as escape
 from surtree.display.leaves import Leaf
 from surtree.report._steps import Steps, visible_steps
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from html import escape
-
+from surtree._quoting import html_text as escape
 from surtree.display.labels import NO_BREAK_SPACE, Labels
 from surtree.display.leaves import Leaf
 from surtree.display.wording import counted_node, median_text, pieces, rule_texts

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
+from surtree._quoting import html_text as escape
 from surtree._words import plural
 from surtree.report._findings import Findings
 from surtree.report._resampled import performance_html

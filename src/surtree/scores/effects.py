@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._types import ArrayValue, Floats
 from surtree.data.arms import Label
 
@@ -90,8 +91,9 @@ class HeterogeneityTest(ArrayValue):
     @property
     def overall_text(self) -> str:
         """The effect of all rows, as a sentence."""
-        pairs = zip(self.arms[1:], self.overall, strict=True)
-        ratios = ", ".join(f"{arm} over {self.arms[0]} {ratio:.3g}" for arm, ratio in pairs)
+        reference, *others = (printable(str(arm)) for arm in self.arms)
+        pairs = zip(others, self.overall, strict=True)
+        ratios = ", ".join(f"{arm} over {reference} {ratio:.3g}" for arm, ratio in pairs)
         return f"Hazard ratio of all rows: {ratios}."
 
     def __str__(self) -> str:
@@ -177,7 +179,7 @@ class EffectCorrection:
             [
                 self.share_text,
                 *(
-                    f"leaf {one.leaf}: {one.arm}, hazard ratio {one.ratio:.3g}, "
+                    f"leaf {one.leaf}: {printable(str(one.arm))}, hazard ratio {one.ratio:.3g}, "
                     f"{one.corrected:.3g} expected in new data"
                     for one in self.leaves
                 ),

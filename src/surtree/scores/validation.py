@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._types import ArrayValue, Floats
 from surtree._words import figure, limits_text, missing_figures, plural
 from surtree.metrics import Calibration, DecisionCurve
@@ -338,11 +339,12 @@ class Validation:
 def _columns_lines(columns: tuple[ColumnUse, ...]) -> list[str]:
     if not columns:
         return []
-    width = max(6, *(len(use.name) for use in columns))
+    names = [printable(use.name) for use in columns]
+    width = max(6, *map(len, names))
     lines = ["", f"{'column':{width}}  asked about  asked first  cut, mostly"]
-    for use in columns:
+    for name, use in zip(names, columns, strict=True):
         cut = "" if use.middle is None else _range(*use.middle)
-        line = f"{use.name:{width}}  {use.anywhere:11.0%}  {use.first:11.0%}  {cut}"
+        line = f"{name:{width}}  {use.anywhere:11.0%}  {use.first:11.0%}  {cut}"
         lines.append(line.rstrip())
     return lines
 

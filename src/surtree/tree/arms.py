@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, fdtri, ndtri
 
+from surtree._quoting import printable
 from surtree._types import ArrayValue, Floats
 from surtree.data.arms import ArmTarget, Label
 from surtree.exact import Terms
@@ -58,6 +59,11 @@ class Arms(ArrayValue):
         """The number of arms."""
         return len(self.labels)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels as people read them, each on one line."""
+        return tuple(printable(str(label)) for label in self.labels)
+
 
 @dataclass(frozen=True)
 class LeafEffect:
@@ -96,10 +102,15 @@ class LeafEffect:
     n_samples: tuple[int, int]
     n_events: tuple[int, int]
 
+    @property
+    def contrast(self) -> str:
+        """The two arms as people read them."""
+        return f"{printable(str(self.arm))} over {printable(str(self.reference))}"
+
     def __str__(self) -> str:
         lower, upper = self.limits
         return (
-            f"leaf {self.leaf}: {self.arm} over {self.reference}, hazard ratio {self.ratio:.3g} "
+            f"leaf {self.leaf}: {self.contrast}, hazard ratio {self.ratio:.3g} "
             f"({lower:.3g} to {upper:.3g}), {self.n_events[0]} and {self.n_events[1]} events in "
             f"{self.n_samples[0]} and {self.n_samples[1]} rows"
         )
@@ -225,12 +236,9 @@ def arm_headings(arms: Arms, level: float = LEVEL) -> tuple[str, ...]:
     level : float
         The level of intervals.
     """
-    names = ", ".join(map(str, arms.labels))
-    ratios = (
-        (f"{label} over {arms.labels[0]}", f"{100 * level:g}% interval")
-        for label in arms.labels[1:]
-    )
-    return (f"events {names}", *(text for pair in ratios for text in pair))
+    reference, *others = arms.names
+    ratios = ((f"{name} over {reference}", f"{100 * level:g}% interval") for name in others)
+    return (f"events {', '.join(arms.names)}", *(text for pair in ratios for text in pair))
 
 
 def arm_cells(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[str, ...]:
@@ -265,7 +273,7 @@ def effect_texts(tree: Tree, leaf: int, style: str = ".3g") -> list[str]:
     if tree.arms is None:
         return []
     return [
-        f"{effect.arm} over {effect.reference}: "
+        f"{effect.contrast}: "
         f"{format(effect.ratio, style) if np.isfinite(effect.ratio) else 'unknown'}"
         for effect in effects_of_leaf(tree, leaf)
     ]

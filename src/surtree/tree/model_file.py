@@ -12,6 +12,7 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
 from surtree.data.names import load_columns, save_columns
+from surtree.files.endings import MODEL_FILE
 from surtree.files.model import damaged, digest, parse_model, plain_value
 from surtree.files.schema import read_each
 from surtree.files.writing import write_text
@@ -58,6 +59,7 @@ def write_model(estimator: Any, path: Path) -> None:
     path : Path
         Where to write.
     """
+    MODEL_FILE.check(path)
     saved = _to_dict(estimator)
     saved["digest"] = digest(saved)
     write_text(path, json.dumps(saved, allow_nan=False, ensure_ascii=False) + "\n")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from surtree.cuts.cut import Cut
-from surtree.cuts.validate import known_categories, require_one_kind
+from surtree.cuts.validate import known_categories, require_known, require_one_kind
 from surtree.files.schema import (
     Check,
     Number,
@@ -176,6 +176,8 @@ def faults_of_columns(saved: dict[str, Any], cuts: list[Cut]) -> Iterator[str]:
         if cut.name != name:
             yield f"a question calls the column {shown(name)} {shown(cut.name)}"
     require_one_kind(cuts)
+    if "known" in saved:  # early files do not say which categories there were
+        require_known(cuts)
 
 
 def _faults_of_path(saved: dict[str, Any], trees: tuple[Tree, ...]) -> Iterator[str]:

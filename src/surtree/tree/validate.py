@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
-from surtree.cuts.validate import known_categories, require_one_kind
+from surtree.cuts.validate import category, known_categories, require_one_kind
 from surtree.files.schema import (
     POSITIVE,
     Check,
@@ -85,8 +85,8 @@ def _rectangle(value: Any, where: str) -> None:
 
 def _labels(value: Any, where: str) -> None:
     """Check labels of arms: texts, numbers or booleans, all different."""
-    plain = isinstance(value, list) and all(isinstance(x, str | int | float) for x in value)
-    if not plain or len(set(map(repr, value))) < len(value):
+    list_of(category)(value, where)
+    if len(set(map(str, value))) < len(value):
         raise ValueError(f"{where} is not a list of different labels")
 
 

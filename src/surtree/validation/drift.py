@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree.cuts.cut import Cut
 from surtree.data.table import Column, Table
 from surtree.tree.tree import Tree
@@ -74,7 +75,7 @@ class ColumnDrift:
             if share > 0
         ]
         asked = "" if self.asked else " (the tree does not ask about it)"
-        return f"{self.name}: {', '.join(parts) or 'as in training'}{asked}"
+        return f"{printable(self.name)}: {', '.join(parts) or 'as in training'}{asked}"
 
 
 def column_drifts(tree: Tree, cuts: Iterable[Cut], table: Table) -> tuple[ColumnDrift, ...]:
