@@ -17,8 +17,7 @@ from surtree.data.target import read_target
 from surtree.scores.validation import Repetitions
 from surtree.validation.corrections import corrected_values
 from surtree.validation.models import predict
-from surtree.validation.performance import brier_interval
-from surtree.validation.performance import measure as measures_of
+from surtree.validation.performance import brier_interval, scores
 
 Truth = Literal["tree", "smooth"]
 ROWS = (300, 1000)
@@ -47,7 +46,7 @@ class TruthCase:
 def cases(quick: bool) -> list[TruthCase]:
     """Return all cases; the quick ones are two tables with few samples."""
     if quick:
-        return [TruthCase("tree", 200, number, 5, 1000, 1) for number in range(2)]
+        return [TruthCase("tree", 200, number, 20, 1000, 1) for number in range(2)]
     return [
         TruthCase(truth, rows, number)
         for number in range(N_TABLES)
@@ -93,13 +92,14 @@ def measure(case: TruthCase) -> Measures:
     )
     assert found.repetitions is not None
     model.fit(X, y)
-    truth = measures_of(
+    far = scores(
         predict(model, far_X),
         read_target(far_y, len(far_y)),
         None,
         times[1:2],
         brier_interval(read_target(y, len(y))),
     )
+    truth = np.array([score.value for score in far])
     result = _performance(found, found.repetitions, truth)
     asked, hazard = far_X.head(ASKED_ROWS), np.exp(ratio[:ASKED_ROWS])
     survival = np.exp(-hazard[:, np.newaxis] * times**_SHAPE)

@@ -1,4 +1,4 @@
-"""A fit whose rows come in batches, by hand: the sums, units and trees of all rows at once."""
+"""A fit whose rows come in batches, by hand: the unit and the trees of all rows at once."""
 
 import numpy as np
 import pandas as pd
@@ -9,10 +9,9 @@ from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
-from surtree.solver.core import Problem, TripleTables
-from surtree.solver.problem import BinnedRows, Forest, Limits, Rounding
+from surtree.solver.core import TripleTables
+from surtree.solver.problem import Forest, Limits, Rounding
 from surtree.survival.bounds import unit_of
-from surtree.tree.build import trees_of_sums
 
 LIMITS = Limits(3, min_samples_leaf=5)
 
@@ -53,30 +52,11 @@ def test_batches_add_up_to_the_fit_of_all_rows(model, seed):
     assert most < 2.0**51 * unit
     assert unit <= 2 * unit_of(most)
     rounding = Rounding(unit, objective.is_uneven(np.array([weight.min(), weight.max()])))
-    n = weight.size
-    grids = objective.node_grids(n, (weight.min(), weight.max()), baseline)
-
-    # A second pass: the tables. A third one: the sums of nodes.
-    batches = np.array_split(np.random.default_rng(seed).permutation(n), 7)
-    parts = []
-    for rows_of_batch in batches:
-        sums = objective.row_sums(data.target.take(rows_of_batch), weight[rows_of_batch], baseline)
-        own = vars(problem.binned) | {"bins": problem.binned.bins[:, rows_of_batch].copy()}
-        parts.append((BinnedRows(**own), sums))
+    # A second pass: the tables.
     tables = TripleTables(problem.binned, objective, rounding, LIMITS, tuple(data.sums.counts))
-    for binned, sums in parts:
-        tables.add(binned.bins, sums.values, sums.counts)
+    for batch in np.array_split(np.random.default_rng(seed).permutation(weight.size), 7):
+        sums = objective.row_sums(data.target.take(batch), weight[batch], baseline)
+        tables.add(problem.binned.bins[:, batch].copy(), sums.values, sums.counts)
     solution = tables.solve()
     assert solution.gains.tolist() == expected.gains.tolist()
-    forest = Forest.of(solution.topologies)
-    assert (forest.cut == Forest.of(expected.topologies).cut).all()
-    added = 0.0
-    for binned, sums in parts:
-        values = sums.node_values_on(grids)
-        added = added + Problem(binned, sums, rounding).sum_nodes(forest, values.lines)
-    node_sums = values.join(added)
-    cuts = problem.encoder.cuts_
-    found = trees_of_sums(forest, node_sums, objective, cuts, baseline)
-    for lazy, other in zip(found, problem.build(expected.topologies), strict=True):
-        assert lazy.loss == other.loss
-        assert lazy.tree.to_dict() == other.tree.to_dict()
+    assert (Forest.of(solution.topologies).cut == Forest.of(expected.topologies).cut).all()

@@ -249,7 +249,8 @@ def test_validation_of_a_tuned_tree_in_threads_is_as_one_after_the_other():
     model = SurTreeCV(max_depth=1, cv=2)
     alone = validate(model, X, Y, n_bootstraps=3)
     with joblib.parallel_config("threading"):
-        assert validate(model, X, Y, n_bootstraps=3, n_jobs=2) == alone
+        # What is not a number is not equal to itself: few samples have no intervals.
+        assert repr(validate(model, X, Y, n_bootstraps=3, n_jobs=2)) == repr(alone)
 
 
 def test_a_model_is_not_stopped_by_a_run_that_is_over():

@@ -9,7 +9,15 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from surtree import SurTree, SurTreeCV, confidence_band, evaluate, leaf_curves, validate
+from surtree import (
+    SurTree,
+    SurTreeCV,
+    SuspiciousColumnWarning,
+    confidence_band,
+    evaluate,
+    leaf_curves,
+    validate,
+)
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.metrics import (
@@ -155,7 +163,9 @@ def test_groups_are_drawn_whole():
 
     lung, y = load_lung(backend="pandas")
     groups = np.arange(len(y)) // 4
-    validate(Spy(max_depth=1), lung.assign(row=np.arange(len(y))), y, groups=groups, n_bootstraps=3)
+    rows = lung.assign(row=np.arange(len(y)))
+    with pytest.warns(SuspiciousColumnWarning, match="'row' has another whole number in every row"):
+        validate(Spy(max_depth=1), rows, y, groups=groups, n_bootstraps=3)
     for counts in seen[1:]:
         by_group = [[counts.get(4 * g + k, 0) for k in range(4)] for g in range(len(y) // 4)]
         assert all(len(set(four)) == 1 for four in by_group)

@@ -47,7 +47,7 @@ def test_a_question_that_is_asked_the_other_way_round_keeps_what_is_below_each_a
     assert sorted(cut.name for cut in tree.cuts) == ["group", "x"]
     # Of two groups against one, the one is asked for.
     here = (X["group"] != gone).to_numpy()
-    rows = read_training_data(SurTree(), X[here], y[here])
+    rows = read_training_data(SurTree(), RowInputs(X[here], y[here]))
     problem = make_problem(Encoder(None, min_support=0.0, category_cuts="subsets"), rows)
     _, label = np.unique(tree.apply(X[here]), return_inverse=True)
     found = nearest_topology(tree, problem)

@@ -84,8 +84,6 @@ Validate = Annotated[
     ),
 ]
 
-_NOT_WITH_TREATMENT = {"--cause", "--folds", "--rule", "--group", "--validate"}
-
 
 @dataclass(frozen=True)
 class Outputs:

@@ -1,17 +1,13 @@
-"""What is known of the sums of a fit before what each row adds to them: bounds, units and grids."""
+"""What is known of the sums of a fit before what each row adds to them: bounds and units."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from surtree.exact import Grid
 from surtree.survival.baseline import Baseline
 
 # More than the rounding of sums over the baseline's steps and the rows.
 _ROUNDING = 2.0**-20
-# The logarithm of no double but one is closer to zero.
-_LEAST_LOG = 2.0**-54
 
 
 def unit_of(most: float) -> float:
@@ -41,35 +37,3 @@ def hazard_bound(events: float, weight: float, baseline: Baseline) -> float:
         That of the same rows.
     """
     return (events + baseline.floor * weight) * (1.0 + _ROUNDING)
-
-
-def channel_grids(
-    n_rows: int,
-    weights: tuple[float, float],
-    baselines: Sequence[Baseline],
-    factors: Sequence[float],
-) -> tuple[Grid, ...]:
-    """Return grids for the sums of nodes that have a channel for each of some baselines.
-
-    Parameters
-    ----------
-    n_rows : int
-        The number of all rows.
-    weights : tuple of float
-        The weights of the lightest and of the heaviest row.
-    baselines : sequence of Baseline
-        The baseline of each channel.
-    factors : sequence of float
-        How much each channel counts in the constant.
-    """
-    lightest, heaviest = weights
-    weight = Grid.covering(n_rows, heaviest, lightest)
-    grids, most_logs = [], []
-    for baseline in baselines:
-        floor, most = baseline.floor, float(baseline.cumulative_hazard.max(initial=baseline.floor))
-        grids += [weight, Grid.covering(n_rows, heaviest * most, lightest * floor)]
-        most_logs.append(max(abs(math.log(floor)), abs(math.log(most))))
-    most_factor, least_factor = max(factors), min(factor for factor in factors if factor > 0)
-    most = max(most_factor * heaviest * max(most_logs), lightest)
-    constant = Grid.covering(n_rows, most, least_factor * lightest * _LEAST_LOG)
-    return (*grids, constant, Grid(), Grid(), weight)

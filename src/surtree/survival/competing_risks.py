@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._types import Floats
 from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
-from surtree.exact import Grid
 from surtree.survival.baseline import Baseline, nelson_aalen
-from surtree.survival.bounds import channel_grids, hazard_bound
+from surtree.survival.bounds import hazard_bound
 from surtree.survival.channels import Channels
 from surtree.survival.objective import row_counts, saturated_gain
 
@@ -132,13 +131,6 @@ class CauseHazards(Channels):
             for events, own in zip(total[0::2], baseline.of_cause, strict=True)
         ]
         return np.ravel(bounds)
-
-    def node_grids(
-        self, n_rows: int, weights: tuple[float, float], baseline: Baseline
-    ) -> tuple[Grid, ...] | None:
-        """Return grids for events and hazard of each cause, and for what all have."""
-        assert isinstance(baseline, CauseBaseline)
-        return channel_grids(n_rows, weights, baseline.of_cause, self.weights)
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return rows, events of any cause, and events of the causes that count."""

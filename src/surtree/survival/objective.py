@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.data.target import Target
-from surtree.exact import Grid, Terms
+from surtree.exact import Terms
 from surtree.parameters import require_shrinkage
 from surtree.survival.baseline import Baseline, nelson_aalen
-from surtree.survival.bounds import channel_grids, hazard_bound, unit_of
+from surtree.survival.bounds import hazard_bound, unit_of
 from surtree.survival.row_sums import RowSums
 
 # Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
@@ -182,24 +182,6 @@ class Objective(ABC):
         bounds = self.total_bounds(total, weight, baseline)
         return None if bounds is None else unit_of(float(self.core_values(bounds[:, None]).max()))
 
-    def node_grids(
-        self, n_rows: int, weights: tuple[float, float], baseline: Baseline
-    ) -> tuple[Grid, ...] | None:
-        """Return grids for the sums of nodes, known before what each row adds to them is.
-
-        They are those of rows that are persons of their own. None where nothing is known.
-
-        Parameters
-        ----------
-        n_rows : int
-            The number of all rows.
-        weights : tuple of float
-            The weights of the lightest and of the heaviest row.
-        baseline : Baseline
-            The hazard that all rows share.
-        """
-        return None
-
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return, by name, what each row adds to the counts that limit leaves."""
         return row_counts(target, weight)
@@ -263,12 +245,6 @@ class RelativeRisk(Objective):
     def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
         """Return the events, and what the hazard of rows with this baseline does not exceed."""
         return np.array([total[0], hazard_bound(float(total[0]), weight, baseline)])
-
-    def node_grids(
-        self, n_rows: int, weights: tuple[float, float], baseline: Baseline
-    ) -> tuple[Grid, ...] | None:
-        """Return grids for events, hazard, the constant, rows, rows with events, and weight."""
-        return channel_grids(n_rows, weights, [baseline], [1.0])
 
     def gain(self, sums: ArrayLike) -> Floats:
         """Return ``E log(E / H)``, zero without an event; with the prior added to both."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -104,20 +104,6 @@ class RowSums:
         whole = (Terms(Grid(), count[None]) for count in counts)
         kinds = [*self.terms, self._constant_terms, *whole, self.weight_terms]
         return TermStack.of(kinds, merges=True)
-
-    def node_values_on(self, grids: Sequence[Grid]) -> TermStack:
-        """Return the same, cut on some grids: sums of different rows may then be added.
-
-        Parameters
-        ----------
-        grids : sequence of Grid
-            For each kind of sum, a grid that covers it in all rows (`Objective.node_grids`).
-        """
-        ones = np.ones(self.weight.size)
-        kinds = [*self.values, self.constants, ones, self.counts["events"], self.weight]
-        return TermStack.of(
-            [Terms(grid, grid.split(line)) for grid, line in zip(grids, kinds, strict=True)]
-        )
 
     def take(self, rows: NDArray[Any]) -> RowSums:
         """Return the sums of some rows, given by their positions or by a mask."""
