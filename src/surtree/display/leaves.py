@@ -25,6 +25,12 @@ _CURVES: dict[LeafCurveKind, str] = {
     "kaplan-meier": "Kaplan-Meier survival of the rows of a leaf (curve: kaplan-meier)",
     "shrunk": "Survival of the rows of a leaf, shrunk towards that of all rows (curve: shrunk)",
 }
+# What a band says. The curve of all rows, which a baseline curve is a power of, counts as known.
+BANDS: dict[LeafCurveKind, str] = {
+    "baseline": "band of the uncertainty of theta only",
+    "kaplan-meier": "confidence band",
+    "shrunk": "confidence band",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,13 +217,13 @@ def caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
         The level of the band.
     """
     kind = curve_kind(tree, kind)
-    said = [f"{_CURVES[kind]}, with {100 * level:g}% confidence band."]
+    said = [f"{_CURVES[kind]}, with {100 * level:g}% {BANDS[kind]}."]
     if tree.risk:
         observed = "" if kind == "kaplan-meier" else "Thin line: observed (Kaplan-Meier). "
         said.append(f"{observed}Tick: censored rows. Curves end at the last follow-up of a leaf.")
     if tree.weighted:
         said.append("Weights count as repeated rows.")
-    said.append("Relative risk: the hazard of a leaf over that of all rows.")
+    said.append("Relative risk: events of a leaf over those that all rows let expect.")
     return " ".join(said)
 
 

@@ -360,7 +360,7 @@ def _note(model: Any, tree: Tree, level: float) -> str:
     }[tree.leaf_curve]
     said = [curves("Cumulative incidence" if has_causes(tree) else "Survival")]
     if tree.arms is None:
-        said.append("Relative risk: the hazard of a leaf over that of all rows.")
+        said.append("Relative risk: events of a leaf over those that all rows let expect.")
     else:
         said.append("Hazard ratio: below one, the arm does better than the reference.")
         said += _effects_note(model)

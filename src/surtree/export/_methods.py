@@ -184,13 +184,15 @@ def _objective(findings: Findings) -> Iterator[str]:
         weights = zip(names, causes_of(tree).weights, strict=True)
         told = ", ".join(name for name, weight in weights if weight > 0)
         yield (
-            "Each leaf has a hazard for each cause, proportional to that of all rows (Nelson-Aalen "
-            f"estimate); {loss} the negative log-likelihood, summed over {told}."
+            "Each leaf has a hazard for each cause, a multiple of that of all rows (Nelson-Aalen "
+            f"estimate); {loss} the negative log-likelihood with that hazard of all rows held "
+            f"fixed, summed over {told}."
         )
     else:
         yield (
-            "Each leaf has a hazard proportional to that of all rows (Nelson-Aalen estimate); "
-            f"{loss} the negative log-likelihood (LeBlanc and Crowley, 1992)."
+            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); "
+            f"{loss} the negative log-likelihood with that hazard of all rows held fixed (LeBlanc "
+            "and Crowley, 1992)."
         )
     shrinkage = float(tree.objective.shrinkage)
     if shrinkage > 0:

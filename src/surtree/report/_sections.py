@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from surtree._quoting import html_text as escape
 from surtree._words import plural
 from surtree.display.labels import NO_BREAK_SPACE, Labels
-from surtree.display.leaves import Leaf, read_everyone, read_leaves
+from surtree.display.leaves import BANDS, Leaf, read_everyone, read_leaves
 from surtree.display.wording import median_text, number
 from surtree.parameters import LeafCurveKind
 from surtree.questions.columns import HEADING
@@ -359,7 +359,7 @@ def explanation(findings: Findings, level: float) -> list[str]:
     """
     tree = findings.tree
     curve = _CURVES[tree.leaf_curve]
-    curve += f" Shaded is their {100 * level:g}% confidence band."
+    curve += f" Shaded is their {100 * level:g}% {BANDS[tree.leaf_curve]}."
     if tree.risk and findings.predicts_otherwise:
         curve += (
             " The thin curve of a chosen leaf is what was observed, the Kaplan-Meier estimate of "
