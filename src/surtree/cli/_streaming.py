@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import typer
-from polars.selectors import by_name
 from sklearn.exceptions import ConvergenceWarning
 
 from surtree.cli._columns import WORDS, conform, require_columns, split_names
@@ -25,7 +24,7 @@ from surtree.data.table import read_table
 from surtree.estimator import SurTree
 from surtree.files.writing import whole_file
 from surtree.streaming.engines import source_of
-from surtree.streaming.parquet import parquet_files, scan_files
+from surtree.streaming.parquet import exactly, parquet_files, scan_files
 from surtree.streaming.predict import asked_columns, join_unseen
 from surtree.streaming.source import LocalSource
 from surtree.tree.rows import find_leaves
@@ -140,8 +139,9 @@ def fit_streamed(
     taken = [name for name in asked if name not in reserved | set(left_out)]
     if not taken:
         raise UserError("no column is left for the tree to ask about")
-    # Selectors take names as they are; texts such as "*" would be patterns.
-    frame = table.frame.select(by_name(*taken), happened, by_name(*dict.fromkeys(named)))
+    frame = table.frame.select(
+        exactly(taken, head.columns), happened, exactly(dict.fromkeys(named), head.columns)
+    )
     start = perf_counter()
     with progress_bar() as bar, first_interrupt() as interrupted, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -173,22 +173,25 @@ def _event(head: pl.DataFrame, asked: str) -> tuple[str, pl.Expr]:
     if asked in head.columns or not values:
         column, values = asked, ""
     require_columns(head, [column])
-    dtype = head.schema[column]
+    dtype, cells = head.schema[column], exactly([column], head.columns)
     if not values:
         if dtype not in (pl.String, pl.Categorical, pl.Enum):
-            return column, by_name(column)
-        words = by_name(column).cast(pl.String).str.strip_chars().str.to_lowercase()
+            return column, cells
+        words = cells.cast(pl.String).str.strip_chars().str.to_lowercase()
         return column, words.replace_strict(WORDS, default=None, return_dtype=pl.Boolean)
     wanted = [value.strip().lower() for value in values.split(",")]
     if dtype.is_numeric():
         try:
             numbers = [float(value) for value in wanted]
-            return column, by_name(column).cast(pl.Float64).is_in(numbers)
+            return column, cells.cast(pl.Float64).is_in(numbers)
         except ValueError:
             raise UserError(f"column {column!r} holds numbers, not {values}") from None
-    return column, by_name(column).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(
-        wanted
-    )
+    return column, cells.cast(pl.String).str.strip_chars().str.to_lowercase().is_in(wanted)
+
+
+def _taken(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """Return some columns of a frame, whatever their names look like."""
+    return frame[:, [frame.columns.index(name) for name in names]]
 
 
 def predict_streamed(
@@ -229,7 +232,7 @@ def predict_streamed(
     conform(table.columns, model)  # says which columns are absent
     asked = asked_columns(model.tree_, questions) if names is not None else questions
     wanted = dict.fromkeys([*asked, *kept]) or {table.columns.columns[0]: None}
-    source = table.source(table.frame.select(by_name(*wanted)))
+    source = table.source(table.frame.select(exactly(wanted, table.columns.columns)))
     leaves = pl.DataFrame(dict(of_leaf))
     unseen: Unseen = {}
     n_rows = 0
@@ -242,7 +245,7 @@ def predict_streamed(
             unseen = join_unseen(unseen, find_unseen(model.tree_.cuts, read))
             place = np.searchsorted(model.tree_.leaves, find_leaves(model.tree_, read))
             n_rows += len(frame)
-            yield pl.concat([frame.select(by_name(*kept)), leaves[place]], how="horizontal")
+            yield pl.concat([_taken(frame, kept), leaves[place]], how="horizontal")
 
     schema = {name: table.columns.schema[name] for name in kept} | dict(leaves.schema)
     with failures(OSError, ValueError, TypeError, ImportError, pl.exceptions.PolarsError):

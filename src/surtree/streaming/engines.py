@@ -13,7 +13,7 @@ from surtree.data.lazy import is_dataset, is_spark
 from surtree.streaming import limits
 from surtree.streaming.arrow import arrow_tables
 from surtree.streaming.dask import DaskSource
-from surtree.streaming.parquet import one_schema, require_files, scan_files
+from surtree.streaming.parquet import exactly, one_schema, require_files, scan_files
 from surtree.streaming.source import LocalSource, Source
 from surtree.streaming.spark import SparkSource
 
@@ -72,17 +72,16 @@ def _polars(frame: Any, label: str) -> Source:
             "to read a lazy frame in batches, install polars 1.37 or newer; or collect it first"
         )
 
-    from polars import selectors
+    names = _polars_names(frame, label)
 
     def read(columns: Sequence[str]) -> Iterable[Any]:
-        # A text would be a pattern where it is "*", or begins with "^" and ends with "$".
         return _whole_batches(
-            frame.select(selectors.by_name(*columns)).collect_batches(
+            frame.select(exactly(columns, names)).collect_batches(
                 chunk_size=limits.BATCH_ROWS, maintain_order=True, engine="streaming", lazy=True
             )
         )
 
-    return LocalSource(label, _polars_names(frame, label), read)
+    return LocalSource(label, names, read)
 
 
 def _polars_names(frame: Any, label: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,17 @@ def _require_parquet(file: str) -> None:
     )
 
 
+def exactly(wanted: Iterable[str], names: Sequence[str]) -> Any:
+    """Return a selector of polars for some of a frame's columns, by their positions.
+
+    A name would be a pattern where it is "*", or begins with "^" and ends with "$"; in selectors of
+    some releases it is one, too.
+    """
+    from polars import selectors
+
+    return selectors.by_index(*(names.index(name) for name in wanted))
+
+
 def scan_files(files: list[str], label: str) -> Any:
     """Return Parquet files as one lazy frame of polars.
 
@@ -99,7 +110,6 @@ def scan_files(files: list[str], label: str) -> Any:
     type where all values are missing. Such a column gets the type that holds all of its values.
     """
     import polars as pl
-    from polars import selectors
 
     schemas = []
     for file in files:
@@ -120,9 +130,11 @@ def scan_files(files: list[str], label: str) -> Any:
         _require_same_columns(file, schema, files[0], first)
     frames = []
     for file, schema in zip(files, schemas, strict=True):
-        frame = pl.scan_parquet(file, glob=False).select(selectors.by_name(*first))
-        own: Any = {selectors.by_name(name): to for name, to in casts.items() if schema[name] != to}
-        frames.append(frame.cast(own) if own else frame)
+        names = schema.names()
+        frame = pl.scan_parquet(file, glob=False).with_columns(
+            exactly([name], names).cast(to) for name, to in casts.items() if schema[name] != to
+        )
+        frames.append(frame.select(exactly(first, names)))
     return pl.concat(frames)
 
 
