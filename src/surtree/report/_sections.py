@@ -368,7 +368,7 @@ def explanation(findings: Findings, level: float) -> list[str]:
     if tree.risk:
         curve += " Ticks are censored rows; a curve ends with the follow-up of its leaf."
     figures = (
-        "A relative risk of 2 is twice the hazard of all rows, 0.5 is half of it. Intervals are "
+        "A relative risk of 2 is twice the events that all rows let expect. Intervals are "
         f"{100 * level:g}% confidence intervals (CI) that take the groups as given; as these were "
         "chosen on the same rows, the truth lies outside more often. The grey curve is that of all "
         "rows."
