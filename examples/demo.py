@@ -36,7 +36,7 @@ def main(directory: Path) -> None:
     print(indented(model.tree_))
     print()
     print("  n       women in the leaf, and how many of them had the event")
-    print("  theta   relative risk: 2 is twice the hazard of all women, 0.5 half of it")
+    print("  theta   relative risk: 2 is twice the events that all women let expect")
     print("  median  days until half of them have had the event, as the tree predicts it")
 
     chosen = f"{model.tree_.n_splits} questions, and shrinkage {model.shrinkage:g}"

@@ -30,6 +30,7 @@ from experiments import (
     thresholds,
     training_score,
     validation_truth,
+    verdicts,
 )
 from experiments.experiment import Experiment
 
@@ -84,6 +85,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=validation_truth.cases,
         measure=validation_truth.measure,
         page=validation_truth.page,
+    ),
+    "verdicts": Experiment(
+        title="how often noise alone is said to predict new data",
+        cases=verdicts.cases,
+        measure=verdicts.measure,
+        page=verdicts.page,
     ),
     "effects": Experiment(
         title="treatment effects in simulated trials: subgroups that are there, and that are not",

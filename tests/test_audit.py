@@ -12,6 +12,7 @@ from surtree import Encoder, SurTree, audit_tree
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 from surtree.parameters import LEAF_CURVES
+from surtree.solver import certificate
 
 check = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -265,3 +266,14 @@ def test_an_audit_states_the_survival_that_the_model_does(kind):
     assert [found.tree.median(leaf) for leaf in found.tree.leaves] == [
         model.tree_.median(leaf) for leaf in model.tree_.leaves
     ]
+
+
+def test_an_audit_of_uneven_weights_says_what_each_split_costs(monkeypatch):
+    monkeypatch.setattr(certificate, "PROMISE", -1.0)  # no search is more than "rounded"
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    y = (rng.random(60) < 0.7, rng.exponential(size=60))
+    weight = 10.0 ** rng.uniform(-3, 3, 60)
+    model = GreedyTree(max_depth=2).fit(X, y, sample_weight=weight)
+    found = audit_tree(model, X, y, sample_weight=weight)
+    assert len(found.split_costs) == model.tree_.n_splits

@@ -745,10 +745,10 @@ def test_an_edited_file_has_no_held_out_scores(tmp_path):
     assert (edited.status_, edited.held_out_, edited.sizes_) == ("edited", None, None)
 
 
-def test_a_tree_beats_none_by_more_than_a_standard_error():
+def test_a_tree_beats_none_by_more_than_two_and_a_half_standard_errors():
     ones = np.ones(4)
-    noise = np.array([-1.0, 1.0, -1.0, 1.0])
-    for saved, beats in ((0.5, False), (0.7, True), (-1.0, False)):
+    noise = np.array([-1.0, 1.0, -1.0, 1.0])  # a standard error of 0.577
+    for saved, beats in ((1.4, False), (1.5, True), (-1.0, False)):
         scores = HeldOutScores(ones - saved + noise, ones, ones, ones)
         assert scores.beats_no_tree == beats
 

@@ -36,7 +36,7 @@ FAMILIES = (
     Family(unseen),
     Family(labels, share=2),
     Family(folds),
-    Family(zero_times, refusals=("Every event is at time zero",)),
+    Family(zero_times, refusals=("Every event is at time zero", "shrinkage=")),
     Family(heuristics),
     Family(causes),
     Family(arms, refusals=("weight",)),

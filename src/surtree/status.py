@@ -13,6 +13,8 @@ from surtree._stack import user_level
 
 Status = Literal["optimal", "rounded", "time_limit", "interrupted", "edited"]
 STATUSES: tuple[Status, ...] = get_args(Status)
+# Of searches that came to their end.
+FINISHED: tuple[Status, ...] = ("optimal", "rounded")
 # A gap by rounding of less is not worth a warning.
 SMALL_GAP = 1e-6
 
@@ -77,7 +79,7 @@ def first_unproven(statuses: Iterable[Status]) -> Status:
         How several searches ended.
     """
     known = list(statuses)
-    unfinished = (status for status in known if status not in ("optimal", "rounded"))
+    unfinished = (status for status in known if status not in FINISHED)
     return next(unfinished, "rounded" if "rounded" in known else "optimal")
 
 

@@ -28,6 +28,7 @@ from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution
 from surtree.solver.search import SearchSettings, search
+from surtree.status import FINISHED
 from surtree.survival.objective import RELATIVE_RISK, Objective, total_by
 from surtree.tree.build import build_tree
 from surtree.tree.resolve import last_step, renamed_cuts
@@ -130,7 +131,7 @@ def audit_tree(
         shape = replace(limits, max_depth=audited.depth)
         solution = search(cuts.problem, SearchSettings(shape, clock.left(), n_jobs))
         same_depth = cuts.optimum(solution, shape, known)
-        if solution.status == "optimal":
+        if solution.status in FINISHED:
             costs = _split_costs(cuts.problem, audited, tree, shape, clock, n_jobs)
     same_size = same_depth
     size = replace(limits, max_depth=_deepest(max_depth, audited if start is None else start))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
-from surtree.scores.held_out import HeldOutScores
+from surtree.scores.held_out import CLEARLY, HeldOutScores
 from surtree.scores.validation import Measure, Validation
 
 # What readers call the measures that decide.
@@ -91,11 +91,11 @@ def _held_out(scores: HeldOutScores, n_splits: int) -> PredictionVerdict:
         return PredictionVerdict(
             "Predicts new rows better than no tree",
             "On rows that were held out, its loss is smaller than that of a single group by more "
-            "than one standard error.",
+            f"than {CLEARLY:g} standard errors.",
             is_good=True,
         )
     return PredictionVerdict(
         "Not clearly better than no tree",
         "On rows that were held out, its loss is not smaller than that of a single group by more "
-        "than one standard error. The groups may be chance.",
+        f"than {CLEARLY:g} standard errors. The groups may be chance.",
     )
