@@ -147,13 +147,27 @@ def check_proven(model: SurTree, case: Case) -> None:
 
     All is proven, unless weights are so uneven that rounding hides which tree is the best.
     """
-    weight = weights_of(counted(case))
-    is_even = bool(weight.max() <= EVEN_WEIGHTS * weight.min())
-    require(model.status_ in ("optimal", "optimal" if is_even else "rounded"), model.status_)
+    check_finished(model, case)
+    is_even = _is_even(case)
     apart = [size.loss - size.lower_bound for size in model.path_]
     require(min(apart) >= 0 and not (is_even and any(apart)), f"bounds of {model.path_}")
-    require((model.gap_ == 0) == (model.status_ == "optimal"), "gap", model.gap_)
     check_choice(model)
+
+
+def check_finished(model: SurTree, case: Case) -> None:
+    """Check the status and the gap of a search that came to its end."""
+    require(model.status_ in finished(case), "not proven:", model.status_)
+    require((model.gap_ == 0) == (model.status_ == "optimal"), "gap", model.gap_)
+
+
+def finished(case: Case) -> tuple[str, ...]:
+    """Return how a search of these rows may end that came to its end."""
+    return ("optimal",) if _is_even(case) else ("optimal", "rounded")
+
+
+def _is_even(case: Case) -> bool:
+    weight = weights_of(counted(case))
+    return bool(weight.max() <= EVEN_WEIGHTS * weight.min())
 
 
 def check_choice(model: SurTree) -> None:

@@ -15,6 +15,7 @@ from fuzz.checks import (
     check_bounds,
     check_leaves,
     check_proven,
+    finished,
     fit,
     require,
     shown,
@@ -127,7 +128,7 @@ class _Hook:
 
 def _check_end(early: Any, end: str, hook: _Hook | None, losses: np.ndarray, case: Case) -> None:
     early_status = {"time": "time_limit", "stop": "interrupted"}.get(end)
-    require(early.status_ in ("optimal", early_status), "status", early.status_, "after", end)
+    require(early.status_ in (*finished(case), early_status), "status", early.status_, "after", end)
     if hook is not None:
         require(hook.left > 0 or early.status_ == "interrupted", "the hook was not heard")
         slack = tolerance(counted(case), float(losses[0]))

@@ -13,6 +13,7 @@ from fuzz.checks import (
     check_path,
     check_proven,
     every_cut,
+    finished,
     fit,
     require,
     shown,
@@ -134,5 +135,5 @@ def first_look(rng: Rng) -> None:
             early = fit(case, **options)
             check_bounds(early, losses, case)
             check_leaves(early.tree_, case)
-            ends = {"optimal", "time_limit"} if "time_limit" in options else {"optimal"}
+            ends = {*finished(case), *(["time_limit"] if "time_limit" in options else [])}
             require(early.status_ in ends, "status", early.status_)
