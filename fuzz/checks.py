@@ -148,9 +148,9 @@ def check_proven(model: SurTree, case: Case) -> None:
     All is proven, unless weights are so uneven that rounding hides which tree is the best.
     """
     check_finished(model, case)
-    is_even = _is_even(case)
+    even = is_even(case)
     apart = [size.loss - size.lower_bound for size in model.path_]
-    require(min(apart) >= 0 and not (is_even and any(apart)), f"bounds of {model.path_}")
+    require(min(apart) >= 0 and not (even and any(apart)), f"bounds of {model.path_}")
     check_choice(model)
 
 
@@ -162,10 +162,11 @@ def check_finished(model: SurTree, case: Case) -> None:
 
 def finished(case: Case) -> tuple[str, ...]:
     """Return how a search of these rows may end that came to its end."""
-    return ("optimal",) if _is_even(case) else ("optimal", "rounded")
+    return ("optimal",) if is_even(case) else ("optimal", "rounded")
 
 
-def _is_even(case: Case) -> bool:
+def is_even(case: Case) -> bool:
+    """Return whether the weights of rows differ so little that one part holds all sums."""
     weight = weights_of(counted(case))
     return bool(weight.max() <= EVEN_WEIGHTS * weight.min())
 
