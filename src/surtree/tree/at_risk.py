@@ -22,7 +22,7 @@ from surtree.survival.time_axis import round_times
 Integers = NDArray[np.int32]
 
 # A table of leaves and event times has at most so many cells.
-_MOST_CELLS = 2**22
+_MOST_CELLS = 2**18
 # Marks of censoring closer than this share of the time axis cannot be told apart in a picture.
 CENSORED_PLACES = 500
 # The fields that are counts, and are kept as small as they can be.
