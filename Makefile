@@ -55,7 +55,7 @@ test-cpp-plain test-cpp-clang test-cpp-memory: ONLY := -E threads
 # Instruction sets add nothing to the thread sanitizer but build time.
 test-cpp-threads: OPTIONS := -DSURTREE_SANITIZE=thread -DSURTREE_PORTABLE_ONLY=ON
 test-cpp-threads: ONLY := -R threads
-test-cpp-threads: PARTS := --target test_local_search test_search_parts test_solver
+test-cpp-threads: PARTS := --target test_average test_local_search test_search_parts test_solver
 test-cpp-clang: OPTIONS := -DCMAKE_CXX_COMPILER=clang++
 test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads: test-cpp-%: $(VENV)/test
 	$(BIN)/cmake -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "average/average.hpp"
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
 #include "problem.hpp"
@@ -190,6 +191,42 @@ LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_sp
     return run_unlocked([&] { return local_search(bound.problem, limits, restarts, control); });
 }
 
+TreePrior tree_prior(int max_depth, const Input<double, 1>& split, const Input<double, 1>& strengths) {
+    if (max_depth < 0 || max_depth > 3) throw nb::value_error("an average is over at most three levels");
+    if (at(max_depth) > split.shape(0) || split.shape(0) == 0)
+        throw nb::value_error("a probability of a split for each level");
+    if (strengths.shape(0) == 0) throw nb::value_error("some strength of the prior");
+    return {to_vector(split), to_vector(strengths)};
+}
+
+Control average_control(double time_limit, int n_threads, const nb::object& progress,
+                        const nb::object& stop) {
+    return {.time_limit = time_limit,
+            .n_threads = n_threads,
+            .wants_progress = !progress.is_none(),
+            .should_stop = stop_question(progress, stop)};
+}
+
+TreeAverage average_all_trees(const BoundProblem& bound, int max_depth, const Input<double, 1>& least,
+                              const Input<double, 1>& split, const Input<double, 1>& strengths,
+                              double time_limit, int n_threads, const nb::object& progress,
+                              const nb::object& stop) {
+    const Control control = average_control(time_limit, n_threads, progress, stop);
+    const Limits limits = bound.limits(max_depth, 0, least);
+    const TreePrior prior = tree_prior(max_depth, split, strengths);
+    return run_unlocked([&] { return average_trees(bound.problem, limits, prior, control); });
+}
+
+TreeDraws draw_from_all_trees(const BoundProblem& bound, int max_depth, const Input<double, 1>& least,
+                              const Input<double, 1>& split, const Input<double, 1>& strengths, int n_draws,
+                              std::uint64_t seed, double time_limit, int n_threads, const nb::object& stop) {
+    const nb::object no_progress = nb::none();
+    const Control control = average_control(time_limit, n_threads, no_progress, stop);
+    const Limits limits = bound.limits(max_depth, 0, least);
+    const TreePrior prior = tree_prior(max_depth, split, strengths);
+    return run_unlocked([&] { return draw_trees(bound.problem, limits, prior, n_draws, seed, control); });
+}
+
 Output<double> sum_tree_nodes(const BoundProblem& bound, const Ints& tree_begin, const Ints& cut,
                               const Ints& left, const Ints& right, const Input<double, 2>& values) {
     std::vector<Tree> trees;
@@ -318,6 +355,18 @@ NB_MODULE(_core, m) {
         .def_ro("tree", &LocalOptimum::tree)
         .def_prop_ro("worth", copy_of(&LocalOptimum::worth), nb::rv_policy::automatic);
 
+    nb::class_<TreeAverage>(m, "TreeAverage", "What all trees together say; see average.hpp.")
+        .def_prop_ro("status", [](const TreeAverage& average) { return name(average.status); })
+        .def_prop_ro("log_evidence", copy_of(&TreeAverage::log_evidence), nb::rv_policy::automatic)
+        .def_prop_ro("first", copy_of(&TreeAverage::first), nb::rv_policy::automatic)
+        .def_prop_ro("asked", copy_of(&TreeAverage::asked), nb::rv_policy::automatic)
+        .def_prop_ro("mean", copy_of(&TreeAverage::mean), nb::rv_policy::automatic);
+
+    nb::class_<TreeDraws>(m, "TreeDraws", "Trees drawn from their posterior.")
+        .def_prop_ro("status", [](const TreeDraws& draws) { return name(draws.status); })
+        .def_ro("trees", &TreeDraws::trees)
+        .def_prop_ro("strength", copy_of(&TreeDraws::strength), nb::rv_policy::automatic);
+
     nb::class_<BoundProblem>(m, "Problem", "Rows, the cuts allowed on them, and what a leaf is worth.")
         .def(nb::init<Input<std::uint16_t, 2>, const Ints&, const Ints&, const Ints&, const Ints&,
                       const Ints&, const Input<bool, 1>&, const Input<std::uint64_t, 1>&, const std::string&,
@@ -332,6 +381,11 @@ NB_MODULE(_core, m) {
              "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "stop"_a.none(),
              "cut"_a, "left"_a, "right"_a,
              "A good tree without a proof; without nodes to start from, from random trees.")
+        .def("average", &average_all_trees, "max_depth"_a, "least"_a, "split"_a, "strengths"_a,
+             "time_limit"_a, "n_threads"_a, "progress"_a.none(), "stop"_a.none(),
+             "The average over all trees.")
+        .def("draw", &draw_from_all_trees, "max_depth"_a, "least"_a, "split"_a, "strengths"_a, "n_draws"_a,
+             "seed"_a, "time_limit"_a, "n_threads"_a, "stop"_a.none(), "Trees drawn from their posterior.")
         .def("sum_nodes", &sum_tree_nodes, "tree_begin"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
              "The sums of values over each node of some trees, one kind after the other.")
         .def("find_leaves", &find_tree_leaves, "cut"_a, "left"_a, "right"_a, "The leaf of each row.");

@@ -16,6 +16,7 @@ from surtree import _core
 from surtree._types import Floats
 from surtree.exact import Terms
 from surtree.parallel import require_running
+from surtree.solver.average import PairTables, TreeAverage, TreeDraws, TreePrior
 from surtree.solver.problem import (
     BinnedRows,
     Forest,
@@ -199,6 +200,69 @@ class Problem:
             right=first.right,
         )
         return LocalOptimum(_topology(best.tree), best.worth)
+
+    def average(
+        self,
+        limits: Limits,
+        prior: TreePrior,
+        *,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        progress: ProgressHook | None = None,
+    ) -> TreeAverage:
+        """Average over all trees within the limits, of up to three levels."""
+
+        def show(now: _core.Progress) -> bool:
+            assert progress is not None
+            return bool(progress(Progress(now.fraction, np.inf, 0.0)))
+
+        average = self._core.average(
+            **self._prior(limits, prior),
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+            progress=None if progress is None else show,
+            stop=require_running,
+        )
+        n_bins = self.binned.n_bins
+        return TreeAverage(
+            cast(Status, average.status),
+            average.log_evidence,
+            average.first,
+            average.asked,
+            PairTables(n_bins, average.mean.reshape(-1, PairTables.n_cells(n_bins))),
+        )
+
+    def draw(
+        self,
+        limits: Limits,
+        prior: TreePrior,
+        *,
+        n_draws: int,
+        seed: int,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> TreeDraws:
+        """Draw trees from their posterior, independently of each other."""
+        draws = self._core.draw(
+            **self._prior(limits, prior),
+            n_draws=n_draws,
+            seed=seed,
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+            stop=require_running,
+        )
+        trees = tuple(map(_topology, draws.trees))
+        return TreeDraws(cast(Status, draws.status), trees, draws.strength)
+
+    def _prior(self, limits: Limits, prior: TreePrior) -> dict[str, Any]:
+        require_running()
+        limited = self._limits(limits)
+        return {
+            "max_depth": limited["max_depth"],
+            "least": limited["least"],
+            "split": np.full(max(limits.max_depth, 1), prior.split),
+            "strengths": np.array(prior.strengths, dtype=np.float64),
+        }
 
     def sum_nodes(self, forest: Forest, values: Floats) -> Floats:
         """Return the sum of each kind of value over the rows of each node.
