@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from surtree import SurTree, SurTreeBag, SurTreeCV
+from surtree import SurTree, SurTreeBag, SurTreeBayes, SurTreeCV, TaughtTree
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
 
@@ -25,6 +25,9 @@ def may_fail(estimator):
         ConditionalInferenceTree(),
         ConditionalInferenceTree(max_depth=3, alpha=0.5, min_split=4, min_bucket=2),
         LocalSearchTree(n_restarts=3),
+        SurTreeBayes(n_stages=3),
+        SurTreeBayes(1, 2, min_samples_leaf=1, n_jobs=2),
+        TaughtTree(),
         SurTreeBag(5),
         SurTreeBag(3, max_depth=2, leaf_curve="shrunk", random_state=None, n_jobs=2),
     ],

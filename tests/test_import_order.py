@@ -43,6 +43,7 @@ ROOMS = (
     "model_selection",
     "competing_risks",
     "bagging",
+    "posterior",
     "loading",
     "audit",
     "validation",

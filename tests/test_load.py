@@ -12,7 +12,9 @@ from surtree import (
     EffectTree,
     SurTree,
     SurTreeBag,
+    SurTreeBayes,
     SurTreeCV,
+    TaughtTree,
 )
 from surtree.datasets import load_lung, load_melanoma, load_rossi
 from surtree.export import export_json
@@ -29,6 +31,8 @@ def effects():
 MODELS = {
     "SurTree": lambda: SurTree(max_depth=1).fit(*ONE),
     "SurTreeCV": lambda: SurTreeCV(max_depth=1, cv=2).fit(*ONE),
+    "SurTreeBayes": lambda: SurTreeBayes(1, 2).fit(*ONE),
+    "TaughtTree": lambda: TaughtTree(max_depth=1).fit(*ONE),
     "SurTreeBag": lambda: SurTreeBag(2, max_depth=1).fit(*ONE),
     "CompetingRisksTree": lambda: CompetingRisksTree(max_depth=1, causes={1: 1.0}).fit(*CAUSES),
     "CompetingRisksTreeCV": lambda: CompetingRisksTreeCV(max_depth=1, cv=2).fit(*CAUSES),

@@ -40,6 +40,7 @@ from surtree.model_selection import (
     SurTreeCV,
     cost_complexity_path,
 )
+from surtree.posterior import SurTreeBayes, TaughtTree
 from surtree.questions import (
     ColumnCost,
     ColumnCosts,
@@ -136,9 +137,11 @@ __all__ = [
     "StepFunction",
     "SurTree",
     "SurTreeBag",
+    "SurTreeBayes",
     "SurTreeCV",
     "SurvivalEstimator",
     "SuspiciousColumnWarning",
+    "TaughtTree",
     "Tree",
     "TreeEstimator",
     "Tuning",

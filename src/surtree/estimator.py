@@ -453,6 +453,8 @@ class SurTree(TreeEstimator):
             raise OtherKindError("it is of competing risks: load it with CompetingRisksTree.load")
         if "min_events_arm" in saved:
             raise OtherKindError("it is of treatment effects: load it with EffectTree.load")
+        if "prior_events" in saved:
+            raise OtherKindError("it is a taught tree: load it with TaughtTree.load")
         return saved
 
     def _is_objective(self, objective: Objective) -> bool:

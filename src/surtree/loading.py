@@ -13,6 +13,8 @@ from surtree.effects import EffectTree
 from surtree.estimator import SurTree
 from surtree.files.model import damaged, parse_json
 from surtree.files.schema import format_and_version
+from surtree.posterior import SurTreeBayes, TaughtTree
+from surtree.posterior.bayes_file import FORMAT as BAYES
 from surtree.tree.tree import FORMAT as TREE
 from surtree.tree.tree import Tree
 
@@ -20,10 +22,11 @@ from surtree.tree.tree import Tree
 _OWN_PARAMETERS: dict[str, type[SurTree]] = {
     "causes": CompetingRisksTree,
     "min_events_arm": EffectTree,
+    "prior_events": TaughtTree,
 }
 
 
-def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | Tree:
+def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | SurTreeBayes | Tree:
     """Return the model of a file, whatever kind of model it is.
 
     Parameters
@@ -34,7 +37,7 @@ def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | Tree:
 
     Returns
     -------
-    SurTree, CompetingRisksTree, EffectTree, SurTreeBag or Tree
+    SurTree, CompetingRisksTree, EffectTree, SurTreeBag, SurTreeBayes or Tree
         An object of the class that wrote the file; of a `SurTreeCV` the tree that it chose, and of
         `export_json` the tree alone. A file that was edited since has the ``status_`` "edited", as
         in `SurTree.load`.
@@ -57,6 +60,8 @@ def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | Tree:
     kind = format_and_version(saved)[0]
     if kind == BAG:
         return SurTreeBag.load(file)
+    if kind == BAYES:
+        return SurTreeBayes.load(file)
     if kind == TREE:
         try:
             return Tree.from_dict(saved)

@@ -1,0 +1,110 @@
+"""The objective of a taught tree: the events that a teacher expects, in place of those of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surtree._types import Floats
+from surtree.data.target import Target
+from surtree.survival.baseline import Baseline
+from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk
+from surtree.survival.row_sums import RowSums
+
+
+@dataclass(frozen=True)
+class TaughtRisk(Objective):
+    """Relative risk of what a teacher expects; leaves predict by their rows and by the teacher.
+
+    A leaf in which the teacher expects ``T`` events and the baseline ``H`` gains ``T log(T / H)``:
+    the loss of a tree is half of the Poisson deviance between it and the teacher. With ``E`` events
+    of its own rows and a prior worth ``k`` events, the leaf predicts ``(E + k T / H) / (H + k)``.
+
+    Parameters
+    ----------
+    prior_events : float
+        The events that the teacher is worth in a leaf.
+    """
+
+    prior_events: float = 30.0
+
+    name = "taught_risk"
+    kernel = "relative_risk"
+    sum_names = ("events", "hazard", "taught")
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """The shrinkage of the search: none."""
+        return (0.0,)
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """The events of the prior."""
+        return (self.prior_events,)
+
+    def core_values(self, values: Floats) -> Floats:
+        """Return what the search is about: the events that the teacher expects, and the hazard."""
+        return np.asarray(values)[[2, 1]]
+
+    def row_values(
+        self, target: Target, weight: Floats, baseline: Baseline
+    ) -> tuple[Floats, Floats]:
+        """Return events and hazards of rows, their own events for want of a teacher."""
+        values, constants = RELATIVE_RISK.row_values(target, weight, baseline)
+        return np.concatenate([values, values[:1]]), constants
+
+    def teach(self, sums: RowSums, risk: Floats) -> RowSums:
+        """Return the sums of rows of which a teacher knows the risk, relative to the baseline.
+
+        The teacher is scaled so that it expects as many events as there are.
+        """
+        events, hazard = sums.values
+        taught = risk * hazard
+        taught = taught * (events.sum() / taught.sum())
+        # What one leaf for each row gains: no tree gains more.
+        constants = RELATIVE_RISK.gain(np.stack([taught, hazard]))
+        values = np.stack([events, hazard, taught])
+        return replace(sums, objective=self, values=values, constants=constants)
+
+    def gain(self, sums: ArrayLike) -> Floats:
+        """Return ``T log(T / H)``."""
+        return RELATIVE_RISK.gain(self.core_values(np.asarray(sums, dtype=np.float64)))
+
+    def predict(self, sums: ArrayLike) -> Floats:
+        """Return ``(E + k T / H) / (H + k)``."""
+        events, hazard, taught = np.asarray(sums, dtype=np.float64)
+        if self.prior_events == 0:
+            return RELATIVE_RISK.predict(np.stack([events, hazard]))
+        with np.errstate(invalid="ignore"):  # of no rows, the teacher says nothing
+            expected = np.where(hazard > 0, taught / hazard, 1.0)
+        theta: Floats = (events + self.prior_events * expected) / (hazard + self.prior_events)
+        return theta
+
+    def risk(self, sums: ArrayLike) -> Floats:
+        """Return ``T / H``."""
+        taught, hazard = self.core_values(np.asarray(sums, dtype=np.float64))
+        return np.asarray(taught / hazard)
+
+    def variable_loss(self, values: Floats, prediction: Floats) -> Floats:
+        """Return ``theta H - E (log(theta) + 1)``: the loss on the events of the rows."""
+        return RELATIVE_RISK.variable_loss(values[:2], prediction)
+
+    def scale(self, sums: ArrayLike) -> Floats:
+        """Return the events that the teacher expects."""
+        return np.asarray(np.asarray(sums, dtype=np.float64)[2])
+
+    def slope(self, sums: ArrayLike) -> Floats:
+        """Return the teacher's theta."""
+        return self.risk(sums)
+
+    def require_exact(self, sums: RowSums) -> None:
+        """Refuse rows beside which events are lost in rounding."""
+        RELATIVE_RISK.require_exact(replace(sums, objective=RelativeRisk(), values=sums.values[:2]))
+
+    def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
+        """Return whether nodes can have such sums."""
+        own = RELATIVE_RISK.are_possible(sums[:2], weight, n_events)
+        return own and bool(np.isfinite(sums[2]).all() and (sums[2] > 0).all())
