@@ -38,7 +38,7 @@ FAMILIES = (
     Family(folds),
     Family(zero_times, refusals=("Every event is at time zero", "shrinkage=")),
     Family(heuristics),
-    Family(causes),
+    Family(causes, refusals=("shrinkage=",)),
     Family(arms, refusals=("weight",)),
     Family(persons, refusals=("weight",)),
     Family(streams, refusals=_STREAMED),
