@@ -191,12 +191,13 @@ LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_sp
     return run_unlocked([&] { return local_search(bound.problem, limits, restarts, control); });
 }
 
-TreePrior tree_prior(int max_depth, const Input<double, 1>& split, const Input<double, 1>& strengths) {
+TreePrior tree_prior(int max_depth, const Input<double, 1>& split, const Input<double, 1>& strengths,
+                     bool logarithm = false) {
     if (max_depth < 0 || max_depth > 3) throw nb::value_error("an average is over at most three levels");
     if (at(max_depth) > split.shape(0) || split.shape(0) == 0)
         throw nb::value_error("a probability of a split for each level");
     if (strengths.shape(0) == 0) throw nb::value_error("some strength of the prior");
-    return {to_vector(split), to_vector(strengths)};
+    return {to_vector(split), to_vector(strengths), logarithm};
 }
 
 Control average_control(double time_limit, int n_threads, const nb::object& progress,
@@ -209,11 +210,11 @@ Control average_control(double time_limit, int n_threads, const nb::object& prog
 
 TreeAverage average_all_trees(const BoundProblem& bound, int max_depth, const Input<double, 1>& least,
                               const Input<double, 1>& split, const Input<double, 1>& strengths,
-                              double time_limit, int n_threads, const nb::object& progress,
+                              bool logarithm, double time_limit, int n_threads, const nb::object& progress,
                               const nb::object& stop) {
     const Control control = average_control(time_limit, n_threads, progress, stop);
     const Limits limits = bound.limits(max_depth, 0, least);
-    const TreePrior prior = tree_prior(max_depth, split, strengths);
+    const TreePrior prior = tree_prior(max_depth, split, strengths, logarithm);
     return run_unlocked([&] { return average_trees(bound.problem, limits, prior, control); });
 }
 
@@ -381,7 +382,7 @@ NB_MODULE(_core, m) {
              "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "stop"_a.none(),
              "cut"_a, "left"_a, "right"_a,
              "A good tree without a proof; without nodes to start from, from random trees.")
-        .def("average", &average_all_trees, "max_depth"_a, "least"_a, "split"_a, "strengths"_a,
+        .def("average", &average_all_trees, "max_depth"_a, "least"_a, "split"_a, "strengths"_a, "logarithm"_a,
              "time_limit"_a, "n_threads"_a, "progress"_a.none(), "stop"_a.none(),
              "The average over all trees.")
         .def("draw", &draw_from_all_trees, "max_depth"_a, "least"_a, "split"_a, "strengths"_a, "n_draws"_a,

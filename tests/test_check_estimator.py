@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from surtree import SurTree, SurTreeBag, SurTreeBayes, SurTreeCV, TaughtTree
+from surtree import PointsTable, SurTree, SurTreeBag, SurTreeBayes, SurTreeCV, TaughtTree
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
 
@@ -28,6 +28,7 @@ def may_fail(estimator):
         LocalSearchTree(n_restarts=3),
         SurTreeBayes(n_stages=3),
         SurTreeBayes(1, 2, min_samples_leaf=1, n_jobs=2),
+        PointsTable(3, min_samples_leaf=1),
         TaughtTree(),
         SurTreeBag(5),
         SurTreeBag(3, max_depth=2, leaf_curve="shrunk", random_state=None, n_jobs=2),

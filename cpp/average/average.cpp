@@ -186,7 +186,10 @@ class Averager {
     std::size_t n_columns() const { return at(cells().n_columns()); }
 
  private:
-    double mean(std::size_t a, const Cell& leaf) const { return leaves_[a].mean(leaf.events, leaf.expected); }
+    double mean(std::size_t a, const Cell& leaf) const {
+        const double mean = leaves_[a].mean(leaf.events, leaf.expected);
+        return prior_.logarithm ? std::log(mean) : mean;
+    }
 
     Cell rest_of(const Histogram& histogram, const Choice& choice) const {
         Cell total;  // of the bins of any column

@@ -17,6 +17,7 @@ namespace surtree {
 struct TreePrior {
     std::vector<double> split;      // for each depth, the probability that a node is split
     std::vector<double> strengths;  // the events `a` that the prior of a leaf is worth, each as likely
+    bool logarithm = false;         // average the logarithms of the means of leaves, not the means
 };
 
 // Posterior means as sums of tables. A row has one bin in each column. What it adds up is, in this order: the

@@ -40,7 +40,7 @@ from surtree.model_selection import (
     SurTreeCV,
     cost_complexity_path,
 )
-from surtree.posterior import SurTreeBayes, TaughtTree
+from surtree.posterior import PointsCard, PointsColumn, PointsTable, SurTreeBayes, TaughtTree
 from surtree.questions import (
     ColumnCost,
     ColumnCosts,
@@ -127,6 +127,9 @@ __all__ = [
     "Objective",
     "Optimum",
     "Performance",
+    "PointsCard",
+    "PointsColumn",
+    "PointsTable",
     "Progress",
     "RTree",
     "RelativeRisk",

@@ -13,8 +13,9 @@ from surtree.effects import EffectTree
 from surtree.estimator import SurTree
 from surtree.files.model import damaged, parse_json
 from surtree.files.schema import format_and_version
-from surtree.posterior import SurTreeBayes, TaughtTree
+from surtree.posterior import PointsTable, SurTreeBayes, TaughtTree
 from surtree.posterior.bayes_file import FORMAT as BAYES
+from surtree.posterior.points_file import FORMAT as POINTS
 from surtree.tree.tree import FORMAT as TREE
 from surtree.tree.tree import Tree
 
@@ -26,7 +27,7 @@ _OWN_PARAMETERS: dict[str, type[SurTree]] = {
 }
 
 
-def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | SurTreeBayes | Tree:
+def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | SurTreeBayes | PointsTable | Tree:
     """Return the model of a file, whatever kind of model it is.
 
     Parameters
@@ -37,7 +38,7 @@ def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | SurTreeBayes | 
 
     Returns
     -------
-    SurTree, CompetingRisksTree, EffectTree, SurTreeBag, SurTreeBayes or Tree
+    SurTree, any other model, or Tree
         An object of the class that wrote the file; of a `SurTreeCV` the tree that it chose, and of
         `export_json` the tree alone. A file that was edited since has the ``status_`` "edited", as
         in `SurTree.load`.
@@ -62,6 +63,8 @@ def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | SurTreeBayes | 
         return SurTreeBag.load(file)
     if kind == BAYES:
         return SurTreeBayes.load(file)
+    if kind == POINTS:
+        return PointsTable.load(file)
     if kind == TREE:
         try:
             return Tree.from_dict(saved)

@@ -98,7 +98,7 @@ class Cut:
     def _text(self, *, holds: bool) -> str:
         name, with_missing = self.shown_name, self.missing is holds
         if self.threshold is not None:
-            claim = f"{'>' if holds else '<='} {_number_text(self.threshold)}"
+            claim = f"{'>' if holds else '<='} {number_text(self.threshold)}"
         elif self.categories is None:
             return f"{name} is {'missing' if with_missing else 'not missing'}"
         elif self.categories[0] is True:
@@ -246,12 +246,12 @@ def _none_of(categories: tuple[Any, ...]) -> str:
 
 def _category_text(category: Any) -> str:
     if not isinstance(category, str):
-        return _number_text(category)
+        return number_text(category)
     clear = category.strip() == category != "" and not any(mark in category for mark in _MARKS)
     clear = clear and not category.startswith(_WORDS) and not UNSEEN.search(category)
     return category if clear else repr(category)
 
 
-def _number_text(number: float) -> str:
-    # Print all digits, so that the rule applied by hand agrees with the cut.
-    return repr(number).removesuffix(".0")
+def number_text(number: float) -> str:
+    """Return a number with all digits, so that a rule applied by hand agrees with the cut."""
+    return repr(float(number)).removesuffix(".0")

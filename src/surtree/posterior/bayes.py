@@ -19,10 +19,8 @@ from surtree._words import plural
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
-from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.named import RowInputs
-from surtree.data.table import Table, read_table
-from surtree.files.model import damaged
+from surtree.data.table import Table
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
 from surtree.parallel import FoldProgress
@@ -117,7 +115,6 @@ class SurTreeBayes(ProportionalEstimator):
     """
 
     stages_: tuple[Stage, ...]
-    binning_: Binning
     status_: Status
     column_probability_: Floats
     first_questions_: dict[str, float]
@@ -204,14 +201,7 @@ class SurTreeBayes(ProportionalEstimator):
             It predicts exactly as the saved one.
         """
         parameters, attributes = read_bayes(Path(path))
-        try:
-            model = cls(**parameters)
-            model._check_parameters()
-        except (TypeError, ValueError) as error:
-            raise damaged(Path(path), error) from None
-        for name, value in attributes.items():
-            setattr(model, name, value)
-        return model
+        return cls._loaded(Path(path), parameters, attributes)
 
     @property
     def n_stages_(self) -> int:
@@ -310,12 +300,6 @@ class SurTreeBayes(ProportionalEstimator):
                 f"{_MOST_BYTES / 2**30:.0f}: use fewer n_stages or n_thresholds, or a smaller "
                 "max_depth."
             )
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        table = read_table(self, X, reset=False)
-        warn_of_unseen(self.binning_.cuts, table)
-        return table
 
     def _risk(self, table: Table) -> Floats:
         return risk_of(self.stages_, self.binning_.find(table))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._types import Floats
-from surtree.cuts.cut import Cut
+from surtree.cuts.cut import Cut, number_text
 from surtree.cuts.encoder import Encoder
 from surtree.data.table import Column, Table
 from surtree.exact import Terms
@@ -28,11 +28,14 @@ class ColumnBins:
         Whether each cut holds for each bin.
     weight : array of float of shape (n_bins,)
         The weight of the training rows of each bin.
+    missing : int
+        The bin of missing values, -1 where training rows had none.
     """
 
     cuts: tuple[Cut, ...]
     answers: NDArray[np.bool_]
     weight: Floats
+    missing: int = -1
 
     def find(self, column: Column) -> NDArray[np.uint16]:
         """Return the bin of each row: the one that all cuts answer alike, or else the nearest.
@@ -42,6 +45,10 @@ class ColumnBins:
         heaviest counts.
         """
         asked = np.stack([cut.holds(column) for cut in self.cuts], axis=1)
+        return self._nearest(asked)
+
+    def _nearest(self, asked: NDArray[np.bool_]) -> NDArray[np.uint16]:
+        """Return the bin of rows, given their answers."""
         known, index = np.unique(np.packbits(asked, axis=1), axis=0, return_inverse=True)
         first = np.zeros(len(known), dtype=np.intp)
         first[index.ravel()[::-1]] = np.arange(len(asked))[::-1]
@@ -49,6 +56,47 @@ class ColumnBins:
         share = self.weight / self.weight.sum()
         nearest = (differing - share / 2).argmin(axis=1)
         return np.asarray(nearest[index.ravel()], dtype=np.uint16)
+
+    def labels(self, groups: Sequence[Sequence[int]]) -> tuple[str, ...]:
+        """Return what each of some groups of neighbouring bins holds, in words."""
+        thresholds = np.array(
+            [np.nan if cut.threshold is None else cut.threshold for cut in self.cuts]
+        )
+        if np.isnan(thresholds).all():
+            names = self._categories()
+            return tuple(
+                ", ".join(name for index in group for name in names[index]) or "other"
+                for group in groups
+            )
+        return tuple(self._range(group, thresholds) for group in groups)
+
+    def _range(self, bins: Sequence[int], thresholds: Floats) -> str:
+        """Return the range of some neighbouring bins; a question about missing values has none."""
+        words = ["missing"] if self.missing in bins else []
+        numbers = self.answers[[index for index in bins if index != self.missing]]
+        if len(numbers):
+            low = np.nanmax(thresholds[numbers.all(axis=0)], initial=-np.inf)
+            high = np.nanmin(thresholds[~numbers.any(axis=0)], initial=np.inf)
+            limits = [f"> {number_text(low)}"] if low > -np.inf else []
+            limits += [f"<= {number_text(high)}"] if high < np.inf else []
+            words.insert(0, " and ".join(limits) or "any number")
+        return " or ".join(words)
+
+    def _categories(self) -> list[list[str]]:
+        """Return the categories of each bin."""
+        known = next((cut.known for cut in self.cuts if cut.known is not None), (False, True))
+        asked = np.array(
+            [
+                [(name in (cut.categories or ())) is not cut.negated for cut in self.cuts]
+                for name in known
+            ]
+        )
+        words: list[list[str]] = [[] for _ in self.answers]
+        for name, index in zip(known, self._nearest(asked).tolist(), strict=True):
+            words[index].append(str(name))
+        if self.missing >= 0:
+            words[self.missing] = ["missing"]
+        return words
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +118,8 @@ class Binning:
                 for k in own.tolist()
             ]
             of_bin = Terms.of(weight).total_by(binned.bins[line], n_bins)
-            columns.append(ColumnBins(tuple(answered), _answers(binned, own, n_bins), of_bin))
+            answers, missing = _answers(binned, own, n_bins), int(binned.missing_bin[line])
+            columns.append(ColumnBins(tuple(answered), answers, of_bin, missing))
         return cls(tuple(columns))
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._types import Floats
 from surtree.base import SurvivalEstimator
+from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.named import RowInputs
-from surtree.data.table import Table
+from surtree.data.table import Table, read_table
+from surtree.files.model import damaged
+from surtree.posterior.binning import Binning
 from surtree.survival.baseline import Baseline
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
@@ -26,6 +30,11 @@ class ProportionalEstimator(SurvivalEstimator):
     """
 
     baseline_: Baseline
+    binning_: Binning
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise an error that names the parameter at fault."""
 
     @abstractmethod
     def _risk(self, table: Table) -> Floats:
@@ -117,6 +126,24 @@ class ProportionalEstimator(SurvivalEstimator):
         """The distinct event times of the training rows."""
         check_is_fitted(self)
         return self.baseline_.times
+
+    @classmethod
+    def _loaded(cls, path: Path, parameters: dict[str, Any], attributes: dict[str, Any]) -> Self:
+        """Return a model of what a file has."""
+        try:
+            model = cls(**parameters)
+            model._check_parameters()
+        except (TypeError, ValueError) as error:
+            raise damaged(path, error) from None
+        for name, value in attributes.items():
+            setattr(model, name, value)
+        return model
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        warn_of_unseen(self.binning_.cuts, table)
+        return table
 
     def _curves(
         self, risk: Floats, of_hazard: Any, before: float, return_array: bool, times: Any

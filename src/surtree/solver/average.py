@@ -28,10 +28,13 @@ class TreePrior:
     strengths : tuple of float
         The events that the prior of a leaf may be worth, each as likely: theta is Gamma distributed
         with mean one and this shape.
+    logarithm : bool
+        Whether to average the logarithms of the means of leaves, and not these means.
     """
 
     split: float = 0.5
     strengths: tuple[float, ...] = (1.0, 3.0, 9.0, 27.0)
+    logarithm: bool = False
 
 
 @dataclass(frozen=True, eq=False)

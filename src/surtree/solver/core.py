@@ -218,6 +218,7 @@ class Problem:
 
         average = self._core.average(
             **self._prior(limits, prior),
+            logarithm=prior.logarithm,
             time_limit=0.0 if time_limit is None else time_limit,
             n_threads=n_threads(n_jobs),
             progress=None if progress is None else show,
