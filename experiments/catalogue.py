@@ -21,6 +21,7 @@ from experiments import (
     small_cohorts,
     small_cohorts_page,
     synthetic,
+    taught,
     teacher,
     teacher_page,
     theta,
@@ -103,6 +104,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=ensembles.cases,
         measure=ensembles.measure,
         page=ensembles_page.page,
+    ),
+    "taught": Experiment(
+        title="trees that are taught by the average over all trees, and that average itself",
+        cases=taught.cases,
+        measure=taught.measure,
+        page=taught.page,
     ),
     "teacher": Experiment(
         title="trees that are taught by a bag, at equal size",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 from experiments.clock import processor_seconds
 from experiments.cohort_methods import COHORT_METHODS, GRIDS
 from experiments.experiment import Measures
-from experiments.forecast import CURVES, brier_column
+from experiments.forecast import CURVES, Forecast, brier_column
 from experiments.real import N_FOLDS, Outer, RealCase, cut_fold
 from experiments.scores import Target
 from experiments.synthetic import CENSORING
@@ -81,6 +82,11 @@ def _methods(kind: Kind, depth: int) -> tuple[str, ...]:
 
 def measure(case: CohortCase) -> Measures:
     """Tune a method on the training rows, and score what it predicts of the test rows."""
+    return measure_by(COHORT_METHODS[case.method], case)
+
+
+def measure_by(method: Callable[[Task], Forecast], case: CohortCase) -> Measures:
+    """Fit a method on the training rows of a case, and score what it predicts of the test rows."""
     outer = cohort(case)
     n_events = int(outer.y_train["event"].sum())
     n_folds = _FEW_FOLDS if n_events < _FEW_EVENTS else _MANY_FOLDS
@@ -98,7 +104,7 @@ def measure(case: CohortCase) -> Measures:
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         start = processor_seconds()
         try:
-            forecast = COHORT_METHODS[case.method](task)
+            forecast = method(task)
             seconds = processor_seconds() - start
             measures |= forecast.scores(outer.y_train, outer.y_test)
             measures |= {

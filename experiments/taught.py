@@ -1,0 +1,169 @@
+"""Trees taught by the average over all trees, on draws that nothing was developed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.cohort_comparison import METRICS
+from experiments.cohort_methods import COHORT_METHODS
+from experiments.comparison import signed_rank_tests
+from experiments.experiment import Measures
+from experiments.forecast import Forecast, brier_column
+from experiments.page import table
+from experiments.small_cohorts import DEPTH, N_DRAWS, CohortCase, measure_by
+from experiments.small_cohorts import cases as cohort_cases
+from experiments.task import Status, Task
+from surtree import PointsTable, SurTreeBayes, TaughtTree, leaf_curves
+from surtree.survival.step_function import StepFunction
+
+# The seed of the real tables' draws, and the first of the synthetic tables: nothing was chosen on
+# them.
+SEED, FIRST_SYNTHETIC = 2, 20
+TREES = ("surtree", "scikit-survival", "ctree", "greedy")
+OTHERS = ("cox",)
+# Rows whose log risks differ by less share a curve, which saves most of the time of a Brier score.
+_LOG_RISK_STEP = 0.01
+
+
+def _taught(task: Task, max_splits: int | None = None) -> Forecast:
+    """Return what a taught tree predicts, as it comes."""
+    model = TaughtTree(task.depth, max_splits).fit(task.X_train, task.y_train)
+    leaf = np.searchsorted(model.tree_.leaves, model.apply(task.X_test))
+    curves = {
+        kind: [curve.survival for curve in leaf_curves(model, kind)]
+        for kind in ("baseline", "kaplan-meier")
+    }
+    return Forecast(
+        theta=model.predict(task.X_test),
+        survival={kind: [each[k] for k in leaf] for kind, each in curves.items()},
+        splits=model.tree_.n_splits,
+    )
+
+
+def _proportional(make: Callable[[], Any], task: Task) -> Forecast:
+    """Return what a model predicts whose risk multiplies one baseline."""
+    model = make().fit(task.X_train, task.y_train)
+    theta = model.predict(task.X_test)
+    step = (np.log(theta) / _LOG_RISK_STEP).round()
+    baseline = model.baseline_
+    curves = {
+        one: StepFunction(baseline.times, baseline.survival(np.exp(one * _LOG_RISK_STEP)), 1.0)
+        for one in np.unique(step)
+    }
+    return Forecast(theta=theta, survival={"baseline": [curves[one] for one in step]})
+
+
+NEW_METHODS: dict[str, Callable[[Task], Forecast]] = {
+    "taught": _taught,
+    "taught, 3 splits": partial(_taught, max_splits=3),
+    "average": partial(_proportional, SurTreeBayes),
+    "points": partial(_proportional, PointsTable),
+}
+METHODS = NEW_METHODS | {name: COHORT_METHODS[name] for name in (*TREES, *OTHERS)}
+
+
+def cases(quick: bool) -> list[CohortCase]:
+    """Return all cases: small cohorts of other draws, and whole tables by folds."""
+    shown = [
+        replace(
+            case,
+            seed=case.seed if case.kind == "full" else SEED,
+            draw=case.draw + (FIRST_SYNTHETIC if case.kind == "synthetic" else 0),
+        )
+        for case in cohort_cases(quick)
+        if case.method == "surtree" and case.depth <= DEPTH
+    ]
+    return [
+        replace(case, method=method)
+        for case in shown
+        for method in METHODS
+        if case.kind != "full" or method in (*NEW_METHODS, "surtree", "cox")
+    ]
+
+
+def measure(case: CohortCase) -> Measures:
+    """Fit a method on the training rows, and score what it predicts of the test rows."""
+    return measure_by(METHODS[case.method], case)
+
+
+def page(rows: pd.DataFrame, folder: Path) -> list[str]:
+    """Return the page.
+
+    Parameters
+    ----------
+    rows : data frame
+        All rows.
+    folder : Path
+        Not used: there are no figures.
+    """
+    failed = rows[rows["status"] != Status.DONE]
+    rows = rows[rows["status"] == Status.DONE]
+    own = rows[brier_column("baseline")]
+    is_peer = rows["method"] == "scikit-survival"
+    rows = rows.assign(ib=own.where(~is_peer, rows[brier_column("kaplan-meier")]))
+    lines = ["## What was done", "", *_about(rows, failed), "", "## Means", ""]
+    order = [method for method in METHODS if method in set(rows["method"])]
+    for metric, (title, _) in METRICS.items():
+        means = rows.groupby(["kind", "rows", "method"])[metric].mean().unstack()[order]
+        lines += [f"### {title}", "", *table(means.reset_index(), 3), ""]
+    lines += ["## Tests", "", *_tests(rows)]
+    return lines
+
+
+def _about(rows: pd.DataFrame, failed: pd.DataFrame) -> list[str]:
+    return [
+        f"The tables and sizes are those of the [small cohorts](small-cohorts.md); {N_DRAWS} draws "
+        f"of real rows are of seed {SEED}, and synthetic tables are numbers {FIRST_SYNTHETIC} and "
+        "on: no setting was chosen on any of them. Whole tables ('full') have five folds. "
+        "'taught' is `TaughtTree()`, 'average' `SurTreeBayes()`, 'points' `PointsTable()`, all as "
+        "they come; the others are tuned as on that page. Brier scores are of curves that "
+        "multiply the baseline, those of scikit-survival of its Kaplan-Meier curves.",
+        "",
+        f"{len(rows):,} fits; {len(failed)} failed.",
+    ]
+
+
+def _tests(rows: pd.DataFrame) -> list[str]:
+    """Compare the new methods with the others, over tables."""
+    found = []
+    for kind, part in rows.groupby("kind"):
+        keys = ["table"] if kind != "synthetic" else ["table", "draw"]
+        for one in NEW_METHODS:
+            for other in METHODS:
+                if (
+                    other == one
+                    or other not in set(part["method"])
+                    or (
+                        other in NEW_METHODS
+                        and list(NEW_METHODS).index(other) < list(NEW_METHODS).index(one)
+                    )
+                ):
+                    continue
+                for metric, (_, more_is_better) in METRICS.items():
+                    means = part.groupby([*keys, "method"])[metric].mean().unstack()
+                    (test,) = signed_rank_tests(means[[one, other]]).to_dict("records")
+                    ahead = (means[one] - means[other]) * (1 if more_is_better else -1)
+                    found.append(
+                        {
+                            "kind": kind,
+                            "one": one,
+                            "other": other,
+                            "measure": metric,
+                            "ahead on": f"{int((ahead > 0).sum())} of {int(ahead.notna().sum())}",
+                            "mean difference": test["mean difference"],
+                            "p-value": test["p-value"],
+                        }
+                    )
+    return [
+        f"Two-sided Wilcoxon signed-rank tests over tables, of means over draws and sizes: "
+        f"{len(found)} of them.",
+        "",
+        *table(pd.DataFrame(found), 4),
+    ]
