@@ -103,24 +103,30 @@ class Averager {
         }
     }
 
-    // Adds the posterior mean of the trees of a node to a table, given the weight of each strength.
+    // Adds the posterior mean of the trees of a node to a table, given the weight of each strength, and
+    // finds what they do not ask about.
     void add_node(const RowList& rows, int depth, const Strengths& weight, double* table,
                   NotAsked& not_asked) const {
         const Histogram histogram = rows_.histogram(rows);
         if (levels(depth) <= 1) return add_stump(histogram, rows_.total(rows), weight, table, not_asked);
         const Terms of_node = terms(rows, depth);
-        add_leaf(rows_.total(rows), of_node, weight, table, not_asked);
+        add_leaf(rows_.total(rows), of_node, weight, table);
+        not_asked = not_asked_by_leaf(of_node);
         for (int column = 0; column < cells().n_columns(); ++column)
             add_pairs(rows, histogram, of_node, column, weight, table, not_asked);
     }
 
-    void add_leaf(const Cell& total, const Terms& terms, const Strengths& weight, double* table,
-                  NotAsked& not_asked) const {
-        for (std::size_t a = 0; a < n_strengths(); ++a) {
-            const double share = terms.share_of_leaf(a);
-            table[PairCells::constant] += weight[a] * share * mean(a, total);
-            for (std::size_t c = 0; c < n_columns(); ++c) not_asked[a * n_columns() + c] += share;
-        }
+    void add_leaf(const Cell& total, const Terms& terms, const Strengths& weight, double* table) const {
+        for (std::size_t a = 0; a < n_strengths(); ++a)
+            table[PairCells::constant] += weight[a] * terms.share_of_leaf(a) * mean(a, total);
+    }
+
+    // Trees of a leaf alone ask about no column.
+    NotAsked not_asked_by_leaf(const Terms& terms) const {
+        NotAsked out;
+        for (std::size_t a = 0; a < n_strengths(); ++a)
+            out.insert(out.end(), n_columns(), terms.share_of_leaf(a));
+        return out;
     }
 
     // Adds what the choices of one column contribute at a node with two levels of splits.
@@ -182,7 +188,6 @@ class Averager {
                           });
     }
 
-    NotAsked asked(double share) const { return NotAsked(n_strengths() * n_columns(), share); }
     std::size_t n_columns() const { return at(cells().n_columns()); }
 
  private:
@@ -214,19 +219,20 @@ class Averager {
     void add_stump(const Histogram& histogram, const Cell& total, const Strengths& weight, double* table,
                    NotAsked& not_asked) const {
         const Terms terms = stump_terms(histogram, total);
-        add_leaf(total, terms, weight, table, not_asked);
+        add_leaf(total, terms, weight, table);
+        not_asked.assign(n_strengths() * n_columns(), 1.0);
         for (std::size_t k = 0; k < terms.choices.size(); ++k) {
             const Choice& choice = terms.choices[k];
+            const std::size_t column = at(column_of(choice));
             double inside = 0, outside = 0;
             for (std::size_t a = 0; a < n_strengths(); ++a) {
                 const double share = terms.share(k, a);
                 inside += weight[a] * share * mean(a, choice.inside);
                 outside += weight[a] * share * mean(a, total - choice.inside);
-                for (std::size_t c = 0; c < n_columns(); ++c)
-                    if (c != at(column_of(choice))) not_asked[a * n_columns() + c] += share;
+                not_asked[a * n_columns() + column] -= share;
             }
             table[PairCells::constant] += outside;
-            double* bins = table + cells().of_bin(column_of(choice), 0);
+            double* bins = table + cells().of_bin(static_cast<int>(column), 0);
             rows_.for_each_run(choice.cut, [&](int first, int last) {
                 for (int bin = first; bin < last; ++bin) bins[bin] += inside - outside;
             });
@@ -252,7 +258,7 @@ class Averager {
             }
             return;
         }
-        NotAsked ask_inside = asked(0), ask_outside = asked(0);
+        NotAsked ask_inside, ask_outside;
         add(own, ask_inside, ask_outside);
         for (std::size_t a = 0; a < n_strengths(); ++a)
             for (std::size_t c = 0; c < n_columns(); ++c) {
@@ -411,14 +417,14 @@ TreeAverage average_trees(const Problem& problem, const Limits& limits, const Tr
     const Strengths weight = weights_of(terms.log_evidence);
     const std::size_t size = cells.size();
     out.mean.assign(size * (averager.levels(0) > 2 ? 1 + at(cells.n_bins()) : 1), 0.0);
-    NotAsked not_asked = averager.asked(0);
+    NotAsked not_asked = averager.not_asked_by_leaf(terms);
     if (averager.levels(0) <= 1) {
         averager.add_node(rows, 0, weight, out.mean.data(), not_asked);
     } else {
-        averager.add_leaf(averager.rows().total(rows), terms, weight, out.mean.data(), not_asked);
+        averager.add_leaf(averager.rows().total(rows), terms, weight, out.mean.data());
         out.status = for_each_column(workers, control, cells.n_columns(), [&](int column) {
             std::vector<double> table(size);
-            NotAsked of_column = averager.asked(0);
+            NotAsked of_column(not_asked.size());
             if (averager.levels(0) == 2)
                 averager.add_pairs(rows, histogram, terms, column, weight, table.data(), of_column);
             else

@@ -13,7 +13,7 @@ class LogSum {
  public:
     void add(double log_term) {
         if (log_term <= most_) {
-            sum_ += std::exp(log_term - most_);
+            if (log_term > most_ - negligible) sum_ += std::exp(log_term - most_);
         } else {
             sum_ = sum_ * std::exp(most_ - log_term) + 1;
             most_ = log_term;
@@ -22,6 +22,8 @@ class LogSum {
     double value() const { return most_ + std::log(sum_); }
 
  private:
+    static constexpr double negligible = 50;  // less than rounding, also of a million terms
+
     double most_ = -std::numeric_limits<double>::infinity();
     double sum_ = 0;
 };
