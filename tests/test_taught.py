@@ -171,6 +171,13 @@ def test_a_saved_tree_predicts_the_same_and_knows_the_name_of_its_teacher(tmp_pa
         SurTree.load(tmp_path / "model.json")
 
 
+def test_questions_of_a_taught_tree_have_no_price(gbsg2):
+    X, y = gbsg2
+    model = TaughtTree(1).fit(X, y)
+    with pytest.raises(TypeError, match="follows its teacher"):
+        surtree.force_questions(model, X, y, first="age")
+
+
 def test_rows_of_weight_zero_teach_nothing(gbsg2):
     X, y = gbsg2
     weight = np.ones(len(X))

@@ -20,6 +20,7 @@ from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import TrainingData, read_training_data
 from surtree.parameters import read_time_limit
+from surtree.posterior import TaughtTree
 from surtree.questions.first import Answers, first_questions, position_of
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
@@ -191,6 +192,11 @@ def parameters_of(estimator: Any) -> SurTree:
     if not isinstance(estimator, SurTree):
         raise TypeError(f"estimator must be a SurTree or a fitted SurTreeCV; got {estimator!r}")
     refuse_causes(estimator, "question")
+    if isinstance(estimator, TaughtTree):
+        raise TypeError(
+            "a taught tree follows its teacher, and its questions have no price on the rows: pass "
+            f"SurTree(max_depth={estimator.max_depth})"
+        )
     return SurTree(**estimator.get_params())
 
 
