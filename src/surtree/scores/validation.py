@@ -328,7 +328,8 @@ class Validation:
         Returns
         -------
         lower, upper : array of float of shape (n_rows, n_times)
-            NaN at times after the last follow-up of half of the samples.
+            NaN at times after the last follow-up of half of the samples. There are none with
+            ``method="folds"``.
 
         Examples
         --------
@@ -344,6 +345,11 @@ class Validation:
             raise ValueError(
                 "The models of the samples are not in the file of a model: validate it again, or "
                 "pickle what validate returns."
+            )
+        if self.method == "folds":
+            raise ValueError(
+                "The models of folds share most of their rows, so they differ too little for "
+                "limits: validate with method='632+'."
             )
         level = self.level if level is None else level
         require_level(level)

@@ -11,7 +11,6 @@ from surtree._types import Floats
 from surtree.scores.validation import FEWEST_SAMPLES, Method, Repetitions
 from surtree.validation.performance import MEASURES, NO_INFORMATION
 
-_NO_DIFFERENCE = "the samples do not differ in it"
 # The chance that a row is in a bootstrap sample.
 _IN_SAMPLE = 0.632
 _OUTSIDE = 1 - _IN_SAMPLE
@@ -69,28 +68,24 @@ def correct(method: Method, apparent: Floats, found: Repetitions, level: float) 
         values, errors = apparent - mean_of_known(optimism), _errors_of_means(optimism)
     else:
         values, errors = _by_632(apparent, found.held_out)
-    scale = np.full(apparent.size, _OF_SPREAD_OF_MEAN)
-    scale[: len(MEASURES)] = _OF_SPREAD
-    greatest = np.full(apparent.size, 1.0)
-    greatest[: len(MEASURES)] = _GREATEST
-    return Correction(
-        values,
-        errors,
-        [
-            _around(value, one_scale * _spread(outside), error, level, upper, outside)
-            for value, one_scale, outside, error, upper in zip(
-                values, scale, found.held_out.T, errors, greatest, strict=True
-            )
-        ],
-    )
+    n_horizons = apparent.size - len(MEASURES)
+    scale = np.repeat([_OF_SPREAD, _OF_SPREAD_OF_MEAN], [len(MEASURES), n_horizons])
+    sampling = scale * _spreads(found.held_out)
+    reach = ndtri((1 + level) / 2) * np.hypot(sampling, errors)
+    upper = np.minimum(values + reach, np.append(_GREATEST, np.ones(n_horizons)))
+    n_known = np.isfinite(found.held_out).sum(axis=0)
+    limits = zip(n_known.tolist(), values - reach, upper, sampling > 0, strict=True)
+    return Correction(values, errors, [_limits(*one) for one in limits])
 
 
 def _by_632(apparent: Floats, held_out: Floats) -> tuple[Floats, Floats]:
     """Return values by the .632+ rule, or .632 where there is no value without information."""
     outside, errors = mean_of_known(held_out), _errors_of_means(held_out)
     # The slope of a single sample may be anything, where a leaf has no events.
-    outside[_SLOPE] = _median(held_out[:, _SLOPE])
-    errors[_SLOPE] = _OF_MEDIAN * _spread(held_out[:, _SLOPE]) / _root_count(held_out)[_SLOPE]
+    slopes = held_out[:, _SLOPE][np.isfinite(held_out[:, _SLOPE])]
+    if slopes.size:
+        outside[_SLOPE] = np.median(slopes)
+        errors[_SLOPE] = _OF_MEDIAN * _spreads(held_out)[_SLOPE] / slopes.size**0.5
     worst = np.full(apparent.size, np.nan)
     worst[: len(MEASURES)] = NO_INFORMATION
 
@@ -103,35 +98,22 @@ def _by_632(apparent: Floats, held_out: Floats) -> tuple[Floats, Floats]:
     return weighed(outside), np.abs(weighed(outside + errors) - weighed(outside - errors)) / 2
 
 
-def _around(
-    value: float, sampling: float, error: float, level: float, greatest: float, outside: Floats
-) -> Interval:
-    """Return limits from the errors of sampling rows, and of having drawn few samples."""
-    n_known = int(np.isfinite(outside).sum())
+def _limits(n_known: int, lower: float, upper: float, differs: bool) -> Interval:
     if n_known < FEWEST_SAMPLES:
-        return _too_few(n_known)
-    if not sampling > 0:
-        return Interval(np.nan, np.nan, _NO_DIFFERENCE)
-    reach = float(ndtri((1 + level) / 2)) * float(np.hypot(sampling, error))
-    return Interval(float(value) - reach, float(min(value + reach, greatest)), "")
+        has = "has" if n_known == 1 else "have"
+        reason = f"{FEWEST_SAMPLES} samples must have a value, and {n_known} {has}"
+        return Interval(np.nan, np.nan, reason)
+    if not differs:
+        return Interval(np.nan, np.nan, "the samples do not differ in it")
+    return Interval(float(lower), float(upper), "")
 
 
-def _spread(values: Floats) -> float:
-    """Return the standard deviation of the values but for their tails; NaN without values."""
-    known = values[np.isfinite(values)]
-    if not known.size:
-        return np.nan
-    low, high = np.quantile(known, [_TAIL, 1 - _TAIL])
-    return float((high - low) / (2 * ndtri(1 - _TAIL)))
-
-
-def _median(values: Floats) -> float:
-    known = values[np.isfinite(values)]
-    return float(np.median(known)) if known.size else np.nan
-
-
-def _root_count(values: Floats) -> Floats:
-    return np.sqrt(np.isfinite(values).sum(axis=0))
+def _spreads(values: Floats) -> Floats:
+    """Return the standard deviation of each column, from quantiles; NaN without values."""
+    known = np.isfinite(values).any(axis=0)
+    low, high = np.full((2, known.size), np.nan)
+    low[known], high[known] = np.nanquantile(values[:, known], [_TAIL, 1 - _TAIL], axis=0)
+    return np.asarray((high - low) / (2 * ndtri(1 - _TAIL)))
 
 
 def _errors_of_means(values: Floats) -> Floats:
@@ -158,15 +140,7 @@ def intervals_of_known(values: Floats, level: float) -> list[Interval]:
 
 
 def _interval(known: Floats, level: float) -> Interval:
-    if known.size < FEWEST_SAMPLES:
-        return _too_few(known.size)
-    lower, upper = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    if lower == upper:
-        return Interval(np.nan, np.nan, _NO_DIFFERENCE)
-    return Interval(float(lower), float(upper), "")
-
-
-def _too_few(n_known: int) -> Interval:
-    has = "has" if n_known == 1 else "have"
-    reason = f"{FEWEST_SAMPLES} samples must have a value, and {n_known} {has}"
-    return Interval(np.nan, np.nan, reason)
+    lower, upper = np.nan, np.nan
+    if known.size:
+        lower, upper = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return _limits(known.size, lower, upper, lower < upper)
