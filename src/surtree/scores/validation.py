@@ -24,24 +24,18 @@ _METHOD_WORDS = {
     "optimism": ("bootstrap sample", ", optimism"),
     "folds": ("repetition", " of folds"),
 }
-_OUTSIDE = (
-    "intervals: from the spread over the rows outside the samples, and the Monte Carlo error (of "
-    "so many samples)"
-)
+_OUTSIDE = "intervals: spread over the rows outside the samples, and the Monte Carlo error"
 # How values and intervals come about.
 _METHOD_NOTES: dict[Method, tuple[str, ...]] = {
     "632+": (
-        "corrected: by the .632+ rule; Brier score and predicted - observed survival by the .632 "
-        "rule; slopes outside the samples by their median",
+        "corrected: .632+ rule; Brier score and calibration at times: .632 rule; slope: from the "
+        "median over samples",
         _OUTSIDE,
     ),
-    "optimism": (
-        "corrected: less what the models of samples lose from their sample to all rows",
-        _OUTSIDE,
-    ),
+    "optimism": ("corrected: less the mean loss from a sample to all rows", _OUTSIDE),
     "folds": (
-        "corrected: of rows by the models of the other folds, the mean over the repetitions",
-        "intervals: from draws of these rows with their predictions",
+        "corrected: mean over repetitions, of rows by the models of the other folds",
+        "intervals: from draws of these rows",
     ),
 }
 # With fewer samples there are no intervals. Even the smallest and the largest of 20 values hold
@@ -293,8 +287,8 @@ class Validation:
         if self.interval is not None:
             start, end = self.interval
             notes += (
-                f"Uno's C: pairs whose first event is before {end:.4g}; Brier score: integrated "
-                f"from {start:.4g} to {end:.4g}, against one Kaplan-Meier curve for all",
+                f"Uno's C: events before {end:.4g}; Brier score: integrated from {start:.4g} to "
+                f"{end:.4g}, against one Kaplan-Meier curve for all",
             )
         return notes
 

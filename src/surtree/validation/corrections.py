@@ -111,9 +111,9 @@ def _limits(n_known: int, lower: float, upper: float, differs: bool) -> Interval
 def _spreads(values: Floats) -> Floats:
     """Return the standard deviation of each column, from quantiles; NaN without values."""
     known = np.isfinite(values).any(axis=0)
-    low, high = np.full((2, known.size), np.nan)
-    low[known], high[known] = np.nanquantile(values[:, known], [_TAIL, 1 - _TAIL], axis=0)
-    return np.asarray((high - low) / (2 * ndtri(1 - _TAIL)))
+    filled = np.where(known, values, 0.0)
+    low, high = np.nanquantile(filled, [_TAIL, 1 - _TAIL], axis=0)
+    return np.where(known, (high - low) / (2 * ndtri(1 - _TAIL)), np.nan)
 
 
 def _errors_of_means(values: Floats) -> Floats:
@@ -121,9 +121,8 @@ def _errors_of_means(values: Floats) -> Floats:
     count = np.isfinite(values).sum(axis=0)
     squares = np.where(np.isfinite(values), values - mean_of_known(values), 0.0) ** 2
     degrees = count * (count - 1.0)
-    return np.sqrt(
-        np.divide(squares.sum(axis=0), degrees, np.full(count.shape, np.nan), where=degrees > 0)
-    )
+    unknown = np.full(count.shape, np.nan)
+    return np.asarray(np.sqrt(np.divide(squares.sum(axis=0), degrees, unknown, where=degrees > 0)))
 
 
 def mean_of_known(values: Floats) -> Floats:

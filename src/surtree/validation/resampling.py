@@ -122,7 +122,8 @@ def validate(
         - "optimism" subtracts what models lose from their own sample to all rows (Harrell, as R's
           ``rms::validate``). It is too small a correction for models that overfit much, such as
           deep trees that are not tuned.
-        - "folds" takes the predictions of models that were fitted on the other folds.
+        - "folds" takes the predictions of models that were fitted on the other folds. Its
+          intervals take these models as given, so they are too narrow.
     n_folds : int, default=10
         The number of folds in each repetition, for ``method="folds"``.
     groups : array of shape (n_samples,), optional
