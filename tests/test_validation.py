@@ -471,6 +471,19 @@ def test_intervals_are_quantiles_of_the_trees_of_samples():
     assert np.isnan(upper[:, 2]).all()
 
 
+@pytest.mark.parametrize("method", ["632+", "optimism", "folds"])
+def test_the_printout_says_how_figures_were_obtained(method):
+    found = validate(SurTree(max_depth=1), X, Y, method=method, n_bootstraps=2)
+    heading, first, *_ = str(found).splitlines()
+    assert heading.endswith("Monte Carlo error")
+    assert first.endswith(f"{found['concordance'].monte_carlo_error:.3f}")
+    assert "\ncorrected: " in str(found)
+    assert "\nintervals: " in str(found)
+    start, end = np.quantile(Y["time"], [0.1, 0.9])
+    assert f"Uno's C: events before {end:.4g}" in str(found)
+    assert f"integrated from {start:.4g} to {end:.4g}" in str(found)
+
+
 def test_models_of_folds_give_no_limits():
     found = validate(SurTree(max_depth=1), X, Y, method="folds", n_bootstraps=2)
     with pytest.raises(ValueError, match=r"folds share most of their rows.*method='632\+'"):
