@@ -345,7 +345,8 @@ def _verdict_lines(rows: pd.DataFrame) -> list[str]:
         shares[f"{name} clear"] = clear
     error = rows["concordance_corrected"] - rows["concordance_lower"]
     by_optimism = (rows["concordance_optimism"] - 0.5) * z > CLEARLY * error
-    shares["verdict by optimism"] = by_optimism & (rows["brier_optimism"] > 0)
+    by_optimism &= rows["brier_optimism"] > 0
+    shares["verdict by optimism"] = by_optimism.where(rows["method"] != "folds").astype(float)
     groups = shares.groupby(KEYS)
     mean = groups.mean()
     mean.insert(0, "tables", groups.size())
