@@ -114,6 +114,11 @@ def test_a_lower_level_is_no_easier_verdict():
     assert prediction_verdict(lucky, None, 3).heading == "Not clearly better than chance"
 
 
+def test_the_optimism_bootstrap_gives_no_verdict(found):
+    verdict = prediction_verdict(replace(found, method="optimism"), None, 3)
+    assert str(verdict).startswith("Not known to be better than no tree. The optimism bootstrap")
+
+
 def test_few_samples_give_no_verdict(model):
     few = validate(SurTree(max_depth=1), X, Y, n_bootstraps=2)
     said = page_of(model, few)

@@ -51,6 +51,11 @@ def prediction_verdict(
 
 
 def _resampled(found: Validation) -> PredictionVerdict:
+    if found.method == "optimism":  # noise would pass too often (docs/results/validation.md)
+        return PredictionVerdict(
+            "Not known to be better than no tree",
+            "The optimism bootstrap corrects too little to tell: validate by the .632+ rule.",
+        )
     measure, chance = _decisive(found)
     name = MEASURE_NAMES[measure.name]
     if not isfinite(measure.lower):
