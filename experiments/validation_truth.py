@@ -74,7 +74,7 @@ CELLS = (
     ("noise columns", (150,), ("tuned depth 2",), 12),
     ("nothing", (100, 200), ("depth 2",), 60),
     ("nothing", (200,), ("depth 3", "greedy depth 2"), 40),
-    ("nothing", (150,), ("tuned depth 2",), 30),
+    ("nothing", (150,), ("tuned depth 2",), 60),
 )
 FOLDS = (("lognormal", 300, "depth 2", 20), ("nothing", 200, "depth 2", 30))
 

@@ -568,6 +568,7 @@ def test_a_damaged_validation_is_refused(tmp_path):
         ({"level": 3}, "level is 3, not a number from 0 to 1"),
         ({"method": "magic"}, "method is 'magic'"),
         ({"measures": []}, "its validation has no measure"),
+        ({"interval": [1.0]}, "the interval of its validation is not two times"),
         (
             {"calibration": saved["validation"]["calibration"] | {"lower": [0.1]}},
             "lists of different lengths",
