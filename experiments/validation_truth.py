@@ -248,7 +248,8 @@ _HOW_CHOSEN = (
     ".632, .632+, the optimism bootstrap, a mean of the last two and, on one design, folds; for "
     "slopes also their median and two pooled fits; for intervals, the spread of apparent values, "
     "the standard deviation and the middle 68% of those outside (what is used, the middle 80%, "
-    "lies between) and, for slopes and mean calibration, standard errors by formula; for the survival of a person, 15 kinds of limits. *Lognormal* and *changing* are new "
+    "lies between) and, for slopes and mean calibration, standard errors by formula; for the "
+    "survival of a person, 15 kinds of limits. *Lognormal* and *changing* are new "
     "designs; *noise columns* and *heavy censoring* have the truths of before with new columns and "
     "censoring; *paper* and *nothing* are new tables of designs that were used to choose.",
     "",
