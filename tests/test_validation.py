@@ -26,6 +26,8 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
+from surtree.scores.validation import Repetitions
+from surtree.validation.corrections import correct
 from surtree.validation.stability import jaccard
 
 X, Y = load_gbsg2()
@@ -37,7 +39,7 @@ def by_hand(model, sample, horizon, interval):
     risk, curves = model.predict(x), model.predict_survival_function(x)
     return [
         concordance_index_censored(y["event"], y["time"], risk).cindex,
-        concordance_index_ipcw(y, y, risk).cindex,
+        concordance_index_ipcw(y, y, risk, tau=interval[1]).cindex,
         normalized_integrated_brier_score(y, y, curves, interval=interval),
         calibration_slope(y, [curve(horizon) for curve in curves]),
     ]
@@ -80,15 +82,83 @@ def test_measures_are_those_of_a_loop_by_hand():
 
 def test_the_632_plus_rule_by_hand():
     found = validate(SurTree(max_depth=3), X, Y, n_bootstraps=5, horizons=[600])
-    apparent, unseen = values(found, "apparent"), found.repetitions.held_out.mean(axis=0)
-    for place, nothing in enumerate((0.5, 0.5, 0.0, 0.0)):
+    apparent, held_out = values(found, "apparent"), found.repetitions.held_out
+    unseen = held_out.mean(axis=0)
+    unseen[3] = np.median(held_out[:, 3])
+    for place, nothing in {0: 0.5, 1: 0.5, 3: 0.0}.items():
         overfit = (apparent[place] - unseen[place]) / (apparent[place] - nothing)
         assert 0 < overfit < 1
         weight = 0.632 / (1 - 0.368 * overfit)
         expected = (1 - weight) * apparent[place] + weight * unseen[place]
         assert values(found)[place] == pytest.approx(expected)
-    # Calibration in the large has no value without information.
-    assert values(found)[4] == pytest.approx(0.368 * apparent[4] + 0.632 * unseen[4])
+    # The Brier score and calibration in the large have no value without information.
+    for place in (2, 4):
+        expected = 0.368 * apparent[place] + 0.632 * unseen[place]
+        assert values(found)[place] == pytest.approx(expected)
+
+
+def repeated(held_out, **others):
+    """Repetitions of which only the measures count."""
+    nothing = np.empty((len(held_out), 0))
+    arrays = {"resampled": held_out, "original": held_out} | others
+    return Repetitions(
+        held_out=held_out,
+        predicted=nothing,
+        unseen=nothing,
+        rows=nothing,
+        whole=nothing,
+        model=None,
+        models=(),
+        **arrays,
+    )
+
+
+def test_intervals_come_from_rows_outside_the_samples():
+    rng = np.random.default_rng(0)
+    held_out = np.array([0.6, 0.6, 0.1, 0.8, 0.0]) + 0.05 * rng.normal(size=(4000, 5))
+    apparent = np.array([0.7, 0.7, 0.2, 1.0, 0.0])
+    found = correct("632+", apparent, repeated(held_out), 0.9)
+    width = np.array([one.upper - one.lower for one in found.intervals])
+    # Outside are 36.8% of all rows, drawn without replacement; with so many samples, the Monte
+    # Carlo error is next to nothing.
+    expected = 2 * 1.645 * 0.05 * np.sqrt(0.368 / 0.632)
+    np.testing.assert_allclose(width[:4], expected, rtol=0.05)
+    # That of a mean follows from simulating the bootstrap of a mean.
+    sample = rng.integers(0, 500, (4000, 500))
+    rows = rng.normal(size=500)
+    counts = np.stack([np.bincount(one, minlength=500) for one in sample])
+    outside = counts == 0
+    off = counts @ rows / 500 - outside @ rows / outside.sum(axis=1)
+    held_out[:, 4] = off
+    one = correct("632+", apparent, repeated(held_out), 0.9).intervals[4]
+    assert one.upper - one.lower == pytest.approx(2 * 1.645 * rows.std() / np.sqrt(500), rel=0.05)
+
+
+def test_few_samples_have_a_monte_carlo_error_that_intervals_include():
+    rng = np.random.default_rng(1)
+    apparent = np.array([0.7, 0.7, 0.2, 1.0, 0.0])
+    centre = np.array([0.6, 0.6, 0.1, 0.8, 0.0])
+    runs = [
+        correct("632+", apparent, repeated(centre + 0.05 * rng.normal(size=(20, 5))), 0.9)
+        for _ in range(400)
+    ]
+    errors = np.mean([run.errors for run in runs], axis=0)
+    spread = np.std([run.values for run in runs], axis=0)
+    np.testing.assert_allclose(errors, spread, rtol=0.15)
+    sampling = 0.05 * np.sqrt(0.368 / 0.632)
+    width = np.mean([run.intervals[0].upper - run.intervals[0].lower for run in runs])
+    assert width == pytest.approx(2 * 1.645 * np.hypot(sampling, errors[0]), rel=0.1)
+
+
+def test_a_wild_sample_does_not_decide_the_slope():
+    rng = np.random.default_rng(2)
+    held_out = np.array([0.6, 0.6, 0.1, 0.8, 0.0]) + 0.05 * rng.normal(size=(20, 5))
+    apparent = np.array([0.7, 0.7, 0.2, 1.0, 0.0])
+    tame = correct("632+", apparent, repeated(held_out), 0.9)
+    held_out[3, 3] = -50.0
+    wild = correct("632+", apparent, repeated(held_out), 0.9)
+    assert abs(wild.values[3] - tame.values[3]) < 0.05
+    assert wild.intervals[3].upper - wild.intervals[3].lower < 0.4
 
 
 def test_folds_predict_rows_that_they_have_not_seen():
@@ -386,7 +456,12 @@ def test_intervals_are_quantiles_of_the_trees_of_samples():
         curves = model.predict_survival_function(X.head(5))
         survival.append([curve([400, 1200]) for curve in curves])
     expected = np.quantile(survival, [0.25, 0.75], axis=0)
-    np.testing.assert_allclose([lower, upper], expected, rtol=1e-9)
+    curves = SurTree(max_depth=2).fit(X, Y).predict_survival_function(X.head(5))
+    predicted = np.array([curve([400, 1200]) for curve in curves])
+    # They are widened to hold what the model says.
+    assert (predicted < expected[0]).any()
+    np.testing.assert_allclose(lower, np.minimum(expected[0], predicted), rtol=1e-9)
+    np.testing.assert_allclose(upper, np.maximum(expected[1], predicted), rtol=1e-9)
     with pytest.raises(ValueError, match="level must lie between 0 and 1"):
         found.survival_interval(X, [400], level=2)
     # Nothing is claimed where nobody was observed.
@@ -394,6 +469,25 @@ def test_intervals_are_quantiles_of_the_trees_of_samples():
     assert np.isfinite(lower[:, :2]).all()
     assert np.isnan(lower[:, 2]).all()
     assert np.isnan(upper[:, 2]).all()
+
+
+@pytest.mark.parametrize("method", ["632+", "optimism", "folds"])
+def test_the_printout_says_how_figures_were_obtained(method):
+    found = validate(SurTree(max_depth=1), X, Y, method=method, n_bootstraps=2)
+    heading, first, *_ = str(found).splitlines()
+    assert heading.endswith("Monte Carlo error")
+    assert first.endswith(f"{found['concordance'].monte_carlo_error:.3f}")
+    assert "\ncorrected: " in str(found)
+    assert "\nintervals: " in str(found)
+    start, end = np.quantile(Y["time"], [0.1, 0.9])
+    assert f"Uno's C: events before {end:.4g}" in str(found)
+    assert f"integrated from {start:.4g} to {end:.4g}" in str(found)
+
+
+def test_models_of_folds_give_no_limits():
+    found = validate(SurTree(max_depth=1), X, Y, method="folds", n_bootstraps=2)
+    with pytest.raises(ValueError, match=r"folds share most of their rows.*method='632\+'"):
+        found.survival_interval(X.head(1), [500])
 
 
 def test_intervals_cover_a_truth_where_those_of_leaves_do_not():
@@ -474,6 +568,7 @@ def test_a_damaged_validation_is_refused(tmp_path):
         ({"level": 3}, "level is 3, not a number from 0 to 1"),
         ({"method": "magic"}, "method is 'magic'"),
         ({"measures": []}, "its validation has no measure"),
+        ({"interval": [1.0]}, "the interval of its validation is not two times"),
         (
             {"calibration": saved["validation"]["calibration"] | {"lower": [0.1]}},
             "lists of different lengths",

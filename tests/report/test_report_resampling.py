@@ -13,6 +13,7 @@ from surtree.report import write_report
 from surtree.report._findings import read_findings
 from surtree.report._resampled import curves_html, stability_html
 from surtree.report._validation import validation_html
+from surtree.scores.verdict import prediction_verdict
 
 X, Y = load_gbsg2(backend="pandas")
 
@@ -42,9 +43,9 @@ def test_corrected_figures_come_before_those_of_its_own_rows(model, found, tmp_p
     assert f"{one.apparent:.2f} on the rows it was fitted on" in shown
     assert f"{found['brier'].corrected:.1%}" in shown
     assert "was repeated on 20 samples of the rows" in shown
-    # The interval of the slope is too narrow to be shown to a person.
     slope = found["calibration_slope"]
-    assert f"calibration slope {slope.corrected:.2f} {slope.apparent:.2f} on the rows" in shown
+    limits = f"({slope.lower:.2f} to {slope.upper:.2f})"
+    assert f"calibration slope {slope.corrected:.2f} {limits} {slope.apparent:.2f} on the" in shown
     assert "±" not in shown  # the figures of folds are less honest, and not shown beside these
     assert "Predicts new rows better than no tree" in shown
 
@@ -84,14 +85,14 @@ def test_pictures_have_a_point_for_each_group(model, found):
     assert curves_html(read_findings(model)) == stability_html(read_findings(model)) == ""
 
 
-def test_chance_is_called_chance():
-    rng = np.random.default_rng(2)
-    noise, y = rng.normal(size=(120, 5)), rng.exponential(size=120)
-    lucky = validate(SurTree(max_depth=2), noise, y, n_bootstraps=20)
-    assert lucky["concordance"].lower > 0.5
-    said = page_of(SurTree(max_depth=2).fit(noise, y), lucky)
+def test_chance_is_called_chance(model, found):
+    bad = tuple(
+        replace(one, corrected=-0.01) if one.name == "brier" else one for one in found.measures
+    )
+    said = page_of(model, replace(found, measures=bad))
     assert "Not better than no tree" in said
     assert 'data-good="false"' in said
+    rng = np.random.default_rng(2)
     noise, y = rng.normal(size=(120, 5)), rng.exponential(size=120)
     fitted = SurTree(max_depth=2).fit(noise, y)
     said = page_of(fitted, validate(fitted, noise, y, n_bootstraps=20))
@@ -102,7 +103,20 @@ def test_chance_is_called_chance():
     said = page_of(fitted, validate(fitted, X, Y, entry=entry, n_bootstraps=20))
     assert "concordance" not in said  # it has no form for late entries
     assert "Harrell&#x27;s C, Uno&#x27;s C, Brier score saved: not estimable" in said
-    assert "The interval of its calibration slope is above 0" in said
+    assert "Its calibration slope is above 0 by more than 2.5 standard errors" in said
+
+
+def test_a_lower_level_is_no_easier_verdict():
+    rng = np.random.default_rng(2)
+    noise, y = rng.normal(size=(120, 5)), rng.exponential(size=120)
+    lucky = validate(SurTree(max_depth=2), noise, y, n_bootstraps=20, level=0.5)
+    assert lucky["concordance"].lower > 0.5
+    assert prediction_verdict(lucky, None, 3).heading == "Not clearly better than chance"
+
+
+def test_the_optimism_bootstrap_gives_no_verdict(found):
+    verdict = prediction_verdict(replace(found, method="optimism"), None, 3)
+    assert str(verdict).startswith("Not known to be better than no tree. The optimism bootstrap")
 
 
 def test_few_samples_give_no_verdict(model):

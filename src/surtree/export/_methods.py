@@ -48,7 +48,7 @@ _RULES = {
     "1se": "the smallest whose mean score is within one standard error of the best",
 }
 _VALIDATED = {
-    "632+": ("bootstrap sample", "(.632+ rule)"),
+    "632+": ("bootstrap sample", "(.632+ rule; .632 for the Brier score and mean calibration)"),
     "optimism": ("bootstrap sample", "(optimism subtracted)"),
     "folds": ("repetition", "of cross-validation"),
 }

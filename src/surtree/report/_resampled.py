@@ -66,8 +66,7 @@ def performance_html(found: Validation) -> str:
 def _figure(measure: Measure) -> str:
     style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
     value = style.format(measure.corrected)
-    # The interval of the slope is known to be too narrow, so a page does not show it.
-    if not isfinite(measure.lower) or measure.name == "calibration_slope":
+    if not isfinite(measure.lower):
         return value
     return f"{value} ({style.format(measure.lower)} to {style.format(measure.upper)})"
 
@@ -86,7 +85,8 @@ def _how(found: Validation) -> str:
     return (
         "What to expect on new rows: everything that built this tree, tuning included, was "
         f"repeated on {found.n_repetitions} {what}, and each tree was asked "
-        f"about the rows that it had not seen. In brackets, {100 * found.level:g}% intervals."
+        f"about the rows that it had not seen. In brackets, {100 * found.level:g}% intervals; they "
+        "include the error of drawing no more samples."
     )
 
 

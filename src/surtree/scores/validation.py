@@ -24,6 +24,20 @@ _METHOD_WORDS = {
     "optimism": ("bootstrap sample", ", optimism"),
     "folds": ("repetition", " of folds"),
 }
+_OUTSIDE = "intervals: spread over the rows outside the samples, and the Monte Carlo error"
+# How values and intervals come about.
+_METHOD_NOTES: dict[Method, tuple[str, ...]] = {
+    "632+": (
+        "corrected: .632+ rule; Brier score and calibration at times: .632 rule; slope: from the "
+        "median over samples",
+        _OUTSIDE,
+    ),
+    "optimism": ("corrected: less the mean loss from a sample to all rows", _OUTSIDE),
+    "folds": (
+        "corrected: mean over repetitions, of rows by the models of the other folds",
+        "intervals: from draws of these rows",
+    ),
+}
 # With fewer samples there are no intervals. Even the smallest and the largest of 20 values hold
 # the next one between them only 19 times in 21 (90%): the tails of fewer are guesses.
 FEWEST_SAMPLES = 20
@@ -48,10 +62,13 @@ class Measure:
     corrected : float
         What to expect of it in new data; NaN where such rows have no such measure.
     lower, upper : float
-        Limits of the corrected value; NaN where fewer than 20 samples have a value, or all have
+        Limits of the value in new data; NaN where fewer than 20 samples have a value, or all have
         the same.
     reason : str
         Why a value or its limits are NaN; empty where they are not.
+    monte_carlo_error : float
+        The standard error of the corrected value that comes from drawing so many samples and not
+        more; the limits include it. NaN for a single sample.
 
     Examples
     --------
@@ -71,6 +88,7 @@ class Measure:
     lower: float
     upper: float
     reason: str = ""
+    monte_carlo_error: float = np.nan
 
     @property
     def optimism(self) -> float:
@@ -174,8 +192,10 @@ class Repetitions(ArrayValue):
         The positions of these rows; all, unless there are very many.
     whole : array of float of shape (n_shown,)
         What the model of all rows says of their survival.
+    model : object
+        What predicts survival as the model of all rows does (`surtree.validation.models`).
     models : tuple
-        What predicts survival, for each sample (`surtree.validation.models`).
+        The same for each sample; trees predict the Kaplan-Meier curves of their leaves.
     """
 
     resampled: Floats
@@ -185,6 +205,7 @@ class Repetitions(ArrayValue):
     unseen: Any
     rows: Any
     whole: Floats
+    model: Any
     models: tuple[Any, ...]
 
 
@@ -207,6 +228,9 @@ class Validation:
     n_asked, n_repetitions, n_failed : int
         How many repetitions were asked for; how many there are; how many had no model, for
         example because a sample had no event.
+    interval : tuple of two floats, or None
+        Between which times the Brier score is integrated; Uno's C counts pairs whose first event
+        is before the second. None where the file of a model does not have it.
     calibration : Calibration or None
         Predicted and observed survival at the last horizon, by models that had not seen the rows.
     decision : DecisionCurve or None
@@ -238,6 +262,7 @@ class Validation:
     n_asked: int
     n_repetitions: int
     n_failed: int
+    interval: tuple[float, float] | None = None
     calibration: Calibration | None = None
     decision: DecisionCurve | None = None
     columns: tuple[ColumnUse, ...] = ()
@@ -255,6 +280,18 @@ class Validation:
         """Whether it was ended before all repetitions were done."""
         return self.n_repetitions + self.n_failed < self.n_asked
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the figures were obtained, a line each."""
+        notes = _METHOD_NOTES[self.method]
+        if self.interval is not None:
+            start, end = self.interval
+            notes += (
+                f"Uno's C: events before {end:.4g}; Brier score: integrated from {start:.4g} to "
+                f"{end:.4g}, against one Kaplan-Meier curve for all",
+            )
+        return notes
+
     def __getitem__(self, name: str) -> Measure:
         """Return a measure by its name."""
         return self.measures[self.names.index(name)]
@@ -265,9 +302,13 @@ class Validation:
         """Return limits of the survival of rows, from the models of all samples.
 
         Each of them was built anew, tuning included, so the limits hold what the choice of
-        questions and of the size adds to the uncertainty. The limits of a leaf, which
-        `confidence_band` has, take the tree as given: they describe the leaf, and are too narrow
-        for a person.
+        questions and of the size adds to the uncertainty. They are widened, where need be, to hold
+        what the model of all rows predicts. The limits of a leaf, which `confidence_band` has,
+        take the tree as given: they describe the leaf, and are too narrow for a person.
+
+        A tree of few leaves averages people who differ, and the more rows there are, the narrower
+        are limits around that average: they hold the survival of a person less often than the
+        level says, above all of those with the highest risks (docs/results/validation.md).
 
         Parameters
         ----------
@@ -281,7 +322,8 @@ class Validation:
         Returns
         -------
         lower, upper : array of float of shape (n_rows, n_times)
-            NaN at times after the last follow-up of half of the samples.
+            NaN at times after the last follow-up of half of the samples. There are none with
+            ``method="folds"``.
 
         Examples
         --------
@@ -298,6 +340,11 @@ class Validation:
                 "The models of the samples are not in the file of a model: validate it again, or "
                 "pickle what validate returns."
             )
+        if self.method == "folds":
+            raise ValueError(
+                "The models of folds share most of their rows, so they differ too little for "
+                "limits: validate with method='632+'."
+            )
         level = self.level if level is None else level
         require_level(level)
         n_models = len(self.repetitions.models)
@@ -312,7 +359,9 @@ class Validation:
         known = np.isfinite(found).mean(axis=0) >= _LEAST_KNOWN
         found = np.where(known, found, 0.0)
         limits = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        lower, upper = np.where(known, limits, np.nan)
+        predicted = self.repetitions.model.survival_at(X, asked)
+        lower = np.where(known, np.fmin(limits[0], predicted), np.nan)
+        upper = np.where(known, np.fmax(limits[1], predicted), np.nan)
         return lower, upper
 
     def __str__(self) -> str:
@@ -320,15 +369,19 @@ class Validation:
         head = f"{plural(self.n_repetitions, noun)}{rest}"
         width = max(len(head), *(len(measure.words) for measure in self.measures))
         level = f"{100 * self.level:g}% interval"
-        lines = [f"{head:{width}}  apparent  optimism  corrected  {level:>17}"]
-        lines += [
-            f"{one.words:{width}}  {figure(one.apparent):>8}  {figure(one.optimism):>8}  "
-            f"{figure(one.corrected):>9}  {limits_text(one.lower, one.upper):>17}"
-            for one in self.measures
+        lines = [
+            f"{head:{width}}  apparent  optimism  corrected  {level:>17}  Monte Carlo error",
+            *(
+                f"{one.words:{width}}  {figure(one.apparent):>8}  {figure(one.optimism):>8}  "
+                f"{figure(one.corrected):>9}  {limits_text(one.lower, one.upper):>17}  "
+                f"{figure(one.monte_carlo_error):>17}"
+                for one in self.measures
+            ),
+            *missing_figures(
+                (one.words, one.reason, isfinite(one.corrected)) for one in self.measures
+            ),
+            *self.notes,
         ]
-        lines += missing_figures(
-            (one.words, one.reason, isfinite(one.corrected)) for one in self.measures
-        )
         if self.stopped_early:
             lines.append(f"stopped early: {self.n_asked} repetitions were asked for")
         if self.n_failed:

@@ -30,7 +30,7 @@ validation_format = record(
         "measures": list_of(
             record(
                 _texts | dict.fromkeys(("apparent", "corrected", "lower", "upper"), _value),
-                also={"reason": text},
+                also={"reason": text, "monte_carlo_error": _value},
             )
         ),
         "horizons": list_of(_number),
@@ -50,7 +50,8 @@ validation_format = record(
             )
         ),
         "instability": _value,
-    }
+    },
+    also={"interval": optional(list_of(_number))},
 )
 
 
@@ -69,6 +70,9 @@ def read_validation(saved: dict[str, Any] | None) -> Validation | None:
         return None
     if not saved["horizons"] or not saved["measures"]:
         raise ValueError("its validation has no measure")
+    interval = saved.get("interval")
+    if interval is not None and len(interval) != 2:
+        raise ValueError("the interval of its validation is not two times")
     lists = {
         "measures": tuple(Measure(**_numbers(one)) for one in saved["measures"]),
         "columns": tuple(
@@ -76,6 +80,7 @@ def read_validation(saved: dict[str, Any] | None) -> Validation | None:
         ),
         "leaves": tuple(LeafStability(**_numbers(one)) for one in saved["leaves"]),
         "horizons": tuple(saved["horizons"]),
+        "interval": None if interval is None else tuple(interval),
         "calibration": _read_arrays(Calibration, saved["calibration"]),
         "decision": _read_arrays(DecisionCurve, saved["decision"]),
         "instability": _number_of(saved["instability"]),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
+from scipy.special import ndtri
+
 from surtree.scores.held_out import CLEARLY, HeldOutScores
 from surtree.scores.validation import Measure, Validation
 
@@ -49,27 +51,36 @@ def prediction_verdict(
 
 
 def _resampled(found: Validation) -> PredictionVerdict:
+    if found.method == "optimism":  # noise would pass too often (docs/results/validation.md)
+        return PredictionVerdict(
+            "Not known to be better than no tree",
+            "The optimism bootstrap corrects too little to tell: validate by the .632+ rule.",
+        )
     measure, chance = _decisive(found)
-    what = f"The interval of its {MEASURE_NAMES[measure.name]}"
+    name = MEASURE_NAMES[measure.name]
     if not isfinite(measure.lower):
         why = measure.reason or "it was not estimated"
         return PredictionVerdict(
-            "Not known to be better than no tree",
-            f"Its {MEASURE_NAMES[measure.name]} has no interval: {why}.",
+            "Not known to be better than no tree", f"Its {name} has no interval: {why}."
         )
-    if not measure.lower > chance:
+    # Not the limits themselves, whose level the user has chosen.
+    error = (measure.corrected - measure.lower) / ndtri((1 + found.level) / 2)
+    clear = f"by more than {CLEARLY:g} standard errors"
+    if not measure.corrected - chance > CLEARLY * error:
         return PredictionVerdict(
             "Not clearly better than chance",
-            f"{what} is not above {chance:g}. The groups may be chance.",
+            f"Its {name} is not above {chance:g} {clear}. The groups may be chance.",
         )
     if found["brier"].corrected <= 0:  # not where it is not known
         return PredictionVerdict(
             "Not better than no tree",
-            f"{what} is above {chance:g}, but on new rows its survival curves are no better than "
-            "one curve for all.",
+            f"Its {name} is above {chance:g} {clear}, but on new rows its survival curves are no "
+            "better than one curve for all.",
         )
     return PredictionVerdict(
-        "Predicts new rows better than no tree", f"{what} is above {chance:g}.", is_good=True
+        "Predicts new rows better than no tree",
+        f"Its {name} is above {chance:g} {clear}.",
+        is_good=True,
     )
 
 

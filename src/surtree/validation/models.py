@@ -98,19 +98,15 @@ def predictions_of_leaves(tree: Tree, leaves: NDArray[np.intp]) -> Predictions:
 
 @dataclass(frozen=True, eq=False)
 class FittedTree:
-    """A tree, of which a leaf predicts its own Kaplan-Meier curve.
-
-    A multiple of the baseline of all rows is biased: rows of high risk leave first, so the hazard
-    of all rows falls although that of no row does. In an interval that bias would count for more
-    than what little the shared baseline saves in variance.
-    """
+    """A tree, and the kind of curve that its leaves predict; None is the tree's own."""
 
     tree: Tree
+    kind: LeafCurveKind | None
 
     def survival_at(self, X: Any, times: Floats) -> Floats:
         """Return the survival of each row at each time, NaN after the last follow-up."""
         place = np.searchsorted(self.tree.leaves, self.tree.apply(X))
-        curves = _curves(self.tree, "kaplan-meier" if self.tree.risk else None)
+        curves = _curves(self.tree, self.kind)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BeyondFollowUpWarning)
             return np.stack([curve(times) for curve in curves])[place]
@@ -139,11 +135,23 @@ def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
     return model, X
 
 
-def reduced(model: Any) -> FittedTree | FittedModel:
+def predicting(model: Any) -> FittedTree | FittedModel:
     """Return what predicts survival, without what only fitting needed."""
     if isinstance(model, TreeEstimator):
-        return FittedTree(model.tree_)
+        return FittedTree(model.tree_, None)
     return FittedModel(model)
+
+
+def reduced(model: Any) -> FittedTree | FittedModel:
+    """Return the same with leaves that predict their own Kaplan-Meier curves, for limits.
+
+    A multiple of the baseline of all rows is biased: rows of high risk leave first, so the hazard
+    of all rows falls although that of no row does. In an interval that bias would count for more
+    than what little the shared baseline saves in variance.
+    """
+    if isinstance(model, TreeEstimator) and model.tree_.risk:
+        return FittedTree(model.tree_, "kaplan-meier")
+    return predicting(model)
 
 
 def _curves(tree: Tree, kind: LeafCurveKind | None = None) -> NDArray[np.object_]:

@@ -25,8 +25,9 @@ MEASURES = {
     "brier": "Brier score saved",
     "calibration_slope": "calibration slope",
 }
-# What each of them is for predictions that know nothing.
-NO_INFORMATION = np.array([0.5, 0.5, 0.0, 0.0])
+# What each of them is for predictions that know nothing. The error of survival curves has no such
+# end: curves that know nothing lose the more, the more they differ.
+NO_INFORMATION = np.array([0.5, 0.5, np.nan, 0.0])
 # Over which quantiles of the times the Brier score is integrated, as the paper does it.
 BRIER_INTERVAL = (0.1, 0.9)
 
@@ -78,7 +79,8 @@ def scores(
     horizons : array of float
         Times for calibration; the slope is that at the last.
     interval : tuple of two floats
-        Over which the Brier score is integrated.
+        Over which the Brier score is integrated. Uno's C counts pairs whose first event is
+        before its end: later, few rows are left, and their weights decide.
     """
     beyond = _after_training(interval[1], predicted.last_time, "its interval ends at {:g},")
     late = "" if target.entry is None else "it is not defined for rows with entry times"
@@ -92,7 +94,10 @@ def scores(
             ),
             late,
         ),
-        _score(lambda: concordance_index_ipcw(target, target, predicted.risk).cindex, uneven),
+        _score(
+            lambda: concordance_index_ipcw(target, target, predicted.risk, tau=interval[1]).cindex,
+            uneven,
+        ),
         _score(
             lambda: normalized_integrated_brier_score(
                 target, target, predicted.survival, interval=interval

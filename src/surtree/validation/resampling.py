@@ -27,8 +27,8 @@ from surtree.parameters import (
 from surtree.scores.validation import Measure, Method, Repetitions, Validation
 from surtree.status import warn_of_limit
 from surtree.survival.confidence import LEVEL, require_level
-from surtree.validation.corrections import corrected_values, intervals_of_known, mean_of_known
-from surtree.validation.models import FittedTree, Predictions, reduced
+from surtree.validation.corrections import correct, mean_of_known
+from surtree.validation.models import FittedTree, Predictions, predicting, reduced
 from surtree.validation.performance import Score, names_and_words
 from surtree.validation.rows import (
     Positions,
@@ -122,7 +122,8 @@ def validate(
         - "optimism" subtracts what models lose from their own sample to all rows (Harrell, as R's
           ``rms::validate``). It is too small a correction for models that overfit much, such as
           deep trees that are not tuned.
-        - "folds" takes the predictions of models that were fitted on the other folds.
+        - "folds" takes the predictions of models that were fitted on the other folds. Its
+          intervals take these models as given, so they are too narrow.
     n_folds : int, default=10
         The number of folds in each repetition, for ``method="folds"``.
     groups : array of shape (n_samples,), optional
@@ -155,9 +156,15 @@ def validate(
 
     Notes
     -----
-    On simulated tables the corrected values are right on average, and nominal intervals of
-    Harrell's C and of the Brier score hold the truth; that of the calibration slope is too narrow
-    (docs/results/validation.md).
+    With "632+", Harrell's and Uno's C and the calibration slope are by the .632+ rule. The Brier
+    score and the mean calibration are by the .632 rule, since there is no value that they cannot
+    fall below without information. Of the slopes outside the samples, the median is taken: a sample
+    whose leaves have no events may have any. Intervals come from the spread of the values over the
+    rows outside the samples, and include the Monte Carlo error of so many samples. Uno's C counts
+    pairs whose first event is before the 90% quantile of all times, where the Brier score ends too.
+
+    How far the corrected values are off, and how often the intervals hold the truth, on simulated
+    tables: docs/results/validation.md.
 
     Examples
     --------
@@ -229,6 +236,7 @@ def validate(
         unseen=np.stack([one.unseen for one in done]),
         rows=task.shown,
         whole=predicted.take(task.shown).at(task.horizon()),
+        model=predicting(fitted),
         models=tuple(model for one in done for model in one.models),
     )
     curve, decision = _honest_curves(rows, repetitions, level)
@@ -237,6 +245,7 @@ def validate(
         method=method,
         measures=_measures(method, rows, rows.scores(predicted), repetitions, level),
         horizons=tuple(rows.horizons.tolist()),
+        interval=rows.interval,
         level=float(level),
         n_asked=int(n_bootstraps),
         n_repetitions=len(done),
@@ -335,10 +344,7 @@ def _measures(
     method: Method, rows: Rows, scores: list[Score], found: Repetitions, level: float
 ) -> tuple[Measure, ...]:
     apparent = np.array([score.value for score in scores])
-    corrected = corrected_values(method, apparent, found)
-    # The distribution of the apparent value over samples, moved to the corrected one. It is moved
-    # by its mean, not by the apparent value: models overfit samples, with their copies, even more.
-    centred = found.resampled - mean_of_known(found.resampled) + corrected
+    values, errors, intervals = correct(method, apparent, found, level)
     return tuple(
         Measure(
             name,
@@ -348,13 +354,10 @@ def _measures(
             interval.lower,
             interval.upper,
             score.reason or ("no sample has a value" if np.isnan(value) else interval.reason),
+            float(error),
         )
-        for (name, words), score, value, interval in zip(
-            names_and_words(rows.horizons),
-            scores,
-            corrected,
-            intervals_of_known(centred, level),
-            strict=True,
+        for (name, words), score, value, error, interval in zip(
+            names_and_words(rows.horizons), scores, values, errors, intervals, strict=True
         )
     )
 
