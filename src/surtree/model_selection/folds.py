@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from time import perf_counter
 
 import numpy as np
@@ -152,13 +152,13 @@ def score_fold(
     return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))
 
 
-def measure_fold(chosen: SurTree, fold: Fold) -> list[float]:
-    """Return the fields of `HeldOutScores` for one fold.
+def measure_fold(chosen: SurTree, fold: Fold) -> Floats:
+    """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts.
 
     Parameters
     ----------
     chosen : SurTree
-        The parameters of the chosen model.
+        The parameters of the model.
     fold : Fold
         The rows.
     """
@@ -167,12 +167,24 @@ def measure_fold(chosen: SurTree, fold: Fold) -> list[float]:
     size = limits.max_depth, limits.max_splits or 0
     path = _search(chosen, problem, *size)
     candidate = _candidate(chosen, size, problem, path)
+    candidate = replace(candidate, model=cache(candidate.model))
     single_leaf = _candidate(chosen, (0, 0), problem, path)
-    return [
-        -SCORERS["loss"](candidate, held_out),
-        -SCORERS["loss"](single_leaf, held_out),
-        *(_score_or_nan(name, candidate, held_out) for name in ("concordance", "integrated_brier")),
+    data = problem.data
+    parts = [
+        replace(held_out, sums=part.row_sums(held_out.target, held_out.weight, data.baseline))
+        for part in data.sums.objective.parts.values()
     ]
+    return np.array(
+        [
+            [
+                -SCORERS["loss"](candidate, rows),
+                -SCORERS["loss"](single_leaf, rows),
+                _score_or_nan("concordance", candidate, rows),
+                _score_or_nan("integrated_brier", candidate, rows),
+            ]
+            for rows in (held_out, *parts)
+        ]
+    )
 
 
 def _score_or_nan(name: str, candidate: Candidate, held_out: HeldOut) -> float:
