@@ -12,6 +12,7 @@ from experiments import (
     ensembles,
     ensembles_page,
     gaps,
+    held_out,
     paper_size,
     preparation,
     real,
@@ -85,6 +86,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=validation_truth.cases,
         measure=validation_truth.measure,
         page=validation_truth.page,
+    ),
+    "held-out": Experiment(
+        title="whether held-out scores are right, corrected for the choice of size",
+        cases=held_out.cases,
+        measure=held_out.measure,
+        page=held_out.page,
     ),
     "verdicts": Experiment(
         title="how often noise alone is said to predict new data",

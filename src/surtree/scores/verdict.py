@@ -110,12 +110,12 @@ def _held_out(scores: HeldOutScores) -> PredictionVerdict:
     if scores.beats_no_tree:
         return PredictionVerdict(
             "Predicts new rows better than no tree",
-            f"On held-out rows its loss, {CORRECTED}, is clearly smaller than that of a single "
-            "group: noise alone goes so far in at most one table of twenty.",
+            f"On held-out rows its loss, {CORRECTED}, is smaller than that of a single group by "
+            "more than a standard error.",
             is_good=True,
         )
     return PredictionVerdict(
         "Not clearly better than no tree",
-        f"On held-out rows its loss, {CORRECTED}, is not clearly smaller than that of a single "
-        "group. The groups may be chance.",
+        f"On held-out rows its loss, {CORRECTED}, is not smaller than that of a single group by "
+        "more than a standard error. The groups may be chance.",
     )
