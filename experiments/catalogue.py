@@ -20,6 +20,7 @@ from experiments import (
     runtime,
     scalability,
     small_cohorts,
+    small_cohorts_again,
     small_cohorts_page,
     synthetic,
     teacher,
@@ -80,6 +81,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=small_cohorts.cases,
         measure=small_cohorts.measure,
         page=small_cohorts_page.page,
+    ),
+    "small-cohorts-again": Experiment(
+        title="shrinkage on other draws of small cohorts, which nothing was chosen on",
+        cases=small_cohorts.cases_again,
+        measure=small_cohorts.measure,
+        page=small_cohorts_again.page,
     ),
     "validation": Experiment(
         title="whether corrected scores are right and intervals cover, where the truth is known",

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from experiments.comparison import P_VALUE, holm
+
 
 def table(frame: pd.DataFrame, digits: int | dict[str, int] = 3) -> list[str]:
     """Return a data frame as the lines of a Markdown table; its index is left out.
+
+    Beside p-values there are those of Holm, adjusted for the number of tests in the table.
 
     Parameters
     ----------
@@ -17,6 +21,8 @@ def table(frame: pd.DataFrame, digits: int | dict[str, int] = 3) -> list[str]:
     digits : int or dict
         The decimals of numbers that are not whole, for all columns or by column.
     """
+    if P_VALUE in frame:
+        frame = frame.assign(Holm=holm(frame[P_VALUE]))
     header = "| " + " | ".join(str(name) for name in frame.columns) + " |"
     rule = "|" + "---|" * frame.shape[1]
     places = digits if isinstance(digits, dict) else dict.fromkeys(frame.columns, digits)
@@ -30,6 +36,33 @@ def table(frame: pd.DataFrame, digits: int | dict[str, int] = 3) -> list[str]:
         for row in frame.itertuples(index=False, name=None)
     ]
     return [header, rule, *lines]
+
+
+def multiplicity(lines: Sequence[str]) -> list[str]:
+    """Return how many tests a page has in its tables, and what their p-values are worth.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The page.
+    """
+    n_tests, in_tests = 0, False
+    for line in lines:
+        if not line.startswith("|"):
+            in_tests = False
+        elif f"| {P_VALUE} |" in line:
+            in_tests = True
+        elif in_tests and not line.startswith("|---"):
+            n_tests += 1
+    if not n_tests:
+        return []
+    return [
+        "",
+        f"This page has {n_tests} tests in its tables (two-sided Wilcoxon signed-rank tests over "
+        "tables of data; some of them are of the same rows). `Holm` is the p-value adjusted for "
+        "all tests of its table. P-values without it, also those in sentences, are descriptive: "
+        "they are not adjusted.",
+    ]
 
 
 def _cell(value: object, places: int) -> str:

@@ -9,6 +9,8 @@ import pandas as pd
 
 from experiments.cohort_comparison import (
     METRICS,
+    PEER,
+    SAME_CURVES,
     WITH,
     WITHOUT,
     by_curve,
@@ -17,6 +19,7 @@ from experiments.cohort_comparison import (
     groups_of,
     methods_of,
     prepare,
+    with_same_curves,
 )
 from experiments.cohort_methods import GRIDS
 from experiments.forecast import PRIORS, brier_column
@@ -54,6 +57,8 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     lines += ["## What was done", "", *_about(beside), "", *_failures(failed), "## Means", ""]
     for metric, (title, _) in METRICS.items():
         means = cells(beside, metric)[methods_of(beside)]
+        if metric == "ib":
+            means.insert(1, SAME_CURVES, cells(with_same_curves(beside), metric)[SAME_CURVES])
         lines += [f"### {title}", "", *table(means.reset_index(), 3), ""]
     lines += ["## Tests", "", *_tests(beside), "## Curves of leaves", "", *_curves(small, full)]
     lines += ["## Shrinkages to choose from", "", *_grids(small, full), *_chosen(main)]
@@ -110,6 +115,13 @@ def _others(small: pd.DataFrame) -> list[str]:
                 for metric, test in found.items()
             ]
             lines.append(f"- against {other}, {kind} tables: {'; '.join(texts)}.")
+            if other == PEER:
+                same = pd.concat([with_same_curves(part), part[part["method"] == other]])
+                found = compare(same, "ib", SAME_CURVES, other)
+                lines.append(
+                    f"- the same with Kaplan-Meier leaves in both, {kind} tables: Brier score "
+                    f"{_in_words(found)}. The line above compares curves too, not trees alone."
+                )
     return lines
 
 
@@ -175,8 +187,10 @@ def _about(rows: pd.DataFrame) -> list[str]:
         "penalty, by the baseline hazard of the training rows; those of Cox are scaled so that "
         "training rows have as many events as are expected. The Brier score is that of a method's "
         f"own curves: of this package's trees the default (`{SurTree().leaf_curve}`), of "
-        "scikit-survival's tree Kaplan-Meier, of Cox Breslow's. Its censoring weights and the "
-        "curve that it is compared with come from the training rows, few as they are.",
+        "scikit-survival's tree Kaplan-Meier, of Cox Breslow's; a column of its own has this "
+        "package's tree with Kaplan-Meier leaves, to be read beside scikit-survival's. Its "
+        "censoring weights and the curve that it is compared with come from the training rows, few "
+        "as they are.",
         "- Tests are over tables: means over draws and sizes first. Of synthetic rows, a tree with "
         "a share of censored rows is a table; the same ten trees are behind every share, so that "
         "these tables are less than independent. A mean of losses is ruled by a few draws in which "
@@ -291,9 +305,9 @@ def _grids(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
         "against the default, over tables: `better` counts those on which the other choice is "
         "ahead. The default was chosen by this page, after all of its rows were seen: at first it "
         "had 0 among its values and missed two of the bars above. So these rows cannot confirm it; "
-        "other draws can, and `README.md` beside this page has them. The idea came from the first "
-        "five real tables, where the worst losses were those of trees for which 0 was chosen: the "
-        "others have lines of their own.",
+        "other draws can, in [small-cohorts-again](small-cohorts-again.md). The idea came from the "
+        "first five real tables, where the worst losses were those of trees for which 0 was "
+        "chosen: the others have lines of their own.",
         "",
         *_test_table(found),
         "",
