@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pandas as pd
 
 from experiments.comparison import P_VALUE, holm
 
+_MARK = re.compile(r"\{holm ([^}]*)\}")
+
 
 def table(frame: pd.DataFrame, digits: int | dict[str, int] = 3) -> list[str]:
     """Return a data frame as the lines of a Markdown table; its index is left out.
 
-    Beside p-values there are those of Holm, adjusted for the number of tests in the table.
+    Beside p-values there are marks, which `adjusted` replaces.
 
     Parameters
     ----------
@@ -22,7 +25,7 @@ def table(frame: pd.DataFrame, digits: int | dict[str, int] = 3) -> list[str]:
         The decimals of numbers that are not whole, for all columns or by column.
     """
     if P_VALUE in frame:
-        frame = frame.assign(Holm=holm(frame[P_VALUE]))
+        frame = frame.assign(Holm=[_mark(p_value) for p_value in frame[P_VALUE]])
     header = "| " + " | ".join(str(name) for name in frame.columns) + " |"
     rule = "|" + "---|" * frame.shape[1]
     places = digits if isinstance(digits, dict) else dict.fromkeys(frame.columns, digits)
@@ -38,30 +41,36 @@ def table(frame: pd.DataFrame, digits: int | dict[str, int] = 3) -> list[str]:
     return [header, rule, *lines]
 
 
-def multiplicity(lines: Sequence[str]) -> list[str]:
-    """Return how many tests a page has in its tables, and what their p-values are worth.
+def p_text(p_value: float) -> str:
+    """Return a p-value for a sentence, with a mark that `adjusted` replaces."""
+    text = f"p = {p_value:.2g}" if p_value >= 1e-4 else "p < 0.0001"
+    return f"{text}, Holm {_mark(p_value)}"
+
+
+def _mark(p_value: float) -> str:
+    return f"{{holm {p_value!r}}}"
+
+
+def adjusted(lines: Sequence[str]) -> list[str]:
+    """Return a page with p-values adjusted for all of its tests, and with their number.
 
     Parameters
     ----------
     lines : sequence of str
-        The page.
+        The page, with marks.
     """
-    n_tests, in_tests = 0, False
-    for line in lines:
-        if not line.startswith("|"):
-            in_tests = False
-        elif f"| {P_VALUE} |" in line:
-            in_tests = True
-        elif in_tests and not line.startswith("|---"):
-            n_tests += 1
-    if not n_tests:
-        return []
+    text = "\n".join(lines)
+    marks = pd.Series(_MARK.findall(text), dtype=object).astype(float)
+    if marks.empty:
+        return list(lines)
+    values = iter(holm(marks))
+    text = _MARK.sub(lambda _: f"{next(values):.4f}", text)
     return [
+        *text.split("\n"),
         "",
-        f"This page has {n_tests} tests in its tables (two-sided Wilcoxon signed-rank tests over "
-        "tables of data; some of them are of the same rows). `Holm` is the p-value adjusted for "
-        "all tests of its table. P-values without it, also those in sentences, are descriptive: "
-        "they are not adjusted.",
+        f"This page has {len(marks)} two-sided Wilcoxon signed-rank tests over tables of data, "
+        "some of them of the same rows. `Holm` is the p-value adjusted for all of them; p-values "
+        "without it are descriptive.",
     ]
 
 

@@ -170,21 +170,26 @@ def measure_fold(chosen: SurTree, fold: Fold) -> Floats:
     candidate = replace(candidate, model=cache(candidate.model))
     single_leaf = _candidate(chosen, (0, 0), problem, path)
     data = problem.data
-    parts = [
-        replace(held_out, sums=part.row_sums(held_out.target, held_out.weight, data.baseline))
-        for part in data.sums.objective.parts.values()
-    ]
-    return np.array(
-        [
-            [
-                -SCORERS["loss"](candidate, rows),
-                -SCORERS["loss"](single_leaf, rows),
-                _score_or_nan("concordance", candidate, rows),
-                _score_or_nan("integrated_brier", candidate, rows),
-            ]
-            for rows in (held_out, *parts)
+
+    def scores(rows: HeldOut) -> list[float]:
+        return [
+            -SCORERS["loss"](candidate, rows),
+            -SCORERS["loss"](single_leaf, rows),
+            _score_or_nan("concordance", candidate, rows),
+            _score_or_nan("integrated_brier", candidate, rows),
         ]
-    )
+
+    parts = data.sums.objective.parts
+    if not parts:
+        return np.array([scores(held_out)])
+    of_parts = {
+        cause: scores(
+            replace(held_out, sums=part.row_sums(held_out.target, held_out.weight, data.baseline))
+        )
+        for cause, part in parts.items()
+    }
+    of_all = [-SCORERS["loss"](tree, held_out) for tree in (candidate, single_leaf)]
+    return np.array([of_all + of_parts[held_out.main_cause][2:], *of_parts.values()])
 
 
 def _score_or_nan(name: str, candidate: Candidate, held_out: HeldOut) -> float:
