@@ -99,7 +99,7 @@ def _noise(rng: np.random.Generator, rows: int) -> Drawn:
 
 
 def _causes(rng: np.random.Generator, rows: int) -> Drawn:
-    """Draw a first cause with an effect, and a second without."""
+    """Draw two causes that depend on one column, the first far more."""
     X = _columns(rng, rows)
     first = np.exp(0.9 * X[:, 1] + 0.7 * rng.normal(size=rows))
     time, second = np.minimum(first, rng.exponential(1.5, rows)), rng.exponential(1.5, rows)

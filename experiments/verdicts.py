@@ -17,9 +17,9 @@ from surtree import CompetingRisksTreeCV, SurTreeCV
 from surtree.scores.held_out import CLEARLY
 
 Outcome = Literal["one event", "two causes"]
-N_TABLES = 200
+N_TABLES = 150
 # What the threshold is compared with, in standard errors.
-THRESHOLDS = (0.5, CLEARLY, 1.5)
+THRESHOLDS = (0.7, 1.0, CLEARLY, 1.5)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def cases(quick: bool) -> list[VerdictCase]:
 
 def draw(case: VerdictCase) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Draw a table of exponential times: continuous columns, and some of 0 and 1."""
-    seed = [2029, case.number, case.columns, case.rows, round(10 * case.censored)]
+    seed = [2030, case.number, case.columns, case.rows, round(10 * case.censored)]
     rng = np.random.default_rng([*seed, round(10 * case.hazard_ratio)])
     X = rng.normal(size=(case.rows, case.columns))
     X[:, ::3] = X[:, ::3] > 0
@@ -119,9 +119,10 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         f"Simulated tables, {n_tables} of each kind. `SurTreeCV()` and `CompetingRisksTreeCV()` "
         "tune a tree, and reports say that it predicts new data better than no tree if its loss "
         "on held-out rows, corrected for the choice of size, is smaller than that of a single "
-        "group by more than a standard error (of the differences, fold by fold; with competing "
-        "risks, of each cause). The threshold was chosen on other tables, with other seeds, to be "
-        "wrong in at most one table of twenty.",
+        f"group by more than {CLEARLY:g} standard errors (of the differences, fold by fold; with "
+        "competing risks, of each cause). The threshold was chosen on other tables, with other "
+        "seeds, to be wrong in at most one table of twenty: with 1, noise of 500 rows of which 70% "
+        "are censored was said to predict in 8% of 200.",
         "",
         "Share of tables in which a tree is chosen, and in which the loss is smaller by more than "
         "so many standard errors.",

@@ -806,10 +806,10 @@ def test_an_edited_file_has_no_held_out_scores(tmp_path):
     assert (edited.status_, edited.held_out_, edited.sizes_) == ("edited", None, None)
 
 
-def test_a_tree_beats_none_by_more_than_a_standard_error():
+def test_a_tree_beats_none_by_more_than_its_clear_number_of_standard_errors():
     ones = np.ones(4)
     noise = np.array([-1.0, 1.0, -1.0, 1.0])  # a standard error of 0.88
-    for saved, beats in ((0.85, False), (0.9, True), (-1.0, False)):
+    for saved, beats in ((1.05, False), (1.07, True), (-1.0, False)):
         scores = HeldOutScores(ones - saved + noise, ones, ones, ones, corrected=True)
         assert scores.beats_no_tree == beats
 

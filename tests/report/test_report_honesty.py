@@ -81,7 +81,7 @@ def test_a_model_without_held_out_rows_says_so_and_names_the_command(table, tmp_
     ("loss", "good", "words"),
     [
         ((0.6, 0.62, 0.64), True, "Predicts new rows better than no tree"),
-        # Smaller, but not by more than a standard error of the differences.
+        # Smaller, but not by more than 1.2 standard errors of the differences.
         ((0.6, 0.75, 0.74), False, "Not clearly better than no tree"),
         ((0.8, 0.82, 0.84), False, "Not clearly better than no tree"),
     ],

@@ -17,7 +17,7 @@ CONCORDANCE = "concordance (Harrell's C)"
 CAUSE_CONCORDANCE = "concordance (Wolbers' C without censoring weights)"
 CORRECTED = "corrected for the choice of size"
 # Standard errors that are clear: with fewer, noise is said to predict (docs/results/verdicts.md).
-CLEARLY = 1.0
+CLEARLY = 1.2
 _NOT_ESTIMABLE = (
     "-: not estimable, with entry times or without comparable rows; the Brier score, with weights"
 )
@@ -80,7 +80,7 @@ class HeldOutScores(ArrayValue):
 
     @property
     def beats_no_tree(self) -> bool:
-        """Whether the mean loss is below that without a tree by more than a standard error.
+        """Whether the mean loss is below that without a tree by more than 1.2 standard errors.
 
         The standard error is that of the differences, fold by fold. Noise alone is said to beat no
         tree in at most one table of twenty (docs/results/verdicts.md). Scores that are not

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from surtree.scores.held_out import CORRECTED, HeldOutScores
+from surtree.scores.held_out import CLEARLY, CORRECTED, HeldOutScores
 from surtree.scores.validation import Measure, Validation
 
 # What readers call the measures that decide.
@@ -111,11 +111,11 @@ def _held_out(scores: HeldOutScores) -> PredictionVerdict:
         return PredictionVerdict(
             "Predicts new rows better than no tree",
             f"On held-out rows its loss, {CORRECTED}, is smaller than that of a single group by "
-            "more than a standard error.",
+            f"more than {CLEARLY:g} standard errors.",
             is_good=True,
         )
     return PredictionVerdict(
         "Not clearly better than no tree",
         f"On held-out rows its loss, {CORRECTED}, is not smaller than that of a single group by "
-        "more than a standard error. The groups may be chance.",
+        f"more than {CLEARLY:g} standard errors. The groups may be chance.",
     )
