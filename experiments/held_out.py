@@ -222,9 +222,27 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         errors = grouped[["same_se", "se"]].sem()
         means.insert(2, "same se", errors["same_se"])
         means.insert(4, "se", errors["se"])
+        lines += [f"## {title}", "", *_summary(means), ""]
         means.columns = ["truth", "same folds: bias", "se", "corrected: bias", "se ", "68%", "95%"]
-        two = dict.fromkeys(["68%", "95%"], 2)
-        lines += [f"## {title}", "", *table(means.reset_index(), two), ""]
+        lines += [*table(means.reset_index(), dict.fromkeys(["68%", "95%"], 2)), ""]
     sizes = rows.groupby(keys).size()
     lines += [f"Tables of a kind: {sizes.max()}; with 800 rows {sizes.min()}.", ""]
     return lines
+
+
+def _summary(means: pd.DataFrame) -> list[str]:
+    """Say how large biases are, and where that of corrected scores is not by chance."""
+    clear = means[means["bias"].abs() > 2 * means["se"] + 1e-9]
+    named = "; ".join(
+        f"{design}{f', cause {cause}' if cause else ''}, {rule}, {rows} rows ({bias:+.3f})"
+        for (design, cause, rule, rows), bias in clear["bias"].items()
+    )
+    return [
+        f"Bias of the kinds of tables: on the same folds {means['same'].min():+.3f} to "
+        f"{means['same'].max():+.3f}, mean {means['same'].mean():+.3f}; corrected "
+        f"{means['bias'].min():+.3f} to {means['bias'].max():+.3f}, mean "
+        f"{means['bias'].mean():+.3f}. Corrected, it is more than two Monte Carlo errors from 0 "
+        f"in {len(clear)} of {len(means)}: {named or 'none'}. Of all tables, "
+        f"{means['one'].mean():.0%} have the truth within one printed standard error, and "
+        f"{means['many'].mean():.0%} within the limits of 95%.",
+    ]
