@@ -199,7 +199,9 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "`bias` is the mean of score less truth, better being positive, and `se` its Monte Carlo "
         "error. `68%` and `95%` are how often the truth is within one printed standard error, and "
         f"within {quantile:.2f} of them (Student's t, {N_FOLDS - 1} degrees of freedom). Where "
-        "every fold chooses no tree, C is 0.5 with a standard error of 0, and so is the truth.",
+        "every fold chooses no tree, C is 0.5 with a standard error of 0, and so is the truth. The "
+        "Brier score saved is a mean of ratios over folds; with few events in a fold it is too "
+        "low, whatever the choice of size: with heavy censoring, and for causes at 150 rows.",
         "",
     ]
     for name, title in MEASURES.items():
