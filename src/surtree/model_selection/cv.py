@@ -30,6 +30,7 @@ from surtree.model_selection.folds import (
     FoldScores,
     Positions,
     cut_fold,
+    hold_out_apart,
     measure_fold,
     score_fold,
 )
@@ -347,7 +348,7 @@ class SurTreeCV(TreeEstimator):
     ) -> None:
         """Set the scores on held-out rows, each fold's with the size that others choose for it."""
         self.held_out_ = None
-        others = _apart([test for _, test in positions])
+        others = hold_out_apart([test for _, test in positions])
         corrected = bool(others.any(axis=1).all())
         chosen = [
             self._chosen_without(fold, others[fold]) if corrected else self.best_params_
@@ -567,16 +568,6 @@ def _positions(chosen: Any, present: NDArray[np.bool_]) -> Positions:
     except IndexError as error:
         raise ValueError(f"A fold of cv names rows that X has not: {error}") from error
     return positions[present[positions]]
-
-
-def _apart(held_out: list[Positions]) -> NDArray[np.bool_]:
-    """Return for each pair of folds whether they hold out different rows, of shape (n, n)."""
-    from scipy.sparse import csr_array
-
-    ends = np.cumsum([0, *(rows.size for rows in held_out)])
-    rows = np.concatenate(held_out)
-    table = csr_array((np.ones(rows.size), rows, ends))
-    return np.asarray((table @ table.T).toarray() == 0)
 
 
 def _name(scoring: Scoring) -> str:

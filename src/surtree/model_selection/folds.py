@@ -108,6 +108,16 @@ def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) 
     return Fold(rows.table.take(train), target, rows.weight[train], held_out)
 
 
+def hold_out_apart(held_out: list[Positions]) -> NDArray[np.bool_]:
+    """Return for each pair of folds whether they hold out different rows, of shape (n, n)."""
+    from scipy.sparse import csr_array
+
+    ends = np.cumsum([0, *(rows.size for rows in held_out)])
+    rows = np.concatenate(held_out)
+    table = csr_array((np.ones(rows.size), rows, ends))
+    return np.asarray((table @ table.T).toarray() == 0)
+
+
 def score_fold(
     template: SurTree,
     shrinkages: Sequence[float],
