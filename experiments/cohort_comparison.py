@@ -15,11 +15,13 @@ METRICS = {
     "ib": ("Normalised integrated Brier score", True),
     "loss": ("Held-out loss per row (lower is better)", False),
 }
-WITH, WITHOUT = "surtree", "no shrinkage"
+WITH, WITHOUT, PEER = "surtree", "no shrinkage", "scikit-survival"
+# Our tree with the curves of that peer, so that trees are compared and not curves.
+SAME_CURVES = "surtree, Kaplan-Meier leaves"
 # Groups of kinds of tables that are tested.
 GROUPS = {"real": ("real",), "synthetic": ("synthetic",), "both": ("real", "synthetic")}
 # The curves of a method that are not the default of this package's trees.
-_OWN_CURVE = {"scikit-survival": "kaplan-meier"}
+_OWN_CURVE = {PEER: "kaplan-meier"}
 _DRAW = ["kind", "table", "rows", "draw", "depth"]
 
 
@@ -107,6 +109,18 @@ def compare(rows: pd.DataFrame, metric: str, one: str, other: str) -> dict[str, 
         "mean difference": test["mean difference"],
         "p-value": test["p-value"],
     }
+
+
+def with_same_curves(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows in which our tree has scikit-survival's kind of curve, under a name of its own.
+
+    Parameters
+    ----------
+    rows : data frame
+        Those of any methods.
+    """
+    ours = rows[rows["method"] == WITH]
+    return ours.assign(method=SAME_CURVES, ib=ours[brier_column(_OWN_CURVE[PEER])])
 
 
 def by_curve(rows: pd.DataFrame) -> pd.DataFrame:

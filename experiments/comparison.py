@@ -10,6 +10,7 @@ from scipy.stats import rankdata, wilcoxon
 
 # Scores are compared as the paper prints them, at two decimals.
 _DECIMALS = 2
+P_VALUE = "p-value"
 
 
 def wins(scores: pd.DataFrame) -> pd.Series:
@@ -56,10 +57,25 @@ def signed_rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
                 "other": other,
                 "tables": len(both),
                 "mean difference": float(difference.mean()),
-                "p-value": p_value,
+                P_VALUE: p_value,
             }
         )
     return pd.DataFrame(tests)
+
+
+def holm(p_values: pd.Series) -> pd.Series:
+    """Return p-values adjusted for their number, so that one in twenty is for all together.
+
+    Parameters
+    ----------
+    p_values : series
+        The p-values of a family of tests.
+    """
+    order = p_values.to_numpy().argsort()
+    steps = p_values.to_numpy()[order] * np.arange(len(order), 0, -1)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return pd.Series(adjusted, p_values.index)
 
 
 def geometric_mean(values: pd.Series) -> float:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from experiments.comparison import signed_rank_tests
 from experiments.ensembles import METHODS, MOST_ROWS, OURS
-from experiments.page import table
+from experiments.page import p_text, table
 from experiments.task import Status
 
 METRICS = {
@@ -94,11 +94,9 @@ def _verdicts(rows: pd.DataFrame) -> list[str]:
 
 
 def _in_words(found: dict[str, object]) -> str:
-    p_value = found["p-value"]
-    said = f"p = {p_value:.2g}" if p_value >= 1e-4 else "p < 0.0001"
     return (
         f"better on {found['better']} of {found['tables']}, mean difference "
-        f"{found['mean difference']:+.4f}, {said}"
+        f"{found['mean difference']:+.4f}, {p_text(found['p-value'])}"
     )
 
 

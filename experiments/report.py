@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.experiment import Case, Experiment
-from experiments.page import provenance
+from experiments.page import adjusted, provenance
 from experiments.store import Store, read_rows
 
 
@@ -39,7 +39,7 @@ def write_pages(
         lines += provenance(name, rows_of, rows, quick)
         lines += _not_run(experiments, rows_of, folder, quick)
         if not rows.empty:
-            lines += ["", *experiment.page(rows.reset_index(drop=True), folder)]
+            lines += ["", *adjusted(experiment.page(rows.reset_index(drop=True), folder))]
         (folder / f"{name}.md").write_text("\n".join(lines) + "\n")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -33,6 +33,8 @@ TEST_ROWS = 5000
 FULL_METHODS = ("surtree", "no shrinkage", *GRIDS)
 DEEPER_METHODS = ("surtree", "no shrinkage")
 ALL_ROWS = 0
+# The seed of the draws that confirm what was chosen on others, and what is run on them.
+AGAIN, AGAIN_METHODS = 1, ("surtree", "no shrinkage", "grid 0-10")
 # Tables of ten draws; test rows come from the same tree by a seed that no table has.
 SYNTHETIC = {f"{share:.0%} censored": share for share in CENSORING}
 _TEST_SEED = 1_000_000
@@ -71,6 +73,15 @@ def cases(quick: bool) -> list[CohortCase]:
         for n in rows[kind]
         for draw in range(min(n_draws, N_FOLDS) if kind == "full" else n_draws)
         for method in _methods(kind, depth)
+    ]
+
+
+def cases_again(quick: bool) -> list[CohortCase]:
+    """Return cases on other draws, which nothing was chosen on: with and without shrinkage."""
+    return [
+        replace(case, draw=case.draw + N_DRAWS * (case.kind == "synthetic"), seed=AGAIN)
+        for case in cases(quick)
+        if case.method in AGAIN_METHODS and case.depth <= DEPTH
     ]
 
 

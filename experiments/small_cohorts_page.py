@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from experiments.cohort_comparison import (
     METRICS,
+    PEER,
+    SAME_CURVES,
     WITH,
     WITHOUT,
     by_curve,
@@ -17,19 +18,18 @@ from experiments.cohort_comparison import (
     groups_of,
     methods_of,
     prepare,
+    with_same_curves,
 )
 from experiments.cohort_methods import GRIDS
 from experiments.forecast import PRIORS, brier_column
 from experiments.page import table
 from experiments.small_cohorts import DEPTH
+from experiments.small_cohorts_grids import chosen, counted, grids, numbers, test_table
 from experiments.task import Status
-from surtree import SurTree, SurTreeCV
+from surtree import SurTree
 
 # The bars that this page checks: a p-value, and tables of all of the real ones.
 LEVEL, ENOUGH = 0.01, 9
-# The tables that were looked at before other shrinkages to choose from were thought of.
-_LOOKED_AT = ("Aids2", "Dialysis", "Framingham", "UnempDur", "acath")
-_NOT_LOOKED_AT = "real, not looked at"
 _SHORT = {"c": "C", "ib": "Brier score", "loss": "loss"}
 
 
@@ -54,9 +54,11 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     lines += ["## What was done", "", *_about(beside), "", *_failures(failed), "## Means", ""]
     for metric, (title, _) in METRICS.items():
         means = cells(beside, metric)[methods_of(beside)]
+        if metric == "ib":
+            means.insert(1, SAME_CURVES, cells(with_same_curves(beside), metric)[SAME_CURVES])
         lines += [f"### {title}", "", *table(means.reset_index(), 3), ""]
     lines += ["## Tests", "", *_tests(beside), "## Curves of leaves", "", *_curves(small, full)]
-    lines += ["## Shrinkages to choose from", "", *_grids(small, full), *_chosen(main)]
+    lines += ["## Shrinkages to choose from", "", *grids(small, full), *chosen(main)]
     lines += ["## Whole tables", "", *_whole(full)]
     lines += _other_depths(rows[~rows["depth"].isin(main["depth"])])
     lines += ["## Seconds of a tuned fit", "", "Medians.", ""]
@@ -110,6 +112,13 @@ def _others(small: pd.DataFrame) -> list[str]:
                 for metric, test in found.items()
             ]
             lines.append(f"- against {other}, {kind} tables: {'; '.join(texts)}.")
+            if other == PEER:
+                same = pd.concat([with_same_curves(part), part[part["method"] == other]])
+                found = compare(same, "ib", SAME_CURVES, other)
+                lines.append(
+                    f"- the same with Kaplan-Meier leaves in both, {kind} tables: Brier score "
+                    f"{_in_words(found)}. The line above compares curves too, not trees alone."
+                )
     return lines
 
 
@@ -121,7 +130,7 @@ def _better(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
         real = compare(small[small["kind"] == "real"], "ib", grid, WITHOUT)
         loss = compare(small, "loss", grid, WITH)
         text = (
-            f"- choosing from {_numbers(GRIDS[grid])}: Brier score on real tables "
+            f"- choosing from {numbers(GRIDS[grid])}: Brier score on real tables "
             f"{_in_words(real)}; the least mean of a cell {brier[grid].min():.3f}; loss against "
             f"the default {_in_words(loss)}"
         )
@@ -175,8 +184,10 @@ def _about(rows: pd.DataFrame) -> list[str]:
         "penalty, by the baseline hazard of the training rows; those of Cox are scaled so that "
         "training rows have as many events as are expected. The Brier score is that of a method's "
         f"own curves: of this package's trees the default (`{SurTree().leaf_curve}`), of "
-        "scikit-survival's tree Kaplan-Meier, of Cox Breslow's. Its censoring weights and the "
-        "curve that it is compared with come from the training rows, few as they are.",
+        "scikit-survival's tree Kaplan-Meier, of Cox Breslow's; a column of its own has this "
+        "package's tree with Kaplan-Meier leaves, to be read beside scikit-survival's. Its "
+        "censoring weights and the curve that it is compared with come from the training rows, few "
+        "as they are.",
         "- Tests are over tables: means over draws and sizes first. Of synthetic rows, a tree with "
         "a share of censored rows is a table; the same ten trees are behind every share, so that "
         "these tables are less than independent. A mean of losses is ruled by a few draws in which "
@@ -199,30 +210,19 @@ def _tests(rows: pd.DataFrame) -> list[str]:
     ]
     for metric, (title, _) in METRICS.items():
         found = [
-            {"tables": group, "against": other, **_counted(compare(part, metric, WITH, other))}
+            {"tables": group, "against": other, **counted(compare(part, metric, WITH, other))}
             for group, part in groups_of(rows).items()
             for other in methods_of(rows)
             if other != WITH
         ]
-        lines += [f"### {title}, tested", "", *_test_table(found), ""]
+        lines += [f"### {title}, tested", "", *test_table(found), ""]
     found = [
         {"measure": metric, "cell": f"{kind}, {n:,} rows"}
-        | _counted(compare(part, metric, WITH, WITHOUT))
+        | counted(compare(part, metric, WITH, WITHOUT))
         for metric in METRICS
         for (kind, n), part in rows.groupby(["kind", "rows"])
     ]
-    return [*lines, "### With against without, by size", "", *_test_table(found), ""]
-
-
-def _counted(found: dict[str, object]) -> dict[str, object]:
-    """Return a comparison with the number of tables under a name of its own."""
-    return {"number": found["tables"]} | {
-        name: value for name, value in found.items() if name != "tables"
-    }
-
-
-def _test_table(found: Sequence[dict[str, object]]) -> list[str]:
-    return table(pd.DataFrame(found), 4)
+    return [*lines, "### With against without, by size", "", *test_table(found), ""]
 
 
 def _curves(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
@@ -240,7 +240,7 @@ def _curves(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
     pairs = [(one, default) for one in with_shrinkage if one != default]
     pairs += [(one, today) for one in with_shrinkage]
     found = [
-        {"tables": group, "one": one, "other": other} | _counted(compare(part, "ib", one, other))
+        {"tables": group, "one": one, "other": other} | counted(compare(part, "ib", one, other))
         for group, part in (*groups_of(scores).items(), ("whole", whole))
         for one, other in pairs
         if not part.empty
@@ -259,108 +259,12 @@ def _curves(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
         "",
         "Kind against kind, over tables; `better` counts those on which the first is ahead:",
         "",
-        *_test_table(found),
+        *test_table(found),
         "",
         "The same of the other methods, means of all small cohorts. They have no shrinkage, so "
         "that a curve shrunk by it is Kaplan-Meier's.",
         "",
         *table(of_others.loc[methods_of(others)].reset_index(), 4),
-        "",
-    ]
-
-
-def _grids(small: pd.DataFrame, full: pd.DataFrame) -> list[str]:
-    """Return what other shrinkages to choose from are worth, beside the default ones."""
-    parts = {
-        **{f"{kind}, {n:,} rows": part for (kind, n), part in small.groupby(["kind", "rows"])},
-        "all small": small,
-        _NOT_LOOKED_AT: _not_looked_at(small),
-        "whole tables": full,
-    }
-    found = [
-        {"measure": metric, "rows": name, "choosing from": grid}
-        | _counted(compare(part, metric, grid, WITH))
-        for metric in METRICS
-        for name, part in parts.items()
-        for grid in GRIDS
-        if grid in set(part["method"])
-    ]
-    names = ", ".join(f"`{name}` from {_numbers(grid)}" for name, grid in GRIDS.items())
-    return [
-        f"SurTreeCV chooses from {_numbers(SurTreeCV().shrinkage)} by default; {names}. Each "
-        "against the default, over tables: `better` counts those on which the other choice is "
-        "ahead. The default was chosen by this page, after all of its rows were seen: at first it "
-        "had 0 among its values and missed two of the bars above. So these rows cannot confirm it; "
-        "other draws can, and `README.md` beside this page has them. The idea came from the first "
-        "five real tables, where the worst losses were those of trees for which 0 was chosen: the "
-        "others have lines of their own.",
-        "",
-        *_test_table(found),
-        "",
-        "Each, and the default, against trees without shrinkage:",
-        "",
-        *_test_table(_grids_against_none(small, full)),
-        "",
-        "The least mean Brier score of a cell: " + ", ".join(_least(small)) + ".",
-        "",
-    ]
-
-
-def _not_looked_at(small: pd.DataFrame) -> pd.DataFrame:
-    return small[(small["kind"] == "real") & ~small["table"].isin(_LOOKED_AT)]
-
-
-def _grids_against_none(small: pd.DataFrame, full: pd.DataFrame) -> list[dict[str, object]]:
-    return [
-        {"measure": metric, "tables": group, "choosing from": grid}
-        | _counted(compare(part, metric, grid, WITHOUT))
-        for metric in METRICS
-        for group, part in (
-            *groups_of(small).items(),
-            (_NOT_LOOKED_AT, _not_looked_at(small)),
-            ("whole", full),
-        )
-        for grid in (WITH, *GRIDS)
-        if grid in set(part["method"])
-    ]
-
-
-def _least(small: pd.DataFrame) -> list[str]:
-    brier = cells(small, "ib")
-    return [
-        f"{method} {brier[method].min():.3f} ({brier[method].idxmin()})"
-        for method in (WITH, WITHOUT, *GRIDS)
-        if method in brier
-    ]
-
-
-def _numbers(values: Sequence[float]) -> str:
-    return "(" + ", ".join(f"{value:g}" for value in values) + ")"
-
-
-def _chosen(rows: pd.DataFrame) -> list[str]:
-    """Return how often each shrinkage was chosen, and how large the trees are."""
-    rows = rows[rows["method"].isin((WITH, WITHOUT, *GRIDS))]
-    rows = rows.assign(rows=rows["rows"].where(rows["kind"] != "full", "all"))
-    split = rows[(rows["splits"] > 0) & (rows["method"] != WITHOUT)]
-    chosen = split.groupby(["method", "kind", "rows"], sort=False)["shrinkage"]
-    shares = chosen.value_counts(normalize=True).unstack().sort_index(axis=1)
-    shares.columns = [f"a = {a:g}" for a in shares.columns]
-    splits = rows.groupby(["kind", "rows", "method"], sort=False)["splits"].mean().unstack()
-    single = rows.assign(single=rows["splits"] == 0)
-    single = single.groupby(["kind", "rows", "method"], sort=False)["single"].mean().unstack()
-    return [
-        "How often each shrinkage was chosen, of the trees with a split:",
-        "",
-        *table(shares.reset_index(), 2),
-        "",
-        "Mean number of splits:",
-        "",
-        *table(splits[methods_of(rows)].reset_index(), 2),
-        "",
-        "Share of trees without a split:",
-        "",
-        *table(single[methods_of(rows)].reset_index(), 2),
         "",
     ]
 
@@ -379,12 +283,12 @@ def _whole(full: pd.DataFrame) -> list[str]:
         means = means[methods_of(full)]
         means.loc["**mean**"] = means.mean()
         lines += [f"### {title}, whole tables", "", *table(means.reset_index(), 4), ""]
-    return [*lines, *_test_table(_against(full)), ""]
+    return [*lines, *test_table(_against(full)), ""]
 
 
 def _against(rows: pd.DataFrame) -> list[dict[str, object]]:
     return [
-        {"measure": metric, "against": other} | _counted(compare(rows, metric, WITH, other))
+        {"measure": metric, "against": other} | counted(compare(rows, metric, WITH, other))
         for metric in METRICS
         for other in methods_of(rows)
         if other != WITH
@@ -395,5 +299,5 @@ def _other_depths(rows: pd.DataFrame) -> list[str]:
     lines = []
     for (depth, is_full), part in rows.groupby(["depth", rows["kind"] == "full"]):
         name = "whole tables" if is_full else "small cohorts"
-        lines += [f"## Depth up to {depth}, {name}", "", *_test_table(_against(part)), ""]
+        lines += [f"## Depth up to {depth}, {name}", "", *test_table(_against(part)), ""]
     return lines

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.comparison import signed_rank_tests
-from experiments.page import table
+from experiments.page import p_text, table
 from experiments.teacher import DECIDES, SEEDS, SETTINGS, SHARE, SHARES, SPLITS
 
 # The bar: on so many tables at some size, at this level.
@@ -74,9 +74,9 @@ def _verdict(rows: pd.DataFrame) -> list[str]:
     ]
     lines += [
         f"- {splits} splits: better on {test['better']}, worse on {test['worse']}, mean difference "
-        f"{test['mean difference']:+.4f}, p = {test['p-value']:.2g}; C "
+        f"{test['mean difference']:+.4f}, {p_text(test['p-value'])}; C "
         f"{compare(part, f'c_{splits}', SHARE)['mean difference']:+.4f} "
-        f"(p = {compare(part, f'c_{splits}', SHARE)['p-value']:.2g})"
+        f"({p_text(compare(part, f'c_{splits}', SHARE)['p-value'])})"
         for splits, test in found.items()
     ]
     others = [

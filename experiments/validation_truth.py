@@ -17,8 +17,7 @@ from surtree import SurTree, SurTreeCV, Validation, confidence_band, validate
 from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import GreedyTree
-from surtree.scores.held_out import CLEARLY
-from surtree.scores.verdict import prediction_verdict
+from surtree.scores.verdict import RESAMPLED_CLEARLY, prediction_verdict
 from surtree.validation.corrections import correct
 from surtree.validation.models import predict
 from surtree.validation.performance import brier_interval, scores
@@ -369,10 +368,10 @@ def _verdict_lines(rows: pd.DataFrame) -> list[str]:
     z = ndtri((1 + LEVEL) / 2)
     for name, chance in (("concordance", 0.5), ("slope", 0.0)):
         value = rows[f"{name}_corrected"]
-        clear = (value - chance) * z > CLEARLY * (value - rows[f"{name}_lower"])
+        clear = (value - chance) * z > RESAMPLED_CLEARLY * (value - rows[f"{name}_lower"])
         shares[f"{name} clear"] = clear
     error = rows["concordance_corrected"] - rows["concordance_lower"]
-    by_optimism = (rows["concordance_optimism"] - 0.5) * z > CLEARLY * error
+    by_optimism = (rows["concordance_optimism"] - 0.5) * z > RESAMPLED_CLEARLY * error
     by_optimism &= rows["brier_optimism"] > 0
     shares["verdict by optimism"] = by_optimism.where(rows["method"] != "folds").astype(float)
     groups = shares.groupby(KEYS)
@@ -382,7 +381,7 @@ def _verdict_lines(rows: pd.DataFrame) -> list[str]:
         "## The verdict",
         "",
         "Share of tables of which it is said that the model predicts new data better than no tree: "
-        f"Harrell's C is above 0.5 by more than {CLEARLY:g} standard errors, and the Brier score "
+        f"Harrell's C is above 0.5 by more than {RESAMPLED_CLEARLY:g} standard errors, and the Brier score "
         "saved is above zero. In *nothing*, it should be at most 0.05. Beside it, how often C "
         "alone is clear, how often the calibration slope is (it decides where C has no value), and "
         'what the same rule would say with `method="optimism"`: too often for tuned trees, so '

@@ -16,6 +16,7 @@ from problems import Case, cases, limits_of, row_hazard
 from surtree import (
     CompetingRisksTree,
     CompetingRisksTreeCV,
+    EventStratifiedKFold,
     SurTree,
     SurTreeCV,
     Tree,
@@ -26,6 +27,14 @@ from surtree import (
 from surtree.competing_risks.choice import CauseLimits
 from surtree.data.causes import read_cause_target
 from surtree.datasets import load_gbsg2, load_melanoma
+from surtree.export import export_methods
+from surtree.metrics import (
+    concordance_index_cause,
+    normalized_integrated_incidence_brier_score,
+)
+from surtree.report._findings import read_findings
+from surtree.report._validation import validation_html
+from surtree.scores.verdict import prediction_verdicts
 from surtree.solver import reference
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
@@ -331,6 +340,67 @@ def test_cross_validation_of_one_cause_is_that_of_a_survival_tree():
     assert np.array_equal(ours.sizes_.held_out, theirs.sizes_.held_out)
     for name in ("concordance", "brier"):
         assert ours.held_out_.mean(name) == pytest.approx(theirs.held_out_.mean(name), abs=1e-9)
+
+
+def test_each_cause_that_counts_has_held_out_scores_of_its_own():
+    search = CompetingRisksTreeCV(max_depth=2, cv=3, shrinkage=3.0).fit(X, Y)
+    scores = search.held_out_
+    assert list(scores.of_cause) == [1, 2]
+    for name in ("loss", "loss_without_tree"):
+        parts = [getattr(scores.of_cause[cause], name) for cause in (1, 2)]
+        np.testing.assert_allclose(getattr(scores, name), np.sum(parts, axis=0))
+    np.testing.assert_array_equal(scores.concordance, scores.of_cause[1].concordance)
+    assert not np.array_equal(scores.brier, scores.of_cause[2].brier)
+    text = str(scores)
+    for cause in (1, 2):
+        assert f"cause {cause}: loss per row" in text
+    assert text.count("concordance (Wolbers' C without censoring weights)") == 2
+    assert "Harrell" not in text
+    one = CompetingRisksTreeCV(max_depth=1, cv=3, causes=2).fit(X, Y).held_out_
+    assert list(one.of_cause) == [2]
+
+
+def test_scores_of_a_cause_are_those_of_fits_of_its_own():
+    folds = list(EventStratifiedKFold(3).split(X, Y["cause"] > 0))
+    options = {"max_depth": 1, "max_splits": 1, "shrinkage": 1.0}
+    search = CompetingRisksTreeCV(1, cv=folds, shrinkage=1.0, scoring=_one_split).fit(X, Y)
+    for k, (train, test) in enumerate(folds):
+        model = CompetingRisksTree(**options).fit(X.iloc[train], Y[train])
+        for cause, scores in search.held_out_.of_cause.items():
+            rows, new = X.iloc[test], Y[test]
+            c = concordance_index_cause(None, new, model.predict(rows, cause), cause).cindex
+            assert scores.concordance[k] == pytest.approx(c)
+            curves = model.predict_cumulative_incidence(rows, cause)
+            saved = normalized_integrated_incidence_brier_score(Y[train], new, curves, cause)
+            assert scores.brier[k] == pytest.approx(saved)
+
+
+def _one_split(model, X, y):
+    return float(model.tree_.n_splits)
+
+
+def test_the_verdict_has_a_line_for_each_cause():
+    search = CompetingRisksTreeCV(max_depth=2, cv=3).fit(X, Y)
+    good = replace(search.held_out_.of_cause[1], loss=np.zeros(3), corrected=True)
+    bad = replace(good, loss=good.loss_without_tree + 1.0)
+    scores = replace(search.held_out_, of_cause={1: good, 2: bad})
+    verdicts = prediction_verdicts(None, scores, 2, {1: "melanoma"})
+    assert [verdict.heading for verdict in verdicts] == [
+        "melanoma: predicts new rows better than no tree",
+        "cause 2: not clearly better than no tree",
+    ]
+    assert [verdict.is_good for verdict in verdicts] == [True, False]
+    search.best_estimator_.held_out_ = scores
+    search.cause_names_ = {1: "melanoma", 2: "other <causes>"}
+    page = validation_html(read_findings(search))
+    assert page.count('class="verdict"') == 2
+    assert "melanoma: concordance (Wolbers" in page
+    assert "other &lt;causes&gt;: concordance" in page
+    text = export_methods(search)
+    assert "Wolbers' C (without censoring weights) of melanoma" in text
+    assert "Wolbers' C (without censoring weights) of other <causes>" in text
+    assert "Harrell" not in text
+    assert "melanoma: held-out C" in search._repr_html_()
 
 
 @pytest.mark.parametrize("scoring", ["loss", "concordance", "concordance_ipcw", "integrated_brier"])

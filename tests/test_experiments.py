@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import our_methods
+from experiments import our_methods, small_cohorts
 from experiments.__main__ import main
 from experiments.catalogue import EXPERIMENTS
-from experiments.comparison import average_ranks, signed_rank_tests, wins
+from experiments.comparison import average_ranks, holm, signed_rank_tests, wins
 from experiments.experiment import Experiment
 from experiments.facts import fold_of_rows, paper_tables, published_folds
 from experiments.limited import CrashError, run_limited
 from experiments.methods import METHODS, attempt
+from experiments.page import adjusted, p_text, table
 from experiments.runner import run
 from experiments.scores import Partition, brier, concordance, held_out_loss, training_loss
 from experiments.store import read_rows
@@ -47,6 +48,26 @@ def parts():
     X, y = load_gbsg2(backend="pandas")
     train = np.arange(len(y)) % 3 != 0
     return X[train], y[train], X[~train], y[~train]
+
+
+def test_p_values_are_adjusted_for_all_tests_of_a_page():
+    np.testing.assert_allclose(holm(pd.Series([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
+    lines = adjusted(
+        [*table(pd.DataFrame({"p-value": [0.01, 0.04]}), 4), "", f"So: {p_text(0.00001)}."]
+    )
+    assert lines[2:5] == ["| 0.0100 | 0.0200 |", "| 0.0400 | 0.0400 |", ""]
+    assert lines[5] == "So: p < 0.0001, Holm 0.0000."
+    assert "3 two-sided" in lines[-1]
+    assert adjusted(["no test"]) == ["no test"]
+
+
+def test_draws_that_confirm_are_none_that_were_chosen_on():
+    chosen_on = {(case.kind, case.draw, case.seed) for case in small_cohorts.cases(False)}
+    again = small_cohorts.cases_again(False)
+    assert len(again) == 1935
+    assert not {(case.kind, case.draw, case.seed) for case in again} & chosen_on
+    synthetic = {case.draw for case in again if case.kind == "synthetic"}
+    assert synthetic == set(range(10, 20))
 
 
 @pytest.mark.parametrize("name", WITH_ROWS)

@@ -1,5 +1,6 @@
 """SurTreeCV: the scores of every size are those of separate fits, and the rules choose by them."""
 
+import json
 import pickle
 from dataclasses import replace
 from itertools import pairwise
@@ -13,13 +14,14 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surtree import EventStratifiedKFold, HeldOutScores, SurTree, SurTreeCV
 from surtree.data.table import read_table
 from surtree.data.target import Target
+from surtree.files.model import digest
 from surtree.metrics import (
     concordance_index_censored,
     concordance_index_ipcw,
@@ -27,6 +29,7 @@ from surtree.metrics import (
 )
 from surtree.model_selection.scoring import HeldOut
 from surtree.scores.sizes import candidate_sizes
+from surtree.scores.verdict import prediction_verdicts
 from surtree.solver.core import Problem
 
 
@@ -706,20 +709,78 @@ def test_equal_scores_go_to_the_smallest_size_and_the_least_shrinkage():
     assert search.best_params_ == {"max_depth": 0, "max_splits": 0, "shrinkage": 1.0}
 
 
-def test_held_out_scores_are_those_of_fits_of_the_chosen_size():
+def assert_scores(scores, k, model, train, test):
+    single = SurTree(max_depth=0).fit(X.iloc[train], Y[train])
+    assert scores.loss[k] == pytest.approx(-loss_of_fold(model, train, test))
+    assert scores.loss_without_tree[k] == pytest.approx(-loss_of_fold(single, train, test))
+    assert scores.concordance[k] == pytest.approx(concordance_of_fold(model, train, test))
+    assert scores.brier[k] == pytest.approx(brier_of_fold(model, train, test))
+
+
+def test_a_fold_is_scored_with_the_size_that_the_others_choose_less_half_of_its_own_score():
     search = SurTreeCV(max_depth=3, cv=FOLDS).fit(X, Y)
-    scores = search.held_out_
+    table, sizes = held_out_scores(search), []
     for k, (train, test) in enumerate(FOLDS):
-        model = SurTree(**search.best_params_).fit(X.iloc[train], Y[train])
-        single = SurTree(max_depth=0).fit(X.iloc[train], Y[train])
-        assert scores.loss[k] == pytest.approx(-loss_of_fold(model, train, test))
-        assert scores.loss_without_tree[k] == pytest.approx(-loss_of_fold(single, train, test))
-        assert scores.concordance[k] == pytest.approx(concordance_of_fold(model, train, test))
-        assert scores.brier[k] == pytest.approx(brier_of_fold(model, train, test))
-    assert scores.mean("loss") == pytest.approx(-search.best_score_)
-    assert scores.standard_error("brier") == pytest.approx(scores.brier.std(ddof=1) / np.sqrt(3))
+        weight = np.where(np.arange(3) == k, -0.5, 1.0)
+        sizes.append(search.cv_results_["params"][int(np.argmax(table @ weight))])
+        model = SurTree(**sizes[-1]).fit(X.iloc[train], Y[train])
+        assert_scores(search.held_out_, k, model, train, test)
+    assert any(size != search.best_params_ for size in sizes)
+    scores = search.held_out_
+    assert scores.corrected
+    assert scores.mean("loss") > -search.best_score_
+    independent = scores.brier.std(ddof=1) / np.sqrt(3)
+    assert scores.standard_error("brier") == pytest.approx(independent * np.sqrt(1 + 3 / 2))
     assert search.best_estimator_.held_out_ is scores
     assert SurTree().fit(X, Y).held_out_ is None
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(3, test_size=0.5, random_state=0), FOLDS[:1]])
+def test_folds_that_share_held_out_rows_or_a_single_one_are_not_corrected(cv):
+    search = SurTreeCV(max_depth=2, cv=cv).fit(X, Y)
+    scores = search.held_out_
+    folds = cv if isinstance(cv, list) else list(cv.split(X))
+    for k, (train, test) in enumerate(folds):
+        model = SurTree(**search.best_params_).fit(X.iloc[train], Y[train])
+        assert_scores(scores, k, model, train, test)
+    assert not scores.corrected
+    assert not scores.beats_no_tree
+    assert "not corrected for the choice of size" in str(scores)
+    (verdict,) = prediction_verdicts(None, scores, search.tree_.n_splits)
+    assert verdict.heading == "Not known to be better than no tree"
+
+
+def test_repeated_folds_are_corrected_by_those_of_the_same_repetition():
+    repeated = [
+        fold for seed in (1, 2) for fold in EventStratifiedKFold(3, random_state=seed).split(X, Y)
+    ]
+    both = SurTreeCV(max_depth=3, cv=repeated).fit(X, Y).held_out_
+    assert both.corrected
+    for first in (0, 3):
+        alone = SurTreeCV(max_depth=3, cv=repeated[first : first + 3]).fit(X, Y).held_out_
+        np.testing.assert_allclose(both.loss[first : first + 3], alone.loss)
+
+
+@pytest.mark.parametrize("rule", ["best", "1se"])
+def test_two_folds_are_corrected_under_every_rule(rule):
+    scores = SurTreeCV(max_depth=2, cv=2, rule=rule).fit(X, Y).held_out_
+    assert scores.corrected
+    assert np.isfinite(scores.loss).all()
+
+
+def test_noise_looks_less_good_once_corrected():
+    gains = []
+    for seed in range(12):
+        generator = np.random.default_rng(seed)
+        columns = generator.normal(size=(100, 6))
+        y = (np.ones(100, dtype=bool), generator.exponential(size=100))
+        search = SurTreeCV(max_depth=2, cv=5).fit(columns, y)
+        scores = search.held_out_
+        chosen = search.best_score_ + scores.mean("loss_without_tree")
+        gains.append((chosen, scores.mean("loss_without_tree") - scores.mean("loss")))
+    chosen, corrected = np.mean(gains, axis=0)
+    assert chosen > 0.005
+    assert corrected < 0
 
 
 def test_a_score_that_cannot_be_computed_is_nan_and_null_in_a_file(tmp_path):
@@ -745,12 +806,22 @@ def test_an_edited_file_has_no_held_out_scores(tmp_path):
     assert (edited.status_, edited.held_out_, edited.sizes_) == ("edited", None, None)
 
 
-def test_a_tree_beats_none_by_more_than_two_and_a_half_standard_errors():
+def test_a_tree_beats_none_by_more_than_its_clear_number_of_standard_errors():
     ones = np.ones(4)
-    noise = np.array([-1.0, 1.0, -1.0, 1.0])  # a standard error of 0.577
-    for saved, beats in ((1.4, False), (1.5, True), (-1.0, False)):
-        scores = HeldOutScores(ones - saved + noise, ones, ones, ones)
+    noise = np.array([-1.0, 1.0, -1.0, 1.0])  # a standard error of 0.88
+    for saved, beats in ((1.05, False), (1.07, True), (-1.0, False)):
+        scores = HeldOutScores(ones - saved + noise, ones, ones, ones, corrected=True)
         assert scores.beats_no_tree == beats
+
+
+def test_scores_in_a_file_of_an_earlier_version_are_not_said_to_be_corrected(tmp_path):
+    path = tmp_path / "model.json"
+    SurTreeCV(max_depth=1, cv=3).fit(X, Y).save(path)
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    del saved["held_out"]["corrected"], saved["held_out"]["causes"], saved["digest"]
+    saved["digest"] = digest(saved)
+    path.write_text(json.dumps(saved), encoding="utf-8")
+    assert SurTree.load(path).held_out_.corrected is False
 
 
 def test_a_search_without_a_model_cannot_be_saved(tmp_path):

@@ -179,7 +179,7 @@ def test_methods_of_a_tuned_model_say_what_was_tried_also_those_of_its_file(tmp_
     assert "3 folds, stratified by events" in text
     assert "shrinkage of 1, 3 events" in text
     assert f"Harrell's C {search.held_out_.mean('concordance'):.3f}" in text
-    assert "slightly optimistic" in text
+    assert "corrected for the choice of size" in text
     search.save(tmp_path / "model.json")
     loaded = SurTree.load(tmp_path / "model.json")
     chosen = "The number of splits, the depth and the shrinkage were chosen by cross-validation ("
@@ -191,7 +191,7 @@ def test_methods_of_a_tuned_model_say_what_was_tried_also_those_of_its_file(tmp_
     text = export_methods(search)
     assert "Internal validation by 3 bootstrap samples" in text
     assert f"{search.validation_['concordance'].corrected:.3f}" in text
-    assert "slightly optimistic" not in text
+    assert "corrected for the choice of size" not in text
 
 
 def test_methods_claim_no_proof_where_there_is_none(model, trial, tmp_path):

@@ -8,12 +8,14 @@ from typing import Any
 from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
-from surtree.scores.verdict import prediction_verdict
+from surtree.scores.held_out import MEASURES, HeldOutScores
+from surtree.scores.verdict import prediction_verdicts
 from surtree.status import WORDS
 from surtree.tree.arms import effects_of_leaf
 from surtree.tree.causes import cause_events, cause_limits, cause_theta, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_intervals import median_limits
+from surtree.tree.resolve import cause_names_of
 from surtree.tree.tree import Tree
 
 
@@ -134,7 +136,10 @@ def tuning_text(tuning: SurTreeCV) -> str:
 
 def verdict_text(model: SurTree) -> str:
     """Return whether a model predicts new rows better than no tree, as its page says it."""
-    return str(prediction_verdict(model.validation_, model.held_out_, model.tree_.n_splits))
+    verdicts = prediction_verdicts(
+        model.validation_, model.held_out_, model.tree_.n_splits, cause_names_of(model)
+    )
+    return "\n".join(map(str, verdicts))
 
 
 def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
@@ -147,15 +152,7 @@ def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
         "rule": sizes.rule,
         "folds": sizes.held_out.shape[1],
         "shrinkage": sizes.shrinkage,
-        "held_out": None
-        if scores is None
-        else {
-            name: {
-                "mean": _finite(scores.mean(name)),
-                "standard_error": _finite(scores.standard_error(name)),
-            }
-            for name in scores._names()
-        },
+        "held_out": None if scores is None else _held_out_json(scores),
         "chosen": sizes.chosen,
         "sizes": [
             {"max_depth": int(depth), "max_splits": int(splits), "mean": float(mean)}
@@ -163,6 +160,22 @@ def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
                 sizes.max_depth, sizes.max_splits, sizes.mean, strict=True
             )
         ],
+    }
+
+
+def _held_out_json(scores: HeldOutScores) -> dict[str, Any]:
+    causes = [{"cause": cause} | _measures(one) for cause, one in scores.of_cause.items()]
+    found = _measures(scores) | {"corrected": scores.corrected}
+    return found | {"causes": causes} if causes else found
+
+
+def _measures(scores: HeldOutScores) -> dict[str, Any]:
+    return {
+        name: {
+            "mean": _finite(scores.mean(name)),
+            "standard_error": _finite(scores.standard_error(name)),
+        }
+        for name in MEASURES
     }
 
 

@@ -32,7 +32,7 @@ from surtree.cli._training import Asked, read_training
 from surtree.model_selection.cv import SurTreeCV
 from surtree.scores.validation import Method, Validation
 from surtree.scores.validation_file import save_validation
-from surtree.scores.verdict import prediction_verdict
+from surtree.scores.verdict import prediction_verdicts
 from surtree.validation import Evaluation
 from surtree.validation import evaluate as evaluate_rows
 from surtree.validation import validate as resample
@@ -156,7 +156,7 @@ def validate(
         if json:
             show_json(validation_json(found) or {})
         else:
-            show(f"{found}\n\n{prediction_verdict(found, None, 0)}")
+            show(f"{found}\n\n{prediction_verdicts(found, None, 0)[0]}")
         if found.stopped_early:
             samples = plural(found.n_repetitions, "sample")
             say(f"surtree: Ctrl-C stopped the validation after {samples}")

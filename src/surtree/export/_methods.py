@@ -17,6 +17,7 @@ from surtree.display.wording import number
 from surtree.report._certificate import WEAK, percent
 from surtree.report._findings import Certificate, Findings, read_findings
 from surtree.report._time import last_time
+from surtree.scores.held_out import CORRECTED
 from surtree.scores.sizes import SizeScores
 from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Measure, Validation
@@ -47,6 +48,7 @@ _RULES = {
     "best": "with the best mean score",
     "1se": "the smallest whose mean score is within one standard error of the best",
 }
+_CAUSE_C = "Wolbers' C (without censoring weights)"
 _VALIDATED = {
     "632+": ("bootstrap sample", "(.632+ rule; .632 for the Brier score and mean calibration)"),
     "optimism": ("bootstrap sample", "(optimism subtracted)"),
@@ -325,23 +327,32 @@ def _interval(measure: Measure, level: float) -> str:
 
 
 def _held_out(findings: Findings) -> str:
-    scores, tree = findings.held_out, findings.tree
+    scores = findings.held_out
     assert scores is not None
-    of = ""
-    if has_causes(tree):
-        of = f" of {cause_names(tree, findings.cause_names)[causes_of(tree).main_cause]}"
     parts = [
-        f"{words}{of} {scores.mean(name):.3f} (standard error {scores.standard_error(name):.3f})"
-        for name, words in (("concordance", "Harrell's C"), ("brier", "Brier score saved"))
-        if np.isfinite(scores.mean(name))
+        f"{words}{f' of {cause}' if cause else ''} {one.mean(name):.3f} (standard error "
+        f"{one.standard_error(name):.3f})"
+        for cause, one in scores.by_cause(findings.cause_names)
+        for name, words in (
+            ("concordance", _CAUSE_C if cause else "Harrell's C"),
+            ("brier", "Brier score saved"),
+        )
+        if np.isfinite(one.mean(name))
     ]
     parts.append(
         f"loss per row {scores.mean('loss'):.4f}, {scores.mean('loss_without_tree'):.4f} without a "
         "tree"
     )
+    correction = (
+        f"These are {CORRECTED}: the size and shrinkage of each fold's tree were chosen by the "
+        "scores of the other folds less half of its own, as trees of the others were fitted on its "
+        "rows. Standard errors count that folds share training rows (Nadeau and Bengio)."
+        if scores.corrected
+        else f"These are not {CORRECTED}, so they are too good."
+    )
     return (
-        f"On the held-out rows of these {plural(scores.n_folds, 'fold')}: {'; '.join(parts)}. The "
-        "size was chosen on the same folds, so this is slightly optimistic."
+        f"On the held-out rows of these {plural(scores.n_folds, 'fold')}: {'; '.join(parts)}. "
+        f"{correction}"
     )
 
 

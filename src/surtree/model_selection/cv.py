@@ -30,6 +30,7 @@ from surtree.model_selection.folds import (
     FoldScores,
     Positions,
     cut_fold,
+    hold_out_apart,
     measure_fold,
     score_fold,
 )
@@ -54,8 +55,8 @@ from surtree.parameters import (
     require_verbose,
     require_whole,
 )
-from surtree.scores.held_out import HeldOutScores
-from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, is_as_good
+from surtree.scores.held_out import HeldOutScores, held_out_scores
+from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, choose
 from surtree.scores.tuning import Tuning
 from surtree.status import Status, first_unproven, warn_of_limit
 from surtree.verbose import counting
@@ -140,8 +141,8 @@ class SurTreeCV(TreeEstimator):
     sizes_by_shrinkage_ : dict of float to SizeScores
         The same for each shrinkage.
     held_out_ : HeldOutScores
-        How the chosen size and shrinkage did on held-out rows; only with ``refit``. None where the
-        search was interrupted.
+        How trees did on held-out rows, corrected for the choice of size and shrinkage; only with
+        ``refit``. None where the search was interrupted.
     validation_ : Validation or None
         What `surtree.validate` says of this search: None until you set it. `save` keeps it, and
         `write_report` shows it.
@@ -180,7 +181,7 @@ class SurTreeCV(TreeEstimator):
          2      2         0.6272         0.6641      0.0271
          3      2         0.6204         0.6541      0.0251  best, chosen
     >>> round(search.held_out_.mean("concordance"), 3)
-    0.639
+    0.626
     """
 
     # What is fitted on every fold, and in the end on all rows.
@@ -292,7 +293,9 @@ class SurTreeCV(TreeEstimator):
         positions = self._split(rows)
         score = partial(score_fold, self._tree(), self._shrinkages(), sizes, scorer)
         with counting("Tuning", "folds", self.verbose, self.progress) as progress:
-            folds = self._run(rows, positions, score, progress, keeps_done=keeps_done)
+            folds = self._run(
+                rows, positions, [score] * len(positions), progress, keeps_done=keeps_done
+            )
         if folds.stopped and len(folds.results) < FEWEST_FOLDS:
             raise KeyboardInterrupt
         self._choose(sizes, list(folds.results.values()))
@@ -318,7 +321,7 @@ class SurTreeCV(TreeEstimator):
             if stopped:
                 self.held_out_ = None
             elif measured:
-                self._measure(best, rows, positions, keeps_done=keeps_done)
+                self._measure(rows, positions, keeps_done=keeps_done)
         elif folds.stopped:
             self.status_ = "interrupted"
         warn_of_limit(self.status_)
@@ -341,23 +344,36 @@ class SurTreeCV(TreeEstimator):
         return fitted
 
     def _measure(
-        self,
-        best: SurTree,
-        rows: Rows,
-        positions: list[tuple[Positions, Positions]],
-        *,
-        keeps_done: bool,
+        self, rows: Rows, positions: list[tuple[Positions, Positions]], *, keeps_done: bool
     ) -> None:
-        """Set the scores of the chosen size on held-out rows."""
+        """Set the scores on held-out rows, each fold's with the size that others choose for it."""
         self.held_out_ = None
+        others = hold_out_apart([test for _, test in positions])
+        corrected = bool(others.any(axis=1).all())
+        chosen = [
+            self._chosen_without(fold, others[fold]) if corrected else self.best_params_
+            for fold in range(len(positions))
+        ]
+        measures = [
+            partial(measure_fold, self._tree().set_params(**parameters)) for parameters in chosen
+        ]
         try:
-            measures = self._run(rows, positions, partial(measure_fold, best)).results
+            results = self._run(rows, positions, measures).results
         except KeyboardInterrupt:
             if not keeps_done:
                 raise
             return
-        self.held_out_ = HeldOutScores(*np.array(list(measures.values())).T)
+        self.held_out_ = held_out_scores(
+            np.stack(list(results.values()), axis=-1), corrected, self.tree_.objective.parts
+        )
         self.best_estimator_.held_out_ = self.held_out_
+
+    def _chosen_without(self, fold: int, others: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the parameters that are chosen without what one fold says."""
+        scores = [score.without_fold(fold, others) for score in self.sizes_by_shrinkage_.values()]
+        place, size = choose(scores)
+        parameters: dict[str, Any] = self.cv_results_["params"][place * scores[0].mean.size + size]
+        return parameters
 
     tuning_, validation_, time_unit_, horizons_ = (OfChosen() for _ in range(4))
 
@@ -404,17 +420,20 @@ class SurTreeCV(TreeEstimator):
         self,
         rows: Rows,
         positions: list[tuple[Positions, Positions]],
-        score: Callable[[Fold], Result],
+        scores: Sequence[Callable[[Fold], Result]],
         progress: Callable[[FoldProgress], object] | None = None,
         *,
         keeps_done: bool = False,
     ) -> Finished[Result]:
-        """Return the result of a function for each fold."""
+        """Return the result of each fold's function."""
         cut = partial(cut_fold, rows, as_passed=self.scoring not in SCORERS)
         # A solve releases the GIL, so threads are as good as processes and start faster.
         return run_all(
-            partial(_score_numbered, score),
-            ((number, cut(*fold)) for number, fold in enumerate(positions, start=1)),
+            _score_numbered,
+            (
+                (score, number, cut(*fold))
+                for number, (score, fold) in enumerate(zip(scores, positions, strict=True), start=1)
+            ),
             len(positions),
             n_jobs=self.n_jobs,
             progress=progress,
@@ -477,22 +496,15 @@ class SurTreeCV(TreeEstimator):
             )
             for place, shrinkage in enumerate(self._shrinkages())
         ]
-        # If several are equally good, the smallest size and of these the least shrinkage.
-        highest = [float(score.mean[score.best]) for score in scores]
-        best = [
-            (score.best, place)
-            for place, score in enumerate(scores)
-            if is_as_good(highest[place], max(highest))
-        ]
-        place = min(best)[1]
+        place, size = choose(scores)
         self.sizes_ = scores[place]
         self.sizes_by_shrinkage_ = {score.shrinkage: score for score in scores}
         self.cv_results_ = grid_results(scores, folds)
         self.n_splits_ = len(folds)
         self.status_ = first_unproven(fold.status for fold in folds)
-        self.best_index_ = place * len(sizes) + self.sizes_.chosen
+        self.best_index_ = place * len(sizes) + size
         self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.best_score_ = float(self.sizes_.mean[self.sizes_.chosen])
+        self.best_score_ = float(self.sizes_.mean[size])
 
     def _tree(self) -> SurTree:
         """Return a tree with the parameters that both have and mean the same."""
@@ -540,8 +552,8 @@ class SurTreeCV(TreeEstimator):
         return hasattr(self, "tree_")
 
 
-def _score_numbered(score: Callable[[Fold], Result], numbered: tuple[int, Fold]) -> Result:
-    number, fold = numbered
+def _score_numbered(numbered: tuple[Callable[[Fold], Result], int, Fold]) -> Result:
+    score, number, fold = numbered
     try:
         return score(fold)
     except Exception as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from time import perf_counter
 
 import numpy as np
@@ -108,6 +108,16 @@ def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) 
     return Fold(rows.table.take(train), target, rows.weight[train], held_out)
 
 
+def hold_out_apart(held_out: list[Positions]) -> NDArray[np.bool_]:
+    """Return for each pair of folds whether they hold out different rows, of shape (n, n)."""
+    from scipy.sparse import csr_array
+
+    ends = np.cumsum([0, *(rows.size for rows in held_out)])
+    rows = np.concatenate(held_out)
+    table = csr_array((np.ones(rows.size), rows, ends))
+    return np.asarray((table @ table.T).toarray() == 0)
+
+
 def score_fold(
     template: SurTree,
     shrinkages: Sequence[float],
@@ -152,13 +162,13 @@ def score_fold(
     return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))
 
 
-def measure_fold(chosen: SurTree, fold: Fold) -> list[float]:
-    """Return the fields of `HeldOutScores` for one fold.
+def measure_fold(chosen: SurTree, fold: Fold) -> Floats:
+    """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts.
 
     Parameters
     ----------
     chosen : SurTree
-        The parameters of the chosen model.
+        The parameters of the model.
     fold : Fold
         The rows.
     """
@@ -167,12 +177,29 @@ def measure_fold(chosen: SurTree, fold: Fold) -> list[float]:
     size = limits.max_depth, limits.max_splits or 0
     path = _search(chosen, problem, *size)
     candidate = _candidate(chosen, size, problem, path)
+    candidate = replace(candidate, model=cache(candidate.model))
     single_leaf = _candidate(chosen, (0, 0), problem, path)
-    return [
-        -SCORERS["loss"](candidate, held_out),
-        -SCORERS["loss"](single_leaf, held_out),
-        *(_score_or_nan(name, candidate, held_out) for name in ("concordance", "integrated_brier")),
-    ]
+    data = problem.data
+
+    def scores(rows: HeldOut) -> list[float]:
+        return [
+            -SCORERS["loss"](candidate, rows),
+            -SCORERS["loss"](single_leaf, rows),
+            _score_or_nan("concordance", candidate, rows),
+            _score_or_nan("integrated_brier", candidate, rows),
+        ]
+
+    parts = data.sums.objective.parts
+    if not parts:
+        return np.array([scores(held_out)])
+    of_parts = {
+        cause: scores(
+            replace(held_out, sums=part.row_sums(held_out.target, held_out.weight, data.baseline))
+        )
+        for cause, part in parts.items()
+    }
+    of_all = [-SCORERS["loss"](tree, held_out) for tree in (candidate, single_leaf)]
+    return np.array([of_all + of_parts[held_out.main_cause][2:], *of_parts.values()])
 
 
 def _score_or_nan(name: str, candidate: Candidate, held_out: HeldOut) -> float:

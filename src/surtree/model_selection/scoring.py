@@ -22,9 +22,10 @@ from surtree.metrics import (
     normalized_integrated_brier_score,
     normalized_integrated_incidence_brier_score,
 )
+from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
 from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import cause_theta, causes_of
+from surtree.tree.causes import cause_theta
 from surtree.tree.curves import leaf_curves
 from surtree.tree.rows import goes_right, route_rows
 from surtree.tree.tree import Tree
@@ -83,6 +84,13 @@ class HeldOut:
         """Return what a tree predicts for each of the rows."""
         return tree.theta[self.leaves(tree)]
 
+    @property
+    def main_cause(self) -> int:
+        """The cause that is scored, with competing risks."""
+        assert self.sums is not None
+        assert isinstance(self.sums.objective, CauseHazards)
+        return self.sums.objective.main_cause
+
     def _goes_right(self, tree: Tree, node: int) -> NDArray[np.bool_]:
         """Answer the question of a node for all rows, once: trees of a path ask much the same."""
         question = tree.question(node)
@@ -113,8 +121,7 @@ def _cause_concordance(
     candidate: Candidate, held_out: HeldOut, train: Target | None = None
 ) -> float:
     """Return the concordance of the main cause, weighed against the censoring of training rows."""
-    tree, target = candidate.tree, held_out.target
-    cause = causes_of(tree).main_cause
+    tree, target, cause = candidate.tree, held_out.target, held_out.main_cause
     risk = cause_theta(tree, cause)[held_out.leaves(tree)]
     weight = held_out.weight if train is None else None
     tau = None if train is None else float(train.time.max())
@@ -136,7 +143,7 @@ def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
     model = candidate.model()
     tree = model.tree_
     if isinstance(held_out.target, CauseTarget):
-        cause = causes_of(tree).main_cause
+        cause = held_out.main_cause
         incidence = np.empty(tree.n_leaves, dtype=object)
         incidence[:] = leaf_incidence(tree, cause)
         return normalized_integrated_incidence_brier_score(

@@ -60,10 +60,9 @@ def causes_html(
         '<h2 id="causes-heading">The causes</h2>'
         '<p class="lead">The share of each group that has had an event of each cause by a time, '
         f"one on top of the other; the rest has had none. The tree was chosen to tell apart "
-        f"{escape(_listed(told))}. Everywhere else on this page an event is one of any cause: "
-        "survival is to be without any, and the relative risk is that of all causes together. "
-        "Concordance and Brier score of held-out rows, where there are any, are those of "
-        f"{escape(names[causes_of(tree).main_cause])}.</p>"
+        f"{escape(_listed(told))}. Everywhere else on this page, but for figures of held-out "
+        "rows, an event is one of any cause: survival is to be without any, and the relative risk "
+        "is that of all causes together.</p>"
         f"{_legend(tree, names)}"
         f'<div class="charts">{figures}</div>'
         + _risks(tree, leaves, names, level)

@@ -13,6 +13,7 @@ from surtree.report._certificate import percent, verdict
 from surtree.report._findings import Findings, read_findings
 from surtree.report._tree import tree_html
 from surtree.report._validation import PLUS_MINUS
+from surtree.scores.held_out import CORRECTED, HeldOutScores
 
 _LEVEL = 0.95
 
@@ -57,7 +58,15 @@ def _validation(findings: Findings) -> str:
     held_out = findings.held_out
     if held_out is None:
         return "not validated on other rows"
-    mean, error = held_out.mean("concordance"), held_out.standard_error("concordance")
+    texts = [
+        f"{name}: {_held_out(scores)}" if name else _held_out(scores)
+        for name, scores in held_out.by_cause(findings.cause_names)
+    ]
+    return "; ".join(texts) + (f", {CORRECTED}" if held_out.corrected else "")
+
+
+def _held_out(scores: HeldOutScores) -> str:
+    mean, error = scores.mean("concordance"), scores.standard_error("concordance")
     if not isfinite(mean):
-        return f"held-out loss per row {held_out.mean('loss'):.3f}"
+        return f"held-out loss per row {scores.mean('loss'):.3f}"
     return f"held-out C {mean:.3f} {PLUS_MINUS} {figure(error)}"

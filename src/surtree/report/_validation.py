@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,8 @@ from surtree._quoting import html_text as escape
 from surtree._words import plural
 from surtree.report._findings import Findings
 from surtree.report._resampled import performance_html
-from surtree.scores.held_out import HeldOutScores
-from surtree.scores.verdict import PredictionVerdict, prediction_verdict
+from surtree.scores.held_out import CAUSE_CONCORDANCE, CONCORDANCE, CORRECTED, HeldOutScores
+from surtree.scores.verdict import PredictionVerdict, prediction_verdicts
 from surtree.tree.causes import has_causes
 
 PLUS_MINUS = "\u00b1"
@@ -45,50 +46,70 @@ def validation_html(findings: Findings) -> str:
         What the page shows.
     """
     held_out = findings.held_out
-    verdict = prediction_verdict(findings.validation, held_out, findings.tree.n_splits)
+    verdicts = prediction_verdicts(
+        findings.validation, held_out, findings.tree.n_splits, findings.cause_names
+    )
+    shown = "".join(map(_verdict_html, verdicts))
     if findings.validation is not None:
-        return _verdict_html(verdict) + performance_html(findings.validation)
+        return shown + performance_html(findings.validation)
     if held_out is None:
-        return _unknown_html(findings, verdict)
+        return _unknown_html(findings, verdicts[0])
     figures = "".join(
         f"<div><dt>{escape(score.term)}</dt><dd>{escape(score.figure)}"
         f"<small>{escape(score.note)}</small></dd></div>"
-        for score in scores_of(held_out)
+        for score in scores_of(held_out, findings.cause_names)
     )
     return (
-        f"{_verdict_html(verdict)}"
+        f"{shown}"
         f'<dl class="figures scores">{figures}</dl>'
         '<p class="note">Each figure is a mean over '
         f"{plural(held_out.n_folds, 'fold')} of rows that the trees had not seen, {PLUS_MINUS} one "
-        "standard error. The size of the tree, and its shrinkage where several were tried, were "
-        "chosen on the same folds: the figures are slightly optimistic. All other figures of this "
-        "page are about the rows that the tree was fitted on.</p>"
+        f"standard error, {_correction(held_out)} All other figures of this page are about the "
+        "rows that the tree was fitted on.</p>"
     )
 
 
-def scores_of(held_out: HeldOutScores) -> list[Score]:
+def _correction(held_out: HeldOutScores) -> str:
+    if held_out.corrected:
+        return (
+            f"{CORRECTED}: the size and the shrinkage of a fold's tree are those that the other "
+            "folds choose."
+        )
+    return f"not {CORRECTED}: they are too good."
+
+
+def scores_of(held_out: HeldOutScores, names: Mapping[int, str] | None = None) -> list[Score]:
     """Return the figures of a validation; those that could not be computed are left out.
 
     Parameters
     ----------
     held_out : HeldOutScores
         The scores of the folds.
+    names : mapping of int to str, optional
+        Names of causes, with competing risks.
     """
+    return [score for name, one in held_out.by_cause(names) for score in _scores(name, one)]
+
+
+def _scores(cause: str, held_out: HeldOutScores) -> list[Score]:
+    """Return the figures of a cause; where it has no name, of the event."""
+    of = f"{cause}: " if cause else ""
     without = held_out.mean("loss_without_tree")
     candidates = [
         (
             "concordance",
             Score(
-                "concordance (Harrell's C)",
+                of + (CAUSE_CONCORDANCE if cause else CONCORDANCE),
                 _figure(held_out, "concordance", "{:.3f}"),
                 "of two people, how often the one with the higher predicted risk has the event "
-                "first; 0.5 is chance, 1 is perfect",
+                + ("of this cause first, or alone" if cause else "first")
+                + "; 0.5 is chance, 1 is perfect",
             ),
         ),
         (
             "brier",
             Score(
-                "error of the survival curves that is saved",
+                f"{of}error of the {'incidence' if cause else 'survival'} curves that is saved",
                 _figure(held_out, "brier", "{:.1%}"),
                 "of the integrated Brier score, compared with one curve for all; 0% is no better, "
                 "less is worse",
@@ -97,7 +118,7 @@ def scores_of(held_out: HeldOutScores) -> list[Score]:
         (
             "loss",
             Score(
-                "held-out loss per row",
+                f"{of}held-out loss per row",
                 _figure(held_out, "loss", "{:.4f}"),
                 f"{without:.4f} without a tree; smaller is better",
             ),

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from surtree._types import ArrayValue
-from surtree.files.schema import Number, list_of, one_of, optional, record, text
-from surtree.scores.held_out import HeldOutScores
+from surtree.files.schema import Number, flag, list_of, one_of, optional, record, text
+from surtree.scores.held_out import MEASURES, HeldOutScores, held_out_scores
 from surtree.scores.sizes import RULES, SizeScores
 
 _score = Number("a finite number")
 _count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
 
 # A score that could not be computed is null.
-held_out_format = record({field.name: list_of(optional(_score)) for field in fields(HeldOutScores)})
+_measures = dict.fromkeys(MEASURES, list_of(optional(_score)))
+_cause = {"cause": Number("a cause, a whole number from 1", 1, 10**9, whole=True)}
+held_out_format = record(
+    _measures, also={"corrected": flag, "causes": list_of(record(_cause | _measures))}
+)
 sizes_format = record(
     {
         **dict.fromkeys(("max_depth", "max_splits"), list_of(_count)),
@@ -28,27 +30,42 @@ sizes_format = record(
 )
 
 
-def save_scores(scores: ArrayValue | None) -> dict[str, Any] | None:
-    """Return scores as plain values that JSON can hold; NaN becomes None."""
+def save_sizes(scores: SizeScores | None) -> dict[str, Any] | None:
+    """Return the scores of all sizes as plain values that JSON can hold."""
     if scores is None:
         return None
     return {name: _plain(getattr(scores, name)) for name in scores._names()}
 
 
+def save_held_out(scores: HeldOutScores | None) -> dict[str, Any] | None:
+    """Return scores of held-out rows as plain values that JSON can hold; NaN becomes None."""
+    if scores is None:
+        return None
+    causes = [{"cause": cause} | _measures_of(one) for cause, one in scores.of_cause.items()]
+    return _measures_of(scores) | {"corrected": scores.corrected, "causes": causes}
+
+
 def read_held_out(saved: dict[str, Any] | None) -> HeldOutScores | None:
-    """Return the scores of the chosen size that `save_scores` wrote, of the right form."""
+    """Return the scores that `save_held_out` wrote, of the right form."""
     if saved is None:
         return None
-    arrays = {name: np.array(values, dtype=np.float64) for name, values in saved.items()}
-    if {values.size for values in arrays.values()} != {arrays["loss"].size} or not arrays[
-        "loss"
-    ].size:
+    causes = saved.get("causes", [])
+    n_folds = {len(one[name]) for one in (saved, *causes) for name in MEASURES}
+    if len(n_folds) != 1 or 0 in n_folds:
         raise ValueError("its held-out scores are not of the same folds")
-    return HeldOutScores(**arrays)
+    return held_out_scores(
+        [[np.array(one[name], dtype=np.float64) for name in MEASURES] for one in (saved, *causes)],
+        saved.get("corrected", False),
+        [one["cause"] for one in causes],
+    )
+
+
+def _measures_of(scores: HeldOutScores) -> dict[str, Any]:
+    return {name: _plain(getattr(scores, name)) for name in MEASURES}
 
 
 def read_sizes(saved: dict[str, Any] | None) -> SizeScores | None:
-    """Return the scores of all sizes that `save_scores` wrote, of the right form."""
+    """Return the scores of all sizes that `save_sizes` wrote, of the right form."""
     if saved is None:
         return None
     arrays = {name: np.array(saved[name], dtype=np.int64) for name in ("max_depth", "max_splits")}

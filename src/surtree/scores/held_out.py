@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from surtree._quoting import printable
 from surtree._types import ArrayValue, Floats
 from surtree._words import figure
 
-_WORDS = {
-    "loss": "loss per row",
-    "loss_without_tree": "  without a tree",
-    "concordance": "concordance (Harrell's C)",
-    "brier": "Brier score saved",
-}
+# What is measured, and what it is called, in the order of tables.
+MEASURES = ("loss", "loss_without_tree", "concordance", "brier")
+CONCORDANCE = "concordance (Harrell's C)"
+CAUSE_CONCORDANCE = "concordance (Wolbers' C without censoring weights)"
+CORRECTED = "corrected for the choice of size"
 # Standard errors that are clear: with fewer, noise is said to predict (docs/results/verdicts.md).
-CLEARLY = 2.5
+CLEARLY = 1.2
 _NOT_ESTIMABLE = (
     "-: not estimable, with entry times or without comparable rows; the Brier score, with weights"
 )
@@ -24,11 +25,13 @@ _NOT_ESTIMABLE = (
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores(ArrayValue):
-    """Scores of the chosen size and shrinkage on held-out rows, an entry for each fold.
+    """Scores on held-out rows, corrected for the choice of size, an entry for each fold.
 
-    Each fold fits a tree of the chosen size on its training rows. The size was chosen on the same
-    folds, so the scores are slightly optimistic. A score that cannot be computed is NaN: without
-    comparable rows, with entry times, and the Brier score with weights.
+    Each fold fits a tree on its training rows and scores it on the others. Its size and shrinkage
+    are not those of the final tree, which were chosen on all folds and would look too good, but
+    those that the other folds choose, cleared of what they know of its rows
+    (docs/results/held-out.md). A score that cannot be computed is NaN: without comparable rows,
+    with entry times, and the Brier score with weights.
 
     Parameters
     ----------
@@ -37,10 +40,17 @@ class HeldOutScores(ArrayValue):
     loss_without_tree : array of float of shape (n_folds,)
         The same for a single leaf: what a tree must beat.
     concordance : array of float of shape (n_folds,)
-        Harrell's C: of two rows, how often the one with the higher risk has its event first.
+        Harrell's C: of two rows, how often the one with the higher risk has its event first. With
+        competing risks, Wolbers' C of the main cause, without censoring weights.
     brier : array of float of shape (n_folds,)
         The share of the integrated Brier score that the tree saves, compared with the
-        Kaplan-Meier curve of all training rows.
+        Kaplan-Meier curve of all training rows; with competing risks, of the main cause, compared
+        with the cumulative incidence of all training rows.
+    corrected : bool
+        Whether scores are corrected for the choice of size. They are not where folds have held-out
+        rows in common, with a single fold, and in files of version 0.1.0.
+    of_cause : mapping of int to HeldOutScores
+        With competing risks, the scores of each cause that counts.
 
     Examples
     --------
@@ -49,16 +59,19 @@ class HeldOutScores(ArrayValue):
     >>> search = SurTreeCV(max_depth=2, shrinkage=0.0).fit(*load_gbsg2())
     >>> print(search.held_out_)
     held-out rows, 10 folds      mean  std. error
-    loss per row               0.6613      0.0296
-      without a tree           0.7038      0.0302
-    concordance (Harrell's C)  0.6222      0.0182
-    Brier score saved          0.0758      0.0329
+    loss per row               0.6774      0.0435
+      without a tree           0.7038      0.0439
+    concordance (Harrell's C)  0.6088      0.0239
+    Brier score saved          0.0498      0.0452
+    corrected for the choice of size
     """
 
     loss: Floats
     loss_without_tree: Floats
     concordance: Floats
     brier: Floats
+    corrected: bool = False
+    of_cause: Mapping[int, HeldOutScores] = field(default_factory=dict)
 
     @property
     def n_folds(self) -> int:
@@ -67,14 +80,14 @@ class HeldOutScores(ArrayValue):
 
     @property
     def beats_no_tree(self) -> bool:
-        """Whether the mean loss is clearly below that without a tree: by 2.5 standard errors.
+        """Whether the mean loss is below that without a tree by more than 1.2 standard errors.
 
-        The standard error is that of the differences, fold by fold. The size was chosen on the
-        same folds, so fewer are too easy: noise alone is said to beat no tree in at most one table
-        of twenty (docs/results/verdicts.md).
+        The standard error is that of the differences, fold by fold. Noise alone is said to beat no
+        tree in at most one table of twenty (docs/results/verdicts.md). Scores that are not
+        corrected for the choice of size never say so: on these, noise does it far more often.
         """
         saved = self.loss_without_tree - self.loss
-        return bool(saved.mean() > CLEARLY * _standard_error(saved))
+        return self.corrected and bool(saved.mean() > CLEARLY * _standard_error(saved))
 
     def mean(self, name: str) -> float:
         """Return the mean of a score over the folds that have it.
@@ -90,6 +103,9 @@ class HeldOutScores(ArrayValue):
     def standard_error(self, name: str) -> float:
         """Return the standard error of that mean; NaN where fewer than two folds have the score.
 
+        It counts that folds share most of their training rows, as Nadeau and Bengio do: it is that
+        of independent folds times ``sqrt(1 + n_folds / (n_folds - 1))``.
+
         Parameters
         ----------
         name : str
@@ -97,23 +113,71 @@ class HeldOutScores(ArrayValue):
         """
         return _standard_error(self._known(name))
 
+    def by_cause(self, names: Mapping[int, str] | None = None) -> list[tuple[str, HeldOutScores]]:
+        """Return the scores of each cause, with its name; without causes all, without a name.
+
+        Parameters
+        ----------
+        names : mapping of int to str, optional
+            Names of causes; those without are called by their number.
+        """
+        called = names or {}
+        return [
+            (printable(str(called.get(cause, f"cause {cause}"))), scores)
+            for cause, scores in self.of_cause.items()
+        ] or [("", self)]
+
     def _known(self, name: str) -> Floats:
         values: Floats = getattr(self, name)
         return values[np.isfinite(values)]
 
     def __str__(self) -> str:
         head = f"held-out rows, {self.n_folds} folds"
-        width = max(len(head), *map(len, _WORDS.values()))
+        rows = [("loss per row", self, "loss"), ("  without a tree", self, "loss_without_tree")]
+        for name, scores in self.by_cause():
+            indent = "  " if name else ""
+            if name:
+                rows += [
+                    (f"{name}: loss per row", scores, "loss"),
+                    ("  without a tree", scores, "loss_without_tree"),
+                ]
+            concordance = CAUSE_CONCORDANCE if name else CONCORDANCE
+            rows += [(indent + concordance, scores, "concordance")]
+            rows += [(f"{indent}Brier score saved", scores, "brier")]
+        width = max(len(head), *(len(words) for words, _, _ in rows))
         lines = [f"{head:{width}}    mean  std. error"]
-        for name, words in _WORDS.items():
-            mean, error = figure(self.mean(name), 4), figure(self.standard_error(name), 4)
+        for words, scores, name in rows:
+            mean, error = figure(scores.mean(name), 4), figure(scores.standard_error(name), 4)
             lines.append(f"{words:{width}}  {mean:>6}  {error:>10}")
+        lines.append(CORRECTED if self.corrected else f"not {CORRECTED}: too good")
         if any("-" in line.split() for line in lines):
             lines.append(_NOT_ESTIMABLE)
         return "\n".join(lines)
 
 
+def held_out_scores(
+    values: Iterable[Sequence[Floats]], corrected: bool, causes: Iterable[int]
+) -> HeldOutScores:
+    """Return scores of arrays: the MEASURES of all causes together, then those of each.
+
+    Parameters
+    ----------
+    values : iterable of sequence of array of float of shape (n_folds,)
+        The measures.
+    corrected : bool
+        Whether they are corrected for the choice of size.
+    causes : iterable of int
+        The causes; none without competing risks.
+    """
+    of_all, *of_causes = (
+        HeldOutScores(loss, without, concordance, brier, corrected)
+        for loss, without, concordance, brier in values
+    )
+    return replace(of_all, of_cause=dict(zip(causes, of_causes, strict=True)))
+
+
 def _standard_error(values: Floats) -> float:
-    if values.size < 2:
+    n_folds = values.size
+    if n_folds < 2:
         return float("nan")
-    return float(values.std(ddof=1) / np.sqrt(values.size))
+    return float(values.std(ddof=1) * np.sqrt(1 / n_folds + 1 / (n_folds - 1)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Literal
 
 import numpy as np
@@ -17,6 +19,8 @@ RULES: tuple[Rule, ...] = ("best", "1se")
 
 # Means that differ by less than this, relative to their size, differ by rounding alone.
 _TIE = 1e-12
+# The share of a fold's own score that is taken out of the others': `SizeScores.without_fold`.
+_TAKEN_OUT = 0.5
 
 
 def candidate_sizes(max_depth: int, max_splits: int | None) -> list[tuple[int, int]]:
@@ -94,7 +98,8 @@ class SizeScores(ArrayValue):
     @property
     def one_standard_error(self) -> int:
         """The position of the smallest size whose mean is within one standard error of the best."""
-        return self._smallest_within(float(self.standard_error[self.best]))
+        error = float(self.standard_error[self.best])
+        return self._smallest_within(error if isfinite(error) else 0.0)
 
     @property
     def chosen(self) -> int:
@@ -117,10 +122,33 @@ class SizeScores(ArrayValue):
         """
         return np.flatnonzero(self.max_depth == np.minimum(self.max_splits, depth))
 
+    def without_fold(self, fold: int, others: NDArray[np.bool_]) -> SizeScores:
+        """Return the scores of other folds, cleared of what the rows of one fold add to them.
+
+        Trees of the other folds were fitted on the rows of this one. Where columns say nothing, the
+        others' scores therefore hold its own once more, and it is to be subtracted; where trees
+        hardly depend on its rows, it is not. One half of it is the value that simulations chose
+        (docs/results/held-out.md).
+
+        Parameters
+        ----------
+        fold : int
+            The position of the fold.
+        others : array of bool of shape (n_folds,)
+            The folds that count.
+        """
+        own, scores = self.held_out[:, [fold]], self.held_out[:, others]
+        share = _TAKEN_OUT / (scores.shape[1] - _TAKEN_OUT)
+        return replace(
+            self,
+            held_out=scores + share * (scores - own),
+            training_loss=self.training_loss[:, others],
+        )
+
     def _smallest_within(self, margin: float) -> int:
         mean = self.mean
         highest = float(mean.max())
-        return int(np.argmax(is_as_good(mean, highest, margin)))
+        return int(np.argmax(_is_as_good(mean, highest, margin)))
 
     def __repr__(self) -> str:
         n_sizes, n_folds = self.held_out.shape
@@ -165,7 +193,26 @@ class SizeScores(ArrayValue):
         return [heading, *(tuple(map(_cell, row)) for row in zip(*columns, strict=True))]
 
 
-def is_as_good(mean: Floats | float, highest: float, margin: float = 0.0) -> NDArray[np.bool_]:
+def choose(scores: Sequence[SizeScores]) -> tuple[int, int]:
+    """Return the position of the shrinkage with the best mean, and of the size that the rule picks.
+
+    If several are equally good, it is the smallest size and of these the least shrinkage.
+
+    Parameters
+    ----------
+    scores : sequence of SizeScores
+        Those of each shrinkage, ascending.
+    """
+    highest = [float(score.mean[score.best]) for score in scores]
+    _, place = min(
+        (score.best, place)
+        for place, score in enumerate(scores)
+        if _is_as_good(highest[place], max(highest))
+    )
+    return place, scores[place].chosen
+
+
+def _is_as_good(mean: Floats | float, highest: float, margin: float = 0.0) -> NDArray[np.bool_]:
     """Return whether mean scores are within a margin of the highest, but for rounding."""
     return np.asarray(mean >= highest - margin - _TIE * abs(highest))
 

@@ -94,6 +94,12 @@ class CauseHazards(Channels):
         """The cause that counts most, and of equal ones the first."""
         return self.causes[int(np.argmax(self.weights))]
 
+    @property
+    def parts(self) -> dict[int, CauseHazards]:
+        """The objective of each cause alone, of those that count."""
+        alone = np.eye(self.n_channels)
+        return {self.causes[j]: replace(self, weights=tuple(alone[j])) for j in self.counted}
+
     def place(self, cause: int) -> int:
         """Return the position of a cause, or raise an error that names those that there are."""
         if cause not in self.causes:

@@ -7,6 +7,7 @@ A new objective is a class here (or in a file of its own, named in `OBJECTIVES`)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -134,6 +135,11 @@ class Objective(ABC):
     @abstractmethod
     def slope(self, sums: ArrayLike) -> Floats:
         """Return by how much the gain of leaves changes with a sum, so rounding has a bound."""
+
+    @property
+    def parts(self) -> Mapping[int, Objective]:
+        """The objective of each cause alone, of those that count; none without competing risks."""
+        return {}
 
     def require_exact(self, sums: RowSums) -> None:  # noqa: B027, most have no such case
         """Raise an error where rounding would hide which tree is the best."""

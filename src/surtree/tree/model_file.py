@@ -23,7 +23,7 @@ from surtree.scores.effects_file import (
     save_correction,
     save_heterogeneity,
 )
-from surtree.scores.file import read_held_out, read_sizes, save_scores
+from surtree.scores.file import read_held_out, read_sizes, save_held_out, save_sizes
 from surtree.scores.tuning import read_tuning, save_tuning
 from surtree.scores.validation_file import read_validation, save_validation
 from surtree.survival.time_axis import read_horizons
@@ -117,8 +117,8 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         **save_columns(estimator),
         "time_unit": estimator.time_unit_,
         "horizons": None if estimator.horizons_ is None else read_horizons(estimator.horizons_),
-        "held_out": save_scores(estimator.held_out_),
-        "sizes": save_scores(estimator.sizes_),
+        "held_out": save_held_out(estimator.held_out_),
+        "sizes": save_sizes(estimator.sizes_),
         "tuning": save_tuning(estimator.tuning_),
         "validation": save_validation(estimator.validation_),
         **_save_arms_and_causes(estimator),
