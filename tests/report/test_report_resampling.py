@@ -13,7 +13,7 @@ from surtree.report import write_report
 from surtree.report._findings import read_findings
 from surtree.report._resampled import curves_html, stability_html
 from surtree.report._validation import validation_html
-from surtree.scores.verdict import prediction_verdict
+from surtree.scores.verdict import prediction_verdicts
 
 X, Y = load_gbsg2(backend="pandas")
 
@@ -111,11 +111,12 @@ def test_a_lower_level_is_no_easier_verdict():
     noise, y = rng.normal(size=(120, 5)), rng.exponential(size=120)
     lucky = validate(SurTree(max_depth=2), noise, y, n_bootstraps=20, level=0.5)
     assert lucky["concordance"].lower > 0.5
-    assert prediction_verdict(lucky, None, 3).heading == "Not clearly better than chance"
+    (verdict,) = prediction_verdicts(lucky, None, 3)
+    assert verdict.heading == "Not clearly better than chance"
 
 
 def test_the_optimism_bootstrap_gives_no_verdict(found):
-    verdict = prediction_verdict(replace(found, method="optimism"), None, 3)
+    (verdict,) = prediction_verdicts(replace(found, method="optimism"), None, 3)
     assert str(verdict).startswith("Not known to be better than no tree. The optimism bootstrap")
 
 
