@@ -384,8 +384,8 @@ def _verdict_lines(rows: pd.DataFrame) -> list[str]:
         f"Harrell's C is above 0.5 by more than {RESAMPLED_CLEARLY:g} standard errors, and the "
         "Brier score saved is above zero. In *nothing*, it should be at most 0.05. Beside it, how "
         "often C alone is clear, how often the calibration slope is (it decides where C has no "
-        'value), and what the same rule would say with `method="optimism"`: too often for tuned trees, so '
-        "there is no verdict with it.",
+        'value), and what the same rule would say with `method="optimism"`: too often for tuned '
+        "trees, so there is no verdict with it.",
         "",
         *table(mean.reset_index(), 3),
         "",
