@@ -11,29 +11,20 @@ from surtree._quoting import printable
 from surtree._version import VERSION
 from surtree._words import figure, limits_text, plural
 from surtree.display.cause_leaves import cause_names
-from surtree.display.labels import Labels, read_labels
-from surtree.display.leaves import read_leaves
-from surtree.display.wording import number
+from surtree.display.labels import read_labels
+from surtree.export._methods_data import data, questions
+from surtree.export._methods_references import references
 from surtree.report._certificate import WEAK, percent
 from surtree.report._findings import Certificate, Findings, read_findings
-from surtree.report._time import last_time
 from surtree.scores.sizes import SizeScores
 from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Measure, Validation
 from surtree.status import WORDS
 from surtree.survival.treatment import ArmContrasts
-from surtree.tree.causes import cause_events, causes_of, has_causes
+from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.resolve import fitted, time_unit_of
 from surtree.tree.tree import Tree
 
-_PAPER = (
-    "Huisman T, van der Linden JGM, Demirović E. Optimal Survival Trees: A Dynamic Programming "
-    "Approach. Proceedings of the AAAI Conference on Artificial Intelligence 38, 2024. "
-    "arXiv:2401.04489."
-)
-_LIKELIHOOD = (
-    "LeBlanc M, Crowley J. Relative risk trees for censored survival data. Biometrics 48, 1992."
-)
 _TO_ADD = (
     "[Not known to the model, to be added: where the rows come from and how they were selected, "
     "what the event and time zero are, and why rows were censored.]"
@@ -93,8 +84,8 @@ def export_methods(
     findings = read_findings(model)
     names = read_labels(labels, None)
     sentences = [
-        _data(findings, time_unit),
-        *_questions(findings, names),
+        data(findings, time_unit),
+        *questions(findings, names),
         *_objective(findings),
         *_tuning(findings, model),
         *_proof(findings.certificate),
@@ -103,66 +94,7 @@ def export_methods(
         _software(findings),
     ]
     paragraph = " ".join(map(printable, sentences))
-    return "\n\n".join([paragraph, _TO_ADD, *_references(findings)]) + "\n"
-
-
-def _data(findings: Findings, time_unit: str | None) -> str:
-    tree = findings.tree
-    rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
-    said = f"A survival tree was fitted to {plural(rows, 'row')}"
-    if tree.n_persons is not None:
-        said += f" of {plural(int(tree.n_persons[0]), 'person')}"
-    said += f" with {plural(events, 'event')}"
-    if tree.n_persons is None:
-        said += f" ({1 - events / rows:.0%} of the rows were censored)"
-    if has_causes(tree):
-        names = cause_names(tree, findings.cause_names)
-        counts = (f"{cause_events(tree, cause)[0]:g} of {names[cause]}" for cause in names)
-        said += f", {' and '.join(counts)}"
-    if tree.arms is not None:
-        arms = zip(tree.arms.names, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
-        counted = [
-            f"arm {label}: {plural(int(n), 'row')}, {plural(int(e), 'event')}"
-            for label, n, e in arms
-        ]
-        said += f"; {', '.join(counted)}; the reference is {tree.arms.names[0]}"
-    unit = f" {time_unit}" if time_unit else ""
-    end = last_time(tree, read_leaves(tree))
-    event = number(float(tree.baseline.times[-1]), 6) + unit
-    said += f"; the last event was at {event}"
-    if np.isfinite(end):
-        said += f", and follow-up ended at {number(end, 6)}{unit}"
-    said += "."
-    if tree.weighted:
-        said += (
-            f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
-            "as repeated rows."
-        )
-    if tree.enters_late:
-        said += " Rows that came under observation late are at risk from then on."
-    return said
-
-
-def _questions(findings: Findings, labels: Labels) -> Iterator[str]:
-    certificate = findings.certificate
-    if findings.columns:
-        said = f"The tree could ask about {plural(len(findings.columns), 'column')}"
-        if certificate is not None and certificate.questions:
-            said += f"; candidate questions: {certificate.questions}"
-        yield f"{said}."
-        missing = [
-            labels.name(column.name)
-            for column in findings.columns
-            if any(cut.missing is not None for cut in column.cuts)
-        ]
-        if missing:
-            noun = "column" if len(missing) == 1 else "columns"
-            yield (
-                f"Values were missing in the {noun} {', '.join(missing)}; none was imputed, each "
-                "question sends missing values to the side with the smaller loss."
-            )
-        else:
-            yield "No value was missing in a column that questions ask about."
+    return "\n\n".join([paragraph, _TO_ADD, *references(findings)]) + "\n"
 
 
 def _objective(findings: Findings) -> Iterator[str]:
@@ -369,11 +301,3 @@ def _software(findings: Findings) -> str:
     if findings.fitted_with is None:
         return f"{said}Written by surtree {VERSION}; which version fitted the model is not known."
     return f"{said}Fitted with surtree {findings.fitted_with}."
-
-
-def _references(findings: Findings) -> Iterator[str]:
-    tree = findings.tree
-    if tree.arms is None and not has_causes(tree):
-        yield _LIKELIHOOD
-    if findings.certificate is not None and findings.certificate.status is not None:
-        yield _PAPER
