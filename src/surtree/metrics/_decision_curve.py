@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._types import ArrayValue, Floats
-from surtree.data.target import read_weights
-from surtree.metrics._input import read_numbers, read_y
+from surtree.data.target import Target, read_target, read_weights
+from surtree.metrics._input import read_numbers
 from surtree.metrics._survival import read_horizon, read_survival_at
+from surtree.survival.observed import observed_survival
 
 _THRESHOLDS = np.arange(1, 100) / 100
 
@@ -27,7 +28,8 @@ class DecisionCurve(ArrayValue):
     thresholds : array of float
         The threshold probabilities: the risks at which one would act.
     model : array of float
-        The net benefit of acting where the predicted risk is at least the threshold.
+        The net benefit of acting where the predicted risk is at least the threshold; NaN where
+        some rows are treated, and none of them was followed to the horizon.
     treat_all : array of float
         The net benefit of acting on every row. That of acting on none is zero.
 
@@ -62,7 +64,8 @@ def decision_curve(
     Whoever acts from a risk of 20% on takes one true alarm to be worth four false ones. The net
     benefit is the share of rows that are treated and have the event by the horizon, less the
     share that is treated in vain, at that exchange rate. Events of censored rows are counted by
-    the Kaplan-Meier curve of the rows that are treated.
+    the Kaplan-Meier curve of the rows that are treated; where it ends before the horizon, the net
+    benefit is not a number.
 
     Parameters
     ----------
@@ -86,7 +89,12 @@ def decision_curve(
     >>> curve.model.tolist(), curve.treat_all.tolist()
     ([0.5], [0.0])
     """
-    target = read_y(y)
+    target = y if isinstance(y, Target) else read_target(y)
+    if target.entry is not None:
+        raise ValueError(
+            "The net benefit is not defined for rows with entry times: the share of rows that are "
+            "treated is not that of everybody from time zero on."
+        )
     times = read_horizon(horizon, target, survival)
     risk = 1.0 - read_survival_at(survival, times, target.time.size)[:, 0]
     weight = read_weights(sample_weight, target.time.size)
@@ -96,15 +104,12 @@ def decision_curve(
         asked = read_numbers(thresholds, "thresholds")
         if not ((asked > 0) & (asked < 1)).all():
             raise ValueError("thresholds must lie between 0 and 1.")
-    order = target.order
-    event = target.event[order]
-    time, risk, weight = (each[order] for each in (target.time, risk, weight))
 
     def benefit(treated: Any, threshold: float) -> float:
         share = float(weight[treated].sum() / weight.sum())
         if share == 0:
             return 0.0
-        alive = _survival(event[treated], time[treated], weight[treated], float(times[0]))
+        alive = observed_survival(target.take(treated), weight[treated], float(times[0])).survival
         return share * (1 - alive - alive * threshold / (1 - threshold))
 
     everyone = np.ones(risk.size, dtype=bool)
@@ -112,14 +117,3 @@ def decision_curve(
     model = [benefit(risk >= threshold - 1e-12, threshold) for threshold in asked]
     treat_all = [benefit(everyone, threshold) for threshold in asked]
     return DecisionCurve(float(times[0]), asked, np.array(model), np.array(treat_all))
-
-
-def _survival(event: Any, time: Floats, weight: Floats, horizon: float) -> float:
-    """Return the Kaplan-Meier survival at a time, of rows whose times ascend."""
-    at_risk = np.cumsum(weight[::-1])[::-1]
-    deaths = np.where(event, weight, 0.0)[: np.searchsorted(time, horizon, side="right")]
-    if not deaths.any():
-        return 1.0
-    # Rows with the same time are at risk together.
-    first = np.flatnonzero(np.diff(time[: deaths.size], prepend=-np.inf))
-    return float(np.prod(1.0 - np.add.reduceat(deaths, first) / at_risk[first]))
