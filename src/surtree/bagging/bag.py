@@ -434,7 +434,7 @@ class SurTreeBag(SurvivalEstimator):
         self.oob_loss_ = sums.loss(risk) / target.total(weight)
         try:
             self.oob_score_ = concordance_index_censored(
-                target.event, target.time, risk, sample_weight=weight
+                target.event, target.time, risk, sample_weight=weight, entry=target.entry
             ).cindex
         except ValueError:  # no two rows can be compared
             return

@@ -171,7 +171,7 @@ def _concordance(
     time_rank = ranks(target.time)
     # Events come before censorings of the same time.
     order = 2 * time_rank + ~target.event
-    sums = pair_weights(order, risk, first_weight, second_weight)
+    sums = np.array(pair_weights(order, risk, first_weight, second_weight))
     if target.entry is not None:
         # Of the rows that end later, those that enter later too are not at risk at the event.
         n_rows, both = len(risk), ranks(np.concatenate([target.time, target.entry]))
@@ -182,8 +182,8 @@ def _concordance(
             np.concatenate([first_weight, none]),
             np.concatenate([none, second_weight]),
         )
-        sums = np.maximum(np.subtract(sums, not_yet), 0.0)
-    concordant, tied, comparable = map(float, sums)
+        sums = np.maximum(sums - not_yet, 0.0)
+    concordant, tied, comparable = sums.tolist()
     if not _is_any_comparable(target, order, first_weight > 0, second_weight > 0):
         raise ValueError(
             f"No comparable pair among {len(risk)} rows, of which {np.count_nonzero(first_weight)} "

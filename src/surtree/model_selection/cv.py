@@ -39,8 +39,7 @@ from surtree.model_selection.scoring import (
     Scorer,
     Scoring,
     find_scorer,
-    require_unweighted,
-    require_whole_rows,
+    require_whole_persons,
 )
 from surtree.parallel import Finished, FoldProgress, run_all
 from surtree.parameters import (
@@ -285,8 +284,7 @@ class SurTreeCV(TreeEstimator):
         scorer = self._check_parameters()
         rows = read_rows(self, given, self._read_target)
         require_events(rows.target.take(rows.present))
-        require_unweighted(self.scoring, rows.weight)
-        require_whole_rows(self.scoring, rows.target)
+        require_whole_persons(self.scoring, rows.target)
         limits = check_parameters(self._tree())
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
         positions = self._split(rows)
@@ -356,7 +354,7 @@ class SurTreeCV(TreeEstimator):
             if not keeps_done:
                 raise
             return
-        self.held_out_ = HeldOutScores(*np.array(list(measures.values())).T)
+        self.held_out_ = HeldOutScores.of_folds(list(measures.values()))
         self.best_estimator_.held_out_ = self.held_out_
 
     tuning_, validation_, time_unit_, horizons_ = (OfChosen() for _ in range(4))

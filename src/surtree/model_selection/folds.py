@@ -23,12 +23,12 @@ from surtree.estimator import SurTree, adopt_size, check_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import training_data
+from surtree.metrics._reason import Score, score_or_reason
 from surtree.model_selection.scoring import (
     SCORERS,
     Candidate,
     HeldOut,
     Scorer,
-    require_unweighted,
 )
 from surtree.parallel import require_running
 from surtree.parameters import read_time_limit
@@ -102,6 +102,7 @@ def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) 
         target=rows.target.take(test),
         weight=rows.weight[test],
         training_target=target,
+        training_weight=rows.weight[train],
         X=take(rows.given.X, test) if as_passed else None,
         y=take(as_rows(rows.given.y), test) if as_passed else None,
     )
@@ -152,8 +153,8 @@ def score_fold(
     return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))
 
 
-def measure_fold(chosen: SurTree, fold: Fold) -> list[float]:
-    """Return the fields of `HeldOutScores` for one fold.
+def measure_fold(chosen: SurTree, fold: Fold) -> list[Score]:
+    """Return the scores of `HeldOutScores` for one fold.
 
     Parameters
     ----------
@@ -169,21 +170,13 @@ def measure_fold(chosen: SurTree, fold: Fold) -> list[float]:
     candidate = _candidate(chosen, size, problem, path)
     single_leaf = _candidate(chosen, (0, 0), problem, path)
     return [
-        -SCORERS["loss"](candidate, held_out),
-        -SCORERS["loss"](single_leaf, held_out),
-        *(_score_or_nan(name, candidate, held_out) for name in ("concordance", "integrated_brier")),
+        Score(-SCORERS["loss"](candidate, held_out)),
+        Score(-SCORERS["loss"](single_leaf, held_out)),
+        *(
+            score_or_reason(partial(SCORERS[name], candidate, held_out))
+            for name in ("concordance", "integrated_brier")
+        ),
     ]
-
-
-def _score_or_nan(name: str, candidate: Candidate, held_out: HeldOut) -> float:
-    """Return a score, or NaN where rows have none or the metric has no form for them."""
-    if held_out.target.entry is not None:
-        return float("nan")
-    try:
-        require_unweighted(name, held_out.weight)
-        return SCORERS[name](candidate, held_out)
-    except ValueError:
-        return float("nan")
 
 
 def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:

@@ -15,8 +15,15 @@ from surtree.scores.sizes import RULES, SizeScores
 _score = Number("a finite number")
 _count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
 
-# A score that could not be computed is null.
-held_out_format = record({field.name: list_of(optional(_score)) for field in fields(HeldOutScores)})
+# A score that could not be computed is null. Early files do not say why.
+held_out_format = record(
+    {
+        field.name: list_of(optional(_score))
+        for field in fields(HeldOutScores)
+        if field.name != "reasons"
+    },
+    also={"reasons": list_of(text)},
+)
 sizes_format = record(
     {
         **dict.fromkeys(("max_depth", "max_splits"), list_of(_count)),
@@ -39,12 +46,19 @@ def read_held_out(saved: dict[str, Any] | None) -> HeldOutScores | None:
     """Return the scores of the chosen size that `save_scores` wrote, of the right form."""
     if saved is None:
         return None
-    arrays = {name: np.array(values, dtype=np.float64) for name, values in saved.items()}
+    reasons = saved.get("reasons", ["", ""])
+    if len(reasons) != 2:
+        raise ValueError("its held-out scores have reasons of other scores")
+    arrays = {
+        name: np.array(values, dtype=np.float64)
+        for name, values in saved.items()
+        if name != "reasons"
+    }
     if {values.size for values in arrays.values()} != {arrays["loss"].size} or not arrays[
         "loss"
     ].size:
         raise ValueError("its held-out scores are not of the same folds")
-    return HeldOutScores(**arrays)
+    return HeldOutScores(**arrays, reasons=(reasons[0], reasons[1]))
 
 
 def read_sizes(saved: dict[str, Any] | None) -> SizeScores | None:
@@ -68,7 +82,7 @@ def read_sizes(saved: dict[str, Any] | None) -> SizeScores | None:
 
 def _plain(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
-        return value
+        return list(value) if isinstance(value, tuple) else value
     if value.ndim > 1:
         return value.tolist()
     return [None if number != number else number for number in value.tolist()]

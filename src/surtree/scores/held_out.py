@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from surtree._types import ArrayValue, Floats
 from surtree._words import figure
+from surtree.metrics._reason import Score
 
 _WORDS = {
     "loss": "loss per row",
@@ -17,9 +19,6 @@ _WORDS = {
 }
 # Standard errors that are clear: with fewer, noise is said to predict (docs/results/verdicts.md).
 CLEARLY = 2.5
-_NOT_ESTIMABLE = (
-    "-: not estimable, with entry times or without comparable rows; the Brier score, with weights"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +26,7 @@ class HeldOutScores(ArrayValue):
     """Scores of the chosen size and shrinkage on held-out rows, an entry for each fold.
 
     Each fold fits a tree of the chosen size on its training rows. The size was chosen on the same
-    folds, so the scores are slightly optimistic. A score that cannot be computed is NaN: without
-    comparable rows, with entry times, and the Brier score with weights.
+    folds, so the scores are slightly optimistic. A score that a fold does not have is NaN.
 
     Parameters
     ----------
@@ -41,6 +39,8 @@ class HeldOutScores(ArrayValue):
     brier : array of float of shape (n_folds,)
         The share of the integrated Brier score that the tree saves, compared with the
         Kaplan-Meier curve of all training rows.
+    reasons : tuple of two texts
+        Why some folds have no concordance, and no Brier score; empty where all have.
 
     Examples
     --------
@@ -59,6 +59,30 @@ class HeldOutScores(ArrayValue):
     loss_without_tree: Floats
     concordance: Floats
     brier: Floats
+    reasons: tuple[str, str] = ("", "")
+
+    @classmethod
+    def of_folds(cls, folds: Sequence[Sequence[Score]]) -> HeldOutScores:
+        """Return the scores of folds, with the first reason that one has no value."""
+        columns = list(zip(*folds, strict=True))
+        why = [next((one.reason for one in column if one.reason), "") for column in columns]
+        loss, without, concordance, brier = (
+            np.array([one.value for one in column]) for column in columns
+        )
+        return cls(loss, without, concordance, brier, (why[2], why[3]))
+
+    @property
+    def missing(self) -> list[str]:
+        """One sentence for each score that some folds do not have, and why."""
+        said = []
+        for name, reason in zip(("concordance", "brier"), self.reasons, strict=True):
+            n_without = self.n_folds - self._known(name).size
+            if n_without:
+                of = "" if n_without == self.n_folds else f" in {n_without} of {self.n_folds} folds"
+                said.append(
+                    f"{_WORDS[name]}: not estimable{of}: {reason or 'the reason was not kept'}"
+                )
+        return said
 
     @property
     def n_folds(self) -> int:
@@ -108,9 +132,7 @@ class HeldOutScores(ArrayValue):
         for name, words in _WORDS.items():
             mean, error = figure(self.mean(name), 4), figure(self.standard_error(name), 4)
             lines.append(f"{words:{width}}  {mean:>6}  {error:>10}")
-        if any("-" in line.split() for line in lines):
-            lines.append(_NOT_ESTIMABLE)
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.missing])
 
 
 def _standard_error(values: Floats) -> float:

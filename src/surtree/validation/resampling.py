@@ -16,6 +16,7 @@ from surtree.data.named import RowInputs
 from surtree.data.rows import warn_of_columns
 from surtree.data.target_columns import as_rows
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
+from surtree.metrics._reason import Score
 from surtree.parallel import FoldProgress, run_all
 from surtree.parameters import (
     require_hook,
@@ -29,7 +30,7 @@ from surtree.status import warn_of_limit
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.validation.corrections import corrected_values, intervals_of_known, mean_of_known
 from surtree.validation.models import FittedTree, Predictions, reduced
-from surtree.validation.performance import Score, names_and_words
+from surtree.validation.performance import names_and_words
 from surtree.validation.rows import (
     Positions,
     Rows,
@@ -130,7 +131,8 @@ def validate(
         the same ``id``.
     id : array of shape (n_samples,), optional
         Whose row it is, as in `SurTree.fit`. Predictions are judged row by row, each by its own
-        covariates: measures that rank persons are not numbers.
+        covariates: Uno's C and the Brier score, which need one prediction a person, are then not
+        numbers where persons have several rows with entry times.
     horizons : array of float, optional
         Times for calibration; by default the median time of the events. After the last
         follow-up, with a `BeyondFollowUpWarning`, what is asked about them is not a number.
@@ -350,7 +352,7 @@ def _measures(
             score.reason or ("no sample has a value" if np.isnan(value) else interval.reason),
         )
         for (name, words), score, value, interval in zip(
-            names_and_words(rows.horizons),
+            names_and_words(rows.horizons, rows.interval[1]),
             scores,
             corrected,
             intervals_of_known(centred, level),
