@@ -4,10 +4,20 @@ import re
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 
-from surtree import BeyondFollowUpWarning, SurTree, evaluate, validate
+from surtree import (
+    BeyondFollowUpWarning,
+    CompetingRisksTree,
+    SurTree,
+    SurTreeBag,
+    SurTreeCV,
+    evaluate,
+    validate,
+)
 from surtree.datasets import load_gbsg2
+from surtree.heuristics import GreedyTree
 from surtree.metrics import calibration, calibration_slope, decision_curve
 
 X, Y = load_gbsg2()  # followed to 2659 days
@@ -173,3 +183,51 @@ def test_net_benefit_ends_where_the_follow_up_of_treated_rows_does():
     assert np.isnan(found.model).tolist() == [False, True, False]
     assert found.model[2] == pytest.approx(2 / 5)
     assert np.isfinite(found.treat_all).all()
+
+
+# Left truncation
+
+
+EARLY = np.array([0.0, *np.linspace(1, 2, 60)])
+AFTER = (np.arange(61) % 3 != 1, np.array([0.5, *np.linspace(3, 9, 60)]))
+COLUMN = np.arange(61.0)[:, None] % 7
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SurTree(max_depth=1),
+        SurTreeCV(max_depth=1, cv=3),
+        SurTreeBag(2, max_depth=1),
+        GreedyTree(1),
+        CompetingRisksTree(max_depth=1),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_a_first_row_that_dies_alone_is_told(estimator):
+    with pytest.warns(
+        UserWarning, match=r"All rows at risk at 0\.5 have their event then"
+    ) as caught:
+        estimator.fit(COLUMN, AFTER, entry=EARLY)
+    assert [warning.filename for warning in caught] == [__file__]
+    # The remedy that it names: from 2 on all others are at risk.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y = AFTER[0][1:], AFTER[1][1:]
+        fitted = estimator.fit(COLUMN[1:], y, entry=np.maximum(EARLY[1:], 2))
+    if hasattr(fitted, "predict_median"):
+        assert fitted.predict_median(COLUMN[1:]).min() > 3
+
+
+def test_a_lazy_table_whose_first_row_dies_alone_is_told(tmp_path):
+    frame = pl.DataFrame({"x": COLUMN[:, 0], "event": AFTER[0], "time": AFTER[1], "from": EARLY})
+    with pytest.warns(UserWarning, match=r"All rows at risk at 0\.5 have their event then"):
+        SurTree(max_depth=1).fit(frame.lazy(), ("event", "time"), entry="from")
+
+
+def test_scores_of_rows_whose_first_dies_alone_say_so():
+    fitted = SurTree(max_depth=1).fit(COLUMN[1:], (AFTER[0][1:], AFTER[1][1:]))
+    found = evaluate(fitted, COLUMN, AFTER, entry=EARLY)
+    assert np.isfinite(found["concordance"].value)
+    assert found["brier"].reason.startswith("All rows at risk at 0.5 have their event then")
+    assert "nan" not in str(found)

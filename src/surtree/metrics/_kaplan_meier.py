@@ -11,6 +11,7 @@ from surtree._types import Floats
 from surtree.exact import Terms
 from surtree.metrics._input import ScoredRows, read_scored
 from surtree.survival.baseline import risk_table
+from surtree.survival.early_events import early_end
 from surtree.survival.follow_up import reverse_kaplan_meier
 from surtree.survival.intervals import weight_over
 from surtree.survival.kaplan_meier import EventCounts
@@ -66,21 +67,15 @@ def under_observation(rows: ScoredRows) -> StepFunction:
     target, weight = rows
     if target.entry is None:
         return reverse_kaplan_meier(*rows)
+    reason = early_end(risk_table(target, weight), float(target.entry.max()))
+    if reason:
+        raise ValueError(reason)
     times = np.unique(np.concatenate([target.entry, target.time]))
     first, last = (np.searchsorted(times, each) for each in (target.entry, target.time))
     at_risk = weight_over(first, last, Terms.of(weight), times.size)
-    survival = np.asarray(kaplan_meier(rows)(times))
-    lost = (survival == 0) & (at_risk > 0)
-    if lost.any():
-        first_lost = times[np.argmax(survival == 0)]
-        raise ValueError(
-            f"All rows at risk at {first_lost:g} have their event then, and others enter later, "
-            "so survival of all rows is zero before these are seen: leave out rows that end so "
-            "early, or let time begin later"
-        )
-    share = np.divide(
-        at_risk, weight.sum() * survival, out=np.zeros(times.size), where=~lost & (survival > 0)
-    )
+    everybody = weight.sum() * np.asarray(kaplan_meier(rows)(times))
+    # After the last event of the last row, nobody is left.
+    share = np.divide(at_risk, everybody, out=np.zeros(times.size), where=everybody > 0)
     return StepFunction(times, share, before=0.0)
 
 
