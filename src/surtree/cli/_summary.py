@@ -8,6 +8,7 @@ from typing import Any
 from surtree.cli._survival import Survival
 from surtree.estimator import SurTree
 from surtree.model_selection.cv import SurTreeCV
+from surtree.scores.held_out import SCORES
 from surtree.scores.verdict import prediction_verdict
 from surtree.status import WORDS
 from surtree.tree.arms import effects_of_leaf
@@ -154,8 +155,9 @@ def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
                 "mean": _finite(scores.mean(name)),
                 "standard_error": _finite(scores.standard_error(name)),
             }
-            for name in scores._names()
-        },
+            for name in SCORES
+        }
+        | {"missing": scores.missing},
         "chosen": sizes.chosen,
         "sizes": [
             {"max_depth": int(depth), "max_splits": int(splits), "mean": float(mean)}

@@ -50,6 +50,17 @@ class DecisionCurve(ArrayValue):
     model: Floats
     treat_all: Floats
 
+    @property
+    def missing(self) -> str:
+        """Why some thresholds have no net benefit; empty where all have."""
+        without = self.thresholds[np.isnan(self.model)]
+        if not without.size:
+            return ""
+        return (
+            f"no net benefit at thresholds from {without[0]:g} to {without[-1]:g}: of the rows "
+            f"with such a risk, none was followed to {self.horizon:g}"
+        )
+
 
 def decision_curve(
     y: Any,

@@ -144,7 +144,7 @@ class SurTreeCV(TreeEstimator):
     validation_ : Validation or None
         What `surtree.validate` says of this search: None until you set it. `save` keeps it, and
         `write_report` shows it.
-    tuning_, time_unit_, horizons_ : Tuning, str or None, sequence of float or None
+    tuning_, follow_up_, time_unit_, horizons_ : Tuning, FollowUp, str, sequence of float, or None
         Those of ``best_estimator_``, as in `SurTree`; set the last two to have them in reports.
     cv_results_ : dict of arrays
         All scores in the layout of scikit-learn's ``GridSearchCV``, an entry for each shrinkage and
@@ -357,7 +357,7 @@ class SurTreeCV(TreeEstimator):
         self.held_out_ = HeldOutScores.of_folds(list(measures.values()))
         self.best_estimator_.held_out_ = self.held_out_
 
-    tuning_, validation_, time_unit_, horizons_ = (OfChosen() for _ in range(4))
+    tuning_, validation_, time_unit_, horizons_, follow_up_ = (OfChosen() for _ in range(5))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model, ``best_estimator_``, to a file that `surtree.load` reads.

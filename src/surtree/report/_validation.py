@@ -58,7 +58,8 @@ def validation_html(findings: Findings) -> str:
     return (
         f"{_verdict_html(verdict)}"
         f'<dl class="figures scores">{figures}</dl>'
-        '<p class="note">Each figure is a mean over '
+        + "".join(f'<p class="note">{escape(line)}.</p>' for line in held_out.missing)
+        + '<p class="note">Each figure is a mean over '
         f"{plural(held_out.n_folds, 'fold')} of rows that the trees had not seen, {PLUS_MINUS} one "
         "standard error. The size of the tree, and its shrinkage where several were tried, were "
         "chosen on the same folds: the figures are slightly optimistic. All other figures of this "

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from surtree._types import ArrayValue
 from surtree.files.schema import Number, list_of, one_of, optional, record, text
-from surtree.scores.held_out import HeldOutScores
+from surtree.scores.held_out import SCORES, HeldOutScores
 from surtree.scores.sizes import RULES, SizeScores
 
 _score = Number("a finite number")
@@ -17,11 +16,7 @@ _count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
 
 # A score that could not be computed is null. Early files do not say why.
 held_out_format = record(
-    {
-        field.name: list_of(optional(_score))
-        for field in fields(HeldOutScores)
-        if field.name != "reasons"
-    },
+    dict.fromkeys(SCORES, list_of(optional(_score))),
     also={"reasons": list_of(text)},
 )
 sizes_format = record(
@@ -49,11 +44,7 @@ def read_held_out(saved: dict[str, Any] | None) -> HeldOutScores | None:
     reasons = saved.get("reasons", ["", ""])
     if len(reasons) != 2:
         raise ValueError("its held-out scores have reasons of other scores")
-    arrays = {
-        name: np.array(values, dtype=np.float64)
-        for name, values in saved.items()
-        if name != "reasons"
-    }
+    arrays = {name: np.array(saved[name], dtype=np.float64) for name in SCORES}
     if {values.size for values in arrays.values()} != {arrays["loss"].size} or not arrays[
         "loss"
     ].size:

@@ -17,6 +17,7 @@ _WORDS = {
     "concordance": "concordance (Harrell's C)",
     "brier": "Brier score saved",
 }
+SCORES = tuple(_WORDS)
 # Standard errors that are clear: with fewer, noise is said to predict (docs/results/verdicts.md).
 CLEARLY = 2.5
 

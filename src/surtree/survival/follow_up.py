@@ -33,16 +33,21 @@ def reverse_kaplan_meier(target: Target, weight: Floats) -> StepFunction:
     >>> reverse_kaplan_meier(target, np.ones(4))([1.0, 2.0, 3.0]).tolist()
     [1.0, 0.5, 0.0]
     """
+    times, counts = _censoring_counts(target, weight)
+    return StepFunction(times, counts.survival, before=1.0)
+
+
+def _censoring_counts(target: Target, weight: Floats) -> tuple[Floats, EventCounts]:
+    """Return the times of censoring, and what is at risk of it and censored at each of them."""
     censored = Target(target.censored, target.time, target.entry)
     if not censored.event.any():
-        return StepFunction(np.empty(0), np.empty(0), before=1.0)
+        return np.empty(0), EventCounts(np.empty(0), np.empty(0))
     table = risk_table(censored, weight)
-    index = np.searchsorted(table.times, target.time[target.event])
-    tied = index < table.times.size
-    tied[tied] = table.times[index[tied]] == target.time[target.event][tied]
-    events = np.bincount(index[tied], weight[target.event][tied], minlength=table.times.size)
-    counts = EventCounts(np.maximum(table.at_risk - events, 0.0), table.deaths)
-    return StepFunction(table.times, counts.survival, before=1.0)
+    event_times, event_weight = target.time[target.event], weight[target.event]
+    index = np.minimum(np.searchsorted(table.times, event_times), table.times.size - 1)
+    tied = table.times[index] == event_times
+    events = np.bincount(index[tied], event_weight[tied], minlength=table.times.size)
+    return table.times, EventCounts(np.maximum(table.at_risk - events, 0.0), table.deaths)
 
 
 class FollowUp(NamedTuple):
@@ -70,7 +75,27 @@ def follow_up(target: Target, weight: Floats) -> FollowUp:
     >>> follow_up(target, np.ones(4))
     FollowUp(lower=2.0, median=3.0, upper=4.0)
     """
-    uncensored = reverse_kaplan_meier(target, weight)
+    return quartiles(*_censoring_counts(target, weight))
+
+
+def quartiles(times: Floats, censoring: EventCounts) -> FollowUp:
+    """Return the first times at which a quarter, a half and three quarters are censored."""
+    uncensored = censoring.survival
     # A share that is reached in exact arithmetic must be so in floating point too.
-    reached = [np.flatnonzero(uncensored.y <= share + 1e-12) for share in (0.75, 0.5, 0.25)]
-    return FollowUp(*(float(uncensored.x[at[0]]) if at.size else np.inf for at in reached))
+    reached = [np.flatnonzero(uncensored <= share + 1e-12) for share in (0.75, 0.5, 0.25)]
+    return FollowUp(*(float(times[at[0]]) if at.size else np.inf for at in reached))
+
+
+def save_follow_up(quartiles: FollowUp | None) -> list[float | None] | None:
+    """Return quartiles as plain values that JSON can hold: None for infinity."""
+    return None if quartiles is None else [time if time < np.inf else None for time in quartiles]
+
+
+def read_follow_up(saved: list[float | None] | None) -> FollowUp | None:
+    """Return what `save_follow_up` wrote."""
+    if saved is None:
+        return None
+    times = [np.inf if time is None else float(time) for time in saved]
+    if len(times) != 3 or sorted(times) != times:
+        raise ValueError("its follow-up is not three quartiles")
+    return FollowUp(*times)

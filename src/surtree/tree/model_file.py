@@ -26,6 +26,7 @@ from surtree.scores.effects_file import (
 from surtree.scores.file import read_held_out, read_sizes, save_scores
 from surtree.scores.tuning import read_tuning, save_tuning
 from surtree.scores.validation_file import read_validation, save_validation
+from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.time_axis import read_horizons
 from surtree.tree.arms import hazard_ratios
 from surtree.tree.causes import has_causes, read_cause_names
@@ -41,7 +42,15 @@ _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 # What the training rows say of a tree, beside the certificate.
 _OF_THE_ROWS = frozenset(
-    {"held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"}
+    {
+        "held_out_",
+        "sizes_",
+        "tuning_",
+        "validation_",
+        "heterogeneity_",
+        "correction_",
+        "follow_up_",
+    }
 )
 # What models were fitted with before there was a choice.
 _ASKED_BEFORE = {"category_cuts": "one"}
@@ -116,6 +125,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "parameters": estimator._plain_parameters(),
         **save_columns(estimator),
         "time_unit": estimator.time_unit_,
+        "follow_up": save_follow_up(estimator.follow_up_),
         "horizons": None if estimator.horizons_ is None else read_horizons(estimator.horizons_),
         "held_out": save_scores(estimator.held_out_),
         "sizes": save_scores(estimator.sizes_),
@@ -199,6 +209,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "status_": saved["status"],
         "surtree_version_": saved.get("surtree_version"),
         "time_unit_": saved.get("time_unit"),
+        "follow_up_": read_follow_up(saved.get("follow_up")),
         "horizons_": saved.get("horizons"),
         "held_out_": read_held_out(saved.get("held_out")),
         "sizes_": sizes,
