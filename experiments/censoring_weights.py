@@ -41,13 +41,17 @@ class WeightsCase:
     """One simulated table."""
 
     design: str
+    persons: int
     number: int
 
 
 def cases(quick: bool) -> list[WeightsCase]:
     """Return all cases; the quick ones are two tables of each design."""
     n_tables = 2 if quick else N_TABLES
-    return [WeightsCase(design, number) for design in DESIGNS for number in range(n_tables)]
+    sizes = [(design, N_PERSONS) for design in DESIGNS]
+    # What small tables are off must vanish in large ones.
+    sizes += [] if quick else [("late entry, lognormal", 4 * N_PERSONS)]
+    return [WeightsCase(*size, number) for size in sizes for number in range(n_tables)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +69,8 @@ class Persons:
 
 def draw(case: WeightsCase) -> Persons:
     """Draw persons, of whom some are never seen."""
-    rng = np.random.default_rng([31, list(DESIGNS).index(case.design), case.number])
-    n, design = N_PERSONS, case.design
+    rng = np.random.default_rng([31, list(DESIGNS).index(case.design), case.persons, case.number])
+    n, design = case.persons, case.design
     x = np.round(rng.normal(size=n), 1)
     time = rng.exponential(8 * np.exp(-0.8 * x))
     if "lognormal" in design:
@@ -158,7 +162,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     folder : Path
         Not used: the page has no figure.
     """
-    counted = rows.groupby("design", sort=False)
+    counted = rows[rows["persons"] == N_PERSONS].groupby("design", sort=False)
     n_tables = int(counted.size().min())
     designs = pd.DataFrame(
         {
@@ -169,10 +173,10 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         }
     )
     return [
-        f"{n_tables} simulated tables of each design, {N_PERSONS} persons each, of whom some are "
-        "never seen. One fixed prediction, which is too extreme, is scored on the rows that are "
-        "seen, and on everybody, followed to the event. Scores weigh rows as "
-        "`surtree.metrics.brier_score` says.",
+        f"{n_tables} simulated tables of each design, {N_PERSONS} persons each (of one design also "
+        f"{4 * N_PERSONS}), of whom some are never seen. One fixed prediction, which is too "
+        "extreme, is scored on the rows that are seen, and on everybody, followed to the event. "
+        "Scores weigh rows as `surtree.metrics.brier_score` says.",
         "",
         *table(designs, {"seen": 0, "censored": 2}),
         "",
@@ -193,7 +197,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
 def _differences(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each design and score."""
     lines = []
-    for design, group in rows.groupby("design", sort=False):
+    for (design, persons), group in rows.groupby(["design", "persons"], sort=False):
         for name, words in NAMES.items():
             if group.get(name) is None or group[name].isna().all():
                 continue
@@ -203,6 +207,7 @@ def _differences(rows: pd.DataFrame) -> pd.DataFrame:
             lines.append(
                 {
                     "design": design,
+                    "persons": persons,
                     "score": "Wolbers' C" if wolbers else words,
                     "everybody": whole.mean(),
                     "difference": difference.mean(),

@@ -272,7 +272,7 @@ def tied() -> str:
 
 
 def start_stop() -> str:
-    """Compare the concordance of (start, stop] rows and of weights, and follow-up, with survival."""
+    """Compare the concordance of (start, stop] rows and of weights, and follow-up, with R."""
     from start_stop_cases import START_STOP, start_stop_case
 
     from surtree import metrics

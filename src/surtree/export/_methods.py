@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from surtree._quoting import printable
 from surtree._version import VERSION
-from surtree._words import figure, limits_text, plural
+from surtree._words import figure, limits_text, missing_figures, plural
 from surtree.display.cause_leaves import cause_names
 from surtree.display.labels import read_labels
 from surtree.export._methods_data import data, questions
+from surtree.export._methods_measures import concordance_name, definitions, with_unit
 from surtree.export._methods_references import references
 from surtree.report._certificate import WEAK, percent
 from surtree.report._findings import Certificate, Findings, read_findings
@@ -39,8 +41,8 @@ _RULES = {
     "1se": "the smallest whose mean score is within one standard error of the best",
 }
 _VALIDATED = {
-    "632+": ("bootstrap sample", "(.632+ rule)"),
-    "optimism": ("bootstrap sample", "(optimism subtracted)"),
+    "632+": ("bootstrap sample", "(.632+ rule; Efron and Tibshirani, 1997)"),
+    "optimism": ("bootstrap sample", "(optimism subtracted; Harrell and others, 1996)"),
     "folds": ("repetition", "of cross-validation"),
 }
 
@@ -81,16 +83,17 @@ def export_methods(
     fitted(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
-    findings = read_findings(model)
+    findings = replace(read_findings(model), time_unit=time_unit)
     names = read_labels(labels, None)
     sentences = [
-        data(findings, time_unit),
+        data(findings),
         *questions(findings, names),
         *_objective(findings),
         *_tuning(findings, model),
         *_proof(findings.certificate),
         _result(findings.tree),
         *_validation(findings),
+        *definitions(findings),
         _software(findings),
     ]
     paragraph = " ".join(map(printable, sentences))
@@ -161,7 +164,7 @@ def _tuned(sizes: SizeScores, tuning: Tuning | None) -> str:
         tried = f", shrinkage of {values} events"
     folds = plural(n_folds, "fold")
     if tuning is not None and tuning.stratified:
-        folds += ", stratified by events"
+        folds += ", stratified by events, drawn with the seed 0"
     score = "log-likelihood" if sizes.scoring == "loss" else sizes.scoring
     return (
         f"{chosen} chosen by cross-validation ({folds}; trees of up to depth "
@@ -223,7 +226,7 @@ def _validation(findings: Findings) -> Iterator[str]:
         yield from _heterogeneity(findings)
         return
     if findings.validation is not None:
-        yield _validated(findings.validation)
+        yield _validated(findings.validation, findings.time_unit)
     elif findings.held_out is not None:
         yield _held_out(findings)
     elif findings.certificate is None:
@@ -232,17 +235,22 @@ def _validation(findings: Findings) -> Iterator[str]:
         yield "How well the tree predicts new rows was not assessed."
 
 
-def _validated(found: Validation) -> str:
+def _validated(found: Validation, time_unit: str | None) -> str:
     measures = "; ".join(
-        f"{one.words} {one.corrected:.3f} ({_interval(one, found.level)}"
+        f"{with_unit(one.words, time_unit)} {one.corrected:.3f} ({_interval(one, found.level)}"
         f"{figure(one.apparent)} on the rows of the fit)"
         for one in found.measures
         if np.isfinite(one.corrected)
     )
     noun, rest = _VALIDATED[found.method]
+    seed = "" if found.random_state is None else f", drawn with the seed {found.random_state}"
     said = (
-        f"Internal validation by {plural(found.n_repetitions, noun)} {rest}, in which everything "
-        f"that builds the model was repeated: {measures}."
+        f"Internal validation by {plural(found.n_repetitions, noun)} {rest}{seed}, in which "
+        f"everything that builds the model was repeated: {measures}."
+    )
+    absent = (one for one in found.measures if not np.isfinite(one.corrected))
+    said += "".join(
+        f" {text}." for text in missing_figures((one.words, one.reason, False) for one in absent)
     )
     if found.n_failed:
         said += f" {plural(found.n_failed, 'sample')} had no model."
@@ -264,7 +272,10 @@ def _held_out(findings: Findings) -> str:
         of = f" of {cause_names(tree, findings.cause_names)[causes_of(tree).main_cause]}"
     parts = [
         f"{words}{of} {scores.mean(name):.3f} (standard error {scores.standard_error(name):.3f})"
-        for name, words in (("concordance", "Harrell's C"), ("brier", "Brier score saved"))
+        for name, words in (
+            ("concordance", concordance_name(findings)),
+            ("brier", "Brier score saved"),
+        )
         if np.isfinite(scores.mean(name))
     ]
     parts.append(
@@ -274,6 +285,7 @@ def _held_out(findings: Findings) -> str:
     return (
         f"On the held-out rows of these {plural(scores.n_folds, 'fold')}: {'; '.join(parts)}. The "
         "size was chosen on the same folds, so this is slightly optimistic."
+        + "".join(f" {text}." for text in scores.missing)
     )
 
 

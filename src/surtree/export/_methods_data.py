@@ -12,11 +12,12 @@ from surtree.display.labels import Labels
 from surtree.display.leaves import read_leaves
 from surtree.display.wording import number
 from surtree.report._findings import Findings
-from surtree.report._time import last_time
+from surtree.report._time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree.survival.follow_up import FollowUp
 from surtree.tree.causes import cause_events, has_causes
 
 
-def data(findings: Findings, time_unit: str | None) -> str:
+def data(findings: Findings) -> str:
     """Say which rows the tree was fitted on."""
     tree = findings.tree
     rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
@@ -37,13 +38,13 @@ def data(findings: Findings, time_unit: str | None) -> str:
             for label, n, e in arms
         ]
         said += f"; {', '.join(counted)}; the reference is {tree.arms.names[0]}"
-    unit = f" {time_unit}" if time_unit else ""
+    unit = f" {findings.time_unit}" if findings.time_unit else ""
     end = last_time(tree, read_leaves(tree))
     event = number(float(tree.baseline.times[-1]), 6) + unit
     said += f"; the last event was at {event}"
     if np.isfinite(end):
         said += f", and follow-up ended at {number(end, 6)}{unit}"
-    said += "."
+    said += f".{_follow_up(findings.follow_up, unit)}"
     if tree.weighted:
         said += (
             f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
@@ -51,7 +52,13 @@ def data(findings: Findings, time_unit: str | None) -> str:
         )
     if tree.enters_late:
         said += " Rows that came under observation late are at risk from then on."
-    return said
+    return f"{said} {INDEPENDENT_CENSORING}"
+
+
+def _follow_up(quartiles: FollowUp | None, unit: str) -> str:
+    if quartiles is None:
+        return ""
+    return f" The {follow_up_text(quartiles, unit, ' was')}."
 
 
 def questions(findings: Findings, labels: Labels) -> Iterator[str]:

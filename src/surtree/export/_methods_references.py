@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from surtree.export._methods_measures import cited
 from surtree.report._findings import Findings
 from surtree.tree.causes import has_causes
 
@@ -24,3 +25,4 @@ def references(findings: Findings) -> Iterator[str]:
         yield _LIKELIHOOD
     if findings.certificate is not None and findings.certificate.status is not None:
         yield _PAPER
+    yield from cited(findings)

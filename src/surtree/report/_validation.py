@@ -53,7 +53,7 @@ def validation_html(findings: Findings) -> str:
     figures = "".join(
         f"<div><dt>{escape(score.term)}</dt><dd>{escape(score.figure)}"
         f"<small>{escape(score.note)}</small></dd></div>"
-        for score in scores_of(held_out)
+        for score in scores_of(held_out, of_cause=has_causes(findings.tree))
     )
     return (
         f"{_verdict_html(verdict)}"
@@ -67,20 +67,22 @@ def validation_html(findings: Findings) -> str:
     )
 
 
-def scores_of(held_out: HeldOutScores) -> list[Score]:
+def scores_of(held_out: HeldOutScores, *, of_cause: bool = False) -> list[Score]:
     """Return the figures of a validation; those that could not be computed are left out.
 
     Parameters
     ----------
     held_out : HeldOutScores
         The scores of the folds.
+    of_cause : bool
+        Whether they are about one of several causes: then the concordance is Wolbers'.
     """
     without = held_out.mean("loss_without_tree")
     candidates = [
         (
             "concordance",
             Score(
-                "concordance (Harrell's C)",
+                "concordance (Wolbers' C)" if of_cause else "concordance (Harrell's C)",
                 _figure(held_out, "concordance", "{:.3f}"),
                 "of two people, how often the one with the higher predicted risk has the event "
                 "first; 0.5 is chance, 1 is perfect",

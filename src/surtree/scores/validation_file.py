@@ -50,7 +50,8 @@ validation_format = record(
             )
         ),
         "instability": _value,
-    }
+    },
+    also={"random_state": optional(_count)},
 )
 
 

@@ -19,6 +19,7 @@ from surtree.metrics import Calibration, DecisionCurve, calibration, decision_cu
 from surtree.metrics._reason import Score
 from surtree.parallel import FoldProgress, run_all
 from surtree.parameters import (
+    is_whole,
     require_hook,
     require_jobs,
     require_random_state,
@@ -259,6 +260,7 @@ def validate(
         instability=float(
             mean_of_known(np.abs(repetitions.predicted - repetitions.whole).reshape(-1, 1))[0]
         ),
+        random_state=random_state if is_whole(random_state) else None,
         repetitions=repetitions,
     )
 
