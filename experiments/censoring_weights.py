@@ -162,6 +162,10 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     folder : Path
         Not used: the page has no figure.
     """
+    differences = _differences(rows)
+    weighed = (differences["score"] != "Harrell's C") & (differences["design"] != list(DESIGNS)[-1])
+    kept = differences[weighed].copy()
+    kept["apart"] = (kept["difference"] / kept["error"]).abs()
     counted = rows[rows["persons"] == N_PERSONS].groupby("design", sort=False)
     n_tables = int(counted.size().min())
     designs = pd.DataFrame(
@@ -183,15 +187,28 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "Mean over tables of the score of the rows that are seen less that of everybody; its "
         "standard error; and the same where entry times and weights are ignored.",
         "",
-        *table(_differences(rows), {"everybody": 3, "difference": 4, "error": 4, "ignored": 4}),
+        *table(differences, {"everybody": 3, "difference": 4, "error": 4, "ignored": 4}),
         "",
-        "A difference within two standard errors is no bias that these tables show. Harrell's C "
-        "is not weighed against censoring: it estimates something else than the C of everybody. "
-        "Uno's C and the Brier score are integrated, or count events, up to "
-        f"{INTERVAL[1]:g}; the Brier score and the AUC are those at {HORIZON:g}. In the last "
-        "design entry depends on the column, and what the weights assume is wrong.",
+        f"The designs but the last keep what the weights assume. Among their {len(kept)} scores that "
+        f"are weighed, {int((kept['apart'] > 2).sum())} differ by more than two standard errors "
+        f"(one in twenty would by chance); the most is {_most(kept)}. In the last design entry "
+        "depends on the column, and no weight of the rows alone can mend that. Harrell's C is not "
+        "weighed against censoring: it estimates something else than the C of everybody.",
+        "",
+        f"Uno's and Wolbers' C count events before {INTERVAL[1]:g}, the Brier score saved is "
+        f"integrated from {INTERVAL[0]:g} to {INTERVAL[1]:g}; the Brier score and the AUC are those "
+        f"at {HORIZON:g}.",
         "",
     ]
+
+
+def _most(kept: pd.DataFrame) -> str:
+    """Return the difference that is the most standard errors from zero, in words."""
+    one = kept.loc[kept["apart"].idxmax()]
+    return (
+        f"{one['difference']:.4f} (standard error {one['error']:.4f}), of the {one['score']} in "
+        f"'{one['design']}' with {one['persons']} persons"
+    )
 
 
 def _differences(rows: pd.DataFrame) -> pd.DataFrame:

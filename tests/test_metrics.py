@@ -18,7 +18,6 @@ from surtree.metrics import (
     integrated_brier_score,
     normalized_integrated_brier_score,
 )
-from surtree.metrics._input import read_scored
 from surtree.metrics._kaplan_meier import kaplan_meier
 from surtree.survival.step_function import StepFunction
 
@@ -258,7 +257,7 @@ def test_step_functions_of_scikit_survival_are_accepted():
 def test_events_come_before_censorings_of_the_same_time():
     y = survival_target([True, False, False, True], [1, 1, 2, 3])
     # At 1 three rows are left after the event, of which one is censored; at 2 one of two.
-    uncensored, survival = censoring_distribution(y), kaplan_meier(read_scored(y))
+    uncensored, survival = censoring_distribution(y), kaplan_meier(Target(y["event"], y["time"]))
     assert uncensored([0.5, 1, 2, 3]).tolist() == pytest.approx([1, 2 / 3, 1 / 3, 1 / 3])
     assert survival([0.5, 1, 2, 3]).tolist() == [1, 0.75, 0.75, 0]
 
@@ -429,7 +428,7 @@ def test_rows_after_the_last_training_time_are_left_out():
 
 def test_normalized_score_of_the_root_a_better_and_a_worse_prediction():
     y = draw(2)
-    root = kaplan_meier(read_scored(y))
+    root = kaplan_meier(Target(y["event"], y["time"]))
     assert normalized_integrated_brier_score(y, y, [root] * 60) == pytest.approx(0, abs=1e-12)
     truth = [StepFunction([time], [0.0], before=1.0) for time in y["time"]]
     assert normalized_integrated_brier_score(y, y, truth) > 0.5
@@ -440,7 +439,7 @@ def test_normalized_score_of_the_root_a_better_and_a_worse_prediction():
 def test_normalized_score_is_one_minus_the_ratio():
     train, test = draw(0), draw(1)
     curves = [StepFunction([1.0, 3.0], [0.7, 0.4], before=1.0)] * 60
-    root = [kaplan_meier(read_scored(train))] * 60
+    root = [kaplan_meier(Target(train["event"], train["time"]))] * 60
     ratio = integrated_brier_score(train, test, curves) / integrated_brier_score(train, test, root)
     assert normalized_integrated_brier_score(train, test, curves) == pytest.approx(1 - ratio)
 

@@ -17,8 +17,10 @@ from surtree import (
     validate,
 )
 from surtree.datasets import load_gbsg2
+from surtree.export import export_methods
 from surtree.heuristics import GreedyTree
 from surtree.metrics import calibration, calibration_slope, decision_curve
+from surtree.report import write_report
 
 X, Y = load_gbsg2()  # followed to 2659 days
 LATER = (np.arange(100) % 2 == 0, np.linspace(5000, 9000, 100))
@@ -183,6 +185,28 @@ def test_net_benefit_ends_where_the_follow_up_of_treated_rows_does():
     assert np.isnan(found.model).tolist() == [False, True, False]
     assert found.model[2] == pytest.approx(2 / 5)
     assert np.isfinite(found.treat_all).all()
+
+
+def test_a_single_fold_has_no_standard_error_and_says_so():
+    folds = [(np.arange(400), np.arange(400, 686))]
+    search = SurTreeCV(max_depth=1, cv=folds).fit(X, Y)
+    assert "std. error: a single fold has none" in str(search.held_out_)
+    for text in (str(search.held_out_), str(search.sizes_), export_methods(search)):
+        assert "nan" not in text
+
+
+def test_net_benefit_that_is_missing_is_told_on_the_page(tmp_path):
+    time = np.where(X["positive_nodes"] > 3, np.minimum(Y["time"], 600), Y["time"])
+    y = Y["event"] & (time == Y["time"]), time
+    fitted = SurTree(max_depth=1, thresholds={"positive_nodes": [3]}).fit(X[["positive_nodes"]], y)
+    fitted.validation_ = validate(fitted, X[["positive_nodes"]], y, n_bootstraps=20, horizons=[800])
+    said = fitted.validation_.decision.missing
+    assert said.startswith("no net benefit at thresholds from 0.")
+    assert said.endswith("none was followed to 800")
+    write_report(fitted, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f"The line has a gap: {said}." in page
+    assert "NaN" not in page.split("Is it worth acting on?")[1].split("</figure>")[0]
 
 
 # Left truncation

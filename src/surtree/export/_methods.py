@@ -18,6 +18,7 @@ from surtree.export._methods_measures import concordance_name, definitions, with
 from surtree.export._methods_references import references
 from surtree.report._certificate import WEAK, percent
 from surtree.report._findings import Certificate, Findings, read_findings
+from surtree.scores.held_out import HeldOutScores
 from surtree.scores.sizes import SizeScores
 from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Measure, Validation
@@ -271,7 +272,7 @@ def _held_out(findings: Findings) -> str:
     if has_causes(tree):
         of = f" of {cause_names(tree, findings.cause_names)[causes_of(tree).main_cause]}"
     parts = [
-        f"{words}{of} {scores.mean(name):.3f} (standard error {scores.standard_error(name):.3f})"
+        f"{words}{of} {scores.mean(name):.3f}{_standard_error(scores, name)}"
         for name, words in (
             ("concordance", concordance_name(findings)),
             ("brier", "Brier score saved"),
@@ -287,6 +288,11 @@ def _held_out(findings: Findings) -> str:
         "size was chosen on the same folds, so this is slightly optimistic."
         + "".join(f" {text}." for text in scores.missing)
     )
+
+
+def _standard_error(scores: HeldOutScores, name: str) -> str:
+    error = scores.standard_error(name)
+    return f" (standard error {error:.3f})" if np.isfinite(error) else ""
 
 
 def _heterogeneity(findings: Findings) -> Iterator[str]:

@@ -73,7 +73,7 @@ def cumulative_dynamic_auc(
             raise ValueError(f"No test row has its event by the time {time:g}: choose later times.")
         left = lives_on(test, time)
         auc[j] = _auc(risks[had_event, j], case_weight[had_event], risks[left, j], weight[left])
-    survival = np.asarray(kaplan_meier(rows)(times))
+    survival = np.asarray(kaplan_meier(*rows)(times))
     events = -np.diff(survival, prepend=1.0)
     return auc, float(auc @ events / events.sum())
 

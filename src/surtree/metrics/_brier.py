@@ -232,7 +232,7 @@ def normalized_integrated_brier_score(
     train = read_scored(y_train, train_weight, train_entry)
     rows = read_scored(y_test, sample_weight, entry)
     score = _integrated(train, rows, survival, times, interval)
-    root = [kaplan_meier(train)] * len(rows.weight)
+    root = [kaplan_meier(*train)] * len(rows.weight)
     root_score = _integrated(train, rows, root, None, interval)
     if root_score == 0:
         raise ValueError(

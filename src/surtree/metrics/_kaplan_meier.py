@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._types import Floats
+from surtree.data.target import Target
 from surtree.exact import Terms
 from surtree.metrics._input import ScoredRows, read_scored
 from surtree.survival.baseline import risk_table
@@ -18,9 +19,9 @@ from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.step_function import StepFunction
 
 
-def kaplan_meier(rows: ScoredRows) -> StepFunction:
+def kaplan_meier(target: Target, weight: Floats | None = None) -> StepFunction:
     """Estimate the share of rows without an event over time."""
-    table = risk_table(*rows)
+    table = risk_table(target, np.ones(len(target.time)) if weight is None else weight)
     counts = EventCounts(table.at_risk, table.deaths)
     return StepFunction(table.times, counts.survival, before=1.0)
 
@@ -73,7 +74,7 @@ def under_observation(rows: ScoredRows) -> StepFunction:
     times = np.unique(np.concatenate([target.entry, target.time]))
     first, last = (np.searchsorted(times, each) for each in (target.entry, target.time))
     at_risk = weight_over(first, last, Terms.of(weight), times.size)
-    everybody = weight.sum() * np.asarray(kaplan_meier(rows)(times))
+    everybody = weight.sum() * np.asarray(kaplan_meier(*rows)(times))
     # After the last event of the last row, nobody is left.
     share = np.divide(at_risk, everybody, out=np.zeros(times.size), where=everybody > 0)
     return StepFunction(times, share, before=0.0)

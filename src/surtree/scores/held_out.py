@@ -133,6 +133,8 @@ class HeldOutScores(ArrayValue):
         for name, words in _WORDS.items():
             mean, error = figure(self.mean(name), 4), figure(self.standard_error(name), 4)
             lines.append(f"{words:{width}}  {mean:>6}  {error:>10}")
+        if self.n_folds == 1:
+            lines.append("std. error: a single fold has none")
         return "\n".join([*lines, *self.missing])
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surtree._tables import table_html
 from surtree._types import ArrayValue, Floats
+from surtree._words import figure
 
 Rule = Literal["best", "1se"]
 RULES: tuple[Rule, ...] = ("best", "1se")
@@ -171,4 +172,4 @@ def is_as_good(mean: Floats | float, highest: float, margin: float = 0.0) -> NDA
 
 
 def _cell(value: np.generic) -> str:
-    return str(value) if isinstance(value, np.integer) else f"{value:.4f}"
+    return str(value) if isinstance(value, np.integer) else figure(float(value), 4)
