@@ -189,15 +189,16 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "",
         *table(differences, {"everybody": 3, "difference": 4, "error": 4, "ignored": 4}),
         "",
-        f"The designs but the last keep what the weights assume. Among their {len(kept)} scores that "
-        f"are weighed, {int((kept['apart'] > 2).sum())} differ by more than two standard errors "
-        f"(one in twenty would by chance); the most is {_most(kept)}. In the last design entry "
-        "depends on the column, and no weight of the rows alone can mend that. Harrell's C is not "
-        "weighed against censoring: it estimates something else than the C of everybody.",
+        "The designs but the last keep what the weights assume. Among their "
+        f"{len(kept)} scores that are weighed, {int((kept['apart'] > 2).sum())} differ by more "
+        "than two standard errors (one in twenty would by chance); the most is "
+        f"{_most(kept)}. In the last design entry depends on the column, and no weight of the "
+        "rows alone can mend that. Harrell's C is not weighed against censoring: it estimates "
+        "something else than the C of everybody.",
         "",
         f"Uno's and Wolbers' C count events before {INTERVAL[1]:g}, the Brier score saved is "
-        f"integrated from {INTERVAL[0]:g} to {INTERVAL[1]:g}; the Brier score and the AUC are those "
-        f"at {HORIZON:g}.",
+        f"integrated from {INTERVAL[0]:g} to {INTERVAL[1]:g}; the Brier score and the AUC are "
+        f"those at {HORIZON:g}.",
         "",
     ]
 
