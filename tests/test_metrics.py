@@ -319,6 +319,66 @@ def test_rows_at_risk_and_events_together_weigh_as_much_as_everybody():
     assert scores == pytest.approx(0.25, abs=1e-12)
 
 
+def late_rows(seed):
+    rng, y = np.random.default_rng(seed), draw(seed)
+    entry = np.where(rng.uniform(size=60) < 0.4, 0.0, 0.7 * rng.uniform(size=60) * y["time"])
+    return y, entry, rng.choice([0.5, 1.0, 2.0], 60), np.round(rng.normal(size=60), 1)
+
+
+def share_observed(y, entry, weight, time, *, after):
+    """Rows at risk divided by survival, by loops over the rows."""
+    at_risk = (entry <= time) & (time < y["time"])
+    if not after:
+        at_risk = (entry < time) & (time <= y["time"])
+    survival = 1.0
+    for step in np.unique(y["time"][y["event"]]):
+        if step < time or (after and step == time):
+            here = (entry < step) & (step <= y["time"])
+            died = y["event"] & (y["time"] == step)
+            survival *= 1 - weight[died].sum() / weight[here].sum()
+    return weight[at_risk].sum() / (weight.sum() * survival)
+
+
+def test_scores_of_late_entries_by_loops_over_rows_and_pairs():
+    y, entry, weight, risk = late_rows(4)
+    given = {"entry": entry, "train_entry": entry, "sample_weight": weight, "train_weight": weight}
+    tau, time = 4.0, 3.0
+    right = comparable = cases = auc = 0.0
+    for i in np.flatnonzero(y["event"] & (y["time"] < tau)):
+        inverse = 1 / share_observed(y, entry, weight, y["time"][i], after=False)
+        for j in range(60):
+            win = 1.0 if risk[i] > risk[j] else 0.5 * (risk[i] == risk[j])
+            later = (y["time"][j], not y["event"][j]) > (y["time"][i], False)
+            if later and entry[j] < y["time"][i]:
+                comparable += weight[i] * weight[j] * inverse**2
+                right += win * weight[i] * weight[j] * inverse**2
+            if y["time"][i] <= time and entry[j] <= time < y["time"][j]:
+                cases += weight[i] * weight[j] * inverse
+                auc += win * weight[i] * weight[j] * inverse
+    uno = concordance_index_ipcw(y, y, risk, tau=tau, **given)
+    assert uno.cindex == pytest.approx(right / comparable)
+    assert cumulative_dynamic_auc(y, y, risk, [time], **given)[0] == pytest.approx(auc / cases)
+    survival, cost = np.random.default_rng(0).uniform(size=60), 0.0
+    for i in range(60):
+        if y["event"][i] and y["time"][i] <= time:
+            share = share_observed(y, entry, weight, y["time"][i], after=False)
+            cost += weight[i] * survival[i] ** 2 / share
+        elif entry[i] <= time < y["time"][i]:
+            share = share_observed(y, entry, weight, time, after=True)
+            cost += weight[i] * (1 - survival[i]) ** 2 / share
+    assert brier_score(y, y, survival, [time], **given) == pytest.approx(cost / weight.sum())
+
+
+def test_the_integral_of_late_entries_is_the_mean_over_many_times():
+    y, entry, weight, risk = late_rows(4)
+    given = {"entry": entry, "train_entry": entry, "sample_weight": weight, "train_weight": weight}
+    curves = [StepFunction([1.0, 3.0], [0.8, 0.8 * 0.5 ** np.exp(r)], before=1.0) for r in risk]
+    times = np.linspace(1.5, 4.5, 20_001)[:-1] + 3 / 40_000
+    mean = brier_score(y, y, curves, times, **given).mean()
+    score = integrated_brier_score(y, y, curves, interval=(1.5, 4.5), **given)
+    assert score == pytest.approx(mean, rel=1e-3)
+
+
 def test_rows_that_nobody_is_at_risk_with_have_no_score_and_a_reason():
     y = survival_target([True, True, False, True, True], [0.5, 3, 4, 5, 6])
     alone = np.array([0.0, 1.0, 1.0, 1.0, 1.0])

@@ -129,6 +129,9 @@ def test_evaluation_with_entry_times(model, small_batches):
     X, y = questions(frame), frame.select(*TARGET)
     expected = evaluate(model, X, y, frame["weight"], frame["entry"], n_bootstraps=2)
     found = evaluate(model, frame.lazy(), TARGET, **NAMED)
+    score = model.score(X, y, frame["weight"], entry=frame["entry"])
+    assert model.score(frame.lazy(), TARGET, **NAMED) == pytest.approx(score, rel=1e-12)
+    assert found["concordance"].value == pytest.approx(score, rel=1e-12)
     for own, leaf in zip(found.leaves, expected.leaves, strict=True):
         assert own.expected == pytest.approx(leaf.expected, rel=1e-9)
         assert own.observed == pytest.approx(leaf.observed, rel=1e-9)
