@@ -12,9 +12,10 @@ from surtree._types import ArrayValue, Floats
 from surtree.data.target import Target, read_target, read_weights
 from surtree.metrics._input import read_numbers
 from surtree.metrics._survival import read_horizon, read_survival_at
-from surtree.survival.observed import observed_survival
 
 _THRESHOLDS = np.arange(1, 100) / 100
+# Where all rows have died, sums of weights may leave this much survival.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +116,15 @@ def decision_curve(
         asked = read_numbers(thresholds, "thresholds")
         if not ((asked > 0) & (asked < 1)).all():
             raise ValueError("thresholds must lie between 0 and 1.")
+    order = target.order
+    event = target.event[order]
+    time, risk, weight = (each[order] for each in (target.time, risk, weight))
 
     def benefit(treated: Any, threshold: float) -> float:
         share = float(weight[treated].sum() / weight.sum())
         if share == 0:
             return 0.0
-        alive = observed_survival(target.take(treated), weight[treated], float(times[0])).survival
+        alive = _survival(event[treated], time[treated], weight[treated], float(times[0]))
         return share * (1 - alive - alive * threshold / (1 - threshold))
 
     everyone = np.ones(risk.size, dtype=bool)
@@ -128,3 +132,19 @@ def decision_curve(
     model = [benefit(risk >= threshold - 1e-12, threshold) for threshold in asked]
     treat_all = [benefit(everyone, threshold) for threshold in asked]
     return DecisionCurve(float(times[0]), asked, np.array(model), np.array(treat_all))
+
+
+def _survival(event: Any, time: Floats, weight: Floats, horizon: float) -> float:
+    """Return the Kaplan-Meier survival at a time, of rows whose times ascend; NaN after the last.
+
+    If all have died it is zero for ever.
+    """
+    at_risk = np.cumsum(weight[::-1])[::-1]
+    deaths = np.where(event, weight, 0.0)[: np.searchsorted(time, horizon, side="right")]
+    survival = 1.0
+    if deaths.any():
+        # Rows with the same time are at risk together.
+        first = np.flatnonzero(np.diff(time[: deaths.size], prepend=-np.inf))
+        survival = float(np.prod(1.0 - np.add.reduceat(deaths, first) / at_risk[first]))
+    followed = horizon <= time[weight > 0][-1]
+    return survival if followed or survival <= _ROUNDING else np.nan
