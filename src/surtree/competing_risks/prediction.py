@@ -101,14 +101,12 @@ class CauseEstimator(TreeEstimator):
         curves = leaf_incidence(self.tree_, self._cause(cause))
         return curves_of_rows(curves, self._leaf_index(leaves), return_array, times)
 
-    def score(
+    def score(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None = None,
         cause: int | None = None,
-        *,
-        entry: ArrayLike | None = None,
     ) -> float:
         """Return the concordance for a cause: how often the riskier row has such an event first.
 
@@ -125,10 +123,8 @@ class CauseEstimator(TreeEstimator):
             How often each row counts.
         cause : int, optional
             The cause; by default ``main_cause_``.
-        entry : array of shape (n_samples,), optional
-            Refused: this concordance is not defined for rows that come under observation late.
         """
-        given = RowInputs(X, y, sample_weight, entry).in_memory(type(self).__name__)
+        given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
         risk = self.predict(given.X, cause)
         target, weight = self._read_outcomes(given, risk.size)
         found: Concordance = concordance_index_cause(
