@@ -10,6 +10,7 @@ import numpy as np
 from surtree._types import ArrayValue, Floats
 from surtree._words import figure
 from surtree.metrics._reason import Score
+from surtree.scores.sizes import ONE_FOLD
 
 _WORDS = {
     "loss": "loss per row",
@@ -134,7 +135,7 @@ class HeldOutScores(ArrayValue):
             mean, error = figure(self.mean(name), 4), figure(self.standard_error(name), 4)
             lines.append(f"{words:{width}}  {mean:>6}  {error:>10}")
         if self.n_folds == 1:
-            lines.append("std. error: a single fold has none")
+            lines.append(ONE_FOLD)
         return "\n".join([*lines, *self.missing])
 
 

@@ -16,6 +16,8 @@ Rule = Literal["best", "1se"]
 RULES: tuple[Rule, ...] = ("best", "1se")
 
 
+# Why a table has no standard errors.
+ONE_FOLD = "std. error: a single fold has none"
 # Means that differ by less than this, relative to their size, differ by rounding alone.
 _TIE = 1e-12
 
@@ -135,10 +137,11 @@ class SizeScores(ArrayValue):
         heading, *rows = self._lines()
         widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
         marks = ["", *self.marks]
-        return "\n".join(
+        lines = [
             "  ".join([*map(str.rjust, row, widths), mark]).rstrip()
             for row, mark in zip([heading, *rows], marks, strict=True)
-        )
+        ]
+        return "\n".join([*lines, *([ONE_FOLD] if self.held_out.shape[1] == 1 else [])])
 
     def _repr_html_(self) -> str:
         heading, *rows = self._lines()
