@@ -154,7 +154,8 @@ def validate(
     Returns
     -------
     Validation
-        ``print`` shows a table.
+        ``print`` shows a table. Uno's C counts the events before the 90% quantile of the times,
+        where the interval that the Brier score is integrated over ends.
 
     Notes
     -----
