@@ -42,15 +42,7 @@ _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 # What the training rows say of a tree, beside the certificate.
 _OF_THE_ROWS = frozenset(
-    {
-        "held_out_",
-        "sizes_",
-        "tuning_",
-        "validation_",
-        "heterogeneity_",
-        "correction_",
-        "follow_up_",
-    }
+    {"held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"}
 )
 # What models were fitted with before there was a choice.
 _ASKED_BEFORE = {"category_cuts": "one"}
