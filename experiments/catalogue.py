@@ -8,6 +8,7 @@ from experiments import (
     ablation,
     category_cuts,
     category_speed,
+    censoring_weights,
     effects,
     ensembles,
     ensembles_page,
@@ -100,6 +101,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=held_out.cases,
         measure=held_out.measure,
         page=held_out.page,
+    ),
+    "censoring-weights": Experiment(
+        title="scores weighed against censoring and late entry, beside those of everybody",
+        cases=censoring_weights.cases,
+        measure=censoring_weights.measure,
+        page=censoring_weights.page,
     ),
     "verdicts": Experiment(
         title="how often noise alone is said to predict new data",

@@ -272,6 +272,139 @@ def test_rows_with_entry_times_are_refused():
         censoring_distribution(target)
 
 
+def weighted_scores(y, survival, risk, **given):
+    times, interval = [1.0, 2.5, 4.0], (1.0, 4.5)
+    curves = [StepFunction(times, row, before=1.0) for row in survival]
+    return [
+        *brier_score(y, y, survival, times, **given),
+        integrated_brier_score(y, y, curves, interval=interval, **given),
+        normalized_integrated_brier_score(y, y, curves, interval=interval, **given),
+        concordance_index_ipcw(y, y, risk, tau=5.0, **given).cindex,
+        *cumulative_dynamic_auc(y, y, risk, times, **given)[0],
+        cumulative_dynamic_auc(y, y, risk, times, **given)[1],
+    ]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_weight_of_two_is_the_row_twice(late):
+    rng, y, risk = np.random.default_rng(7), draw(5), draw_risk(5)
+    survival = np.sort(rng.uniform(size=(60, 3)))[:, ::-1]
+    weight = rng.integers(1, 4, 60)
+    entry = np.where(rng.uniform(size=60) < 0.5, 0.0, 0.4 * y["time"]) if late else None
+    given = {"sample_weight": weight, "train_weight": weight, "entry": entry, "train_entry": entry}
+    again = np.repeat(np.arange(60), weight)
+    entries = None if entry is None else entry[again]
+    assert weighted_scores(y, survival, risk, **given) == pytest.approx(
+        weighted_scores(y[again], survival[again], risk[again], entry=entries, train_entry=entries),
+        abs=1e-12,
+    )
+
+
+def test_entry_at_zero_changes_nothing():
+    y, risk = draw(5), draw_risk(5)
+    survival = np.sort(np.random.default_rng(7).uniform(size=(60, 3)))[:, ::-1]
+    zero = np.zeros(60)
+    assert weighted_scores(y, survival, risk, entry=zero, train_entry=zero) == pytest.approx(
+        weighted_scores(y, survival, risk), abs=1e-12
+    )
+
+
+def test_rows_at_risk_and_events_together_weigh_as_much_as_everybody():
+    # Survival of one half everywhere has a Brier score of one quarter, whoever enters when.
+    rng, y = np.random.default_rng(3), draw(5)
+    entry = np.where(rng.uniform(size=60) < 0.3, 0.0, rng.uniform(size=60) * y["time"])
+    half = np.full((60, 2), 0.5)
+    given = {"entry": entry, "train_entry": entry, "sample_weight": y["time"]}
+    scores = brier_score(y, y, half, [1.0, 4.0], **given, train_weight=y["time"])
+    assert scores == pytest.approx(0.25, abs=1e-12)
+
+
+def late_rows(seed):
+    rng, y = np.random.default_rng(seed), draw(seed)
+    entry = np.where(rng.uniform(size=60) < 0.4, 0.0, 0.7 * rng.uniform(size=60) * y["time"])
+    return y, entry, rng.choice([0.5, 1.0, 2.0], 60), np.round(rng.normal(size=60), 1)
+
+
+def share_observed(y, entry, weight, time, *, after):
+    """Rows at risk divided by survival, by loops over the rows."""
+    at_risk = (entry <= time) & (time < y["time"])
+    if not after:
+        at_risk = (entry < time) & (time <= y["time"])
+    survival = 1.0
+    for step in np.unique(y["time"][y["event"]]):
+        if step < time or (after and step == time):
+            here = (entry < step) & (step <= y["time"])
+            died = y["event"] & (y["time"] == step)
+            survival *= 1 - weight[died].sum() / weight[here].sum()
+    return weight[at_risk].sum() / (weight.sum() * survival)
+
+
+def test_scores_of_late_entries_by_loops_over_rows_and_pairs():
+    y, entry, weight, risk = late_rows(4)
+    given = {"entry": entry, "train_entry": entry, "sample_weight": weight, "train_weight": weight}
+    tau, time = 4.0, 3.0
+    right = comparable = cases = auc = 0.0
+    for i in np.flatnonzero(y["event"] & (y["time"] < tau)):
+        inverse = 1 / share_observed(y, entry, weight, y["time"][i], after=False)
+        for j in range(60):
+            win = 1.0 if risk[i] > risk[j] else 0.5 * (risk[i] == risk[j])
+            later = (y["time"][j], not y["event"][j]) > (y["time"][i], False)
+            if later and entry[j] < y["time"][i]:
+                comparable += weight[i] * weight[j] * inverse**2
+                right += win * weight[i] * weight[j] * inverse**2
+            if y["time"][i] <= time and entry[j] <= time < y["time"][j]:
+                cases += weight[i] * weight[j] * inverse
+                auc += win * weight[i] * weight[j] * inverse
+    uno = concordance_index_ipcw(y, y, risk, tau=tau, **given)
+    assert uno.cindex == pytest.approx(right / comparable)
+    assert cumulative_dynamic_auc(y, y, risk, [time], **given)[0] == pytest.approx(auc / cases)
+    survival, cost = np.random.default_rng(0).uniform(size=60), 0.0
+    for i in range(60):
+        if y["event"][i] and y["time"][i] <= time:
+            share = share_observed(y, entry, weight, y["time"][i], after=False)
+            cost += weight[i] * survival[i] ** 2 / share
+        elif entry[i] <= time < y["time"][i]:
+            share = share_observed(y, entry, weight, time, after=True)
+            cost += weight[i] * (1 - survival[i]) ** 2 / share
+    assert brier_score(y, y, survival, [time], **given) == pytest.approx(cost / weight.sum())
+
+
+def test_the_integral_of_late_entries_is_the_mean_over_many_times():
+    y, entry, weight, risk = late_rows(4)
+    given = {"entry": entry, "train_entry": entry, "sample_weight": weight, "train_weight": weight}
+    curves = [StepFunction([1.0, 3.0], [0.8, 0.8 * 0.5 ** np.exp(r)], before=1.0) for r in risk]
+    times = np.linspace(1.5, 4.5, 20_001)[:-1] + 3 / 40_000
+    mean = brier_score(y, y, curves, times, **given).mean()
+    score = integrated_brier_score(y, y, curves, interval=(1.5, 4.5), **given)
+    assert score == pytest.approx(mean, rel=1e-3)
+
+
+def test_rows_that_nobody_is_at_risk_with_have_no_score_and_a_reason():
+    y = survival_target([True, True, False, True, True], [0.5, 3, 4, 5, 6])
+    alone = np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    half = np.full((5, 1), 0.5)
+    with pytest.raises(ValueError, match=r"All rows at risk at 0\.5 have their event then"):
+        brier_score(y, y, half, [3.5], entry=alone, train_entry=alone)
+    gap = survival_target([False, True, True, True, True], [1, 3, 4, 5, 6])
+    entry = np.array([0.0, 2.0, 2.0, 2.0, 2.0])
+    with pytest.raises(ValueError, match=r"No test row is at risk after the time 1\.5, before"):
+        brier_score(gap, gap, half, [1.5], entry=entry, train_entry=entry)
+    curves = [StepFunction([1.0], [0.5], before=1.0)] * 5
+    with pytest.raises(ValueError, match="No training row is at risk between 1 and 2: choose"):
+        integrated_brier_score(
+            gap, gap, curves, interval=(0.5, 4.0), entry=entry, train_entry=entry
+        )
+    with pytest.raises(ValueError, match=r"starts at 0\.5, before the first training row enters"):
+        integrated_brier_score(
+            gap,
+            gap,
+            curves,
+            interval=(0.5, 4),
+            entry=0.7 + 0.6 * entry,
+            train_entry=0.7 + 0.6 * entry,
+        )
+
+
 def test_targets_and_data_frames_are_accepted():
     y, risk = draw(3), draw_risk(3)
     expected = concordance_index_ipcw(y, y, risk).cindex

@@ -156,7 +156,7 @@ def test_names_of_causes_are_on_pages_in_tables_and_in_pictures(tmp_path):
         methods = export_methods(model)
         assert "57 of melanoma and 14 of other causes" in methods
         assert "summed over melanoma, other causes." in methods
-        assert "Wolbers' C (without censoring weights) of melanoma" in methods
+        assert "Wolbers' C of melanoma" in methods
         heads = export_leaves(model).splitlines()[0]
         assert "other causes: relative risk" in heads
         assert "melanoma: incidence by" in heads

@@ -618,7 +618,7 @@ def test_parameters_that_cannot_be_used(parameters, message):
 def test_a_single_fold_has_no_standard_error():
     search = SurTreeCV(max_depth=1, cv=[FOLDS[0]]).fit(X, Y)
     assert np.isnan(search.sizes_.standard_error).all()
-    assert "nan" in str(search.sizes_)
+    assert str(search.sizes_).endswith("std. error: a single fold has none")
 
 
 def test_rows_that_cannot_be_used():
@@ -637,14 +637,14 @@ def test_rows_that_cannot_be_used():
 
 
 @pytest.mark.parametrize("scoring", ["concordance_ipcw", "integrated_brier"])
-def test_metrics_without_weights_or_entry_times_refuse_them(scoring):
+def test_metrics_against_censoring_count_weights_and_entry_times(scoring):
     # Twice the weight is twice the rows, which a prior would tell.
     search = SurTreeCV(max_depth=1, cv=3, scoring=scoring, shrinkage=0.0)
-    with pytest.raises(ValueError, match=f"{scoring}' has no weighted form: choose 'loss'"):
-        search.fit(X, Y, WEIGHT)
-    with pytest.raises(ValueError, match="not defined for rows with entry times"):
-        search.fit(X, Y, entry=ENTRY)
-    assert search.fit(X, Y, np.full(len(Y), 2.0)).best_score_ == search.fit(X, Y).best_score_
+    plain = search.fit(X, Y).best_score_
+    assert search.fit(X, Y, np.full(len(Y), 2.0)).best_score_ == pytest.approx(plain)
+    late = np.where(np.arange(len(Y)) % 3, 0.0, ENTRY)
+    for given in ({"sample_weight": WEIGHT}, {"entry": late}):
+        assert abs(search.fit(X, Y, **given).best_score_ - plain) > 1e-6
 
 
 def test_an_error_says_in_which_fold_it_happened():
@@ -663,7 +663,7 @@ def test_trees_share_the_answers_of_held_out_rows_but_not_where_missing_values_g
     trees = [replace(tree, weight=weight) for weight in weights]
     table = read_table(BaseEstimator(), np.array([[0.0], [np.nan], [1.0]]), reset=True)
     target = Target(np.ones(3, dtype=bool), np.ones(3))
-    held_out = HeldOut(table, target, np.ones(3), target, None, None)
+    held_out = HeldOut(table, target, np.ones(3), target, np.ones(3), None, None)
     assert [held_out.leaves(tree).tolist() for tree in trees] == [[1, 1, 2], [1, 2, 2]]
     assert [held_out.leaves(tree).tolist() for tree in trees] == [
         tree.apply([[0.0], [np.nan], [1.0]]).tolist() for tree in trees
@@ -784,16 +784,23 @@ def test_noise_looks_less_good_once_corrected():
 
 
 def test_a_score_that_cannot_be_computed_is_nan_and_null_in_a_file(tmp_path):
-    weighted = SurTreeCV(max_depth=1, cv=3).fit(X, Y, WEIGHT)
-    assert np.isnan(weighted.held_out_.brier).all()
-    assert np.isfinite(weighted.held_out_.concordance).all()
-    late = SurTreeCV(max_depth=1, cv=3).fit(X, Y, entry=ENTRY)
-    assert np.isnan(late.held_out_.concordance).all()
-    assert np.isnan(late.held_out_.mean("concordance"))
-    late.save(tmp_path / "model.json")
+    person, is_second = np.arange(len(Y)) // 2, np.arange(len(Y)) % 2 > 0
+    start, y = np.where(is_second, 100.0, 0.0), Y.copy()
+    y["years"] = np.where(is_second, 100 + Y["years"], np.minimum(Y["years"], 100))
+    parts = SurTreeCV(max_depth=1, cv=3).fit(X, y, entry=start, id=person)
+    scores = parts.held_out_
+    assert np.isnan(scores.brier).all()
+    assert np.isnan(scores.mean("brier"))
+    assert np.isfinite(scores.concordance).all()
+    assert scores.missing == [
+        "Brier score saved: not estimable: 160 of 160 rows are parts of persons with several rows: "
+        "a score that weighs rows against censoring needs one prediction for each person"
+    ]
+    assert scores.missing[0] in str(scores)
+    parts.save(tmp_path / "model.json")
     loaded = SurTree.load(tmp_path / "model.json").held_out_
-    assert np.isnan(loaded.concordance).all()
-    np.testing.assert_array_equal(loaded.loss, late.held_out_.loss)
+    assert str(loaded) == str(scores)
+    np.testing.assert_array_equal(loaded.loss, scores.loss)
 
 
 def test_an_edited_file_has_no_held_out_scores(tmp_path):

@@ -17,6 +17,7 @@ from surtree import (
     SurTree,
     SurTreeBag,
     SurTreeCV,
+    evaluate,
     leaf_curves,
     validate,
 )
@@ -209,13 +210,24 @@ def test_a_splitter_of_groups_gets_persons():
     assert search.fit(pieces, make_target(*survival), None, start, person).n_splits_ == 3
 
 
-def test_measures_of_whole_rows_are_refused():
+def test_measures_of_whole_persons_are_refused():
     X, event, time, entry = random_table(3)
     pieces, *survival, start, person = divide(X, event, time, entry, 3)
-    with pytest.raises(ValueError, match="with id and entry, choose 'loss'"):
-        SurTreeCV(1, scoring="concordance").fit(
+    with pytest.raises(ValueError, match="several rows of a person, choose 'loss' or 'concord"):
+        SurTreeCV(1, scoring="integrated_brier").fit(
             pieces, make_target(*survival), entry=start, id=person
         )
+
+
+def test_a_row_that_is_cut_in_two_has_the_same_concordance():
+    X, event, time, entry = random_table(3)
+    pieces, *survival, start, person = divide(X, event, time, entry, 3)
+    model = SurTree(2).fit(X, make_target(event, time), entry=entry)
+    whole = model.score(X, make_target(event, time), entry=entry)
+    assert model.score(pieces, make_target(*survival), entry=start) == whole
+    search = SurTreeCV(1, scoring="concordance", cv=3)
+    search.fit(pieces, make_target(*survival), entry=start, id=person)
+    assert np.isfinite(search.best_score_)
 
 
 def test_validation_draws_persons():
@@ -226,7 +238,23 @@ def test_validation_draws_persons():
     )
     unseen = pd.DataFrame(found.repetitions.unseen.T).groupby(person)
     assert (unseen.min() == unseen.max()).all().all()
-    assert np.isnan(found["concordance"].corrected)
+    assert np.isfinite(found["concordance"].corrected)
+    for name in ("concordance_ipcw", "brier"):
+        assert np.isnan(found[name].corrected)
+        assert "needs one prediction for each person" in found[name].reason
+
+
+def test_an_evaluation_draws_persons_and_says_what_their_parts_do_not_have():
+    X, event, time, entry = random_table(3, n=100)
+    pieces, *survival, start, person = divide(X, event, time, entry, 3)
+    y = make_target(*survival)
+    model = SurTree(1).fit(pieces, y, entry=start, id=person)
+    found = evaluate(model, pieces, y, entry=start, id=person, n_bootstraps=20)
+    alone = evaluate(model, pieces, y, entry=start, n_bootstraps=20)
+    assert found["concordance"].value == alone["concordance"].value
+    assert found["concordance"].lower != alone["concordance"].lower
+    assert "needs one prediction for each person" in str(found)
+    assert "nan" not in str(found)
 
 
 @pytest.mark.parametrize("kind", ["baseline", "kaplan-meier"])

@@ -271,6 +271,37 @@ def tied() -> str:
     return _table(["table", "Brier score", "AUC", "Brier score of incidence", "Uno's C"], rows)
 
 
+def start_stop() -> str:
+    """Compare the concordance of (start, stop] rows and of weights, and follow-up, with R."""
+    from start_stop_cases import START_STOP, start_stop_case
+
+    from surtree import metrics
+    from surtree.data.target import Target
+    from surtree.survival.follow_up import follow_up
+
+    rows = []
+    for name in START_STOP:
+        theirs, table = _stored("start_stop.json")[name], start_stop_case(name)
+        y, weight = (table["event"].to_numpy(bool), table["stop"].to_numpy()), table["weight"]
+        found = metrics.concordance_index_censored(
+            *y, table["risk"], sample_weight=weight, entry=table["start"]
+        )
+        cells = [name.replace("_", " "), len(table), _apart(found.cindex, theirs["concordance"])]
+        pairs = [getattr(found, each) for each in ("concordant", "discordant", "tied_risk")]
+        cells.append(
+            _relative(pairs, [theirs[each] for each in ("concordant", "discordant", "tied_risk")])
+        )
+        if "uno" in theirs:
+            uno = metrics.concordance_index_ipcw(
+                y, y, table["risk"], sample_weight=weight, train_weight=weight
+            )
+            quartiles = follow_up(Target(*y), weight.to_numpy())
+            cells += [_apart(uno.cindex, theirs["uno"]), _apart(quartiles, theirs["follow_up"])]
+        rows.append([*cells, *["-"] * (6 - len(cells))])
+    head = ["table", "rows", "Harrell's C", "pairs (relative)", "Uno's C", "follow-up (quartiles)"]
+    return _table(head, rows)
+
+
 def _held_out(load: Callable[..., Any]) -> tuple[Any, Any, Any, Any]:
     """Return a tree of two thirds of the rows, these rows, the others, and times to ask about."""
     from surtree import SurTree

@@ -52,7 +52,14 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Return the risk of each row, higher is riskier."""
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        entry: ArrayLike | None = None,
+    ) -> float:
         """Return Harrell's C: how often the riskier of two rows has its event first.
 
         Parameters
@@ -63,12 +70,14 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             Event and time, as in `SurTree.fit`.
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
+        entry : array of shape (n_samples,), optional
+            When each row came under observation: an event is compared with the rows at risk then.
         """
-        given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
+        given = RowInputs(X, y, sample_weight, entry).in_memory(type(self).__name__)
         risk = self.predict(given.X)
         target, weight = self._read_outcomes(given, risk.size)
         return concordance_index_censored(
-            target.event, target.time, risk, sample_weight=weight
+            target.event, target.time, risk, sample_weight=weight, entry=target.entry
         ).cindex
 
     def __sklearn_tags__(self) -> Tags:
@@ -137,7 +146,14 @@ class TreeEstimator(SurvivalEstimator):
         leaves = self._route(X)
         return self.tree_.theta[leaves]
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        entry: ArrayLike | None = None,
+    ) -> float:
         """Return Harrell's C: how often the riskier of two rows has its event first.
 
         Parameters
@@ -146,14 +162,15 @@ class TreeEstimator(SurvivalEstimator):
             The same columns as in `fit`.
         y : structured array of shape (n_samples,), or names of columns
             A boolean event indicator and a time.
-        sample_weight : array of shape (n_samples,), or the name of a column, optional
-            How often each row counts.
+        sample_weight, entry : array of shape (n_samples,), or the name of a column, optional
+            How often each row counts, and when it came under observation: an event is compared
+            with the rows at risk then.
         """
         if not is_lazy(X):
-            return super().score(X, y, sample_weight)
+            return super().score(X, y, sample_weight, entry=entry)
         self._require_one_event(X)
         source = source_of(X)
-        names = target_names(y, sample_weight, None, source.names)
+        names = target_names(y, sample_weight, entry, source.names)
         found = find_outcomes(self, source, names)
         warn_of(found.unseen)
         return concordance_index_censored(
@@ -161,6 +178,7 @@ class TreeEstimator(SurvivalEstimator):
             found.target.time,
             self.tree_.theta[found.leaf],
             sample_weight=found.weight,
+            entry=found.target.entry,
         ).cindex
 
     def predict_survival_function(

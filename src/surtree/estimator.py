@@ -49,6 +49,7 @@ from surtree.streaming.engines import source_of
 from surtree.streaming.fit import read_problem
 from surtree.streaming.reader import Reader
 from surtree.streaming.rows import target_names
+from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.model_file import read_model, write_model
 from surtree.tree.resolve import tree_of
@@ -168,6 +169,9 @@ class SurTree(TreeEstimator):
         The fitted encoder, with the cuts that the search could use.
     surtree_version_ : str or None
         Which surtree fitted the model; None for files that do not say so.
+    follow_up_ : FollowUp or None
+        The quartiles of follow-up (``lower``, ``median``, ``upper``), by the reverse Kaplan-Meier
+        estimate: infinity where fewer rows are censored. None of a file that does not say so.
     time_unit_ : str or None
         What time is counted in, such as "days", for reports: None until you set it. `save` keeps
         it.
@@ -223,6 +227,7 @@ class SurTree(TreeEstimator):
     validation_: Validation | None
     encoder_: Encoder
     surtree_version_: str | None
+    follow_up_: FollowUp | None
     time_unit_: str | None
     horizons_: Sequence[float] | None
     n_cuts_: int
@@ -357,6 +362,7 @@ class SurTree(TreeEstimator):
                 SearchSettings(limits, time_limit, self.n_jobs, self.memory_limit, progress, known),
             )
         adopt_size(self, problem, path, choose_size(self, path))
+        self.follow_up_ = problem.follow_up
         if self.status_ == "time_limit":
             unread = f"; {problem.n_unread} columns were not even read" if problem.n_unread else ""
             warnings.warn(
@@ -538,7 +544,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.tree_ = chosen
     model.encoder_ = problem.encoder
     model.surtree_version_ = VERSION
-    model.time_unit_ = model.horizons_ = None
+    model.time_unit_ = model.horizons_ = model.follow_up_ = None
     model.held_out_ = model.sizes_ = model.tuning_ = model.validation_ = None
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
     model.proven_depth_ = path.proven_depth

@@ -142,3 +142,16 @@ def test_the_terminal_has_the_verdict_of_the_page(surtree, files, validated):
 def test_a_tree_that_was_not_tuned_is_said_to_be_unvalidated(surtree, files):
     text = surtree("fit", files.csv, *TARGET, "--max-depth", 1, "--no-tune").stdout
     assert "Not validated: nothing is known about new rows." in text
+
+
+def test_start_stop_rows_are_evaluated_as_persons(surtree, files, lung):
+    is_second = np.arange(len(lung)) % 2 > 0
+    table = lung.assign(patient=np.arange(len(lung)) // 2, since=np.where(is_second, 5000, 0))
+    table["days"] = table["days"] + table["since"]
+    table.to_csv(files.csv, index=False)
+    model = files.directory / "model.json"
+    rows = (files.csv, *TARGET, "--entry", "since", "--id", "patient")
+    surtree("fit", *rows, "--max-depth", 1, "--model", model)
+    text = surtree("evaluate", model, *rows, "--bootstraps", 20).stdout
+    assert "Brier score saved: not estimable: 228 of 228 rows are parts of persons" in text
+    assert "nan" not in text

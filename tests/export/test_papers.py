@@ -184,7 +184,7 @@ def test_methods_of_a_tuned_model_say_what_was_tried_also_those_of_its_file(tmp_
     loaded = SurTree.load(tmp_path / "model.json")
     chosen = "The number of splits, the depth and the shrinkage were chosen by cross-validation ("
     for said in (text, export_methods(loaded)):
-        assert f"{chosen}3 folds, stratified by events; trees of up to depth 2 and 3 splits" in said
+        assert f"{chosen}3 folds, stratified by events, drawn with the seed 0; trees of" in said
     loaded.tuning_ = None  # as in a file that was written before
     assert "which values of shrinkage were tried is not recorded" in export_methods(loaded)
     search.validation_ = validate(search, X, y, n_bootstraps=3)
@@ -224,3 +224,40 @@ def test_methods_name_missing_values_and_causes():
     text = export_methods(model)
     assert "57 of cause 1 and 14 of cause 2" in text
     assert "summed over cause 1." in text
+
+
+def test_methods_define_each_measure_with_its_range_reference_unit_and_seed():
+    X, y = load_gbsg2()
+    model = SurTree(max_depth=1).fit(X, y)
+    model.validation_ = validate(model, X, y, n_bootstraps=20, random_state=7, horizons=[700])
+    text = export_methods(model, time_unit="days")
+    assert "The median follow-up was 1645 days (quartiles 1100 and 1976; reverse" in text
+    assert "Censoring is taken to be independent of the event among the rows of a leaf" in text
+    assert (
+        "20 bootstrap samples (.632+ rule; Efron and Tibshirani, 1997), drawn with the seed 7"
+        in text
+    )
+    end = np.quantile(y["time"], 0.9)
+    assert f"Uno's C before {end:g} days 0." in text
+    assert "predicted - observed survival at 700 days" in text
+    assert "divided by that of the Kaplan-Meier curve of all training rows" in text
+    assert "integrated between the 10% and 90% quantiles of the times" in text
+    cited = ("Harrell FE", "Uno H", "Graf E", "Efron B", "Schemper M", "Huisman T", "LeBlanc M")
+    for author in cited:
+        assert text.count(f"\n\n{author}") == 1
+    alone = export_methods(model.tree_)
+    assert not any(f"\n\n{author}" in alone for author in cited[:5])
+
+
+def test_methods_say_why_a_measure_is_missing():
+    X, y = load_gbsg2()
+    start = np.where(np.arange(len(y)) % 2, y["time"] / 2, 0.0)
+    person = np.arange(len(y)) // 2
+    time = np.where(start > 0, y["time"] + 5000, y["time"])
+    start = np.where(start > 0, 5000.0, 0.0)
+    model = SurTreeCV(max_depth=1, cv=3).fit(X, (y["event"], time), entry=start, id=person)
+    text = export_methods(model)
+    assert "Harrell's C 0." in text
+    assert "Brier score saved: not estimable: " in text
+    assert "needs one prediction for each person." in text
+    assert "Graf E" not in text

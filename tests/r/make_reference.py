@@ -6,13 +6,14 @@ Kaplan-Meier curves of the leaves of our trees, with bands and medians, in ``cur
 optimism that the bootstrap of rms finds in ``optimism.json``; cumulative incidences of survival and
 cmprsk, and the likelihood of a Poisson model, for the leaves of our trees in ``incidence.json.gz``;
 Poisson models of the leaves and arms of our trees of effects in ``effects.json.gz``; metrics of
-rows with tied times in ``tied.json``.
+rows with tied times in ``tied.json``, concordance of (start, stop] rows and of weights in
+``start_stop.json``.
 
 Needs R with partykit, rpart, survival, rms, cmprsk, riskRegression and jsonlite (Debian:
 ``apt-get install r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk
 r-cran-riskregression r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``, with
-"curves", "effects", "incidence", "optimism", "tied" or "trees" for a part of it; the tests only
-read the files that it writes.
+"curves", "effects", "incidence", "optimism", "start_stop", "tied" or "trees" for a part of it; the
+tests only read the files that it writes.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from curve_cases import CURVES
 from effect_cases import EFFECTS
 from optimism_cases import CASES, optimism_case
 from real_tables import TABLES, numbers
+from start_stop_cases import START_STOP, start_stop_case
 from tied_cases import TIED, tied_case
 
 from surtree.data.causes import read_cause_target
@@ -132,6 +134,16 @@ def make_tied() -> None:
         (HERE / "tied.json").write_text(json.dumps(found, indent=2) + "\n")
 
 
+def make_start_stop() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name in START_STOP:
+            start_stop_case(name).to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / "start_stop.R", folder, *START_STOP], check=True)
+        found = json.loads((folder / "start_stop.json").read_text())
+        (HERE / "start_stop.json").write_text(json.dumps(found, indent=2) + "\n")
+
+
 def make_trees() -> None:
     complete = []
     with tempfile.TemporaryDirectory() as scratch:
@@ -183,6 +195,7 @@ if __name__ == "__main__":
         "effects": make_effects,
         "optimism": make_optimism,
         "tied": make_tied,
+        "start_stop": make_start_stop,
         "trees": make_trees,
     }
     for part in sys.argv[1:] or MAKE:

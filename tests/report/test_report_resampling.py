@@ -98,12 +98,26 @@ def test_chance_is_called_chance(model, found):
     said = page_of(fitted, validate(fitted, noise, y, n_bootstraps=20))
     assert "Not clearly better than chance" in said
     assert 'data-good="false"' in said
-    entry = Y["time"] / 2
+
+
+def test_late_entries_have_all_figures_and_parts_of_persons_say_which_they_lack():
+    entry = np.where(np.arange(len(Y)) % 3, 0.0, Y["time"] / 2)
     fitted = SurTree(max_depth=1).fit(X, Y, entry=entry)
     said = page_of(fitted, validate(fitted, X, Y, entry=entry, n_bootstraps=20))
-    assert "concordance" not in said  # it has no form for late entries
-    assert "Harrell&#x27;s C, Uno&#x27;s C, Brier score saved: not estimable" in said
-    assert "Its calibration slope is above 0 by more than 2.5 standard errors" in said
+    assert (
+        "Its concordance (Harrell&#x27;s C) is above 0.5 by more than 2.5 standard errors" in said
+    )
+    assert "error of the survival curves that is saved" in said
+    assert "not estimable" not in said
+    is_second, person = np.arange(len(Y)) % 2 > 0, np.arange(len(Y)) // 2
+    start = np.where(is_second, 5000.0, 0.0)
+    y = Y["event"], Y["time"] + start
+    given = {"entry": start, "id": person}
+    found = validate(fitted, X, y, **given, n_bootstraps=20)
+    said = page_of(SurTree(max_depth=1).fit(X, y, **given), found)
+    assert "concordance (Harrell&#x27;s C)" in said
+    assert "Brier score saved: not estimable: 686 of 686 rows are parts of persons" in said
+    assert "nan" not in said
 
 
 def test_a_lower_level_is_no_easier_verdict():

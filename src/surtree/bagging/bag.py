@@ -40,6 +40,7 @@ from surtree.parameters import (
 )
 from surtree.status import Status, first_unproven, warn_of_limit
 from surtree.survival.baseline import Baseline, nelson_aalen
+from surtree.survival.early_events import warn_of_early_events
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.survival.step_function import StepFunction, beyond_follow_up, read_times
@@ -213,6 +214,7 @@ class SurTreeBag(SurvivalEstimator):
         group = np.unique(group, return_inverse=True)[1]
         target = target.take(present)
         require_events(target)
+        warn_of_early_events(target, weight[present])
         self.baseline_ = nelson_aalen(target, weight[present])
         sums = self._tree()._objective(target).row_sums(target, weight[present], self.baseline_)
         encoder = encoder_of(self)
@@ -434,7 +436,7 @@ class SurTreeBag(SurvivalEstimator):
         self.oob_loss_ = sums.loss(risk) / target.total(weight)
         try:
             self.oob_score_ = concordance_index_censored(
-                target.event, target.time, risk, sample_weight=weight
+                target.event, target.time, risk, sample_weight=weight, entry=target.entry
             ).cindex
         except ValueError:  # no two rows can be compared
             return

@@ -165,7 +165,7 @@ def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
 
 def _held_out_json(scores: HeldOutScores) -> dict[str, Any]:
     causes = [{"cause": cause} | _measures(one) for cause, one in scores.of_cause.items()]
-    found = _measures(scores) | {"corrected": scores.corrected}
+    found = _measures(scores) | {"corrected": scores.corrected, "missing": scores.missing}
     return found | {"causes": causes} if causes else found
 
 

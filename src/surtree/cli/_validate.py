@@ -186,6 +186,7 @@ def evaluate(
     event: options.Event,
     entry: options.Entry = None,
     weight: options.Weight = None,
+    id: options.Id = None,
     horizons: Times = None,
     bootstraps: Annotated[
         int,
@@ -214,6 +215,7 @@ def evaluate(
             event,
             entry=entry,
             weight=weight,
+            id=id,
             drop_incomplete=drop_incomplete,
             zero_times=zero_times,
         )
@@ -226,6 +228,7 @@ def evaluate(
                 survival.y,
                 survival.weight,
                 survival.entry,
+                id=survival.id,
                 horizons=options.times_of(horizons),
                 n_bootstraps=bootstraps,
             )

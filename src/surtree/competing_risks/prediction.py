@@ -101,7 +101,7 @@ class CauseEstimator(TreeEstimator):
         curves = leaf_incidence(self.tree_, self._cause(cause))
         return curves_of_rows(curves, self._leaf_index(leaves), return_array, times)
 
-    def score(
+    def score(  # type: ignore[override]
         self,
         X: Any,
         y: Any,

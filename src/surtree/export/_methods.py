@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from surtree._quoting import printable
 from surtree._version import VERSION
-from surtree._words import figure, limits_text, plural
+from surtree._words import figure, limits_text, missing_figures, plural
 from surtree.display.cause_leaves import cause_names
-from surtree.display.labels import Labels, read_labels
-from surtree.display.leaves import read_leaves
-from surtree.display.wording import number
+from surtree.display.labels import read_labels
+from surtree.export._methods_data import data, questions
+from surtree.export._methods_measures import concordance_name, definitions, with_unit
+from surtree.export._methods_references import references
 from surtree.report._certificate import WEAK, percent
 from surtree.report._findings import Certificate, Findings, read_findings
-from surtree.report._time import last_time
-from surtree.scores.held_out import CORRECTED
+from surtree.scores.held_out import CORRECTED, HeldOutScores
 from surtree.scores.sizes import SizeScores
 from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Measure, Validation
 from surtree.status import WORDS
 from surtree.survival.treatment import ArmContrasts
-from surtree.tree.causes import cause_events, causes_of, has_causes
+from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.resolve import fitted, time_unit_of
 from surtree.tree.tree import Tree
 
-_PAPER = (
-    "Huisman T, van der Linden JGM, Demirović E. Optimal Survival Trees: A Dynamic Programming "
-    "Approach. Proceedings of the AAAI Conference on Artificial Intelligence 38, 2024. "
-    "arXiv:2401.04489."
-)
-_LIKELIHOOD = (
-    "LeBlanc M, Crowley J. Relative risk trees for censored survival data. Biometrics 48, 1992."
-)
 _TO_ADD = (
     "[Not known to the model, to be added: where the rows come from and how they were selected, "
     "what the event and time zero are, and why rows were censored.]"
@@ -48,10 +41,12 @@ _RULES = {
     "best": "with the best mean score",
     "1se": "the smallest whose mean score is within one standard error of the best",
 }
-_CAUSE_C = "Wolbers' C (without censoring weights)"
 _VALIDATED = {
-    "632+": ("bootstrap sample", "(.632+ rule; .632 for the Brier score and mean calibration)"),
-    "optimism": ("bootstrap sample", "(optimism subtracted)"),
+    "632+": (
+        "bootstrap sample",
+        "(.632+ rule; .632 for the Brier score and mean calibration; Efron and Tibshirani, 1997)",
+    ),
+    "optimism": ("bootstrap sample", "(optimism subtracted; Harrell and others, 1996)"),
     "folds": ("repetition", "of cross-validation"),
 }
 
@@ -92,79 +87,21 @@ def export_methods(
     fitted(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
-    findings = read_findings(model)
+    findings = replace(read_findings(model), time_unit=time_unit)
     names = read_labels(labels, None)
     sentences = [
-        _data(findings, time_unit),
-        *_questions(findings, names),
+        data(findings),
+        *questions(findings, names),
         *_objective(findings),
         *_tuning(findings, model),
         *_proof(findings.certificate),
         _result(findings.tree),
         *_validation(findings),
+        *definitions(findings),
         _software(findings),
     ]
     paragraph = " ".join(map(printable, sentences))
-    return "\n\n".join([paragraph, _TO_ADD, *_references(findings)]) + "\n"
-
-
-def _data(findings: Findings, time_unit: str | None) -> str:
-    tree = findings.tree
-    rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
-    said = f"A survival tree was fitted to {plural(rows, 'row')}"
-    if tree.n_persons is not None:
-        said += f" of {plural(int(tree.n_persons[0]), 'person')}"
-    said += f" with {plural(events, 'event')}"
-    if tree.n_persons is None:
-        said += f" ({1 - events / rows:.0%} of the rows were censored)"
-    if has_causes(tree):
-        names = cause_names(tree, findings.cause_names)
-        counts = (f"{cause_events(tree, cause)[0]:g} of {names[cause]}" for cause in names)
-        said += f", {' and '.join(counts)}"
-    if tree.arms is not None:
-        arms = zip(tree.arms.names, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
-        counted = [
-            f"arm {label}: {plural(int(n), 'row')}, {plural(int(e), 'event')}"
-            for label, n, e in arms
-        ]
-        said += f"; {', '.join(counted)}; the reference is {tree.arms.names[0]}"
-    unit = f" {time_unit}" if time_unit else ""
-    end = last_time(tree, read_leaves(tree))
-    event = number(float(tree.baseline.times[-1]), 6) + unit
-    said += f"; the last event was at {event}"
-    if np.isfinite(end):
-        said += f", and follow-up ended at {number(end, 6)}{unit}"
-    said += "."
-    if tree.weighted:
-        said += (
-            f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
-            "as repeated rows."
-        )
-    if tree.enters_late:
-        said += " Rows that came under observation late are at risk from then on."
-    return said
-
-
-def _questions(findings: Findings, labels: Labels) -> Iterator[str]:
-    certificate = findings.certificate
-    if findings.columns:
-        said = f"The tree could ask about {plural(len(findings.columns), 'column')}"
-        if certificate is not None and certificate.questions:
-            said += f"; candidate questions: {certificate.questions}"
-        yield f"{said}."
-        missing = [
-            labels.name(column.name)
-            for column in findings.columns
-            if any(cut.missing is not None for cut in column.cuts)
-        ]
-        if missing:
-            noun = "column" if len(missing) == 1 else "columns"
-            yield (
-                f"Values were missing in the {noun} {', '.join(missing)}; none was imputed, each "
-                "question sends missing values to the side with the smaller loss."
-            )
-        else:
-            yield "No value was missing in a column that questions ask about."
+    return "\n\n".join([paragraph, _TO_ADD, *references(findings)]) + "\n"
 
 
 def _objective(findings: Findings) -> Iterator[str]:
@@ -231,7 +168,7 @@ def _tuned(sizes: SizeScores, tuning: Tuning | None) -> str:
         tried = f", shrinkage of {values} events"
     folds = plural(n_folds, "fold")
     if tuning is not None and tuning.stratified:
-        folds += ", stratified by events"
+        folds += ", stratified by events, drawn with the seed 0"
     score = "log-likelihood" if sizes.scoring == "loss" else sizes.scoring
     return (
         f"{chosen} chosen by cross-validation ({folds}; trees of up to depth "
@@ -293,7 +230,7 @@ def _validation(findings: Findings) -> Iterator[str]:
         yield from _heterogeneity(findings)
         return
     if findings.validation is not None:
-        yield _validated(findings.validation)
+        yield _validated(findings.validation, findings.time_unit)
     elif findings.held_out is not None:
         yield _held_out(findings)
     elif findings.certificate is None:
@@ -302,17 +239,22 @@ def _validation(findings: Findings) -> Iterator[str]:
         yield "How well the tree predicts new rows was not assessed."
 
 
-def _validated(found: Validation) -> str:
+def _validated(found: Validation, time_unit: str | None) -> str:
     measures = "; ".join(
-        f"{one.words} {one.corrected:.3f} ({_interval(one, found.level)}"
+        f"{with_unit(one.words, time_unit)} {one.corrected:.3f} ({_interval(one, found.level)}"
         f"{figure(one.apparent)} on the rows of the fit)"
         for one in found.measures
         if np.isfinite(one.corrected)
     )
     noun, rest = _VALIDATED[found.method]
+    seed = "" if found.random_state is None else f", drawn with the seed {found.random_state}"
     said = (
-        f"Internal validation by {plural(found.n_repetitions, noun)} {rest}, in which everything "
-        f"that builds the model was repeated: {measures}."
+        f"Internal validation by {plural(found.n_repetitions, noun)} {rest}{seed}, in which "
+        f"everything that builds the model was repeated: {measures}."
+    )
+    absent = (one for one in found.measures if not np.isfinite(one.corrected))
+    said += "".join(
+        f" {text}." for text in missing_figures((one.words, one.reason, False) for one in absent)
     )
     if found.n_failed:
         said += f" {plural(found.n_failed, 'sample')} had no model."
@@ -330,11 +272,10 @@ def _held_out(findings: Findings) -> str:
     scores = findings.held_out
     assert scores is not None
     parts = [
-        f"{words}{f' of {cause}' if cause else ''} {one.mean(name):.3f} (standard error "
-        f"{one.standard_error(name):.3f})"
+        f"{words}{f' of {cause}' if cause else ''} {one.mean(name):.3f}{_standard_error(one, name)}"
         for cause, one in scores.by_cause(findings.cause_names)
         for name, words in (
-            ("concordance", _CAUSE_C if cause else "Harrell's C"),
+            ("concordance", concordance_name(findings)),
             ("brier", "Brier score saved"),
         )
         if np.isfinite(one.mean(name))
@@ -352,8 +293,13 @@ def _held_out(findings: Findings) -> str:
     )
     return (
         f"On the held-out rows of these {plural(scores.n_folds, 'fold')}: {'; '.join(parts)}. "
-        f"{correction}"
+        f"{correction}" + "".join(f" {text}." for text in scores.missing)
     )
+
+
+def _standard_error(scores: HeldOutScores, name: str) -> str:
+    error = scores.standard_error(name)
+    return f" (standard error {error:.3f})" if np.isfinite(error) else ""
 
 
 def _heterogeneity(findings: Findings) -> Iterator[str]:
@@ -380,11 +326,3 @@ def _software(findings: Findings) -> str:
     if findings.fitted_with is None:
         return f"{said}Written by surtree {VERSION}; which version fitted the model is not known."
     return f"{said}Fitted with surtree {findings.fitted_with}."
-
-
-def _references(findings: Findings) -> Iterator[str]:
-    tree = findings.tree
-    if tree.arms is None and not has_causes(tree):
-        yield _LIKELIHOOD
-    if findings.certificate is not None and findings.certificate.status is not None:
-        yield _PAPER

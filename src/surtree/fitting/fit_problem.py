@@ -13,6 +13,7 @@ from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
+from surtree.survival.follow_up import FollowUp, follow_up
 from surtree.survival.objective import Objective
 from surtree.tree.build import LazyTree, lazy_trees, with_at_risk
 from surtree.tree.tree import Tree
@@ -45,6 +46,11 @@ class FitProblem:
     def core(self) -> Problem:
         """The rows as the compiled core has them: made once for all searches and all trees."""
         return Problem(self.binned, self.data.sums)
+
+    @property
+    def follow_up(self) -> FollowUp:
+        """The quartiles of follow-up."""
+        return follow_up(self.data.target, self.data.table_weight[self.data.present])
 
     def search(self, how: SearchSettings) -> Solution:
         """Search for the best tree of every size."""

@@ -14,6 +14,7 @@ from surtree.data.rows import TargetReader, read_rows
 from surtree.data.table import Table
 from surtree.data.target import Target, require_events
 from surtree.survival.baseline import Baseline
+from surtree.survival.early_events import warn_of_early_events
 from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk
 from surtree.survival.row_sums import RowSums
 
@@ -54,7 +55,9 @@ def read_training_data(
     """Read and check what `fit` is given; the objective is by default the estimator's."""
     rows = read_rows(estimator, given, reader_of(estimator))
     objective = objective or objective_of(estimator, rows.target)
-    return training_data(rows.table, rows.target, rows.weight, objective)
+    data = training_data(rows.table, rows.target, rows.weight, objective)
+    warn_of_early_events(data.target, rows.weight[data.present])
+    return data
 
 
 def reader_of(estimator: Any) -> TargetReader | None:

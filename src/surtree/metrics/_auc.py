@@ -8,17 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._types import Floats
-from surtree.metrics._input import read_times, read_y, require_within
+from surtree.metrics._input import lives_on, read_scored, read_times, require_within
 from surtree.metrics._kaplan_meier import (
-    censoring_distribution,
     inverse,
     kaplan_meier,
     uncensored_before,
+    under_observation,
 )
 
 
 def cumulative_dynamic_auc(
-    y_train: Any, y_test: Any, risk: ArrayLike, times: ArrayLike
+    y_train: Any,
+    y_test: Any,
+    risk: ArrayLike,
+    times: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
+    train_entry: ArrayLike | None = None,
 ) -> tuple[Floats, float]:
     """Probability that a row with an event by a time has a higher risk than one that lives on.
 
@@ -32,6 +40,8 @@ def cumulative_dynamic_auc(
         Risk of the test rows, one for all times or one for each; higher is riskier.
     times : array-like, shape (n_times,)
         Ascending, before the last time of the test rows and within those of the training rows.
+    sample_weight, entry, train_weight, train_entry
+        As in :func:`brier_score`.
 
     Returns
     -------
@@ -50,25 +60,31 @@ def cumulative_dynamic_auc(
     >>> auc.tolist()
     [1.0, 0.7]
     """
-    train, test, times = read_y(y_train), read_y(y_test), read_times(times)
-    require_within(times, train, test)
+    train = read_scored(y_train, train_weight, train_entry)
+    rows, times = read_scored(y_test, sample_weight, entry), read_times(times)
+    require_within(times, train.target, rows.target)
+    test, weight = rows
     risks = _read_risks(risk, len(test.time), len(times))
-    row_weight = inverse(uncensored_before(censoring_distribution(train), test.time))
+    case_weight = weight * inverse(uncensored_before(under_observation(train), test.time))
     auc = np.empty(len(times))
     for j, time in enumerate(times):
         had_event = test.event & (test.time <= time)
-        if not row_weight[had_event].any():
+        if not case_weight[had_event].any():
             raise ValueError(f"No test row has its event by the time {time:g}: choose later times.")
-        auc[j] = _auc(risks[had_event, j], row_weight[had_event], risks[test.time > time, j])
-    survival = np.asarray(kaplan_meier(test)(times))
+        left = lives_on(test, time)
+        auc[j] = _auc(risks[had_event, j], case_weight[had_event], risks[left, j], weight[left])
+    survival = np.asarray(kaplan_meier(*rows)(times))
     events = -np.diff(survival, prepend=1.0)
     return auc, float(auc @ events / events.sum())
 
 
-def _auc(case: Floats, case_weight: Floats, control: Floats) -> float:
-    control = np.sort(control)
-    lower, not_higher = (np.searchsorted(control, case, side=side) for side in ("left", "right"))
-    return float(case_weight @ (lower + not_higher) / (2 * len(control) * case_weight.sum()))
+def _auc(case: Floats, case_weight: Floats, control: Floats, control_weight: Floats) -> float:
+    order = np.argsort(control)
+    control, below = control[order], np.append(0.0, np.cumsum(control_weight[order]))
+    lower, not_higher = (
+        below[np.searchsorted(control, case, side=side)] for side in ("left", "right")
+    )
+    return float(case_weight @ (lower + not_higher) / (2 * below[-1] * case_weight.sum()))
 
 
 def _read_risks(risk: ArrayLike, n_rows: int, n_times: int) -> Floats:

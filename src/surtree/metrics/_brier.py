@@ -9,12 +9,18 @@ from numpy.typing import ArrayLike
 
 from surtree._types import Floats
 from surtree.data.target import Target
-from surtree.metrics._input import read_times, read_y, require_within
+from surtree.metrics._input import (
+    ScoredRows,
+    lives_on,
+    read_scored,
+    read_times,
+    require_within,
+)
 from surtree.metrics._kaplan_meier import (
-    censoring_distribution,
     inverse,
     kaplan_meier,
     uncensored_before,
+    under_observation,
 )
 from surtree.metrics._survival import Curve, evaluate, read_survival_at, read_survival_curves
 from surtree.survival.step_function import StepFunction
@@ -24,7 +30,17 @@ Span = tuple[float, float]
 _QUANTILES = (0.1, 0.9)
 
 
-def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> Floats:
+def brier_score(
+    y_train: Any,
+    y_test: Any,
+    survival: Any,
+    times: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
+    train_entry: ArrayLike | None = None,
+) -> Floats:
     """Brier score at given times: 0 is perfect, 0.25 what survival of one half everywhere gets.
 
     Parameters
@@ -40,6 +56,10 @@ def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> F
         Ascending, before the last time of the test rows and within those of the training rows.
         After the last follow-up of the rows that a model was fitted on, its curves count with
         their last value.
+    sample_weight, train_weight : array-like, shape (n_rows,), optional
+        Weights of the test and of the training rows; a weight of two is the row twice.
+    entry, train_entry : array-like, shape (n_rows,), optional
+        When the test and the training rows came under observation (left truncation).
 
     Returns
     -------
@@ -49,7 +69,14 @@ def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> F
     -----
     A row with an event counts as the inverse of the probability that it was not censored before,
     as in R's riskRegression. Where rows are censored at the time of an event, scikit-survival's
-    score is another one, and too high.
+    score is another one, and too high. Censoring is taken to be independent of the event and of
+    the columns.
+
+    With entry times it is the score of everybody from time zero on, also of those who had their
+    event before they could enter: a row counts as the inverse of the probability of being under
+    observation at its event, or at the time, estimated by the rows at risk divided by the
+    Kaplan-Meier survival. Entry must be independent of the event and of the columns, too
+    (docs/results/censoring-weights.md).
 
     Examples
     --------
@@ -67,19 +94,21 @@ def brier_score(y_train: Any, y_test: Any, survival: Any, times: ArrayLike) -> F
     >>> round(float(trapezoid(scores, times) / (times[-1] - times[0])), 3)
     0.25
     """
-    train, test, times = read_y(y_train), read_y(y_test), read_times(times)
-    require_within(times, train, test)
+    train = read_scored(y_train, train_weight, train_entry)
+    (test, weight), times = read_scored(y_test, sample_weight, entry), read_times(times)
+    require_within(times, train.target, test)
     predicted = read_survival_at(survival, times, len(test.time))
-    uncensored = censoring_distribution(train)
-    row_weight = inverse(uncensored_before(uncensored, test.time))
-    time_weight = inverse(np.asarray(uncensored(times)))
+    observed = under_observation(train)
+    row_weight = weight * inverse(uncensored_before(observed, test.time))
+    time_weight = inverse(np.asarray(observed(times)))
     scores = np.empty(len(times))
     for j, time in enumerate(times):
         had_event = test.event & (test.time <= time)
+        left = lives_on(test, time)
         # Not a dot product, here and below: its rounding may depend on the number of threads.
         cost_event = np.sum(row_weight * np.where(had_event, predicted[:, j], 0.0) ** 2)
-        cost_none = time_weight[j] * np.sum((1.0 - predicted[test.time > time, j]) ** 2)
-        scores[j] = (cost_event + cost_none) / len(test.time)
+        cost_none = time_weight[j] * np.sum(weight[left] * (1.0 - predicted[left, j]) ** 2)
+        scores[j] = (cost_event + cost_none) / weight.sum()
     return scores
 
 
@@ -90,6 +119,10 @@ def integrated_brier_score(
     times: ArrayLike | None = None,
     *,
     interval: Span | None = None,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
+    train_entry: ArrayLike | None = None,
 ) -> float:
     """Mean Brier score over an interval of time, as the paper defines it: 0 is perfect.
 
@@ -108,6 +141,8 @@ def integrated_brier_score(
         With an array: the times at which its columns step.
     interval : (float, float), optional
         Start and end; by default the 10% and 90% quantiles of the test times.
+    sample_weight, entry, train_weight, train_entry
+        As in :func:`brier_score`.
 
     Examples
     --------
@@ -118,19 +153,48 @@ def integrated_brier_score(
     >>> round(integrated_brier_score(y, y, survival, times=[1.0, 2.0, 3.0]), 4)
     0.2808
     """
-    train, test = read_y(y_train), read_y(y_test)
-    curves = read_survival_curves(survival, times, len(test.time))
-    known = test.time <= train.time.max()
-    test = Target(test.event[known], test.time[known])
-    span = read_span(interval, train, test)
-    uncensored = censoring_distribution(train)
-    row_weight = np.where(test.event, inverse(uncensored_before(uncensored, test.time)), 0.0)
+    train = read_scored(y_train, train_weight, train_entry)
+    rows = read_scored(y_test, sample_weight, entry)
+    return _integrated(train, rows, survival, times, interval)
+
+
+def _integrated(
+    train: ScoredRows,
+    rows: ScoredRows,
+    survival: Any,
+    times: ArrayLike | None,
+    interval: Span | None,
+) -> float:
+    curves = read_survival_curves(survival, times, len(rows.weight))
+    known = rows.target.time <= train.target.time.max()
+    test, weight = rows.take(known)
+    span = read_span(interval, train.target, test)
+    observed = under_observation(train)
+    _require_no_gap(observed, span)
+    row_weight = np.where(test.event, weight * inverse(uncensored_before(observed, test.time)), 0.0)
     of_row = curves.of_row[known]
     total = 0.0
     for index, curve in enumerate(curves.distinct):
-        rows = of_row == index
-        total += _curve_cost(curve, uncensored, test.time[rows], row_weight[rows], span)
-    return total / (len(test.time) * (span[1] - span[0]))
+        own = of_row == index
+        total += _curve_cost(curve, observed, test.take(own), weight[own], row_weight[own], span)
+    return total / (float(weight.sum()) * (span[1] - span[0]))
+
+
+def _require_no_gap(observed: StepFunction, span: Span) -> None:
+    """Raise an error where no training row is under observation, before others enter."""
+    ends = np.append(observed.x[1:], np.inf)
+    gap = (observed.y == 0) & (observed.x < span[1]) & (ends > span[0]) & (ends < np.inf)
+    if observed.before == 0 and span[0] < observed.x[0]:
+        raise ValueError(
+            f"The interval starts at {span[0]:g}, before the first training row enters, at "
+            f"{observed.x[0]:g}: start it later."
+        )
+    if gap.any():
+        first = int(np.argmax(gap))
+        raise ValueError(
+            f"No training row is at risk between {observed.x[first]:g} and {ends[first]:g}: choose "
+            "an interval without this gap."
+        )
 
 
 def normalized_integrated_brier_score(
@@ -140,6 +204,10 @@ def normalized_integrated_brier_score(
     times: ArrayLike | None = None,
     *,
     interval: Span | None = None,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
+    train_entry: ArrayLike | None = None,
 ) -> float:
     """Share of the integrated Brier score that predictions save: 1 is perfect, 0 no use.
 
@@ -148,7 +216,7 @@ def normalized_integrated_brier_score(
 
     Parameters
     ----------
-    y_train, y_test, survival, times, interval
+    y_train, y_test, survival, times, interval, sample_weight, entry, train_weight, train_entry
         As in :func:`integrated_brier_score`.
 
     Examples
@@ -161,9 +229,11 @@ def normalized_integrated_brier_score(
     >>> round(normalized_integrated_brier_score(y, y, survival, times=[1.0, 2.0, 3.0, 4.0]), 4)
     0.6585
     """
-    score = integrated_brier_score(y_train, y_test, survival, times, interval=interval)
-    root = [kaplan_meier(read_y(y_train))] * len(read_y(y_test).time)
-    root_score = integrated_brier_score(y_train, y_test, root, interval=interval)
+    train = read_scored(y_train, train_weight, train_entry)
+    rows = read_scored(y_test, sample_weight, entry)
+    score = _integrated(train, rows, survival, times, interval)
+    root = [kaplan_meier(*train)] * len(rows.weight)
+    root_score = _integrated(train, rows, root, None, interval)
     if root_score == 0:
         raise ValueError(
             "The Kaplan-Meier curve of the training rows makes no error over the interval, so "
@@ -173,21 +243,28 @@ def normalized_integrated_brier_score(
 
 
 def _curve_cost(
-    curve: Curve, uncensored: StepFunction, time: Floats, row_weight: Floats, span: Span
+    curve: Curve,
+    observed: StepFunction,
+    test: Target,
+    weight: Floats,
+    row_weight: Floats,
+    span: Span,
 ) -> float:
     """Integrate the squared error of one curve for the rows that have it.
 
     Between two neighbouring knots all factors of the integrand are constant, so that its integral
     up to a time is linear there, and interpolation is exact.
     """
-    knots = np.unique(np.concatenate([span, curve.x, uncensored.x]).clip(*span))
+    knots = np.unique(np.concatenate([span, curve.x, observed.x]).clip(*span))
     from_knot, width = knots[:-1], np.diff(knots)
     survival = evaluate(curve, from_knot)
-    without_event = (1.0 - survival) ** 2 * inverse(np.asarray(uncensored(from_knot)))
-    until = np.interp(time, knots, _sums(without_event * width))
+    without_event = _sums((1.0 - survival) ** 2 * inverse(np.asarray(observed(from_knot))) * width)
+    until = np.interp(test.time, knots, without_event)
+    if test.entry is not None:
+        until = until - np.interp(test.entry, knots, without_event)
     after_event = _sums(survival**2 * width)
-    after = after_event[-1] - np.interp(time, knots, after_event)
-    return float(until.sum() + (row_weight * after).sum())
+    after = after_event[-1] - np.interp(test.time, knots, after_event)
+    return float((weight * until).sum() + (row_weight * after).sum())
 
 
 def _sums(values: Floats) -> Floats:

@@ -11,8 +11,9 @@ from surtree._types import Floats
 from surtree.data.causes import CauseTarget, read_cause_target
 from surtree.data.target import read_weights
 from surtree.metrics._concordance import Concordance, pair_weights, ranks
-from surtree.metrics._input import read_numbers, read_y
-from surtree.metrics._kaplan_meier import censoring_distribution, inverse, uncensored_before
+from surtree.metrics._input import read_numbers
+from surtree.metrics._kaplan_meier import inverse, uncensored_before
+from surtree.survival.follow_up import reverse_kaplan_meier
 
 
 def read_causes(y: Any, cause: int, name: str = "y") -> CauseTarget:
@@ -27,10 +28,19 @@ def read_causes(y: Any, cause: int, name: str = "y") -> CauseTarget:
     name : str
         What the target is called, for errors.
     """
-    target = read_cause_target(y)
-    read_y(target)  # which refuses entry times
+    target = without_entry(read_cause_target(y))
     if not (target.cause == cause).any():
         raise ValueError(f"{name} has no event of cause {cause!r}: its causes are {target.causes}.")
+    return target
+
+
+def without_entry(target: CauseTarget) -> CauseTarget:
+    """Return a target, or raise an error if it has entry times."""
+    if target.entry is not None:
+        raise ValueError(
+            "Scores of one of several causes are not defined for rows with entry times: a row that "
+            "another cause ended before it could enter is never seen."
+        )
     return target
 
 
@@ -42,6 +52,7 @@ def concordance_index_cause(
     *,
     tau: float | None = None,
     sample_weight: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
 ) -> Concordance:
     """Concordance for one of several causes: of two rows, the riskier has such an event first.
 
@@ -66,6 +77,8 @@ def concordance_index_cause(
         Only events before this time count.
     sample_weight : array-like, shape (n_rows,), optional
         A pair counts as the product of its two weights.
+    train_weight : array-like, shape (n_train,), optional
+        Weights of the training rows.
 
     References
     ----------
@@ -88,7 +101,7 @@ def concordance_index_cause(
         counted = counted & (test.time < tau)
     uncensored = np.ones(test.time.size)
     if y_train is not None:
-        uncensored = _uncensored(y_train, test, counted)
+        uncensored = _uncensored(y_train, train_weight, test, counted)
     other = test.event & (test.cause != cause)
     first = np.where(counted, weight * uncensored, 0.0)
     weighted = _pairs(test, risk, other, (first * uncensored, weight), (first, weight * uncensored))
@@ -110,10 +123,13 @@ def concordance_index_cause(
     )
 
 
-def _uncensored(y_train: Any, test: CauseTarget, counted: NDArray[np.bool_]) -> Floats:
+def _uncensored(
+    y_train: Any, train_weight: ArrayLike | None, test: CauseTarget, counted: NDArray[np.bool_]
+) -> Floats:
     """Return the inverse of the probability that each row was not censored before its event."""
-    train = read_y(y_train) if isinstance(y_train, CauseTarget) else _read_train(y_train)
-    probability = uncensored_before(censoring_distribution(train), test.time)
+    train = without_entry(read_cause_target(y_train))
+    weights = read_weights(train_weight, train.time.size)
+    probability = uncensored_before(reverse_kaplan_meier(train, weights), test.time)
     unknown = counted & ((test.time > train.time.max()) | (probability == 0))
     if unknown.any():
         raise ValueError(
@@ -121,12 +137,6 @@ def _uncensored(y_train: Any, test: CauseTarget, counted: NDArray[np.bool_]) -> 
             f"training rows has ended, at {train.time.max():g}: set tau to this time or less."
         )
     return inverse(probability)
-
-
-def _read_train(y: Any) -> CauseTarget:
-    target = read_cause_target(y)
-    read_y(target)
-    return target
 
 
 def _pairs(

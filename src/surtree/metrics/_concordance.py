@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
-from surtree.data.target import read_weights
-from surtree.metrics._input import read_numbers, read_y
-from surtree.metrics._kaplan_meier import censoring_distribution, inverse, uncensored_before
+from surtree.data.target import Target, check_target, read_weights
+from surtree.metrics._input import read_numbers, read_scored
+from surtree.metrics._kaplan_meier import inverse, uncensored_before, under_observation
 
 Ranks = NDArray[np.intp]
 
@@ -49,11 +49,14 @@ def concordance_index_censored(
     estimate: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
 ) -> Concordance:
     """Harrell's C: the share of comparable pairs in which the earlier event has the higher risk.
 
     A pair is comparable where one row has an event before the other row has its event or is
-    censored; an event comes before a censoring at the same time. Equal risks count one half.
+    censored; an event comes before a censoring at the same time. With entry times, the other row
+    must have entered before the event, as in R's ``concordance(Surv(start, stop, event) ~ risk)``.
+    Equal risks count one half.
     Arguments and result are those of scikit-survival's function of this name, which also counts
     risks that differ by less than 1e-8 as equal; here only equal risks are.
 
@@ -67,6 +70,9 @@ def concordance_index_censored(
         The predicted risk. Higher is riskier; only the order matters.
     sample_weight : array-like, shape (n_rows,), optional
         A pair counts as the product of its two weights.
+    entry : array-like, shape (n_rows,), optional
+        When each row came under observation: late entries, or start-stop rows, of which each is
+        compared with the rows of others that are at risk when it ends with an event.
 
     Returns
     -------
@@ -76,9 +82,11 @@ def concordance_index_censored(
     Examples
     --------
     >>> from surtree.metrics import concordance_index_censored
-    >>> found = concordance_index_censored([True, True, False], [1.0, 2.0, 3.0], [0.9, 0.1, 0.1])
-    >>> found.cindex
+    >>> y, risk = ([True, True, False], [1.0, 2.0, 3.0]), [0.9, 0.1, 0.1]
+    >>> concordance_index_censored(*y, risk).cindex
     0.8333333333333334
+    >>> concordance_index_censored(*y, risk, entry=[0.0, 1.5, 0.0]).cindex
+    0.75
     """
     times = read_numbers(event_time, "event_time")
     events = read_numbers(event_indicator, "event_indicator", len(times))
@@ -90,11 +98,20 @@ def concordance_index_censored(
         )
     risks = read_numbers(estimate, "estimate", len(times))
     weight = read_weights(sample_weight, len(times))
-    return _concordance(times, events > 0, risks, weight * events, weight)
+    target = check_target(events > 0, times, None, entry)
+    return _concordance(target, risks, weight * events, weight)
 
 
 def concordance_index_ipcw(
-    y_train: Any, y_test: Any, estimate: ArrayLike, *, tau: float | None = None
+    y_train: Any,
+    y_test: Any,
+    estimate: ArrayLike,
+    *,
+    tau: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
+    train_entry: ArrayLike | None = None,
 ) -> Concordance:
     """Uno's C: Harrell's C with each pair weighed against censoring.
 
@@ -114,12 +131,14 @@ def concordance_index_ipcw(
     tau : float, optional
         Only events before this time count. Needed where test rows have events later than the
         censoring distribution of the training rows is known.
+    sample_weight, entry, train_weight, train_entry
+        As in :func:`brier_score`; a pair counts as the product of its two weights.
 
     Returns
     -------
     Concordance
-        A tuple: the index, then the numbers of concordant, discordant, tied-risk and tied-time
-        pairs, each counted once, of events before ``tau``.
+        A tuple: the index, then the concordant, discordant, tied-risk and tied-time pairs, not
+        weighed against censoring, of events before ``tau``.
 
     Examples
     --------
@@ -129,41 +148,48 @@ def concordance_index_ipcw(
     >>> round(concordance_index_ipcw(y, y, [0.1, 0.4, 0.9, 0.2]).cindex, 4)
     0.4286
     """
-    train, test = read_y(y_train), read_y(y_test)
+    train = read_scored(y_train, train_weight, train_entry)
+    test, row_weight = read_scored(y_test, sample_weight, entry)
     risks = read_numbers(estimate, "estimate", len(test.time))
     counted = test.event if tau is None else test.event & (test.time < tau)
-    uncensored = uncensored_before(censoring_distribution(train), test.time)
-    unknown = counted & ((test.time > train.time.max()) | (uncensored == 0))
+    observed = uncensored_before(under_observation(train), test.time)
+    unknown = counted & ((test.time > train.target.time.max()) | (observed == 0))
     if unknown.any():
         raise ValueError(
             f"{unknown.sum()} test rows have their event where the censoring distribution of the "
-            f"training rows has ended, at {train.time.max():g}: set tau to this time or less."
+            f"training rows has ended, at {train.target.time.max():g}: set tau to this time or "
+            "less."
         )
-    weight = np.where(counted, inverse(uncensored) ** 2, 0.0)
-    once = np.ones(len(risks))
-    weighted = _concordance(test.time, test.event, risks, weight, once)
-    pairs = _concordance(test.time, test.event, risks, counted.astype(np.float64), once)
-    return pairs._replace(cindex=weighted.cindex)
+    once = np.where(counted, row_weight, 0.0)
+    weighted = _concordance(test, risks, once * inverse(observed) ** 2, row_weight)
+    return _concordance(test, risks, once, row_weight)._replace(cindex=weighted.cindex)
 
 
 def _concordance(
-    time: Floats,
-    event: NDArray[np.bool_],
-    risk: Floats,
-    first_weight: Floats,
-    second_weight: Floats,
+    target: Target, risk: Floats, first_weight: Floats, second_weight: Floats
 ) -> Concordance:
-    time_rank = ranks(time)
+    time_rank = ranks(target.time)
     # Events come before censorings of the same time.
-    concordant, tied, comparable = pair_weights(
-        2 * time_rank + ~event, risk, first_weight, second_weight
-    )
-    if comparable == 0:
+    order = 2 * time_rank + ~target.event
+    sums = np.array(pair_weights(order, risk, first_weight, second_weight))
+    if target.entry is not None:
+        # Of the rows that end later, those that enter later too are not at risk at the event.
+        n_rows, both = len(risk), ranks(np.concatenate([target.time, target.entry]))
+        none = np.zeros(n_rows)
+        not_yet = pair_weights(
+            2 * both + np.repeat([0, 1], n_rows),
+            np.concatenate([risk, risk]),
+            np.concatenate([first_weight, none]),
+            np.concatenate([none, second_weight]),
+        )
+        sums = np.maximum(sums - not_yet, 0.0)
+    concordant, tied, comparable = sums.tolist()
+    if not _is_any_comparable(target, order, first_weight > 0, second_weight > 0):
         raise ValueError(
             f"No comparable pair among {len(risk)} rows, of which {np.count_nonzero(first_weight)} "
             "have an event that counts: concordance needs an event before the time of another row."
         )
-    censored = np.bincount(time_rank, np.where(event, 0.0, second_weight))
+    censored = np.bincount(time_rank, np.where(target.event, 0.0, second_weight))
     return Concordance(
         # The three sums are rounded apart; a perfect order must not exceed one.
         cindex=min(1.0, (concordant + 0.5 * tied) / comparable),
@@ -172,6 +198,18 @@ def _concordance(
         tied_risk=tied,
         tied_time=float(first_weight @ censored[time_rank]),
     )
+
+
+def _is_any_comparable(
+    target: Target, order: Ranks, first: NDArray[np.bool_], second: NDArray[np.bool_]
+) -> bool:
+    """Count, without rounding, whether another row is at risk at any event."""
+    ends = np.append(np.cumsum(np.bincount(order, second)[::-1])[::-1], 0)
+    n_later = ends[order[first] + 1]
+    if target.entry is not None:
+        entries = np.sort(target.entry[second])
+        n_later = n_later - (entries.size - np.searchsorted(entries, target.time[first]))
+    return bool((n_later > 0).any())
 
 
 def pair_weights(

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._types import ArrayValue, Floats
-from surtree.data.target import read_weights
-from surtree.metrics._input import read_numbers, read_y
+from surtree.data.target import Target, read_target, read_weights
+from surtree.metrics._input import read_numbers
 from surtree.metrics._survival import read_horizon, read_survival_at
 
 _THRESHOLDS = np.arange(1, 100) / 100
+# Where all rows have died, sums of weights may leave this much survival.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,8 @@ class DecisionCurve(ArrayValue):
     thresholds : array of float
         The threshold probabilities: the risks at which one would act.
     model : array of float
-        The net benefit of acting where the predicted risk is at least the threshold.
+        The net benefit of acting where the predicted risk is at least the threshold; NaN where
+        some rows are treated, and none of them was followed to the horizon.
     treat_all : array of float
         The net benefit of acting on every row. That of acting on none is zero.
 
@@ -48,6 +51,17 @@ class DecisionCurve(ArrayValue):
     model: Floats
     treat_all: Floats
 
+    @property
+    def missing(self) -> str:
+        """Why some thresholds have no net benefit; empty where all have."""
+        without = self.thresholds[np.isnan(self.model)]
+        if not without.size:
+            return ""
+        return (
+            f"no net benefit at thresholds from {without[0]:g} to {without[-1]:g}: of the rows "
+            f"with such a risk, none was followed to {self.horizon:g}"
+        )
+
 
 def decision_curve(
     y: Any,
@@ -62,7 +76,8 @@ def decision_curve(
     Whoever acts from a risk of 20% on takes one true alarm to be worth four false ones. The net
     benefit is the share of rows that are treated and have the event by the horizon, less the
     share that is treated in vain, at that exchange rate. Events of censored rows are counted by
-    the Kaplan-Meier curve of the rows that are treated.
+    the Kaplan-Meier curve of the rows that are treated; where it ends before the horizon, the net
+    benefit is not a number.
 
     Parameters
     ----------
@@ -86,7 +101,12 @@ def decision_curve(
     >>> curve.model.tolist(), curve.treat_all.tolist()
     ([0.5], [0.0])
     """
-    target = read_y(y)
+    target = y if isinstance(y, Target) else read_target(y)
+    if target.entry is not None:
+        raise ValueError(
+            "The net benefit is not defined for rows with entry times: the share of rows that are "
+            "treated is not that of everybody from time zero on."
+        )
     times = read_horizon(horizon, target, survival)
     risk = 1.0 - read_survival_at(survival, times, target.time.size)[:, 0]
     weight = read_weights(sample_weight, target.time.size)
@@ -115,11 +135,16 @@ def decision_curve(
 
 
 def _survival(event: Any, time: Floats, weight: Floats, horizon: float) -> float:
-    """Return the Kaplan-Meier survival at a time, of rows whose times ascend."""
+    """Return the Kaplan-Meier survival at a time, of rows whose times ascend; NaN after the last.
+
+    If all have died it is zero for ever.
+    """
     at_risk = np.cumsum(weight[::-1])[::-1]
     deaths = np.where(event, weight, 0.0)[: np.searchsorted(time, horizon, side="right")]
-    if not deaths.any():
-        return 1.0
-    # Rows with the same time are at risk together.
-    first = np.flatnonzero(np.diff(time[: deaths.size], prepend=-np.inf))
-    return float(np.prod(1.0 - np.add.reduceat(deaths, first) / at_risk[first]))
+    survival = 1.0
+    if deaths.any():
+        # Rows with the same time are at risk together.
+        first = np.flatnonzero(np.diff(time[: deaths.size], prepend=-np.inf))
+        survival = float(np.prod(1.0 - np.add.reduceat(deaths, first) / at_risk[first]))
+    followed = horizon <= time[weight > 0][-1]
+    return survival if followed or survival <= _ROUNDING else np.nan

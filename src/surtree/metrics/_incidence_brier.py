@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
 from surtree.data.causes import CauseTarget
+from surtree.data.target import read_weights
 from surtree.metrics._brier import Span, read_span
 from surtree.metrics._cause_concordance import read_causes
 from surtree.metrics._input import read_times, require_within
-from surtree.metrics._kaplan_meier import censoring_distribution, inverse, uncensored_before
+from surtree.metrics._kaplan_meier import inverse, uncensored_before
 from surtree.metrics._survival import Curve, evaluate, read_survival_at, read_survival_curves
 from surtree.survival.aalen_johansen import count_causes
+from surtree.survival.follow_up import reverse_kaplan_meier
 from surtree.survival.step_function import StepFunction
 
 
 def incidence_brier_score(
-    y_train: Any, y_test: Any, incidence: Any, times: ArrayLike, cause: int
+    y_train: Any,
+    y_test: Any,
+    incidence: Any,
+    times: ArrayLike,
+    cause: int,
+    *,
+    sample_weight: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
 ) -> Floats:
     """Brier score of the cumulative incidence of a cause at given times: 0 is perfect.
 
@@ -35,6 +45,8 @@ def incidence_brier_score(
         Ascending, before the last time of the test rows and within those of the training rows.
     cause : int
         The cause.
+    sample_weight, train_weight : array-like, shape (n_rows,), optional
+        Weights of the test and of the training rows.
 
     Examples
     --------
@@ -47,7 +59,8 @@ def incidence_brier_score(
     at = read_times(times)
     require_within(at, train, test)
     predicted = read_survival_at(incidence, at, test.time.size)
-    uncensored = censoring_distribution(train)
+    weights = read_weights(sample_weight, test.time.size)
+    uncensored = reverse_kaplan_meier(train, read_weights(train_weight, train.time.size))
     row_weight = np.where(test.event, inverse(uncensored_before(uncensored, test.time)), 0.0)
     time_weight = inverse(np.asarray(uncensored(at)))
     scores = np.empty(at.size)
@@ -55,7 +68,7 @@ def incidence_brier_score(
         happened = test.time <= time
         weight = np.where(happened, row_weight, time_weight[j])
         error = np.where(happened & (test.cause == cause), 1.0, 0.0) - predicted[:, j]
-        scores[j] = np.sum(weight * error**2) / test.time.size
+        scores[j] = np.sum(weights * weight * error**2) / weights.sum()
     return scores
 
 
@@ -67,6 +80,8 @@ def integrated_incidence_brier_score(
     times: ArrayLike | None = None,
     *,
     interval: Span | None = None,
+    sample_weight: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
 ) -> float:
     """Mean Brier score of the cumulative incidence of a cause over an interval of time.
 
@@ -85,6 +100,8 @@ def integrated_incidence_brier_score(
         With an array: the times at which its columns step.
     interval : (float, float), optional
         Start and end; by default the 10% and 90% quantiles of the test times.
+    sample_weight, train_weight
+        As in :func:`incidence_brier_score`.
 
     Examples
     --------
@@ -97,18 +114,26 @@ def integrated_incidence_brier_score(
     train, test = read_causes(y_train, cause, "y_train"), read_causes(y_test, cause, "y_test")
     curves = read_survival_curves(incidence, times, test.time.size, before=0.0)
     known = test.time <= train.time.max()
+    weight = read_weights(sample_weight, test.time.size)[known]
     test = test.take(known)
     span = read_span(interval, train, test)
-    uncensored = censoring_distribution(train)
+    uncensored = reverse_kaplan_meier(train, read_weights(train_weight, train.time.size))
     of_row, had_cause = curves.of_row[known], test.cause == cause
-    row_weight = np.where(test.event, inverse(uncensored_before(uncensored, test.time)), 0.0)
+    inverses = inverse(uncensored_before(uncensored, test.time))
+    row_weight = np.where(test.event, weight * inverses, 0.0)
     total = 0.0
     for index, curve in enumerate(curves.distinct):
         rows = of_row == index
         total += _curve_cost(
-            curve, uncensored, test.time[rows], row_weight[rows], had_cause[rows], span
+            curve,
+            uncensored,
+            test.time[rows],
+            weight[rows],
+            row_weight[rows],
+            had_cause[rows],
+            span,
         )
-    return total / (test.time.size * (span[1] - span[0]))
+    return total / (float(weight.sum()) * (span[1] - span[0]))
 
 
 def normalized_integrated_incidence_brier_score(
@@ -119,6 +144,8 @@ def normalized_integrated_incidence_brier_score(
     times: ArrayLike | None = None,
     *,
     interval: Span | None = None,
+    sample_weight: ArrayLike | None = None,
+    train_weight: ArrayLike | None = None,
 ) -> float:
     """Share of the integrated Brier score that predictions save: 1 is perfect, 0 no use.
 
@@ -126,7 +153,7 @@ def normalized_integrated_incidence_brier_score(
 
     Parameters
     ----------
-    y_train, y_test, incidence, cause, times, interval
+    y_train, y_test, incidence, cause, times, interval, sample_weight, train_weight
         As in :func:`integrated_incidence_brier_score`.
 
     Examples
@@ -137,12 +164,18 @@ def normalized_integrated_incidence_brier_score(
     >>> round(normalized_integrated_incidence_brier_score(y, y, curves, 1, [1.0, 2.0, 3.0]), 3)
     0.57
     """
-    score = integrated_incidence_brier_score(
-        y_train, y_test, incidence, cause, times, interval=interval
-    )
     train, test = read_causes(y_train, cause, "y_train"), read_causes(y_test, cause, "y_test")
-    root = [_of_all_rows(train, cause)] * test.time.size
-    root_score = integrated_incidence_brier_score(train, test, root, cause, interval=interval)
+    scored = partial(
+        integrated_incidence_brier_score,
+        train,
+        test,
+        interval=interval,
+        sample_weight=sample_weight,
+        train_weight=train_weight,
+    )
+    score = scored(incidence, cause, times)
+    root = [_of_all_rows(train, train_weight, cause)] * test.time.size
+    root_score = scored(root, cause)
     if root_score == 0:
         raise ValueError(
             "The Aalen-Johansen curve of the training rows makes no error over the interval, so "
@@ -151,8 +184,8 @@ def normalized_integrated_incidence_brier_score(
     return 1.0 - score / root_score
 
 
-def _of_all_rows(target: CauseTarget, cause: int) -> StepFunction:
-    times, counts = count_causes(target, np.ones(target.time.size))
+def _of_all_rows(target: CauseTarget, weight: ArrayLike | None, cause: int) -> StepFunction:
+    times, counts = count_causes(target, read_weights(weight, target.time.size))
     return StepFunction(times, counts.incidence[target.causes.index(cause)], before=0.0)
 
 
@@ -161,6 +194,7 @@ def _curve_cost(
     uncensored: StepFunction,
     time: Floats,
     row_weight: Floats,
+    event_weight: Floats,
     had_cause: NDArray[np.bool_],
     span: Span,
 ) -> float:
@@ -183,4 +217,4 @@ def _curve_cost(
     weight = inverse(np.asarray(uncensored(from_knot)))
     until = np.interp(time, knots, integral(incidence**2 * weight))
     ended = np.where(had_cause, after((1.0 - incidence) ** 2), after(incidence**2))
-    return float(until.sum() + np.sum(row_weight * ended))
+    return float((row_weight * until).sum() + np.sum(event_weight * ended))

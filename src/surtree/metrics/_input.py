@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surtree._types import Floats
-from surtree.data.target import Target, read_target
+from surtree.data.target import Target, read_target, read_weights
 
 
-def read_y(y: Any) -> Target:
-    """Read a survival target: what estimators accept as ``y``, or a Target.
+class ScoredRows(NamedTuple):
+    """Rows that predictions are scored on, or that say how rows come under observation."""
 
-    Rows that come under observation late are refused: none of the metrics that weigh rows by the
-    censoring distribution is defined for them.
+    target: Target
+    weight: Floats
+
+    def take(self, rows: NDArray[np.bool_]) -> ScoredRows:
+        """Return the rows that a mask marks."""
+        return ScoredRows(self.target.take(rows), self.weight[rows])
+
+
+def read_scored(
+    y: Any, sample_weight: ArrayLike | None = None, entry: ArrayLike | None = None
+) -> ScoredRows:
+    """Read rows that scores weigh by how rows come under observation, and leave it.
+
+    Parameters
+    ----------
+    y : structured array, data frame or Target
+        What estimators accept as ``y``, or a Target.
+    sample_weight, entry : array-like, optional
+        Weights and entry times; a Target has its own entry times.
     """
-    target = y if isinstance(y, Target) else read_target(y)
-    if target.entry is not None:
+    target = y if isinstance(y, Target) else read_target(y, entry=entry)
+    n_parts = parts_of_persons(target)
+    if n_parts:
         raise ValueError(
-            "The censoring distribution is not defined for rows with entry times: leave them out."
+            f"{n_parts} of {len(target.time)} rows are parts of persons with several rows: a score "
+            "that weighs rows against censoring needs one prediction for each person."
         )
-    return target
+    return ScoredRows(target, read_weights(sample_weight, len(target.time)))
+
+
+def parts_of_persons(target: Target) -> int:
+    """Return how many rows are of a person with several rows, one after the other."""
+    if target.person is None or target.entry is None:
+        return 0
+    n_rows = np.bincount(target.person)
+    return int(n_rows[n_rows > 1].sum())
 
 
 def read_numbers(values: ArrayLike, name: str, n_rows: int | None = None) -> Floats:
@@ -62,7 +89,7 @@ def require_within(times: Floats, train: Target, test: Target) -> None:
     """Raise an error for times at which the score is not defined.
 
     At the last time of the test rows none of them is left, and after the last time of the training
-    rows the censoring distribution is unknown.
+    rows the censoring distribution is unknown. Between, rows with entry times may leave a gap.
     """
     latest = times[-1]
     if latest >= test.time.max():
@@ -75,3 +102,16 @@ def require_within(times: Floats, train: Target, test: Target) -> None:
             f"The time {latest:g} is past the last time of the training rows, "
             f"{train.time.max():g}, where their censoring distribution ends: choose earlier times."
         )
+    for rows, name in ((test, "test"), (train, "training")):
+        gaps = [time for time in times if not lives_on(rows, time).any()]
+        if gaps:
+            raise ValueError(
+                f"No {name} row is at risk after the time {gaps[0]:g}, before others enter: choose "
+                "another time."
+            )
+
+
+def lives_on(target: Target, time: float) -> NDArray[np.bool_]:
+    """Tell which rows are under observation after a time."""
+    later = target.time > time
+    return later if target.entry is None else later & (target.entry <= time)

@@ -5,23 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from surtree._types import Floats
 from surtree.data.target import Target
-from surtree.metrics._input import read_y
+from surtree.exact import Terms
+from surtree.metrics._input import ScoredRows, read_scored
 from surtree.survival.baseline import risk_table
+from surtree.survival.early_events import early_end
+from surtree.survival.follow_up import reverse_kaplan_meier
+from surtree.survival.intervals import weight_over
 from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.step_function import StepFunction
 
 
-def kaplan_meier(target: Target) -> StepFunction:
+def kaplan_meier(target: Target, weight: Floats | None = None) -> StepFunction:
     """Estimate the share of rows without an event over time."""
-    table = risk_table(target, np.ones(len(target.time)))
+    table = risk_table(target, np.ones(len(target.time)) if weight is None else weight)
     counts = EventCounts(table.at_risk, table.deaths)
     return StepFunction(table.times, counts.survival, before=1.0)
 
 
-def censoring_distribution(y: Any) -> StepFunction:
+def censoring_distribution(y: Any, *, sample_weight: ArrayLike | None = None) -> StepFunction:
     """Estimate the share of rows that are not yet censored over time, by Kaplan-Meier.
 
     Where an event and a censoring have the same time, the event comes first: its row is no longer
@@ -30,7 +35,9 @@ def censoring_distribution(y: Any) -> StepFunction:
     Parameters
     ----------
     y : structured array, data frame or Target
-        Event and time of each row.
+        Event and time of each row, without entry times.
+    sample_weight : array-like, shape (n_rows,), optional
+        Weights of the rows.
 
     Examples
     --------
@@ -41,17 +48,40 @@ def censoring_distribution(y: Any) -> StepFunction:
     >>> censoring_distribution(y)([1.0, 2.0]).tolist()
     [1.0, 0.5]
     """
-    target = read_y(y)
-    table = risk_table(Target(~target.event, target.time), np.ones(len(target.time)))
-    event_times = np.sort(target.time[target.event])
-    first, stop = (np.searchsorted(event_times, table.times, side=s) for s in ("left", "right"))
-    at_risk = table.at_risk - (stop - first)
-    counts = EventCounts(at_risk, table.deaths)
-    return StepFunction(table.times, counts.survival, before=1.0)
+    rows = read_scored(y, sample_weight)
+    if rows.target.entry is not None:
+        raise ValueError(
+            "The share of rows that are not yet censored is not defined for rows with entry times: "
+            "leave them out."
+        )
+    return reverse_kaplan_meier(*rows)
+
+
+def under_observation(rows: ScoredRows) -> StepFunction:
+    """Estimate the share of rows that are under observation over time, had none an event.
+
+    Without entry times this is the censoring distribution. With them it is the weight at risk
+    divided by the survival of all rows: the inverse of it weighs a row for others that have not
+    entered yet, or were never seen, as well as for those that are censored. It may exceed one,
+    because only rows that were seen are counted.
+    """
+    target, weight = rows
+    if target.entry is None:
+        return reverse_kaplan_meier(*rows)
+    reason = early_end(risk_table(target, weight), float(target.entry.max()))
+    if reason:
+        raise ValueError(reason)
+    times = np.unique(np.concatenate([target.entry, target.time]))
+    first, last = (np.searchsorted(times, each) for each in (target.entry, target.time))
+    at_risk = weight_over(first, last, Terms.of(weight), times.size)
+    everybody = weight.sum() * np.asarray(kaplan_meier(*rows)(times))
+    # After the last event of the last row, nobody is left.
+    share = np.divide(at_risk, everybody, out=np.zeros(times.size), where=everybody > 0)
+    return StepFunction(times, share, before=0.0)
 
 
 def uncensored_before(distribution: StepFunction, time: Floats) -> Floats:
-    """Return the share of rows that are not censored before each time.
+    """Return the share of rows that are under observation just before each time.
 
     An event is seen unless its row is censored *before*: of an event and a censoring at the same
     time the event comes first. So it is weighed by the left limit of the censoring distribution,

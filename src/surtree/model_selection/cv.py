@@ -40,8 +40,7 @@ from surtree.model_selection.scoring import (
     Scorer,
     Scoring,
     find_scorer,
-    require_unweighted,
-    require_whole_rows,
+    require_whole_persons,
 )
 from surtree.parallel import Finished, FoldProgress, run_all
 from surtree.parameters import (
@@ -146,7 +145,7 @@ class SurTreeCV(TreeEstimator):
     validation_ : Validation or None
         What `surtree.validate` says of this search: None until you set it. `save` keeps it, and
         `write_report` shows it.
-    tuning_, time_unit_, horizons_ : Tuning, str or None, sequence of float or None
+    tuning_, follow_up_, time_unit_, horizons_ : Tuning, FollowUp, str, sequence of float, or None
         Those of ``best_estimator_``, as in `SurTree`; set the last two to have them in reports.
     cv_results_ : dict of arrays
         All scores in the layout of scikit-learn's ``GridSearchCV``, an entry for each shrinkage and
@@ -286,8 +285,7 @@ class SurTreeCV(TreeEstimator):
         scorer = self._check_parameters()
         rows = read_rows(self, given, self._read_target)
         require_events(rows.target.take(rows.present))
-        require_unweighted(self.scoring, rows.weight)
-        require_whole_rows(self.scoring, rows.target)
+        require_whole_persons(self.scoring, rows.target)
         limits = check_parameters(self._tree())
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
         positions = self._split(rows)
@@ -364,7 +362,7 @@ class SurTreeCV(TreeEstimator):
                 raise
             return
         self.held_out_ = held_out_scores(
-            np.stack(list(results.values()), axis=-1), corrected, self.tree_.objective.parts
+            list(results.values()), corrected, self.tree_.objective.parts
         )
         self.best_estimator_.held_out_ = self.held_out_
 
@@ -375,7 +373,7 @@ class SurTreeCV(TreeEstimator):
         parameters: dict[str, Any] = self.cv_results_["params"][place * scores[0].mean.size + size]
         return parameters
 
-    tuning_, validation_, time_unit_, horizons_ = (OfChosen() for _ in range(4))
+    tuning_, validation_, time_unit_, horizons_, follow_up_ = (OfChosen() for _ in range(5))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model, ``best_estimator_``, to a file that `surtree.load` reads.

@@ -23,12 +23,12 @@ from surtree.estimator import SurTree, adopt_size, check_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import training_data
+from surtree.metrics._reason import Score, score_or_reason
 from surtree.model_selection.scoring import (
     SCORERS,
     Candidate,
     HeldOut,
     Scorer,
-    require_unweighted,
 )
 from surtree.parallel import require_running
 from surtree.parameters import read_time_limit
@@ -102,6 +102,7 @@ def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) 
         target=rows.target.take(test),
         weight=rows.weight[test],
         training_target=target,
+        training_weight=rows.weight[train],
         X=take(rows.given.X, test) if as_passed else None,
         y=take(as_rows(rows.given.y), test) if as_passed else None,
     )
@@ -162,7 +163,7 @@ def score_fold(
     return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))
 
 
-def measure_fold(chosen: SurTree, fold: Fold) -> Floats:
+def measure_fold(chosen: SurTree, fold: Fold) -> list[list[Score]]:
     """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts.
 
     Parameters
@@ -181,36 +182,27 @@ def measure_fold(chosen: SurTree, fold: Fold) -> Floats:
     single_leaf = _candidate(chosen, (0, 0), problem, path)
     data = problem.data
 
-    def scores(rows: HeldOut) -> list[float]:
+    def scores(rows: HeldOut) -> list[Score]:
         return [
-            -SCORERS["loss"](candidate, rows),
-            -SCORERS["loss"](single_leaf, rows),
-            _score_or_nan("concordance", candidate, rows),
-            _score_or_nan("integrated_brier", candidate, rows),
+            Score(-SCORERS["loss"](candidate, rows)),
+            Score(-SCORERS["loss"](single_leaf, rows)),
+            *(
+                score_or_reason(partial(SCORERS[name], candidate, rows))
+                for name in ("concordance", "integrated_brier")
+            ),
         ]
 
     parts = data.sums.objective.parts
     if not parts:
-        return np.array([scores(held_out)])
+        return [scores(held_out)]
     of_parts = {
         cause: scores(
             replace(held_out, sums=part.row_sums(held_out.target, held_out.weight, data.baseline))
         )
         for cause, part in parts.items()
     }
-    of_all = [-SCORERS["loss"](tree, held_out) for tree in (candidate, single_leaf)]
-    return np.array([of_all + of_parts[held_out.main_cause][2:], *of_parts.values()])
-
-
-def _score_or_nan(name: str, candidate: Candidate, held_out: HeldOut) -> float:
-    """Return a score, or NaN where rows have none or the metric has no form for them."""
-    if held_out.target.entry is not None:
-        return float("nan")
-    try:
-        require_unweighted(name, held_out.weight)
-        return SCORERS[name](candidate, held_out)
-    except ValueError:
-        return float("nan")
+    of_all = [Score(-SCORERS["loss"](tree, held_out)) for tree in (candidate, single_leaf)]
+    return [of_all + of_parts[held_out.main_cause][2:], *of_parts.values()]
 
 
 def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:

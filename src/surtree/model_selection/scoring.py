@@ -22,6 +22,7 @@ from surtree.metrics import (
     normalized_integrated_brier_score,
     normalized_integrated_incidence_brier_score,
 )
+from surtree.metrics._input import parts_of_persons
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
 from surtree.tree.cause_curves import leaf_incidence
@@ -57,7 +58,7 @@ class HeldOut:
     ----------
     table, target, weight : Table, Target, array of float
         The rows; all weights are positive.
-    training_target : Target
+    training_target, training_weight : Target, array of float
         The rows that the trees have seen, from which the censoring distribution is estimated.
     X, y : object
         The rows as the user passed them, where a scorer of the user's asks for them.
@@ -69,10 +70,16 @@ class HeldOut:
     target: Target
     weight: Floats
     training_target: Target
+    training_weight: Floats
     X: Any
     y: Any
     sums: RowSums | None = None
     _answers: dict[Cut, NDArray[np.bool_]] = field(default_factory=dict)
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """The weights of the held-out and of the training rows, as metrics take them."""
+        return {"sample_weight": self.weight, "train_weight": self.training_weight}
 
     def leaves(self, tree: Tree) -> NDArray[np.intp]:
         """Return the leaf that each of the rows falls in."""
@@ -112,9 +119,10 @@ def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
 def _concordance(candidate: Candidate, held_out: HeldOut) -> float:
     if isinstance(held_out.target, CauseTarget):
         return _cause_concordance(candidate, held_out)
-    event, time = held_out.target.event, held_out.target.time
-    risk = held_out.risk(candidate.tree)
-    return concordance_index_censored(event, time, risk, sample_weight=held_out.weight).cindex
+    target, risk = held_out.target, held_out.risk(candidate.tree)
+    return concordance_index_censored(
+        target.event, target.time, risk, sample_weight=held_out.weight, entry=target.entry
+    ).cindex
 
 
 def _cause_concordance(
@@ -123,9 +131,8 @@ def _cause_concordance(
     """Return the concordance of the main cause, weighed against the censoring of training rows."""
     tree, target, cause = candidate.tree, held_out.target, held_out.main_cause
     risk = cause_theta(tree, cause)[held_out.leaves(tree)]
-    weight = held_out.weight if train is None else None
     tau = None if train is None else float(train.time.max())
-    return concordance_index_cause(train, target, risk, cause, tau=tau, sample_weight=weight).cindex
+    return concordance_index_cause(train, target, risk, cause, tau=tau, **held_out.weights).cindex
 
 
 def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
@@ -135,7 +142,7 @@ def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
     # Later than this the training rows say nothing about censoring.
     tau = float(train.time.max())
     return concordance_index_ipcw(
-        train, held_out.target, held_out.risk(candidate.tree), tau=tau
+        train, held_out.target, held_out.risk(candidate.tree), tau=tau, **held_out.weights
     ).cindex
 
 
@@ -151,11 +158,14 @@ def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
             held_out.target,
             incidence[np.searchsorted(tree.leaves, held_out.leaves(tree))],
             cause,
+            **held_out.weights,
         )
     curves = np.empty(tree.n_leaves, dtype=object)
     curves[:] = [curve.survival for curve in leaf_curves(tree, model.leaf_curve)]
     survival = curves[np.searchsorted(tree.leaves, held_out.leaves(tree))]
-    return normalized_integrated_brier_score(held_out.training_target, held_out.target, survival)
+    return normalized_integrated_brier_score(
+        held_out.training_target, held_out.target, survival, **held_out.weights
+    )
 
 
 @dataclass(frozen=True)
@@ -174,9 +184,8 @@ SCORERS: dict[str, Scorer] = {
     "concordance_ipcw": _concordance_ipcw,
     "integrated_brier": _integrated_brier,
 }
-# The metrics behind these have no weighted form.
-_UNWEIGHTED = ("concordance_ipcw", "integrated_brier")
-_OF_WHOLE_ROWS = ("concordance", *_UNWEIGHTED)
+# These need one prediction for each person.
+_OF_PERSONS = ("concordance_ipcw", "integrated_brier")
 
 
 def find_scorer(scoring: Scoring) -> Scorer:
@@ -204,19 +213,10 @@ def find_scorer(scoring: Scoring) -> Scorer:
         ) from None
 
 
-def require_unweighted(scoring: Scoring, weight: Floats) -> None:
-    """Refuse weights where the metric has no weighted form, rather than forget about them."""
-    if scoring in _UNWEIGHTED and np.ptp(weight[weight > 0]) > 0:
+def require_whole_persons(scoring: Scoring, target: Target) -> None:
+    """Refuse to weigh the parts of persons, whose ends do not say how anybody is censored."""
+    if scoring in _OF_PERSONS and parts_of_persons(target):
         raise ValueError(
-            f"scoring={scoring!r} has no weighted form: choose 'loss' or 'concordance', or leave "
-            "sample_weight out."
-        )
-
-
-def require_whole_rows(scoring: Scoring, target: Target) -> None:
-    """Refuse to rank the parts of persons, whose times do not say how long anybody lived."""
-    if target.person is not None and target.entry is not None and scoring in _OF_WHOLE_ROWS:
-        raise ValueError(
-            f"scoring={scoring!r} compares rows that each are a person: with id and entry, choose "
-            "'loss'."
+            f"scoring={scoring!r} needs one row for each person: with several rows of a person, "
+            "choose 'loss' or 'concordance'."
         )

@@ -175,7 +175,7 @@ def plot_decision_curve(result: Any, ax: Axes | None = None) -> Axes:
     ax.axhline(0.0, color=_OTHER, linestyle="--", linewidth=1, label="act on nobody")
     ax.plot(curve.thresholds, curve.treat_all, color=_OTHER, linewidth=1, label="act on everybody")
     ax.plot(curve.thresholds, curve.model, color=_MAIN, label="act on the prediction")
-    most = max(float(curve.model.max()), float(curve.treat_all.max()), 0.01)
+    most = max(float(np.nanmax(curve.model, initial=0.01)), float(curve.treat_all.max()))
     ax.set(
         xlim=(0, float(curve.thresholds[-1])),
         ylim=(-most / 4, 1.1 * most),

@@ -22,6 +22,7 @@ from surtree.scores.sizes import SizeScores
 from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Validation
 from surtree.status import Status
+from surtree.survival.follow_up import FollowUp
 from surtree.tree.resolve import cause_names_of, fitted, shown_model
 from surtree.tree.tree import Tree
 
@@ -145,6 +146,8 @@ class Findings:
         Of a tree of treatment effects: whether they differ, and how much in new data.
     tuning : Tuning, optional
         What was tried to choose the size and the shrinkage, where that is known.
+    follow_up : FollowUp, optional
+        The quartiles of follow-up, where they are known.
     cause_names : mapping of int to str, optional
         What the causes of competing risks are called.
     """
@@ -165,6 +168,7 @@ class Findings:
     heterogeneity: HeterogeneityTest | None = None
     correction: EffectCorrection | None = None
     tuning: Tuning | None = None
+    follow_up: FollowUp | None = None
     cause_names: Mapping[int, str] | None = None
 
     @property
@@ -244,6 +248,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
         heterogeneity=getattr(model, "heterogeneity_", None),
         correction=getattr(model, "correction_", None),
         tuning=tuning,
+        follow_up=model.follow_up_,
         cause_names=cause_names_of(model),
     )
 

@@ -11,7 +11,7 @@ from surtree._words import plural
 from surtree.display.leaves import Leaf
 from surtree.display.wording import number
 from surtree.report._findings import Findings
-from surtree.report._time import last_time
+from surtree.report._time import INDEPENDENT_CENSORING, follow_up_text, last_time
 
 
 def provenance_html(findings: Findings, leaves: Sequence[Leaf], today: date) -> str:
@@ -31,6 +31,7 @@ def provenance_html(findings: Findings, leaves: Sequence[Leaf], today: date) -> 
         ("fitted", f"with surtree {findings.fitted_with}" if findings.fitted_with else ""),
         ("rows and events", _rows_text(findings)),
         ("follow-up", _follow_up_text(findings, leaves)),
+        ("censoring", INDEPENDENT_CENSORING),
         ("missing values", _missing_text(findings)),
     ]
     if findings.tree.weighted:
@@ -62,10 +63,13 @@ def _rows_text(findings: Findings) -> str:
 def _follow_up_text(findings: Findings, leaves: Sequence[Leaf]) -> str:
     unit = f" {findings.time_unit}" if findings.time_unit else ""
     last_event = float(findings.tree.baseline.times[-1])
-    return (
+    said = (
         f"until {number(last_time(findings.tree, leaves), 6)}{unit}; the last event at "
         f"{number(last_event, 6)}{unit}"
     )
+    if findings.follow_up is None:
+        return said
+    return f"{said}; {follow_up_text(findings.follow_up, unit)}"
 
 
 def _missing_text(findings: Findings) -> str:

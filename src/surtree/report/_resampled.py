@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import isfinite
 
+import numpy as np
+
 from surtree._quoting import html_text as escape
 from surtree._words import missing_figures
 from surtree.display.labels import Labels
@@ -114,7 +116,8 @@ def curves_html(findings: Findings) -> str:
             _decision_chart(found.decision, when),
             f"Net benefit of acting where the predicted risk of an event by {when} is at least the "
             "threshold (thick), on everybody (thin) and on nobody (zero), in true alarms per row. "
-            "The tree is of use where its line is above both.",
+            "The tree is of use where its line is above both."
+            + (f" The line has a gap: {found.decision.missing}." if found.decision.missing else ""),
         )
     return f'<div class="charts">{figures}</div>'
 
@@ -145,7 +148,7 @@ def _calibration_chart(curve: Calibration, when: str) -> Chart:
 
 
 def _decision_chart(curve: DecisionCurve, when: str) -> Chart:
-    most = max(0.05, float(curve.treat_all.max()), float(curve.model.max()))
+    most = max(0.05, float(curve.treat_all.max()), float(np.nanmax(curve.model, initial=0.0)))
     least = -most / 4
     end = float(curve.thresholds[-1])
     step = 0.1 if end <= 0.55 else 0.2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isfinite
 
 from surtree._quoting import html_text as escape
 from surtree._words import plural
@@ -42,6 +43,9 @@ def summary_html(findings: Findings, everyone: Leaf) -> str:
         ("median survival", median_text(everyone.median, 3) + _if_reached(everyone, unit), ""),
         ("last event", number(float(tree.baseline.times[-1]), 4) + unit, ""),
     ]
+    if findings.follow_up is not None and isfinite(findings.follow_up.median):
+        median = number(findings.follow_up.median, 4) + unit
+        figures.append(("median follow-up", median, "by the reverse Kaplan-Meier estimate"))
     if findings.columns:
         used = len({cut.column for cut in tree.cuts})
         figures.append(("columns", str(len(findings.columns)), f"{used} of them in the tree"))

@@ -62,7 +62,8 @@ def validation_html(findings: Findings) -> str:
     return (
         f"{shown}"
         f'<dl class="figures scores">{figures}</dl>'
-        '<p class="note">Each figure is a mean over '
+        + "".join(f'<p class="note">{escape(line)}.</p>' for line in held_out.missing)
+        + '<p class="note">Each figure is a mean over '
         f"{plural(held_out.n_folds, 'fold')} of rows that the trees had not seen, {PLUS_MINUS} one "
         f"standard error, {_correction(held_out)} All other figures of this page are about the "
         "rows that the tree was fitted on.</p>"

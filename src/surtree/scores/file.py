@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from surtree.files.schema import Number, flag, list_of, one_of, optional, record, text
-from surtree.scores.held_out import MEASURES, HeldOutScores, held_out_scores
+from surtree.scores.held_out import MEASURES, HeldOutScores
 from surtree.scores.sizes import RULES, SizeScores
 
 _score = Number("a finite number")
 _count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)
 
-# A score that could not be computed is null.
+# A score that could not be computed is null. Early files do not say why.
 _measures = dict.fromkeys(MEASURES, list_of(optional(_score)))
+_reasons = {"reasons": list_of(text)}
 _cause = {"cause": Number("a cause, a whole number from 1", 1, 10**9, whole=True)}
 held_out_format = record(
-    _measures, also={"corrected": flag, "causes": list_of(record(_cause | _measures))}
+    _measures,
+    also=_reasons
+    | {"corrected": flag, "causes": list_of(record(_cause | _measures, also=_reasons))},
 )
 sizes_format = record(
     {
@@ -53,15 +57,22 @@ def read_held_out(saved: dict[str, Any] | None) -> HeldOutScores | None:
     n_folds = {len(one[name]) for one in (saved, *causes) for name in MEASURES}
     if len(n_folds) != 1 or 0 in n_folds:
         raise ValueError("its held-out scores are not of the same folds")
-    return held_out_scores(
-        [[np.array(one[name], dtype=np.float64) for name in MEASURES] for one in (saved, *causes)],
-        saved.get("corrected", False),
-        [one["cause"] for one in causes],
-    )
+    of_cause = {one["cause"]: _read_measures(one, saved) for one in causes}
+    return replace(_read_measures(saved, saved), of_cause=of_cause)
+
+
+def _read_measures(part: dict[str, Any], saved: dict[str, Any]) -> HeldOutScores:
+    reasons = part.get("reasons", ["", ""])
+    if len(reasons) != 2:
+        raise ValueError("its held-out scores have reasons of other scores")
+    arrays = (np.array(part[name], dtype=np.float64) for name in MEASURES)
+    loss, without, concordance, brier = arrays
+    corrected = saved.get("corrected", False)
+    return HeldOutScores(loss, without, concordance, brier, corrected, (reasons[0], reasons[1]))
 
 
 def _measures_of(scores: HeldOutScores) -> dict[str, Any]:
-    return {name: _plain(getattr(scores, name)) for name in MEASURES}
+    return {name: _plain(getattr(scores, name)) for name in (*MEASURES, "reasons")}
 
 
 def read_sizes(saved: dict[str, Any] | None) -> SizeScores | None:
@@ -85,7 +96,7 @@ def read_sizes(saved: dict[str, Any] | None) -> SizeScores | None:
 
 def _plain(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
-        return value
+        return list(value) if isinstance(value, tuple) else value
     if value.ndim > 1:
         return value.tolist()
     return [None if number != number else number for number in value.tolist()]

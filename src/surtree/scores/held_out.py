@@ -10,17 +10,17 @@ import numpy as np
 from surtree._quoting import printable
 from surtree._types import ArrayValue, Floats
 from surtree._words import figure
+from surtree.metrics._reason import Score
+from surtree.scores.sizes import ONE_FOLD
 
 # What is measured, and what it is called, in the order of tables.
 MEASURES = ("loss", "loss_without_tree", "concordance", "brier")
 CONCORDANCE = "concordance (Harrell's C)"
 CAUSE_CONCORDANCE = "concordance (Wolbers' C without censoring weights)"
+BRIER = "Brier score saved"
 CORRECTED = "corrected for the choice of size"
 # Standard errors that are clear: with fewer, noise is said to predict (docs/results/verdicts.md).
 CLEARLY = 1.2
-_NOT_ESTIMABLE = (
-    "-: not estimable, with entry times or without comparable rows; the Brier score, with weights"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +30,7 @@ class HeldOutScores(ArrayValue):
     Each fold fits a tree on its training rows and scores it on the others. Its size and shrinkage
     are not those of the final tree, which were chosen on all folds and would look too good, but
     those that the other folds choose, cleared of what they know of its rows
-    (docs/results/held-out.md). A score that cannot be computed is NaN: without comparable rows,
-    with entry times, and the Brier score with weights.
+    (docs/results/held-out.md). A score that a fold does not have is NaN.
 
     Parameters
     ----------
@@ -49,6 +48,8 @@ class HeldOutScores(ArrayValue):
     corrected : bool
         Whether scores are corrected for the choice of size. They are not where folds have held-out
         rows in common, with a single fold, and in files of version 0.1.0.
+    reasons : tuple of two texts
+        Why some folds have no concordance, and no Brier score; empty where all have.
     of_cause : mapping of int to HeldOutScores
         With competing risks, the scores of each cause that counts.
 
@@ -71,7 +72,37 @@ class HeldOutScores(ArrayValue):
     concordance: Floats
     brier: Floats
     corrected: bool = False
+    reasons: tuple[str, str] = ("", "")
     of_cause: Mapping[int, HeldOutScores] = field(default_factory=dict)
+
+    @classmethod
+    def of_folds(cls, folds: Sequence[Sequence[Score]], corrected: bool) -> HeldOutScores:
+        """Return the scores of folds, with the first reason that one has no value."""
+        columns = list(zip(*folds, strict=True))
+        why = [next((one.reason for one in column if one.reason), "") for column in columns]
+        loss, without, concordance, brier = (
+            np.array([one.value for one in column]) for column in columns
+        )
+        return cls(loss, without, concordance, brier, corrected, (why[2], why[3]))
+
+    @property
+    def missing(self) -> list[str]:
+        """One sentence for each score that some folds do not have, and why."""
+        return [
+            f"{cause}: {text}" if cause else text
+            for cause, scores in self.by_cause()
+            for text in scores._missing(CAUSE_CONCORDANCE if cause else CONCORDANCE)
+        ]
+
+    def _missing(self, concordance: str) -> list[str]:
+        said = []
+        names = (("concordance", concordance), ("brier", BRIER))
+        for (name, words), reason in zip(names, self.reasons, strict=True):
+            n_without = self.n_folds - self._known(name).size
+            if n_without:
+                of = "" if n_without == self.n_folds else f" in {n_without} of {self.n_folds} folds"
+                said.append(f"{words}: not estimable{of}: {reason or 'the reason was not kept'}")
+        return said
 
     @property
     def n_folds(self) -> int:
@@ -143,35 +174,34 @@ class HeldOutScores(ArrayValue):
                 ]
             concordance = CAUSE_CONCORDANCE if name else CONCORDANCE
             rows += [(indent + concordance, scores, "concordance")]
-            rows += [(f"{indent}Brier score saved", scores, "brier")]
+            rows += [(indent + BRIER, scores, "brier")]
         width = max(len(head), *(len(words) for words, _, _ in rows))
         lines = [f"{head:{width}}    mean  std. error"]
         for words, scores, name in rows:
             mean, error = figure(scores.mean(name), 4), figure(scores.standard_error(name), 4)
             lines.append(f"{words:{width}}  {mean:>6}  {error:>10}")
+        if self.n_folds == 1:
+            lines.append(ONE_FOLD)
         lines.append(CORRECTED if self.corrected else f"not {CORRECTED}: too good")
-        if any("-" in line.split() for line in lines):
-            lines.append(_NOT_ESTIMABLE)
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.missing])
 
 
 def held_out_scores(
-    values: Iterable[Sequence[Floats]], corrected: bool, causes: Iterable[int]
+    folds: Sequence[Sequence[Sequence[Score]]], corrected: bool, causes: Iterable[int]
 ) -> HeldOutScores:
-    """Return scores of arrays: the MEASURES of all causes together, then those of each.
+    """Return the scores of folds: the MEASURES of all causes together, then those of each.
 
     Parameters
     ----------
-    values : iterable of sequence of array of float of shape (n_folds,)
-        The measures.
+    folds : sequence of sequence of sequence of Score
+        For each fold, and for all causes and each of them, the measures.
     corrected : bool
         Whether they are corrected for the choice of size.
     causes : iterable of int
         The causes; none without competing risks.
     """
     of_all, *of_causes = (
-        HeldOutScores(loss, without, concordance, brier, corrected)
-        for loss, without, concordance, brier in values
+        HeldOutScores.of_folds(part, corrected) for part in zip(*folds, strict=True)
     )
     return replace(of_all, of_cause=dict(zip(causes, of_causes, strict=True)))
 

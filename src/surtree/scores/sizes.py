@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from surtree._tables import table_html
 from surtree._types import ArrayValue, Floats
+from surtree._words import figure
 
 Rule = Literal["best", "1se"]
 RULES: tuple[Rule, ...] = ("best", "1se")
 
 
+# Why a table has no standard errors.
+ONE_FOLD = "std. error: a single fold has none"
 # Means that differ by less than this, relative to their size, differ by rounding alone.
 _TIE = 1e-12
 # The share of a fold's own score that is taken out of the others': `SizeScores.without_fold`.
@@ -162,10 +165,11 @@ class SizeScores(ArrayValue):
         heading, *rows = self._lines()
         widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
         marks = ["", *self.marks]
-        return "\n".join(
+        lines = [
             "  ".join([*map(str.rjust, row, widths), mark]).rstrip()
             for row, mark in zip([heading, *rows], marks, strict=True)
-        )
+        ]
+        return "\n".join([*lines, *([ONE_FOLD] if self.held_out.shape[1] == 1 else [])])
 
     def _repr_html_(self) -> str:
         heading, *rows = self._lines()
@@ -218,4 +222,4 @@ def _is_as_good(mean: Floats | float, highest: float, margin: float = 0.0) -> ND
 
 
 def _cell(value: np.generic) -> str:
-    return str(value) if isinstance(value, np.integer) else f"{value:.4f}"
+    return str(value) if isinstance(value, np.integer) else figure(float(value), 4)

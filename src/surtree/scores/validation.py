@@ -242,6 +242,8 @@ class Validation:
     instability : float
         By how much the survival that the models of samples predict for a row at the last horizon
         is off what the model of all rows says; the mean of absolute differences.
+    random_state : int or None
+        Where the samples come from; None where it is not known.
     repetitions : Repetitions or None
         All numbers behind these; None after it was read from a file.
 
@@ -268,6 +270,7 @@ class Validation:
     columns: tuple[ColumnUse, ...] = ()
     leaves: tuple[LeafStability, ...] = ()
     instability: float = np.nan
+    random_state: int | None = None
     repetitions: Repetitions | None = field(default=None, repr=False, compare=False)
 
     @property

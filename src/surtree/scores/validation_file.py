@@ -51,7 +51,7 @@ validation_format = record(
         ),
         "instability": _value,
     },
-    also={"interval": optional(list_of(_number))},
+    also={"interval": optional(list_of(_number)), "random_state": optional(_count)},
 )
 
 

@@ -17,6 +17,7 @@ from surtree.streaming.encode import CodedColumns
 from surtree.streaming.known_rows import KnownRows, MergedData
 from surtree.streaming.merged_rows import MergePass
 from surtree.streaming.row_values import MergedSums, RowValues
+from surtree.survival.follow_up import FollowUp
 from surtree.tree.tree import Tree
 
 
@@ -32,6 +33,11 @@ class MergedProblem(FitProblem):
 
     data: MergedData  # type: ignore[assignment]
     known: KnownRows = field(kw_only=True)
+
+    @property
+    def follow_up(self) -> FollowUp:
+        """The quartiles of follow-up."""
+        return self.known.summary.follow_up(self.known.weights.grid)
 
     def build_with_at_risk(self, topology: TreeTopology, leaf_curve: LeafCurveKind) -> Tree:
         """Return the tree of a topology, with the at-risk counts and curves of its leaves."""

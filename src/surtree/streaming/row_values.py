@@ -14,6 +14,7 @@ from surtree.exact import Grid, TermStack
 from surtree.streaming.summary import Summary, Weights
 from surtree.streaming.tally import group
 from surtree.survival.baseline import Baseline
+from surtree.survival.early_events import warn_of_early_end
 from surtree.survival.objective import Objective
 from surtree.survival.row_sums import RowSums
 
@@ -48,6 +49,9 @@ class RowValues:
     def of(cls, objective: Objective, summary: Summary, weights: Weights) -> RowValues:
         """Return what rows add, given what is known of all of them."""
         baseline = summary.baseline(weights.grid)
+        if summary.entries.size:
+            table = summary.risk_table(weights.grid)
+            warn_of_early_end(table, float(summary.entries.keys[-1]))
         n_parts = len(summary.entries.sums)
         events = weights.grid.join(summary.times.sums[2 + n_parts :].sum(axis=1))
         unit = objective.unit(

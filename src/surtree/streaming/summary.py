@@ -14,6 +14,8 @@ from surtree.streaming.column_summary import ColumnSummary
 from surtree.streaming.rows import TargetNames
 from surtree.streaming.tally import Tally
 from surtree.survival.baseline import Baseline, RiskTable, estimate
+from surtree.survival.follow_up import FollowUp, quartiles
+from surtree.survival.kaplan_meier import EventCounts
 
 
 @dataclass(frozen=True)
@@ -118,17 +120,37 @@ class Summary:
 
     def risk_table(self, grid: Grid) -> RiskTable:
         """Return how much weight was at risk, and how much died, at each event time."""
+        at_risk, _, dying = self._parts()
+        is_event = self.times.sums[1] > 0
+        return RiskTable(
+            self.times.keys[is_event],
+            grid.join(at_risk[:, is_event]),
+            grid.join(dying[:, is_event]),
+        )
+
+    def follow_up(self, grid: Grid) -> FollowUp:
+        """Return the quartiles of follow-up."""
+        at_risk, leaving, dying = self._parts()
+        is_censored = self.times.sums[0] > self.times.sums[1]
+        # At equal times events come first.
+        counts = EventCounts(
+            grid.join((at_risk - dying)[:, is_censored]),
+            grid.join((leaving - dying)[:, is_censored]),
+        )
+        return quartiles(self.times.keys[is_censored], counts)
+
+    def _parts(self) -> tuple[Floats, Floats, Floats]:
+        """Return the parts of the weight that is at risk, that ends and that dies at each time."""
         n_parts = len(self.entries.sums)
-        _, n_died, *sums = self.times.sums
+        sums = self.times.sums[2:]
         leaving, dying = np.array(sums[:n_parts]), np.array(sums[n_parts:])
-        is_event = n_died > 0
-        times = self.times.keys[is_event]
-        at_risk = from_each_on(leaving)[:, is_event]
+        at_risk = from_each_on(leaving)
         if self.entries.size:
             # Nothing waits after the last entry.
             waiting = np.append(from_each_on(self.entries.sums), np.zeros((n_parts, 1)), axis=1)
-            at_risk = at_risk - waiting[:, np.searchsorted(self.entries.keys, times, side="left")]
-        return RiskTable(times, grid.join(at_risk), grid.join(dying[:, is_event]))
+            first = np.searchsorted(self.entries.keys, self.times.keys, side="left")
+            at_risk = at_risk - waiting[:, first]
+        return at_risk, leaving, dying
 
     def total_weight(self, grid: Grid) -> float:
         """Return the weight of all rows that count."""

@@ -23,6 +23,7 @@ from surtree.streaming.merged_problem import MergedProblem
 from surtree.streaming.merged_rows import MergePass
 from surtree.streaming.row_values import RowValues
 from surtree.streaming.tables import Binning, NodesPass, TablesPass, TableSums
+from surtree.survival.follow_up import FollowUp
 from surtree.tree.build import LazyTree, trees_of_sums
 from surtree.tree.tree import Tree
 
@@ -66,6 +67,11 @@ class TableProblem(FitProblem):
             )
             self._built.update(zip(new, trees, strict=True))
         return [self._built[topology.key] for topology in topologies]
+
+    @property
+    def follow_up(self) -> FollowUp:
+        """The quartiles of follow-up."""
+        return self.known.summary.follow_up(self.known.weights.grid)
 
     def build_with_at_risk(self, topology: TreeTopology, leaf_curve: LeafCurveKind) -> Tree:
         """Return the tree of a topology, with the at-risk counts and curves of its leaves."""

@@ -26,6 +26,7 @@ from surtree.scores.effects_file import (
 from surtree.scores.file import read_held_out, read_sizes, save_held_out, save_sizes
 from surtree.scores.tuning import read_tuning, save_tuning
 from surtree.scores.validation_file import read_validation, save_validation
+from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.time_axis import read_horizons
 from surtree.tree.arms import hazard_ratios
 from surtree.tree.causes import has_causes, read_cause_names
@@ -116,6 +117,7 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "parameters": estimator._plain_parameters(),
         **save_columns(estimator),
         "time_unit": estimator.time_unit_,
+        "follow_up": save_follow_up(estimator.follow_up_),
         "horizons": None if estimator.horizons_ is None else read_horizons(estimator.horizons_),
         "held_out": save_held_out(estimator.held_out_),
         "sizes": save_sizes(estimator.sizes_),
@@ -199,6 +201,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "status_": saved["status"],
         "surtree_version_": saved.get("surtree_version"),
         "time_unit_": saved.get("time_unit"),
+        "follow_up_": read_follow_up(saved.get("follow_up")),
         "horizons_": saved.get("horizons"),
         "held_out_": read_held_out(saved.get("held_out")),
         "sizes_": sizes,

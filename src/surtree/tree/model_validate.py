@@ -96,6 +96,7 @@ _KEPT = {
     "sizes": optional(sizes_format),
     "tuning": optional(tuning_format),
     "validation": optional(validation_format),
+    "follow_up": optional(list_of(optional(_loss))),
     "horizons": optional(list_of(_loss)),
     "cause_names": optional(cause_names),
     "heterogeneity": optional(heterogeneity_format),

@@ -19,6 +19,7 @@ from surtree.data.lazy import is_lazy, require_in_memory
 from surtree.data.named import RowInputs
 from surtree.data.table import read_table
 from surtree.data.target import Target, require_event_counts
+from surtree.data.target_columns import as_rows
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
 from surtree.metrics._input import read_times
 from surtree.parameters import require_random_state, require_whole
@@ -33,9 +34,12 @@ from surtree.tree.tree import Tree
 from surtree.validation.corrections import intervals_of_known
 from surtree.validation.drift import ColumnDrift, column_drifts
 from surtree.validation.models import Predictions, predict, predictions_of_leaves
-from surtree.validation.performance import BRIER_INTERVAL, Score, names_and_words
+from surtree.validation.performance import BRIER_INTERVAL, names_and_words
 from surtree.validation.rows import Rows, read_judged_rows
-from surtree.validation.samples import draw_bootstrap
+from surtree.validation.samples import Positions, draw_bootstrap, read_groups
+
+# Why a measure of a lazy table has no limits.
+_LAZY = "it needs the rows of the lazy table, so collect it first"
 
 
 @dataclass(frozen=True)
@@ -199,6 +203,7 @@ def evaluate(
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     *,
+    id: ArrayLike | None = None,
     horizons: ArrayLike | None = None,
     level: float = LEVEL,
     n_bootstraps: int = 200,
@@ -214,6 +219,9 @@ def evaluate(
     X, y, sample_weight, entry
         The rows, as in `SurTree.fit`, in memory or lazy. They should not be those that the model
         was fitted on; for these, use `validate`.
+    id : array of shape (n_samples,), optional
+        Whose row it is, in memory only: rows with the same label are drawn together. Of start-stop
+        rows, Uno's C and the Brier score are then not numbers: they need one prediction a person.
     horizons : array of float, optional
         Times for calibration; by default those of the ``horizons_`` of the model that the rows
         were followed up to, else the median time of the events. After the last follow-up of these
@@ -229,9 +237,15 @@ def evaluate(
     Returns
     -------
     Evaluation
-        ``print`` shows tables. Of a lazy table, measures have no intervals, those that weigh rows
-        by the censoring distribution have no value (NaN), and columns are not compared: all of
-        these need the rows.
+        ``print`` shows tables. Of a lazy table, measures have no intervals, and columns are not
+        compared: both need the rows.
+
+    Notes
+    -----
+    Uno's C counts the events before the end of the interval that the Brier score is integrated
+    over: the 90% quantile of the times. Both weigh rows against censoring, which they take to be
+    independent of the columns, and with entry times they are about everybody from time zero on
+    (`surtree.metrics.brier_score`).
 
     Examples
     --------
@@ -248,8 +262,10 @@ def evaluate(
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)
     if is_lazy(X):
+        if id is not None:
+            require_in_memory(X, "evaluate, with id,")
         return _evaluate_lazy(model, X, y, sample_weight, entry, horizons, level)
-    given = RowInputs(X, y, sample_weight, entry).in_memory("evaluate")
+    given = RowInputs(X, y, sample_weight, entry, id).in_memory("evaluate")
     rows = _at_horizons_of(model, read_judged_rows(given, horizons), horizons)
     with warnings.catch_warnings():
         # They are counted, column by column.
@@ -258,8 +274,9 @@ def evaluate(
     rows.warn_of_horizons(predicted.last_time)
     is_tree, unit = isinstance(model, TreeEstimator), getattr(model, "time_unit_", None)
     curve, decision = _curves(rows, predicted, level)
+    groups = read_groups(given.id, len(as_rows(given.y)), rows.counted)
     return Evaluation(
-        measures=_measures(rows, predicted, level, int(n_bootstraps), random_state, unit),
+        measures=_measures(rows, groups, predicted, level, int(n_bootstraps), random_state, unit),
         horizons=tuple(rows.horizons.tolist()),
         level=float(level),
         n_rows=rows.n,
@@ -300,9 +317,11 @@ def _evaluate_lazy(
     curve, decision = _curves(rows, predicted, level)
     return Evaluation(
         measures=tuple(
-            Performance(name, words, score.value, np.nan, np.nan, _lazy_reason(name, score))
+            Performance(name, words, score.value, np.nan, np.nan, score.reason or _LAZY)
             for (name, words), score in zip(
-                names_and_words(rows.horizons, unit), rows.scores(predicted), strict=True
+                names_and_words(rows.horizons, rows.interval[1], unit),
+                rows.scores(predicted),
+                strict=True,
             )
         ),
         horizons=tuple(rows.horizons.tolist()),
@@ -321,14 +340,6 @@ def _evaluate_lazy(
 def _is_after(target: Target, last_time: float) -> NDArray[np.bool_]:
     """Tell which rows have an event after the last follow-up of the training rows."""
     return np.asarray(target.event & (target.time > last_time))
-
-
-def _lazy_reason(name: str, score: Score) -> str:
-    """Return why a measure of a lazy table has no value or no limits."""
-    of_rows = np.isnan(score.value) and name in ("concordance_ipcw", "brier")
-    if of_rows or not score.reason:
-        return "it needs the rows of the lazy table, so collect it first"
-    return score.reason
 
 
 def _horizons(found: Outcomes, horizons: Any) -> tuple[Floats, tuple[float, float]]:
@@ -358,6 +369,7 @@ def _cuts(model: TreeEstimator) -> Any:
 
 def _measures(
     rows: Rows,
+    groups: Positions,
     predicted: Predictions,
     level: float,
     n_bootstraps: int,
@@ -366,10 +378,7 @@ def _measures(
 ) -> tuple[Performance, ...]:
     rng = np.random.default_rng(random_state)
     draws = np.stack(
-        [
-            rows.measure(predicted, draw_bootstrap(rng, np.arange(rows.n)))
-            for _ in range(n_bootstraps)
-        ]
+        [rows.measure(predicted, draw_bootstrap(rng, groups)) for _ in range(n_bootstraps)]
     )
     return tuple(
         Performance(
@@ -380,7 +389,7 @@ def _measures(
             *((np.nan, np.nan, score.reason) if score.reason else interval),
         )
         for (name, words), score, interval in zip(
-            names_and_words(rows.horizons, time_unit),
+            names_and_words(rows.horizons, rows.interval[1], time_unit),
             rows.scores(predicted),
             intervals_of_known(draws, level),
             strict=True,

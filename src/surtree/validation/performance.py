@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,13 @@ from surtree.metrics import (
     normalized_integrated_brier_score,
 )
 from surtree.metrics._calibration_slope import slope_or_reason
+from surtree.metrics._reason import (
+    Score,
+    after_training,
+    missing,
+    nobody_at_risk,
+    score_or_reason,
+)
 from surtree.survival.observed import observed_survival
 from surtree.validation.models import Predictions
 
@@ -38,23 +45,19 @@ def brier_interval(target: Target) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def names_and_words(horizons: Floats, time_unit: str | None = None) -> list[tuple[str, str]]:
-    """Return what each number of `measure` is called, in code and by people."""
+def names_and_words(
+    horizons: Floats, tau: float, time_unit: str | None = None
+) -> list[tuple[str, str]]:
+    """Return what each number of `scores` is called, in code and by people."""
     unit = f" {time_unit}" if time_unit else ""
+    words = MEASURES | {"concordance_ipcw": f"{MEASURES['concordance_ipcw']} before {tau:g}{unit}"}
     return [
-        *MEASURES.items(),
+        *words.items(),
         *(
             (f"calibration_at_{time:g}", f"predicted - observed survival at {time:g}{unit}")
             for time in horizons
         ),
     ]
-
-
-class Score(NamedTuple):
-    """The value of a measure; where it is NaN, the reason."""
-
-    value: float
-    reason: str
 
 
 def scores(
@@ -66,9 +69,9 @@ def scores(
 ) -> list[Score]:
     """Return each of the `MEASURES`, then predicted less observed survival at each horizon.
 
-    A measure that has no value for such rows is NaN: those that weigh rows by the censoring
-    distribution have none where rows have weights or entry times, and nothing is known after the
-    last follow-up of the rows that a model was fitted on.
+    A measure that has no value for such rows is NaN, with its reason: those that weigh rows
+    against censoring have none where persons are in parts, and nothing is known after the last
+    follow-up of the rows that a model was fitted on.
 
     Parameters
     ----------
@@ -82,53 +85,44 @@ def scores(
         Over which the Brier score is integrated. Uno's C counts pairs whose first event is
         before its end: later, few rows are left, and their weights decide.
     """
-    beyond = _after_training(interval[1], predicted.last_time, "its interval ends at {:g},")
-    late = "" if target.entry is None else "it is not defined for rows with entry times"
-    uneven = late or ("" if weight is None else "it is not defined for rows with weights")
+    weights: dict[str, Any] = {"sample_weight": weight, "train_weight": weight}
+    risk, end = predicted.risk, interval[1]
     return [
-        _score(
+        score_or_reason(
             lambda: (
                 concordance_index_censored(
-                    target.event, target.time, predicted.risk, sample_weight=weight
+                    target.event, target.time, risk, sample_weight=weight, entry=target.entry
                 ).cindex
-            ),
-            late,
+            )
         ),
-        _score(
-            lambda: concordance_index_ipcw(target, target, predicted.risk, tau=interval[1]).cindex,
-            uneven,
+        score_or_reason(
+            lambda: concordance_index_ipcw(target, target, risk, tau=end, **weights).cindex
         ),
-        _score(
+        _known_until(
+            end,
+            predicted,
             lambda: normalized_integrated_brier_score(
-                target, target, predicted.survival, interval=interval
+                target, target, predicted.survival, interval=interval, **weights
             ),
-            uneven or beyond,
         ),
         _slope(predicted, target, weight, float(horizons[-1])),
         *(_difference(predicted, target, weight, float(horizon)) for horizon in horizons),
     ]
 
 
-def _after_training(time: float, last_time: float, what: str = "{:g} is") -> str:
-    """Return why a model says nothing of a time; an empty text where it does."""
-    if time <= last_time:
-        return ""
-    return f"{what.format(time)} after the last follow-up of the training rows, {last_time:g}"
-
-
-def _score(value: Callable[[], float], reason: str) -> Score:
-    if reason:
-        return Score(np.nan, reason)
-    try:
-        return Score(float(value()), "")
-    except ValueError as error:  # such as no comparable pair
-        return Score(np.nan, str(error).rstrip("."))
+def _known_until(end: float, predicted: Predictions, compute: Callable[[], float]) -> Score:
+    reason = after_training(end, predicted.last_time)
+    return (
+        missing(f"its interval ends at {reason.replace(' is', ',', 1)}")
+        if reason
+        else score_or_reason(compute)
+    )
 
 
 def _slope(predicted: Predictions, target: Target, weight: Floats | None, horizon: float) -> Score:
-    reason = _after_training(horizon, predicted.last_time)
+    reason = after_training(horizon, predicted.last_time)
     if reason:
-        return Score(np.nan, reason)
+        return missing(reason)
     return Score(*slope_or_reason(target, predicted.at(horizon), weight))
 
 
@@ -136,10 +130,10 @@ def _difference(
     predicted: Predictions, target: Target, weight: Floats | None, horizon: float
 ) -> Score:
     """Return the mean predicted survival at a horizon less the observed one."""
-    reason = _after_training(horizon, predicted.last_time)
+    reason = after_training(horizon, predicted.last_time)
     if reason:
-        return Score(np.nan, reason)
+        return missing(reason)
     observed = observed_survival(target, weight, horizon).survival
     if np.isnan(observed):
-        return Score(np.nan, f"nobody is at risk at {horizon:g}")
-    return Score(float(np.average(predicted.at(horizon), weights=weight)) - observed, "")
+        return missing(nobody_at_risk(target, horizon))
+    return Score(float(np.average(predicted.at(horizon), weights=weight)) - observed)

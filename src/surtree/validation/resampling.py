@@ -16,8 +16,10 @@ from surtree.data.named import RowInputs
 from surtree.data.rows import warn_of_columns
 from surtree.data.target_columns import as_rows
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
+from surtree.metrics._reason import Score
 from surtree.parallel import FoldProgress, run_all
 from surtree.parameters import (
+    is_whole,
     require_hook,
     require_jobs,
     require_random_state,
@@ -29,7 +31,7 @@ from surtree.status import warn_of_limit
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.validation.corrections import correct, mean_of_known
 from surtree.validation.models import FittedTree, Predictions, predicting, reduced
-from surtree.validation.performance import Score, names_and_words
+from surtree.validation.performance import names_and_words
 from surtree.validation.rows import (
     Positions,
     Rows,
@@ -131,7 +133,8 @@ def validate(
         the same ``id``.
     id : array of shape (n_samples,), optional
         Whose row it is, as in `SurTree.fit`. Predictions are judged row by row, each by its own
-        covariates: measures that rank persons are not numbers.
+        covariates: Uno's C and the Brier score, which need one prediction a person, are then not
+        numbers where persons have several rows with entry times.
     horizons : array of float, optional
         Times for calibration; by default the median time of the events. After the last
         follow-up, with a `BeyondFollowUpWarning`, what is asked about them is not a number.
@@ -152,7 +155,8 @@ def validate(
     Returns
     -------
     Validation
-        ``print`` shows a table.
+        ``print`` shows a table. Uno's C counts the events before the 90% quantile of the times,
+        where the interval that the Brier score is integrated over ends.
 
     Notes
     -----
@@ -266,6 +270,7 @@ def validate(
         instability=float(
             mean_of_known(np.abs(repetitions.predicted - repetitions.whole).reshape(-1, 1))[0]
         ),
+        random_state=random_state if is_whole(random_state) else None,
         repetitions=repetitions,
     )
 
@@ -357,7 +362,12 @@ def _measures(
             float(error),
         )
         for (name, words), score, value, error, interval in zip(
-            names_and_words(rows.horizons), scores, values, errors, intervals, strict=True
+            names_and_words(rows.horizons, rows.interval[1]),
+            scores,
+            values,
+            errors,
+            intervals,
+            strict=True,
         )
     )
 

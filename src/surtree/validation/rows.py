@@ -21,10 +21,11 @@ from surtree.data.take import take
 from surtree.data.target import Target, require_events
 from surtree.data.target_columns import as_rows
 from surtree.metrics._input import read_times
+from surtree.metrics._reason import Score
 from surtree.model_selection.cv import SurTreeCV
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.validation.models import Predictions, predict
-from surtree.validation.performance import Score, brier_interval, scores
+from surtree.validation.performance import brier_interval, scores
 
 Positions = NDArray[np.intp]
 

@@ -1,0 +1,84 @@
+"""The sentences of the methods about rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from surtree._words import plural
+from surtree.display.cause_leaves import cause_names
+from surtree.display.labels import Labels
+from surtree.display.leaves import read_leaves
+from surtree.display.wording import number
+from surtree.report._findings import Findings
+from surtree.report._time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree.survival.follow_up import FollowUp
+from surtree.tree.causes import cause_events, has_causes
+
+
+def data(findings: Findings) -> str:
+    """Say which rows the tree was fitted on."""
+    tree = findings.tree
+    rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
+    said = f"A survival tree was fitted to {plural(rows, 'row')}"
+    if tree.n_persons is not None:
+        said += f" of {plural(int(tree.n_persons[0]), 'person')}"
+    said += f" with {plural(events, 'event')}"
+    if tree.n_persons is None:
+        said += f" ({1 - events / rows:.0%} of the rows were censored)"
+    if has_causes(tree):
+        names = cause_names(tree, findings.cause_names)
+        counts = (f"{cause_events(tree, cause)[0]:g} of {names[cause]}" for cause in names)
+        said += f", {' and '.join(counts)}"
+    if tree.arms is not None:
+        arms = zip(tree.arms.names, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
+        counted = [
+            f"arm {label}: {plural(int(n), 'row')}, {plural(int(e), 'event')}"
+            for label, n, e in arms
+        ]
+        said += f"; {', '.join(counted)}; the reference is {tree.arms.names[0]}"
+    unit = f" {findings.time_unit}" if findings.time_unit else ""
+    end = last_time(tree, read_leaves(tree))
+    event = number(float(tree.baseline.times[-1]), 6) + unit
+    said += f"; the last event was at {event}"
+    if np.isfinite(end):
+        said += f", and follow-up ended at {number(end, 6)}{unit}"
+    said += f".{_follow_up(findings.follow_up, unit)}"
+    if tree.weighted:
+        said += (
+            f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
+            "as repeated rows."
+        )
+    if tree.enters_late:
+        said += " Rows that came under observation late are at risk from then on."
+    return f"{said} {INDEPENDENT_CENSORING}"
+
+
+def _follow_up(quartiles: FollowUp | None, unit: str) -> str:
+    if quartiles is None:
+        return ""
+    return f" The {follow_up_text(quartiles, unit, ' was')}."
+
+
+def questions(findings: Findings, labels: Labels) -> Iterator[str]:
+    """Say what the tree could ask about, and what became of missing values."""
+    certificate = findings.certificate
+    if findings.columns:
+        said = f"The tree could ask about {plural(len(findings.columns), 'column')}"
+        if certificate is not None and certificate.questions:
+            said += f"; candidate questions: {certificate.questions}"
+        yield f"{said}."
+        missing = [
+            labels.name(column.name)
+            for column in findings.columns
+            if any(cut.missing is not None for cut in column.cuts)
+        ]
+        if missing:
+            noun = "column" if len(missing) == 1 else "columns"
+            yield (
+                f"Values were missing in the {noun} {', '.join(missing)}; none was imputed, each "
+                "question sends missing values to the side with the smaller loss."
+            )
+        else:
+            yield "No value was missing in a column that questions ask about."

@@ -1,0 +1,101 @@
+"""Follow-up: how long rows would have been observed, had none an event."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surtree._types import Floats
+from surtree.data.target import Target
+from surtree.survival.baseline import risk_table
+from surtree.survival.kaplan_meier import EventCounts
+from surtree.survival.step_function import StepFunction
+
+
+def reverse_kaplan_meier(target: Target, weight: Floats) -> StepFunction:
+    """Estimate the share of rows that are not yet censored over time, by Kaplan-Meier.
+
+    Events and censorings change their roles (Schemper and Smith). At equal times events come
+    first, as in R's ``prodlim(reverse=TRUE)``: a row with an event is not at risk of censoring.
+
+    Parameters
+    ----------
+    target, weight : Target, array of float
+        The rows. A row that goes on in another row of the same person is not censored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.data.target import Target
+    >>> from surtree.survival.follow_up import reverse_kaplan_meier
+    >>> target = Target(np.array([True, False, True, False]), np.array([1.0, 2.0, 2.0, 3.0]))
+    >>> reverse_kaplan_meier(target, np.ones(4))([1.0, 2.0, 3.0]).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    times, counts = _censoring_counts(target, weight)
+    return StepFunction(times, counts.survival, before=1.0)
+
+
+def _censoring_counts(target: Target, weight: Floats) -> tuple[Floats, EventCounts]:
+    """Return the times of censoring, and what is at risk of it and censored at each of them."""
+    censored = Target(target.censored, target.time, target.entry)
+    if not censored.event.any():
+        return np.empty(0), EventCounts(np.empty(0), np.empty(0))
+    table = risk_table(censored, weight)
+    event_times, event_weight = target.time[target.event], weight[target.event]
+    index = np.minimum(np.searchsorted(table.times, event_times), table.times.size - 1)
+    tied = table.times[index] == event_times
+    events = np.bincount(index[tied], event_weight[tied], minlength=table.times.size)
+    return table.times, EventCounts(np.maximum(table.at_risk - events, 0.0), table.deaths)
+
+
+class FollowUp(NamedTuple):
+    """Quartiles of follow-up, by the reverse Kaplan-Meier estimate; infinity where not reached."""
+
+    lower: float
+    median: float
+    upper: float
+
+
+def follow_up(target: Target, weight: Floats) -> FollowUp:
+    """Return the quartiles of the time that rows are followed up.
+
+    Parameters
+    ----------
+    target, weight : Target, array of float
+        The rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surtree.data.target import Target
+    >>> from surtree.survival.follow_up import follow_up
+    >>> target = Target(np.array([True, False, False, False]), np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> follow_up(target, np.ones(4))
+    FollowUp(lower=2.0, median=3.0, upper=4.0)
+    """
+    return quartiles(*_censoring_counts(target, weight))
+
+
+def quartiles(times: Floats, censoring: EventCounts) -> FollowUp:
+    """Return the first times at which a quarter, a half and three quarters are censored."""
+    uncensored = censoring.survival
+    # A share that is reached in exact arithmetic must be so in floating point too.
+    reached = [np.flatnonzero(uncensored <= share + 1e-12) for share in (0.75, 0.5, 0.25)]
+    return FollowUp(*(float(times[at[0]]) if at.size else np.inf for at in reached))
+
+
+def save_follow_up(quartiles: FollowUp | None) -> list[float | None] | None:
+    """Return quartiles as plain values that JSON can hold: None for infinity."""
+    return None if quartiles is None else [time if time < np.inf else None for time in quartiles]
+
+
+def read_follow_up(saved: list[float | None] | None) -> FollowUp | None:
+    """Return what `save_follow_up` wrote."""
+    if saved is None:
+        return None
+    times = [np.inf if time is None else float(time) for time in saved]
+    if len(times) != 3 or sorted(times) != times:
+        raise ValueError("its follow-up is not three quartiles")
+    return FollowUp(*times)
