@@ -398,7 +398,7 @@ def test_the_verdict_has_a_line_for_each_cause():
     assert "other &lt;causes&gt;: concordance" in page
     text = export_methods(search)
     assert "Wolbers' C of melanoma" in text
-    assert "Wolbers' C (without censoring weights) of other <causes>" in text
+    assert "Wolbers' C of other <causes>" in text
     assert "Harrell" not in text
     assert "melanoma: held-out C" in search._repr_html_()
 
