@@ -24,12 +24,14 @@ _CURVES: dict[LeafCurveKind, str] = {
     "baseline": "Survival as the relative risk predicts it (curve: baseline)",
     "kaplan-meier": "Kaplan-Meier survival of the rows of a leaf (curve: kaplan-meier)",
     "shrunk": "Survival of the rows of a leaf, shrunk towards that of all rows (curve: shrunk)",
+    "breslow": "Survival as the hazard ratio of a leaf predicts it (curve: breslow)",
 }
 # What a band says. The curve of all rows, which a baseline curve is a power of, counts as known.
 BANDS: dict[LeafCurveKind, str] = {
     "baseline": "band of the uncertainty of theta only",
     "kaplan-meier": "confidence band",
     "shrunk": "confidence band",
+    "breslow": "confidence band, if hazards are proportional",
 }
 
 

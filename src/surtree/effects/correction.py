@@ -33,7 +33,7 @@ from surtree.fitting.training import read_training_data, training_data
 from surtree.parameters import read_time_limit, require_random_state, require_whole
 from surtree.scores.effects import EffectCorrection, correction_of
 from surtree.solver.search import SearchSettings
-from surtree.tree.arms import hazard_ratios
+from surtree.tree.arms import hazard_ratios, theta_ratios
 
 _MOST_STEPS = 50
 
@@ -83,7 +83,8 @@ def correct_effects(
     problem = make_problem(encoder_of(template), data)
     limits = arm_limits(template, len(labels))
     path = find_path(problem, _settings(template, limits))
-    tree = choose_size(template, path).tree
+    best = choose_size(template, path)
+    tree = problem.build_with_at_risk(path.topologies[best.splits], template.leaf_curve)
     group = data.target.person
     if group is None:
         group = np.arange(data.sums.weight.size)
@@ -154,7 +155,7 @@ def _outside(
     tree = best.tree
     if tree.n_splits == 0:
         return
-    logs = np.log(hazard_ratios(tree))
+    logs = np.log(theta_ratios(tree))
     leaf = problem.core.find_leaves(path.topologies[best.splits])[~drawn]
     sums = np.stack(
         [np.bincount(leaf, line[~drawn], minlength=tree.n_nodes) for line in data.sums.values]

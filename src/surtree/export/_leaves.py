@@ -357,6 +357,7 @@ def _note(model: Any, tree: Tree, level: float) -> str:
         "baseline": lambda what: f"{what} as the relative risk predicts it (baseline curves).",
         "kaplan-meier": lambda what: f"{what} as observed in each leaf.",
         "shrunk": lambda what: f"{what} as observed in each leaf, shrunk towards all rows.",
+        "breslow": lambda what: f"{what} as a Cox model of the leaves predicts it (Breslow).",
     }[tree.leaf_curve]
     said = [curves("Cumulative incidence" if has_causes(tree) else "Survival")]
     if tree.arms is None:

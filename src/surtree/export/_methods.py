@@ -278,6 +278,7 @@ def _result(tree: Tree) -> str:
         "baseline": "those that its relative risk predicts",
         "kaplan-meier": "product-limit estimates of its rows",
         "shrunk": "product-limit estimates of its rows, shrunk towards all rows",
+        "breslow": "those of a Cox model with a factor for the leaf, with Breslow's baseline",
     }[tree.leaf_curve]
     return (
         f"The tree has {plural(tree.n_leaves, 'leaf')} and depth {tree.depth}; the curves of a "

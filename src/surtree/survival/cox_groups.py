@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.sparse.csgraph import connected_components, shortest_path
-from scipy.special import chdtri
+from scipy.special import chdtri, ndtri
 
 from surtree._types import ArrayValue, Floats
 from surtree.survival.confidence import LEVEL, require_level
@@ -107,6 +107,46 @@ class GroupFit(ArrayValue):
     information: Floats
     steps: Floats
     log_likelihood: float
+
+
+def survival_band(
+    counts: GroupCounts, fit: GroupFit, group: int, level: float = LEVEL
+) -> tuple[Floats, Floats]:
+    """Return the pointwise limits of the survival of a group by its hazard and the baseline.
+
+    They are R's ``survfit`` of a Cox model with ``conf.type = "log-log"``: by the delta method,
+    from the variance of the baseline and that of the ratios. They are not numbers before the first
+    event.
+
+    Parameters
+    ----------
+    counts, fit : GroupCounts, GroupFit
+        The counts, and the maximum for them.
+    group : int
+        The number of the group.
+    level : float
+        The probability that the band covers the truth at one time.
+    """
+    require_level(level)
+    steps = fit.hazard[group] * fit.steps
+    hazard, deaths = np.cumsum(steps), counts.deaths.sum(axis=0)
+    own = np.divide(steps**2, deaths, out=np.zeros_like(steps), where=deaths > 0)
+    # What one more in the logarithm of the hazard of each group adds to the cumulative hazard.
+    share = (
+        fit.hazard[:, None]
+        * counts.at_risk
+        * np.divide(fit.steps, deaths, where=deaths > 0, out=np.zeros_like(steps))
+    )
+    moved = -np.cumsum(share * steps, axis=1)
+    moved[group] += hazard
+    variance = np.cumsum(own) + (moved * (np.linalg.pinv(fit.information) @ moved)).sum(axis=0)
+    known = hazard > 0
+    reach = ndtri((1 + level) / 2) * np.sqrt(variance[known]) / hazard[known]
+    stretch = np.exp(np.minimum(reach, _FURTHEST))
+    lower, upper = np.full_like(hazard, np.nan), np.full_like(hazard, np.nan)
+    lower[known] = np.exp(-hazard[known] * stretch)
+    upper[known] = np.exp(-hazard[known] / stretch)
+    return lower, upper
 
 
 def fit_groups(counts: GroupCounts, prior: float = 0.0) -> GroupFit:
@@ -218,7 +258,7 @@ def ratio_limits(
         return 1.0, 1.0
     if prior == 0 and not (counts.leads[group, reference] or counts.leads[reference, group]):
         return 0.0, np.inf
-    start = float(np.log(hazard_ratios(counts, reference, prior or _prior_of(counts))[group]))
+    start = float(np.log(hazard_ratios(counts, reference, needed_prior(counts, prior))[group]))
     least = _supremum(counts, prior) - float(chdtri(1.0, 1 - level)) / 2
 
     def excess(log_ratio: float) -> float:
@@ -228,9 +268,9 @@ def ratio_limits(
     return float(np.exp(lower)), float(np.exp(upper))
 
 
-def _prior_of(counts: GroupCounts) -> float:
-    """Return the prior that makes all ratios finite: none where they are anyway."""
-    return 0.0 if counts.is_finite else HALF_AN_EVENT
+def needed_prior(counts: GroupCounts, prior: float) -> float:
+    """Return a prior with which all ratios are finite: half an event where they are not without."""
+    return prior if prior > 0 or counts.is_finite else HALF_AN_EVENT
 
 
 def _supremum(counts: GroupCounts, prior: float) -> float:

@@ -12,9 +12,9 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.parameters import LeafCurveKind
-from surtree.survival import confidence
+from surtree.survival import confidence, cox_groups
 from surtree.survival.confidence import LEVEL
-from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_position
+from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_groups, leaf_position
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -80,7 +80,7 @@ def survival_band(
         A fitted tree.
     leaf : int
         The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Of which curve; by default of the one that the tree predicts with.
     level : float
         The probability that the band covers the truth at one time.
@@ -90,6 +90,9 @@ def survival_band(
         leaf_position(tree, leaf)
         low, high = theta_limits(tree, leaf, level)
         return tree.baseline.survival(high), tree.baseline.survival(low)
+    if kind == "breslow":
+        fit, position = tree.proportional_hazards, leaf_position(tree, leaf)
+        return cox_groups.survival_band(leaf_groups(tree), fit, position, level)
     band = confidence.log_log_band(event_counts(tree, leaf, kind), level)
     # Before the first event of the leaf, a shrunk curve moves by fractions of an event, whose
     # variance says nothing.
