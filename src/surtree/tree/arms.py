@@ -199,7 +199,7 @@ def hazard_ratios(tree: Tree) -> Floats:
     tree : Tree
         The chosen tree of an `EffectTree`.
     """
-    return tree.arm_ratios[1:]
+    return tree._arm_ratios[1:]
 
 
 def arm_ratios(tree: Tree) -> Floats:

@@ -25,7 +25,7 @@ def arm_risks(tree: Tree, effects: Floats | None = None) -> Floats:
     effects : array of float of shape (n_arms, n_nodes), optional
         The hazard of each arm over that of the reference; by default the tree's own.
     """
-    effects = tree.arm_ratios if effects is None else effects
+    effects = tree._arm_ratios if effects is None else effects
     hazard = tree.sums[:, 1::2].T
     adjusted = (effects * hazard).sum(axis=0)
     return np.asarray(effects * tree.theta * hazard.sum(axis=0) / adjusted)
@@ -61,7 +61,7 @@ def leaf_arm_curve(
         own = arm_counts(tree, leaf, arm, kind)
         return curve_from(tree, leaf, own.survival, np.cumsum(own.hazard))
     else:
-        ratios = (tree.arm_ratios if effects is None else effects)[:, leaf]
+        ratios = (tree._arm_ratios if effects is None else effects)[:, leaf]
         counts = [arm_counts(tree, leaf, one, kind) for one in range(ratios.size)]
         at_risk = ratios @ np.stack([one.at_risk for one in counts])
         deaths = np.sum([one.deaths for one in counts], axis=0)

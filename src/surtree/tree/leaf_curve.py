@@ -76,7 +76,7 @@ def curve_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> LeafCu
         cumulative_hazard = tree.objective.cumulative_hazard(tree.sums[leaf], tree.baseline)
         survival = np.exp(-cumulative_hazard)
     elif kind == "breslow":
-        fit = tree.proportional_hazards
+        fit = tree._proportional_hazards
         cumulative_hazard = fit.hazard[leaf_position(tree, leaf)] * np.cumsum(fit.steps)
         survival = np.exp(-cumulative_hazard)
     else:

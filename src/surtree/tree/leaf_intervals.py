@@ -91,7 +91,7 @@ def survival_band(
         low, high = theta_limits(tree, leaf, level)
         return tree.baseline.survival(high), tree.baseline.survival(low)
     if kind == "breslow":
-        fit, position = tree.proportional_hazards, leaf_position(tree, leaf)
+        fit, position = tree._proportional_hazards, leaf_position(tree, leaf)
         return cox_groups.survival_band(leaf_groups(tree), fit, position, level)
     band = confidence.log_log_band(event_counts(tree, leaf, kind), level)
     # Before the first event of the leaf, a shrunk curve moves by fractions of an event, whose

@@ -176,12 +176,12 @@ class Tree(ArrayValue):
         return prediction
 
     @cached_property
-    def proportional_hazards(self) -> GroupFit:
+    def _proportional_hazards(self) -> GroupFit:
         """The hazards of the leaves and the baseline that maximise the full likelihood."""
         return proportional_hazards(self)
 
     @cached_property
-    def arm_ratios(self) -> Floats:
+    def _arm_ratios(self) -> Floats:
         """The hazard ratio of each arm of a trial over the first, of shape (n_arms, n_nodes)."""
         ratios = arm_ratios(self)
         ratios.setflags(write=False)
