@@ -12,6 +12,8 @@ from experiments import (
     ensembles,
     ensembles_page,
     gaps,
+    leaf_curves,
+    leaf_curves_page,
     paper_size,
     preparation,
     real,
@@ -91,6 +93,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=verdicts.cases,
         measure=verdicts.measure,
         page=verdicts.page,
+    ),
+    "leaf-curves": Experiment(
+        title="hazard ratios, bands and curves of leaves and arms",
+        cases=leaf_curves.cases,
+        measure=leaf_curves.measure,
+        page=leaf_curves_page.page,
     ),
     "effects": Experiment(
         title="treatment effects in simulated trials: subgroups that are there, and that are not",
