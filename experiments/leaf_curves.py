@@ -35,7 +35,7 @@ Kind = Literal["leaves", "arms", "real"]
 Leaves = Literal["given", "fitted", "tuned"]
 CURVES = ("baseline", "kaplan-meier", "breslow")
 ROWS = (300, 1000)
-N_GIVEN, N_FITTED, N_SPLITS = 300, 150, 10
+N_GIVEN, N_FITTED, N_SPLITS = 200, 100, 10
 # Rows that say what is true of the leaves of a tree.
 TRUTH_ROWS = 20_000
 # Training rows of a real table, at most.
@@ -46,6 +46,13 @@ BUNDLED = {
     "regimes": datasets.load_regimes,
     "rossi": datasets.load_rossi,
 }
+
+
+# What a row may have; each kind of case has some of it.
+MEASURES = (
+    *("n_leaves", "ratio_covered", "theta_covered", "log_true", "log_cox", "log_theta", "n_train"),
+    *(f"{name}_{kind}" for name in ("error", "band", "n_band", "brier") for kind in CURVES),
+)
 
 
 @dataclass(frozen=True)
@@ -70,11 +77,12 @@ def cases(quick: bool) -> list[LeafCase]:
     tables: dict[Leaves, int] = {"given": N_GIVEN, "fitted": N_FITTED}
     simulated = [
         LeafCase(kind, design, rows, leaves, number)
+        for number in range(N_GIVEN)
         for kind, designs in (("leaves", DESIGNS), ("arms", TRIALS))
         for design in designs
         for rows in ROWS
         for leaves, n_tables in tables.items()
-        for number in range(n_tables)
+        if number < n_tables
     ]
     real = [
         LeafCase("real", name, REAL_ROWS, "tuned", number)
@@ -86,9 +94,8 @@ def cases(quick: bool) -> list[LeafCase]:
 
 def measure(case: LeafCase) -> Measures:
     """Fit the tree of a case, and compare it with the truth or with held-out rows."""
-    return {"leaves": _leaves, "arms": _arms, "real": _real}[case.kind](case) | {
-        "status": str(Status.DONE)
-    }
+    found = {"leaves": _leaves, "arms": _arms, "real": _real}[case.kind](case)
+    return dict.fromkeys(MEASURES, float("nan")) | found | {"status": str(Status.DONE)}
 
 
 def _seed(case: LeafCase, *more: int) -> np.random.Generator:

@@ -30,7 +30,7 @@ def read_arm_leaves(
         The chosen tree of an `EffectTree`.
     leaf : int
         The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve an arm has; by default the one that the tree predicts with. The band is that of
         the Kaplan-Meier curve, and only drawn with it.
     level : float

@@ -133,7 +133,7 @@ def read_leaves(
     ----------
     tree : Tree
         A fitted tree.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve a leaf has; by default the one that the tree predicts with.
     level : float
         The level of all confidence limits.
@@ -213,7 +213,7 @@ def caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
     ----------
     tree : Tree
         The tree.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         As in `read_leaves`.
     level : float
         The level of the band.

@@ -71,8 +71,8 @@ def correct_effects(
     >>> aid = X.pop("financial_aid")
     >>> print(correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=50))
     Expect 0% of the differences between leaves in new data.
-    leaf 1: yes, hazard ratio 0.858, 0.692 expected in new data
-    leaf 2: yes, hazard ratio 0.494, 0.692 expected in new data
+    leaf 1: yes, hazard ratio 0.859, 0.692 expected in new data
+    leaf 2: yes, hazard ratio 0.495, 0.692 expected in new data
     """
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)

@@ -344,8 +344,8 @@ _CURVES: dict[LeafCurveKind, str] = {
     "the rows of the leaf.",
     "shrunk": "Thick curves and medians are what the tree predicts: the hazard of the rows of the "
     "leaf, drawn towards that of all rows.",
-    "breslow": "Thick curves and medians are what the tree predicts: hazards in the ratios of a Cox "
-    "model of the leaves, with its baseline.",
+    "breslow": "Thick curves and medians are what the tree predicts: those of a Cox model of the "
+    "leaves, with its baseline.",
 }
 
 

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, float]:
     """Return the confidence limits of the relative risk of a node.
 
-    Without weights they are exact: those of Garwood for events that follow a Poisson distribution
-    or, with shrinkage, quantiles of the posterior, a gamma distribution. With weights they are
-    those of the profile likelihood. Without an event the lower limit is zero (with shrinkage, a
-    little more).
+    Without weights they are those of Garwood for events that follow a Poisson distribution or, with
+    shrinkage, quantiles of the posterior, a gamma distribution. They are conservative: expected
+    events come from the same rows, so that theta varies less than a Poisson count
+    (docs/results/leaf-curves.md). With weights they are those of the profile likelihood. Without an
+    event the lower limit is zero (with shrinkage, a little more).
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, fl
 
 
 def ratio_limits(tree: Tree, events: float, expected: float, level: float) -> tuple[float, float]:
-    """Return the confidence limits of a hazard ratio, exact ones where rows have no weights.
+    """Return the confidence limits of observed over expected events.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class Rule:
     conditions : tuple of str
         What holds for every row of the leaf, from the root down; empty in a tree of one leaf.
     theta : float
-        The hazard of the leaf relative to the baseline.
+        Observed over expected events: the hazard of the leaf relative to that of all rows.
     n_samples, n_events : int
         The training rows of the leaf, and those of them with an event.
     theta_limits : tuple of two floats
@@ -163,7 +163,7 @@ class Tree(ArrayValue):
 
     @cached_property
     def theta(self) -> Floats:
-        """What each node predicts: as a rule, its hazard relative to the baseline."""
+        """What each node predicts: as a rule, its observed over expected events."""
         theta = self.objective.theta(self.sums.T)
         theta.setflags(write=False)
         return theta
