@@ -146,6 +146,12 @@ def leaf_hazard_ratios(
     )
 
 
+def shows_ratios(tree: Tree) -> bool:
+    """Tell whether tables show hazard ratios: not of one leaf, of arms, of causes, of old files."""
+    known = tree.risk and all(counts.of_all_times for counts in tree.risk)
+    return bool(known) and tree.n_leaves > 1 and tree.arms is None and not has_causes(tree)
+
+
 def _counts(tree: Tree, cause: int | None) -> tuple[GroupCounts, Floats]:
     """Return what is at risk and what dies in each leaf, and how many rows die in all."""
     counts = leaf_groups(tree)
