@@ -26,6 +26,7 @@ from surtree._types import ArrayValue, Floats
 from surtree.survival.confidence import LEVEL, require_level
 
 _MOST_STEPS = 100
+_LONGEST_STEP = 2.0
 # The logarithm of a ratio beyond this counts as infinite.
 _FURTHEST = 40.0
 # Where no maximum is finite, each group has a prior worth this many events.
@@ -192,6 +193,7 @@ def _fit(counts: GroupCounts, shape: Floats, rate: Floats) -> GroupFit:
             break
         step = np.zeros_like(beta)
         step[free] = np.linalg.lstsq(information[np.ix_(free, free)], gradient[free], rcond=None)[0]
+        step = np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
         # The likelihood is concave: half a step is better where a whole one goes too far.
         for _ in range(_MOST_STEPS):
             new = value_at(beta + step)
