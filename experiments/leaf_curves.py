@@ -35,9 +35,9 @@ Kind = Literal["leaves", "arms", "real"]
 Leaves = Literal["given", "fitted", "tuned"]
 CURVES = ("baseline", "kaplan-meier", "breslow")
 ROWS = (300, 1000)
-N_GIVEN, N_FITTED, N_SPLITS = 200, 100, 10
+N_TABLES, N_SPLITS = 100, 10
 # Rows that say what is true of the leaves of a tree.
-TRUTH_ROWS = 20_000
+TRUTH_ROWS = 60_000
 # Training rows of a real table, at most.
 REAL_ROWS = 500
 BUNDLED = {
@@ -74,22 +74,20 @@ def cases(quick: bool) -> list[LeafCase]:
             LeafCase("arms", "ratio 0.3", 200, "given", 0),
             LeafCase("real", "rossi", 200, "tuned", 0),
         ]
-    tables: dict[Leaves, int] = {"given": N_GIVEN, "fitted": N_FITTED}
     simulated = [
         LeafCase(kind, design, rows, leaves, number)
-        for number in range(N_GIVEN)
+        for number in range(N_TABLES)
         for kind, designs in (("leaves", DESIGNS), ("arms", TRIALS))
         for design in designs
         for rows in ROWS
-        for leaves, n_tables in tables.items()
-        if number < n_tables
+        for leaves in ("given", "fitted")
     ]
     real = [
         LeafCase("real", name, REAL_ROWS, "tuned", number)
         for name in (*BUNDLED, *REAL_TABLES)
         for number in range(N_SPLITS)
     ]
-    return simulated + real
+    return real + simulated
 
 
 def measure(case: LeafCase) -> Measures:
@@ -113,8 +111,11 @@ def _leaves(case: LeafCase) -> Measures:
     leaf = np.searchsorted(tree.leaves, model.apply(X_true[:, : columns.shape[1]]))
     found = leaf_hazard_ratios(model)
     reference = tree.leaves.tolist().index(found[0].reference)
-    counts = _counts(y_true, leaf, tree.n_leaves)
-    ratio = hazard_ratios(counts, reference)
+    if case.leaves == "given" and tree.n_leaves == len(design.rates):
+        ratio = _ratios_of_groups(case.design)[[group[leaf == one][0] for one in range(4)]]
+        ratio = ratio / ratio[reference]
+    else:
+        ratio = hazard_ratios(_counts(y_true, leaf, tree.n_leaves), reference)
     asked = [place for place in range(tree.n_leaves) if place != reference]
     low, high = np.array([found[place].limits for place in asked]).reshape(-1, 2).T
     theta = _thetas(y_true, leaf, tree.n_leaves)
@@ -184,7 +185,10 @@ def _arms(case: LeafCase) -> Measures:
     inside, true, found, theta = [], [], [], []
     for effect in model.effects_:
         own = leaf == effect.leaf
-        ratio = float(hazard_ratios(_counts(y_true[own], arm_true[own], 2))[1])
+        if case.leaves == "given" and design.shape == "exponential":
+            ratio = design.rates[1] / design.rates[0]
+        else:
+            ratio = float(hazard_ratios(_counts(y_true[own], arm_true[own], 2))[1])
         inside.append(effect.limits[0] <= ratio <= effect.limits[1])
         true.append(np.log(ratio))
         found.append(np.log(effect.ratio))
@@ -230,6 +234,15 @@ def _real_rows(name: str) -> tuple[Any, NDArray[np.void]]:
 @cache
 def _truth(design: str) -> Any:
     return draw_leaves(DESIGNS[design], TRUTH_ROWS, np.random.default_rng([1_000_029]))
+
+
+@cache
+def _ratios_of_groups(design: str) -> NDArray[np.float64]:
+    """Return the hazard ratios of the four groups: of proportional hazards, those of the design."""
+    if DESIGNS[design].shape == "exponential":
+        return np.array(DESIGNS[design].rates, dtype=float)
+    _, y, group = _truth(design)
+    return hazard_ratios(_counts(y, group, len(DESIGNS[design].rates)))
 
 
 @cache

@@ -54,14 +54,16 @@ def test_a_ratio_with_its_limits_is_said_in_words():
     assert (never.text, never.limits) == ("unknown", (0, np.inf))
 
 
-def test_the_reference_is_the_lowest_risk_with_ten_events():
+def test_the_reference_is_the_leaf_with_most_rows_that_has_ten_events():
     X, y = load_gbsg2()
     model = SurTree(max_depth=2).fit(X, y)
     found = leaf_hazard_ratios(model)
-    theta = {rule.leaf: rule.theta for rule in model.tree_.rules() if rule.n_events >= 10}
-    (reference,) = {one.reference for one in found}
-    assert reference == min(theta, key=theta.get)
-    assert min(rule.theta for rule in model.tree_.rules()) < theta[reference]
+    assert {one.reference for one in found} == {3}
+    assert max(found, key=lambda one: one.n_samples).leaf == 3
+    many, few = [(2, 0)] * 30 + [(2, 1)] * 9, [(1, 1)] * 10 + [(3, 0)]
+    assert leaf_hazard_ratios(two_leaves(many, few))[0].reference == 2
+    assert leaf_hazard_ratios(two_leaves(many[:-2], few[1:]))[0].reference == 2
+    assert leaf_hazard_ratios(two_leaves([*many, (2, 1)], few))[0].reference == 1
     other = leaf_hazard_ratios(model, reference=5, level=0.9)
     ratio = {one.leaf: one.ratio for one in found}
     for one in other:

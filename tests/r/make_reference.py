@@ -13,8 +13,8 @@ rows with tied times in ``tied.json``.
 Needs R with partykit, rpart, survival, rms, cmprsk, riskRegression and jsonlite (Debian:
 ``apt-get install r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk
 r-cran-riskregression r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``, with
-"curves", "effects", "hazard_ratios", "incidence", "optimism", "tied" or "trees" for a part of it; the tests only
-read the files that it writes.
+"curves", "effects", "hazard_ratios", "incidence", "optimism", "tied" or "trees" for a part of it;
+the tests only read the files that it writes.
 """
 
 from __future__ import annotations

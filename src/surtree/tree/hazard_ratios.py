@@ -88,8 +88,9 @@ def leaf_hazard_ratios(
     model : fitted estimator or Tree
         A model of this package, a pipeline that ends in one, or its ``tree_``.
     reference : int, optional
-        The number of a leaf's node; by default the leaf of lowest theta among those with at least
-        ten events or, where none has as many, the one with most events.
+        The number of a leaf's node; by default the leaf with most rows among those with at least
+        ten events or, where none has as many, the one with most events. The leaf of lowest risk
+        would be chosen by its outcome, and all ratios over it be too far from one.
     level : float, default=0.95
         The probability that an interval covers the truth, if the leaves had been chosen beforehand:
         as they were not, it is less.
@@ -169,4 +170,4 @@ def _reference(tree: Tree, events: Floats) -> int:
     """Return the position of the leaf that others are compared with."""
     if events.max() < FEW_EVENTS:
         return int(events.argmax())
-    return int(np.where(events >= FEW_EVENTS, tree.theta[tree.leaves], np.inf).argmin())
+    return int(np.where(events >= FEW_EVENTS, tree.n_samples[tree.leaves], 0).argmax())
