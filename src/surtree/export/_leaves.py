@@ -365,7 +365,10 @@ def _is_counted(column: _Column) -> bool:
 
 def _note(model: Any, tree: Tree, level: float) -> str:
     curves: Callable[[str], str] = {
-        "baseline": lambda what: f"{what} as the relative risk predicts it (baseline curves).",
+        "baseline": lambda what: (
+            f"{what} as the relative risk predicts it (baseline curves); its "
+            "limits and those of medians are the uncertainty of theta only."
+        ),
         "kaplan-meier": lambda what: f"{what} as observed in each leaf.",
         "shrunk": lambda what: f"{what} as observed in each leaf, shrunk towards all rows.",
         "breslow": lambda what: f"{what} as a Cox model of the leaves predicts it (Breslow).",
@@ -376,7 +379,9 @@ def _note(model: Any, tree: Tree, level: float) -> str:
         if shows_ratios(tree):
             said.append("Hazard ratio: by a Cox model with a factor for the leaf (Breslow's ties).")
     else:
-        said.append("Hazard ratio: below one, the arm does better than the reference.")
+        said.append(
+            "Hazard ratio: by a Cox model of the arms in the leaf; below one, the arm does better."
+        )
         said += _effects_note(model)
     said.append(
         f"{level_text(level)}: confidence intervals of groups as if chosen beforehand; leaves were "

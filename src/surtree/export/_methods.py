@@ -165,6 +165,11 @@ def _questions(findings: Findings, labels: Labels) -> Iterator[str]:
             yield "No value was missing in a column that questions ask about."
 
 
+_COX_ARMS = (
+    "Hazard ratios of arms are those of a Cox model of the rows of each leaf, with profile limits."
+)
+
+
 def _objective(findings: Findings) -> Iterator[str]:
     tree, certificate = findings.tree, findings.certificate
     exact = certificate is not None and certificate.status is not None
@@ -172,12 +177,13 @@ def _objective(findings: Findings) -> Iterator[str]:
     if isinstance(tree.objective, ArmContrasts):
         yield (
             "Each leaf has a hazard for each arm; the gain of the tree is what these add to the "
-            "log-likelihood over one hazard for all arms of a leaf."
+            f"log-likelihood over one hazard for all arms of a leaf. {_COX_ARMS}"
         )
     elif tree.arms is not None:
         yield (
-            "Each leaf has a hazard for each arm, proportional to the Nelson-Aalen estimate; "
-            f"{loss} the negative log-likelihood."
+            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate) for each "
+            f"arm; {loss} the negative log-likelihood with that hazard of all rows held fixed. "
+            f"{_COX_ARMS}"
         )
     elif has_causes(tree):
         names = cause_names(tree, findings.cause_names).values()

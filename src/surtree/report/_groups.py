@@ -111,6 +111,8 @@ def _survival_html(
         below = f"; below it {seen}rows at risk"
     unit = f", time in {findings.time_unit}" if findings.time_unit else ""
     said = f"Survival {what}{below}{unit}. Empty where nobody is left at risk."
+    if findings.tree.leaf_curve == "baseline":
+        said += " Limits of predicted survival and of medians are the uncertainty of theta only."
     return (
         f'<p class="note">{escape(said)}</p><div class="scroll" tabindex="0" '
         'role="region" aria-label="Survival at some times"><table class="survival">'
