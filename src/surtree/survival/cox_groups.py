@@ -18,7 +18,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.special import chdtri, ndtri
 
@@ -260,14 +259,25 @@ def ratio_limits(
         return 1.0, 1.0
     if prior == 0 and not (counts.leads[group, reference] or counts.leads[reference, group]):
         return 0.0, np.inf
-    start = float(np.log(hazard_ratios(counts, reference, needed_prior(counts, prior))[group]))
-    least = _supremum(counts, prior) - float(chdtri(1.0, 1 - level)) / 2
+    fit = fit_groups(counts, needed_prior(counts, prior))
+    contrast = np.zeros(fit.hazard.size)
+    contrast[[group, reference]] = 1.0, -1.0
+    centre = float(contrast @ np.log(fit.hazard))
+    width = np.sqrt(2 * drop_of(level) * (contrast @ np.linalg.pinv(fit.information) @ contrast))
+    known = prior > 0 or counts.is_finite
+    least = (fit.log_likelihood if known else _supremum(counts)) - drop_of(level)
 
-    def excess(log_ratio: float) -> float:
-        return _profile(counts, group, reference, log_ratio, prior) - least
+    def excess(log_ratio: float) -> tuple[float, float]:
+        value, slope = _profile(counts, group, reference, log_ratio, prior)
+        return value - least, slope
 
-    lower, upper = (_root(excess, start, side) for side in (-1.0, 1.0))
+    lower, upper = (_root(excess, centre, side * float(width)) for side in (-1.0, 1.0))
     return float(np.exp(lower)), float(np.exp(upper))
+
+
+def drop_of(level: float) -> float:
+    """Return by how much a log likelihood is below its maximum at the limits of a level."""
+    return float(chdtri(1.0, 1 - level)) / 2
 
 
 def needed_prior(counts: GroupCounts, prior: float) -> float:
@@ -275,18 +285,16 @@ def needed_prior(counts: GroupCounts, prior: float) -> float:
     return prior if prior > 0 or counts.is_finite else HALF_AN_EVENT
 
 
-def _supremum(counts: GroupCounts, prior: float) -> float:
+def _supremum(counts: GroupCounts) -> float:
     """Return the log likelihood that cannot be exceeded: the sum over classes of their maxima."""
-    if prior > 0 or counts.is_finite:
-        return fit_groups(counts, prior).log_likelihood
     parts = (counts.of_class(groups) for groups in counts.classes)
     return sum(fit_groups(part).log_likelihood for part in parts if part.deaths.size)
 
 
 def _profile(
     counts: GroupCounts, group: int, reference: int, log_ratio: float, prior: float
-) -> float:
-    """Return the largest log likelihood where two groups have a given ratio.
+) -> tuple[float, float]:
+    """Return the largest log likelihood where two groups have a given ratio, and its slope.
 
     The two are then one group, whose rows count by the ratio.
     """
@@ -295,27 +303,41 @@ def _profile(
     at_risk[reference] += ratio * at_risk[group]
     deaths[reference] += deaths[group]
     joined = GroupCounts(at_risk[kept], deaths[kept])
-    value = float(counts.deaths[group].sum() * log_ratio)
-    if prior == 0:
-        return value + _supremum(joined, 0.0)
-    shape, rate = np.full((2, len(counts.deaths)), prior)
-    shape[reference] += prior
-    rate[reference] += prior * ratio
-    return value + prior * log_ratio + _fit(joined, shape[kept], rate[kept]).log_likelihood
+    own = int(kept[:reference].sum())  # the position of the two
+    shape, rate = np.full((2, len(joined.deaths)), prior)
+    shape[own] += prior
+    rate[own] += prior * ratio
+    events = float(counts.deaths[group].sum()) + prior
+    value, slope = events * log_ratio, events
+    all_groups = np.arange(len(joined.deaths))
+    for groups in [all_groups] if prior > 0 or joined.is_finite else joined.classes:
+        part, times = joined.of_class(groups), joined.deaths[groups].any(axis=0)
+        if not part.deaths.size:
+            continue
+        fit = _fit(part, shape[groups], rate[groups])
+        value += fit.log_likelihood
+        if own in groups:
+            exposed = counts.at_risk[group, times] @ fit.steps + prior
+            slope -= float(ratio * fit.hazard[groups.tolist().index(own)] * exposed)
+    return value, slope
 
 
-def _root(excess: Callable[[float], float], start: float, side: float) -> float:
-    """Return where a concave function falls through zero on one side, infinity if nowhere."""
-    inside, step = start, 1.0
-    while excess(inside) <= 0:  # the maximum is infinitely far on the other side
-        inside -= side * step
-        step *= 2
-        if abs(inside) > _FURTHEST:
-            return side * np.inf
-    outside, step = inside + 0.5 * side, 0.5
-    while excess(outside) > 0:
-        inside, step = outside, 2 * step
-        outside += side * step
-        if abs(outside) > _FURTHEST:
-            return side * np.inf
-    return float(brentq(excess, inside, outside, xtol=1e-10))
+def _root(excess: Callable[[float], tuple[float, float]], centre: float, width: float) -> float:
+    """Return where a concave function falls through zero on one side of its maximum.
+
+    It is searched for by Newton's method, which never leaves the side where the function is below
+    zero; infinity where there is no such place, as on the side of an infinite maximum.
+    """
+    side, at, reach = np.sign(width), centre + width, 1.0
+    for _ in range(_MOST_STEPS):
+        value, slope = excess(at)
+        if slope * side >= 0:  # the maximum is further on
+            step, reach = side * reach, 2 * reach
+        else:
+            step = float(np.clip(-value / slope, -_LONGEST_STEP, _LONGEST_STEP))
+        at += step
+        if abs(at) > _FURTHEST:
+            return float(side * np.inf)
+        if abs(step) < 1e-9:
+            break
+    return float(at)
