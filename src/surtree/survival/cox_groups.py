@@ -271,7 +271,8 @@ def ratio_limits(
         value, slope = _profile(counts, group, reference, log_ratio, prior)
         return value - least, slope
 
-    lower, upper = (_root(excess, centre, side * float(width)) for side in (-1.0, 1.0))
+    reach = min(float(width), _LONGEST_STEP)
+    lower, upper = (_root(excess, centre, side * reach) for side in (-1.0, 1.0))
     return float(np.exp(lower)), float(np.exp(upper))
 
 
