@@ -70,8 +70,8 @@ def cases(quick: bool) -> list[LeafCase]:
     """Return all cases; the quick ones are a table of each kind."""
     if quick:
         return [
-            LeafCase("leaves", "proportional 1/2/4/8", 200, "fitted", 0),
-            LeafCase("arms", "ratio 0.3", 200, "given", 0),
+            *(LeafCase("leaves", "lognormal", 200, leaves, 0) for leaves in ("given", "fitted")),
+            *(LeafCase("arms", "ratio 0.3", 200, leaves, 0) for leaves in ("given", "fitted")),
             LeafCase("real", "rossi", 200, "tuned", 0),
         ]
     simulated = [
