@@ -61,8 +61,12 @@ def _with_ratios(rows: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
 
 
 def _pooled(rows: pd.DataFrame) -> str:
-    means = rows.groupby("leaves")["ratio_covered"].mean()
-    return f"{means['given']:.1%} of given and {means['fitted']:.1%} of fitted"
+    shares = rows.groupby("leaves")["ratio_covered"]
+    said = [
+        f"{share:.1%} (standard error {shares.sem()[leaves]:.1%}) of {leaves}"
+        for leaves, share in shares.mean().items()
+    ]
+    return " and ".join(said)
 
 
 def _ratios(rows: pd.DataFrame) -> list[str]:
@@ -147,7 +151,8 @@ def _real(rows: pd.DataFrame) -> list[str]:
         "",
         f"`SurTreeCV(max_depth=3)` on up to 500 rows, the rest held out (5,000 at most), "
         f"{int(rows.groupby('design').size().min())} divisions of each of {len(frame)} tables: the "
-        "normalised integrated Brier score, higher is better.",
+        "normalised integrated Brier score, higher is better. (flchain has a column that tells the "
+        "event; it is kept as the paper has it.)",
         "",
         *table(frame.rename(columns={"design": "table", "n_train": "rows"}), 4),
         "",
@@ -167,7 +172,7 @@ def _choice() -> list[str]:
         "level with Breslow curves or a little better, as its curves are drawn towards that of all "
         "rows. Its band is called what it is, the uncertainty of theta only, and does not cover. "
         'Whoever reports survival with a band takes `"kaplan-meier"`, whose band covers in all '
-        'designs, or `"breslow"` where hazards are proportional: its curves have the smallest '
-        "error there, and its band covers; where they are not, it does not.",
+        'designs if leaves are given, or `"breslow"` where hazards are proportional: its curves '
+        "have the smallest error there, and its band covers; where they are not, it does not.",
         "",
     ]
