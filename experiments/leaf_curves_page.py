@@ -63,7 +63,7 @@ def _with_ratios(rows: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
 def _pooled(rows: pd.DataFrame) -> str:
     shares = rows.groupby("leaves")["ratio_covered"]
     said = [
-        f"{share:.1%} (standard error {shares.sem()[leaves]:.1%}) of {leaves}"
+        f"{share:.1%} (standard error {shares.sem(ddof=0)[leaves]:.1%}) of {leaves}"
         for leaves, share in shares.mean().items()
     ]
     return " and ".join(said)
