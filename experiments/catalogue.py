@@ -14,6 +14,8 @@ from experiments import (
     ensembles_page,
     gaps,
     held_out,
+    leaf_curves,
+    leaf_curves_page,
     paper_size,
     preparation,
     real,
@@ -113,6 +115,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=verdicts.cases,
         measure=verdicts.measure,
         page=verdicts.page,
+    ),
+    "leaf-curves": Experiment(
+        title="hazard ratios, bands and curves of leaves and arms",
+        cases=leaf_curves.cases,
+        measure=leaf_curves.measure,
+        page=leaf_curves_page.page,
     ),
     "effects": Experiment(
         title="treatment effects in simulated trials: subgroups that are there, and that are not",

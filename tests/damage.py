@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surtree import SurTree, SurTreeCV, Tree, validate, write_report
+from surtree import SurTree, SurTreeCV, Tree, leaf_hazard_ratios, validate, write_report
 from surtree.cli._summary import certificate, model_json, path_json, path_text
 from surtree.cuts.cut import Cut
 from surtree.export import (
@@ -49,6 +49,7 @@ from surtree.export import (
     export_sql,
     export_text,
 )
+from surtree.parameters import LEAF_CURVES
 from surtree.status import STATUSES
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.leaf_intervals import median_limits
@@ -394,6 +395,10 @@ def _write(tree: Tree, model: SurTree) -> None:
     texts = [str(tree), repr(tree), *map(str, tree.rules()), tree._repr_html_()]
     texts += [export(tree) for export in (export_text, export_dot, export_mermaid, export_json)]
     kinds = ("baseline", "kaplan-meier", "shrunk") if tree.risk else ("baseline",)
+    if tree.risk and all(counts.of_all_times for counts in tree.risk):
+        kinds = LEAF_CURVES
+        for one in leaf_hazard_ratios(tree):
+            assert one.limits[0] <= one.limits[1]
     # Of a path, only the chosen tree has Kaplan-Meier curves.
     for kind in kinds:
         for curve in leaf_curves(tree, kind):

@@ -176,8 +176,8 @@ def test_what_a_band_cannot_be_asked(tree):
         confidence_band(tree, 0)
 
 
-def test_there_are_three_kinds_of_curve(tree):
-    kinds = r"one of \('baseline', 'kaplan-meier', 'shrunk'\); got 'cox'"
+def test_there_are_four_kinds_of_curve(tree):
+    kinds = r"one of \('baseline', 'kaplan-meier', 'shrunk', 'breslow'\); got 'cox'"
     with pytest.raises(ValueError, match=kinds):
         leaf_curves(tree, "cox")
 

@@ -108,7 +108,7 @@ def test_evidence_without_a_correction_is_not_corrected_in_silence(real):
         model.correction_ = correction
 
 
-@pytest.mark.parametrize("leaf_curve", ["kaplan-meier", "baseline", "shrunk"])
+@pytest.mark.parametrize("leaf_curve", ["kaplan-meier", "baseline", "shrunk", "breslow"])
 @pytest.mark.parametrize("objective", ["effect", "both"])
 @pytest.mark.parametrize("effect", [0.0, -2.5])
 def test_corrected_risks_and_curves_agree_with_corrected_effects(leaf_curve, objective, effect):

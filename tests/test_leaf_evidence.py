@@ -117,7 +117,7 @@ def test_leaves_are_drawn_to_their_last_follow_up_with_all_limits(model, table, 
     by_node = {leaf.node: leaf for leaf in read_leaves(tree)}
     assert risk_text(by_node[6], 3) == "at most 0.218"
     assert risk_text(by_node[13], 3) == "2.61"
-    assert np.isnan(by_node[6].band[0]).all() == (kind != "baseline")
+    assert np.isnan(by_node[6].band[0]).all() == (kind in ("kaplan-meier", "shrunk"))
 
 
 def test_all_rows_together_have_no_limits(model):

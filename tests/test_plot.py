@@ -279,7 +279,11 @@ def test_curves_have_a_band_and_a_higher_level_a_wider_one(kind):
     assert area(0.99) > 1.5 * area(0.5) > 0
     said = " ".join(words(plot_curves(tree, kind=kind, level=0.99))[-1].split())
     # Limits of a baseline curve are those of theta: the curve of all rows counts as known.
-    band = "band of the uncertainty of theta only" if kind == "baseline" else "confidence band"
+    bands = {
+        "baseline": "band of the uncertainty of theta only",
+        "breslow": "confidence band, if hazards are proportional",
+    }
+    band = bands.get(kind, "confidence band")
     assert f"(curve: {kind}), with 99% {band}." in said
     assert ("Thin line: observed" in said) == (kind != "kaplan-meier")
 

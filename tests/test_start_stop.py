@@ -25,6 +25,7 @@ from surtree.data.persons import going_on, person_shares, read_persons
 from surtree.data.target import read_target
 from surtree.data.target_array import make_target
 from surtree.export import export_text
+from surtree.parameters import LEAF_CURVES
 from surtree.plot import plot_tree
 from surtree.report import write_report
 
@@ -110,7 +111,7 @@ def test_dividing_rows_changes_neither_tree_nor_loss(
         np.testing.assert_allclose(one.loss, other.loss, **CLOSE)
     # The same rows, so the same persons; and the same curves of every kind.
     assert np.array_equal(model.tree_.n_persons, tree.n_samples)
-    for kind in ("baseline", "kaplan-meier", "shrunk"):
+    for kind in LEAF_CURVES:
         for one, other in zip(leaf_curves(model, kind), leaf_curves(tree, kind), strict=True):
             np.testing.assert_allclose(one.survival.y, other.survival.y, **CLOSE)
     for one, other in zip(model.tree_.risk, tree.risk, strict=True):

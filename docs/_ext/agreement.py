@@ -204,19 +204,57 @@ def incidence() -> str:
     return _table(head, rows)
 
 
-def effects() -> str:
-    """Hazard ratios of arms in leaves, and the loss, against a generalised linear model."""
+def hazard_ratios() -> str:
+    """Hazard ratios of leaves and arms, limits and Breslow curves, against coxph."""
+    from curve_cases import CURVES
     from effect_cases import EFFECTS
+
+    from surtree import confidence_band, leaf_curves, leaf_hazard_ratios
+
+    stored, rows = _stored("hazard_ratios.json.gz"), []
+    for name, found in stored["ratios"].items():
+        model = CURVES[name]().model
+        ratios = {str(one.leaf): one for one in leaf_hazard_ratios(model)}
+        own = [ratios[leaf] for leaf in found["leaf"]]
+        cells = [
+            _relative([one.ratio for one in own], found["ratio"]),
+            _relative([one.limits for one in own], found["limits"]),
+            *("-", "-"),
+        ]
+        if "survival" in found:
+            curves = {str(one.leaf): one for one in leaf_curves(model, "breslow")}
+            drawn = [curves[leaf].survival.y for leaf in found["leaf"]]
+            bands = [confidence_band(model, int(leaf), kind="breslow") for leaf in found["leaf"]]
+            limits = [[one.y for one in side] for side in zip(*bands, strict=True)]
+            cells[2] = _apart(drawn, found["survival"])
+            cells[3] = _apart(limits, [found["lower"], found["upper"]])
+        rows.append([name.replace("_", ", "), len(own), *cells])
+    for name, leaves in stored["arms"].items():
+        effects = {str(one.leaf): one for one in EFFECTS[name]()[0].model.effects_}
+        pairs = [(effects[leaf], theirs) for leaf, theirs in leaves.items()]
+        cells = [
+            _relative([one.ratio for one, _ in pairs], [theirs["ratio"][0] for _, theirs in pairs]),
+            _relative([one.limits for one, _ in pairs], [theirs["limits"] for _, theirs in pairs]),
+        ]
+        rows.append([f"arms: {name.replace('_', ', ')}", len(pairs), *cells, "-", "-"])
+    return _table(["table", "leaves", "hazard ratio", "limits", "Breslow curve", "its band"], rows)
+
+
+def effects() -> str:
+    """Ratios of thetas of arms in leaves, and the loss, against a generalised linear model."""
+    from effect_cases import EFFECTS
+
+    from surtree.tree.arms import theta_ratios
 
     rows = []
     for name, found in _stored("effects.json.gz")["effects"].items():
         model = EFFECTS[name]()[0].model
-        ratio = {str(effect.leaf): effect.ratio for effect in model.effects_}
-        ours = np.log([ratio[leaf] for leaf in found["leaf"]])
+        ratio = theta_ratios(model.tree_)[0]
+        ours = np.log([ratio[int(leaf)] for leaf in found["leaf"]])
         both = "both" in name
         loss = _relative(model.loss_, found["deviance"][0] / 2) if both else "-"
         rows.append([name.replace("_", ", "), len(ours), _apart(ours, found["effect"]), loss])
-    return _table(["table", "leaves", "log hazard ratio", "loss (relative)"], rows)
+    return _table(["table", "leaves", "log ratio of thetas", "loss (relative)"], rows)
 
 
 def optimism() -> str:

@@ -109,10 +109,11 @@ class SurTree(TreeEstimator):
         all sets up to seven categories, of more those that `Encoder` lists.
     thresholds : mapping of str to sequences of float, optional
         Thresholds of your own for some columns, instead of quantiles: ``{"age": [50, 65]}``.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, default="baseline"
         Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
-        times theta, the leaf's own Kaplan-Meier curve, or that curve shrunk towards all rows by a
-        prior that is worth ``shrinkage`` events (`leaf_curves`). It does not change the tree.
+        times theta, the leaf's own Kaplan-Meier curve, that curve shrunk towards all rows by a
+        prior that is worth ``shrinkage`` events, or the curve of a Cox model with the leaves as
+        groups (`leaf_curves`). It does not change the tree.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best tree so far and a bound. Infinity, or
         more than 10**9, is no limit.

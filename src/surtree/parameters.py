@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-LeafCurveKind = Literal["baseline", "kaplan-meier", "shrunk"]
+LeafCurveKind = Literal["baseline", "kaplan-meier", "shrunk", "breslow"]
 LEAF_CURVES: tuple[LeafCurveKind, ...] = get_args(LeafCurveKind)
 
 MAX_DEPTH = 20

@@ -2,7 +2,9 @@
 
 Trees of partykit and rpart are in ``reference.json.gz``; trees of both with their own defaults, as
 ``docs/audits.md`` writes them, in ``default_rpart.json.gz`` and ``default_partykit.json.gz``;
-Kaplan-Meier curves of the leaves of our trees, with bands and medians, in ``curves.json.gz``; the
+Kaplan-Meier curves of the leaves of our trees, with bands and medians, in ``curves.json.gz``; Cox
+models of these leaves and of arms in leaves, with limits and Breslow curves, in
+``hazard_ratios.json.gz``; the
 optimism that the bootstrap of rms finds in ``optimism.json``; cumulative incidences of survival and
 cmprsk, and the likelihood of a Poisson model, for the leaves of our trees in ``incidence.json.gz``;
 Poisson models of the leaves and arms of our trees of effects in ``effects.json.gz``; metrics of
@@ -12,8 +14,8 @@ rows with tied times in ``tied.json``, concordance of (start, stop] rows and of 
 Needs R with partykit, rpart, survival, rms, cmprsk, riskRegression and jsonlite (Debian:
 ``apt-get install r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk
 r-cran-riskregression r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``, with
-"curves", "effects", "incidence", "optimism", "start_stop", "tied" or "trees" for a part of it; the
-tests only read the files that it writes.
+"curves", "effects", "hazard_ratios", "incidence", "optimism", "start_stop", "tied" or "trees" for a
+part of it; the tests only read the files that it writes.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from real_tables import TABLES, numbers
 from start_stop_cases import START_STOP, start_stop_case
 from tied_cases import TIED, tied_case
 
+from surtree import leaf_hazard_ratios
 from surtree.data.causes import read_cause_target
 from surtree.data.target import read_target
 from surtree.survival.baseline import nelson_aalen
@@ -94,6 +97,32 @@ def make_incidence() -> None:
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
         subprocess.run(["Rscript", HERE / "incidence.R", folder, *CAUSE_CASES], check=True)
         keep("incidence.json.gz", json.loads((folder / "incidence.json").read_text()))
+
+
+def make_hazard_ratios() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, case in CURVES.items():
+            rows = case()
+            frame = pd.DataFrame(rows.y).assign(
+                leaf=rows.model.apply(rows.X),
+                entry=rows.entry,
+                weight=rows.weight,
+                reference=leaf_hazard_ratios(rows.model)[0].reference,
+            )
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        for name, case in EFFECTS.items():
+            rows, treatment = case()
+            frame = pd.DataFrame(rows.y).assign(
+                leaf=rows.model.apply(rows.X),
+                arm=(treatment != rows.model.arms_[0]).astype(int),
+                entry=rows.entry,
+                weight=rows.weight,
+            )
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        names = [*CURVES, *EFFECTS]
+        subprocess.run(["Rscript", HERE / "hazard_ratios.R", folder, *names], check=True)
+        keep("hazard_ratios.json.gz", json.loads((folder / "hazard_ratios.json").read_text()))
 
 
 def make_effects() -> None:
@@ -193,6 +222,7 @@ if __name__ == "__main__":
         "curves": make_curves,
         "incidence": make_incidence,
         "effects": make_effects,
+        "hazard_ratios": make_hazard_ratios,
         "optimism": make_optimism,
         "tied": make_tied,
         "start_stop": make_start_stop,

@@ -410,8 +410,8 @@ Shrinkage = Annotated[
 LeafCurve = Annotated[
     LeafCurveKind,
     typer.Option(
-        help="What survival a leaf predicts: its relative risk times the hazard of all rows, or a "
-        "Kaplan-Meier curve of its own rows.",
+        help="What survival a leaf predicts: its relative risk times the hazard of all rows, a "
+        "Kaplan-Meier curve of its own rows, or that of a Cox model of the leaves (breslow).",
         rich_help_panel="Tree",
     ),
 ]
@@ -419,7 +419,8 @@ FitLeafCurve = Annotated[
     LeafCurveKind | None,
     typer.Option(
         help="What survival a leaf predicts: its relative risk times the hazard of all rows, which "
-        "is the default, or a Kaplan-Meier curve of its own rows, the default with --cause.",
+        "is the default; a Kaplan-Meier curve of its own rows, the default with --cause; or that "
+        "of a Cox model of the leaves (breslow).",
         rich_help_panel="Tree",
     ),
 ]

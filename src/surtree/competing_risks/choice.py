@@ -41,6 +41,15 @@ def require_causes(causes: Any) -> None:
         )
 
 
+def require_cause_curve(leaf_curve: Any) -> None:
+    """Raise an error for a kind of curve that competing risks do not have."""
+    if leaf_curve == "breslow":
+        raise ValueError(
+            'leaf_curve="breslow" is for one cause of events: with competing risks, use '
+            '"kaplan-meier", "shrunk" or "baseline".'
+        )
+
+
 def cause_weights(causes: CauseChoice, found: Iterable[int]) -> tuple[float, ...]:
     """Return the weight of each cause that rows have.
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
-from surtree.competing_risks.choice import CauseChoice, require_causes
+from surtree.competing_risks.choice import CauseChoice, require_cause_curve, require_causes
 from surtree.competing_risks.prediction import CauseEstimator
 from surtree.competing_risks.tree import CompetingRisksTree
 from surtree.cuts.categories import CategoryCuts
@@ -151,4 +151,5 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
 
     def _check_parameters(self) -> Scorer:
         require_causes(self.causes)
+        require_cause_curve(self.leaf_curve)
         return super()._check_parameters()

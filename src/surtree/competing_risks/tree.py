@@ -14,6 +14,7 @@ from surtree.competing_risks.choice import (
     cause_weights,
     plain_causes,
     read_causes,
+    require_cause_curve,
     require_causes,
 )
 from surtree.competing_risks.prediction import CauseEstimator
@@ -176,6 +177,7 @@ class CompetingRisksTree(CauseEstimator, SurTree):
             The estimator itself.
         """
         require_causes(self.causes)
+        require_cause_curve(self.leaf_curve)
         self.cause_names_ = None
         return super().fit(X, y, sample_weight, entry, id, init)
 

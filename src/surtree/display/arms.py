@@ -9,7 +9,8 @@ from surtree.display.leaves import Leaf, ObservedCurve
 from surtree.parameters import LeafCurveKind
 from surtree.survival.confidence import LEVEL
 from surtree.survival.time_axis import round_step
-from surtree.tree.arms import arm_band, arm_curve, arms_of
+from surtree.tree.arms import arm_band, arms_of
+from surtree.tree.given_effects import arm_risks, leaf_arm_curve
 from surtree.tree.leaf_curve import curve_kind, leaf_position
 from surtree.tree.tree import Tree
 
@@ -29,7 +30,7 @@ def read_arm_leaves(
         The chosen tree of an `EffectTree`.
     leaf : int
         The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve an arm has; by default the one that the tree predicts with. The band is that of
         the Kaplan-Meier curve, and only drawn with it.
     level : float
@@ -44,8 +45,8 @@ def read_arm_leaves(
 def _read_arm(tree: Tree, leaf: int, arm: int, kind: LeafCurveKind, level: float) -> Leaf:
     arms = arms_of(tree)
     counts = arms.risk[leaf_position(tree, leaf)][arm]
-    curve = arm_curve(tree, leaf, arm, kind)
-    observed = arm_curve(tree, leaf, arm, "kaplan-meier").survival.y
+    curve = leaf_arm_curve(tree, leaf, arm, kind=kind)
+    observed = leaf_arm_curve(tree, leaf, arm, kind="kaplan-meier").survival.y
     band = arm_band(tree, leaf, arm, level)
     steps = counts.step[counts.deaths > 0]
     shown = tree.baseline.times <= counts.last_time
@@ -55,7 +56,7 @@ def _read_arm(tree: Tree, leaf: int, arm: int, kind: LeafCurveKind, level: float
         node=leaf,
         n_samples=int(arms.n_samples[leaf, arm]),
         n_events=int(arms.n_events[leaf, arm]),
-        theta=float(tree.prediction[arm, leaf]),
+        theta=float(arm_risks(tree)[arm, leaf]),
         median=curve.median,
         times=curve.survival.x[shown],
         survival=curve.survival.y[shown],
@@ -105,10 +106,11 @@ def arms_caption(
         "kaplan-meier": f"Kaplan-Meier survival of each arm, with {100 * level:g}% confidence band",
         "baseline": "Survival of each arm as its hazard predicts it; thin line: observed",
         "shrunk": "Survival of each arm, shrunk towards all rows; thin line: observed",
+        "breslow": "Survival of each arm as the hazard ratio predicts it; thin line: observed",
     }
     reference = arms_of(tree).names[0]
     return (
         f"{curves[kind]}. {'Tick: censored rows. ' if ticks else ''}Hazard ratio: the hazard of an "
-        f"arm over that of {reference}; below one it does better. Leaves were chosen "
-        "because arms differ in them: intervals do not know that."
+        f"arm over that of {reference}, by a Cox model in the leaf; below one it does better. "
+        "Leaves were chosen because arms differ in them: intervals do not know that."
     )

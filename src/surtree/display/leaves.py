@@ -24,12 +24,14 @@ _CURVES: dict[LeafCurveKind, str] = {
     "baseline": "Survival as the relative risk predicts it (curve: baseline)",
     "kaplan-meier": "Kaplan-Meier survival of the rows of a leaf (curve: kaplan-meier)",
     "shrunk": "Survival of the rows of a leaf, shrunk towards that of all rows (curve: shrunk)",
+    "breslow": "Survival as the hazard ratio of a leaf predicts it (curve: breslow)",
 }
 # What a band says. The curve of all rows, which a baseline curve is a power of, counts as known.
 BANDS: dict[LeafCurveKind, str] = {
     "baseline": "band of the uncertainty of theta only",
     "kaplan-meier": "confidence band",
     "shrunk": "confidence band",
+    "breslow": "confidence band, if hazards are proportional",
 }
 
 
@@ -131,7 +133,7 @@ def read_leaves(
     ----------
     tree : Tree
         A fitted tree.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve a leaf has; by default the one that the tree predicts with.
     level : float
         The level of all confidence limits.
@@ -211,7 +213,7 @@ def caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
     ----------
     tree : Tree
         The tree.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         As in `read_leaves`.
     level : float
         The level of the band.

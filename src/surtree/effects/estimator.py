@@ -45,9 +45,9 @@ AIMS: tuple[Aim, ...] = get_args(Aim)
 class EffectTree(SurTree):
     """The optimal tree of treatment effects: leaves in which arms of a trial differ differently.
 
-    A leaf has a hazard for each arm, relative to a baseline that all rows share; the ratio of two
-    of them is the effect of the treatment there, as a Poisson model with a factor for the arm has
-    it in each leaf. No tree within the limits has a smaller loss.
+    A leaf has a hazard for each arm, relative to a baseline that all rows share, as a Poisson model
+    with a factor for the arm has it in each leaf. No tree within the limits has a smaller loss. The
+    effect of the treatment in a leaf is the hazard ratio of a Cox model of its rows.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class EffectTree(SurTree):
         As in `SurTree`.
     shrinkage : float, default=0.0
         A prior in every arm of a leaf, worth this number of events: at the average risk of all rows
-        with "both", at the risk of the leaf with "effect", where it draws effects towards none.
+        with "both", at the risk of the leaf with "effect". It draws hazard ratios towards one.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
     leaf_curve, time_limit, n_jobs, memory_limit, progress, verbose : optional
@@ -107,8 +107,8 @@ class EffectTree(SurTree):
     >>> print(model.tree_)
                         n  events no, yes  yes over no    95% interval
     all rows
-    ├─ parole is yes  267          37, 31        0.858   0.515 to 1.42
-    └─ parole is no   165          29, 17        0.494  0.255 to 0.929
+    ├─ parole is yes  267          37, 31        0.859    0.53 to 1.38
+    └─ parole is no   165          29, 17        0.495  0.266 to 0.891
 
     There is no evidence that aid did more for some than for others, so the effect to expect is the
     same for everybody:
@@ -306,7 +306,8 @@ class EffectTree(SurTree):
             As in `SurTree`.
         corrected : bool, default=False
             As in `predict_risk`. The arms of a leaf then share a baseline, that of its own rows
-            (Breslow's estimate), or of all rows where ``leaf_curve`` is "baseline".
+            (Breslow's estimate), or of all rows where ``leaf_curve`` is "baseline"; so they do
+            anyway where it is "breslow".
         """
         leaves = self._route(X)
         curves, index = self._arm_curves(leaves, treatment, self._effects(corrected))

@@ -28,6 +28,7 @@ from surtree.tree.arms import interval_text as ratio_limits_text
 from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
 from surtree.tree.causes import cause_events, cause_limits, cause_text, cause_theta, has_causes
 from surtree.tree.evidence import events_note
+from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
 from surtree.tree.resolve import cause_names_of, fitted, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
 
@@ -53,8 +54,9 @@ def export_leaves(
 ) -> str:
     """Return the leaves of a tree as a table: who is in them, how many, and what they are at.
 
-    A row of the table is a leaf: its rule, rows and events, its relative risk and its median
-    survival with confidence intervals, and its survival at some times. With competing risks it has
+    A row of the table is a leaf: its rule, rows and events, its relative risk, its hazard ratio
+    over a reference leaf (`leaf_hazard_ratios`) and its median survival with confidence intervals,
+    and its survival at some times. With competing risks it has
     events, relative risk and cumulative incidence of each cause; with the arms of a trial, rows,
     events and survival of each arm, and hazard ratios.
 
@@ -90,7 +92,7 @@ def export_leaves(
     >>> from surtree.export import export_leaves
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
     >>> print(export_leaves(model, "csv", horizons=[]).splitlines()[0])
-    leaf,rule,rows,events,note,risk,risk_lower,risk_upper,median,median_lower,median_upper
+    leaf,rule,rows,events,note,risk,risk_lower,risk_upper,hazard_ratio,hazard_ratio_lower,hazard_ratio_upper,median,median_lower,median_upper
     >>> leaf = export_leaves(model, time_unit="days").splitlines()[2]
     >>> leaf.split(" | ")[1:5]
     ['positive_nodes <= 3', '376', '119', '0.635 (0.53 to 0.76)']
@@ -177,6 +179,15 @@ def _figures(
             for leaf in drawn
         ],
     )
+    if shows_ratios(tree):
+        ratios = leaf_hazard_ratios(tree, level=level)
+        yield _Column(
+            "hazard_ratio",
+            f"hazard ratio {interval}",
+            [one.ratio for one in ratios],
+            [one.limits for one in ratios],
+            [one.text for one in ratios],
+        )
     unit = "survival" if time_unit is None else f"survival, {time_unit}"
     yield _Column(
         "median",
@@ -354,15 +365,23 @@ def _is_counted(column: _Column) -> bool:
 
 def _note(model: Any, tree: Tree, level: float) -> str:
     curves: Callable[[str], str] = {
-        "baseline": lambda what: f"{what} as the relative risk predicts it (baseline curves).",
+        "baseline": lambda what: (
+            f"{what} as the relative risk predicts it (baseline curves); its "
+            "limits and those of medians are the uncertainty of theta only."
+        ),
         "kaplan-meier": lambda what: f"{what} as observed in each leaf.",
         "shrunk": lambda what: f"{what} as observed in each leaf, shrunk towards all rows.",
+        "breslow": lambda what: f"{what} as a Cox model of the leaves predicts it (Breslow).",
     }[tree.leaf_curve]
     said = [curves("Cumulative incidence" if has_causes(tree) else "Survival")]
     if tree.arms is None:
         said.append("Relative risk: events of a leaf over those that all rows let expect.")
+        if shows_ratios(tree):
+            said.append("Hazard ratio: by a Cox model with a factor for the leaf (Breslow's ties).")
     else:
-        said.append("Hazard ratio: below one, the arm does better than the reference.")
+        said.append(
+            "Hazard ratio: by a Cox model of the arms in the leaf; below one, the arm does better."
+        )
         said += _effects_note(model)
     said.append(
         f"{level_text(level)}: confidence intervals of groups as if chosen beforehand; leaves were "

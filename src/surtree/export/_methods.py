@@ -104,6 +104,11 @@ def export_methods(
     return "\n\n".join([paragraph, _TO_ADD, *references(findings)]) + "\n"
 
 
+_COX_ARMS = (
+    "Hazard ratios of arms are those of a Cox model of the rows of each leaf, with profile limits."
+)
+
+
 def _objective(findings: Findings) -> Iterator[str]:
     tree, certificate = findings.tree, findings.certificate
     exact = certificate is not None and certificate.status is not None
@@ -111,12 +116,13 @@ def _objective(findings: Findings) -> Iterator[str]:
     if isinstance(tree.objective, ArmContrasts):
         yield (
             "Each leaf has a hazard for each arm; the gain of the tree is what these add to the "
-            "log-likelihood over one hazard for all arms of a leaf."
+            f"log-likelihood over one hazard for all arms of a leaf. {_COX_ARMS}"
         )
     elif tree.arms is not None:
         yield (
-            "Each leaf has a hazard for each arm, proportional to the Nelson-Aalen estimate; "
-            f"{loss} the negative log-likelihood."
+            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate) for each "
+            f"arm; {loss} the negative log-likelihood with that hazard of all rows held fixed. "
+            f"{_COX_ARMS}"
         )
     elif has_causes(tree):
         names = cause_names(tree, findings.cause_names).values()
@@ -217,6 +223,7 @@ def _result(tree: Tree) -> str:
         "baseline": "those that its relative risk predicts",
         "kaplan-meier": "product-limit estimates of its rows",
         "shrunk": "product-limit estimates of its rows, shrunk towards all rows",
+        "breslow": "those of a Cox model with a factor for the leaf, with Breslow's baseline",
     }[tree.leaf_curve]
     return (
         f"The tree has {plural(tree.n_leaves, 'leaf')} and depth {tree.depth}; the curves of a "

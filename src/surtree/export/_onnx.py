@@ -69,7 +69,7 @@ def export_onnx(
         each, in their order.
     feature_names : sequence of str, optional
         What the columns of the training table are called in the model, if not the same.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve survival, incidence and median are read off; by default the one that the model
         predicts with.
     cause : int, optional

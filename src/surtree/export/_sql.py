@@ -41,7 +41,7 @@ def export_sql(
         leaves, a number or a text of your own.
     feature_names : sequence of str, optional
         What the columns of the training table are called in the database, if not the same.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve the median is read off; by default the one that the model predicts with.
     cause : int, optional
         Of a model of competing risks, the cause whose risk is given; by default its main cause.

@@ -38,7 +38,7 @@ def leaf_values(
         The number of the leaf's node, its hazard relative to the baseline, its median survival
         (None where survival never falls to one half), or the hazard ratio of two arms; or any value
         for each leaf.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, optional
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve the median is read off; by default the one that the tree predicts with.
     cause : int, optional
         Of competing risks, the cause whose relative risk is given; by default the main cause.

@@ -90,7 +90,7 @@ class ConditionalInferenceTree(TreeEstimator):
         The smallest weight on either side of a cut, missing values not counted ...
     min_share : float, default=0.01
         ... and the smallest share of the weight of the node.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, default="baseline"
         Which curve the survival of a leaf is read off, as in `SurTree`. Without shrinkage,
         "shrunk" is "kaplan-meier".
 

@@ -89,10 +89,11 @@ class GreedyTree(TreeEstimator):
     n_thresholds, max_categories, min_support, category_cuts, thresholds
         Which cuts there are: see `SurTree`. ``n_thresholds=None`` with ``min_support=0`` is every
         threshold.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}, default="baseline"
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, default="baseline"
         Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
-        times theta, the leaf's own Kaplan-Meier curve, or that curve shrunk towards all rows by a
-        prior that is worth ``shrinkage`` events (`leaf_curves`). It does not change the tree.
+        times theta, the leaf's own Kaplan-Meier curve, that curve shrunk towards all rows by a
+        prior that is worth ``shrinkage`` events, or the curve of a Cox model with the leaves as
+        groups (`leaf_curves`). It does not change the tree.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ def plot_arms(
         The model.
     ax : matplotlib Axes, optional
         Whose place the picture takes; a new figure of a fitting size when None.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve an arm has; by default the one that the model predicts with.
     level : float, default=0.95
         The level of intervals.

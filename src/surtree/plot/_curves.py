@@ -67,7 +67,7 @@ def plot_curves(
         A model of this package, a pipeline that ends in one, or its ``tree_``.
     ax : matplotlib Axes, optional
         Whose place the picture takes; a new figure of a fitting size when None.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve a leaf has, and its median with it (`leaf_curves`); by default the one that
         the model predicts with. The Kaplan-Meier curve, what was observed, is a thin line beside
         it, with a tick where rows were censored.

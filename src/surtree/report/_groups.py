@@ -16,6 +16,7 @@ from surtree.report._figures import (
 from surtree.report._findings import Findings
 from surtree.report._survival_table import SurvivalAt
 from surtree.report._tree import breakable
+from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
 
 
 def groups_html(
@@ -39,11 +40,15 @@ def groups_html(
     """
     rules = leaf_texts(findings.tree, findings.labels)
     interval = level_text(level)
+    ratios: list[str] = []
+    if shows_ratios(findings.tree):
+        ratios = [escape(one.text) for one in leaf_hazard_ratios(findings.tree, level=level)]
     headings = (
         *("leaf", "who"),
         *([] if findings.tree.n_persons is None else ["persons"]),
         *("rows", "events"),
         f"relative risk ({interval})",
+        *([f"hazard ratio ({interval})"] if ratios else []),
         f"median ({interval})",
     )
     body = "".join(
@@ -52,10 +57,10 @@ def groups_html(
         f"<td>{breakable(rules[leaf.node])}</td>"
         + "".join(
             f'<td data-heading="{escape(heading)}">{figure}</td>'
-            for heading, figure in zip(headings[2:], _figures(leaf), strict=True)
+            for heading, figure in zip(headings[2:], _figures(leaf, ratio), strict=True)
         )
         + "</tr>"
-        for leaf in leaves
+        for leaf, ratio in zip(leaves, ratios or [""] * len(leaves), strict=True)
     )
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in headings)
     return (
@@ -64,13 +69,14 @@ def groups_html(
     )
 
 
-def _figures(leaf: Leaf) -> tuple[str, ...]:
+def _figures(leaf: Leaf, ratio: str) -> tuple[str, ...]:
     few = " (few)" if leaf.few_events and not leaf.no_events else ""
     return (
         *([] if leaf.n_persons is None else [str(leaf.n_persons)]),
         str(leaf.n_samples),
         f"{leaf.n_events}{few}",
         _with_limits(risk_text(leaf), risk_limits_text(leaf)),
+        *([ratio] if ratio else []),
         _with_limits(median_text(leaf.median, 3), median_limits_text(leaf)),
     )
 
@@ -105,6 +111,8 @@ def _survival_html(
         below = f"; below it {seen}rows at risk"
     unit = f", time in {findings.time_unit}" if findings.time_unit else ""
     said = f"Survival {what}{below}{unit}. Empty where nobody is left at risk."
+    if findings.tree.leaf_curve == "baseline":
+        said += " Limits of predicted survival and of medians are the uncertainty of theta only."
     return (
         f'<p class="note">{escape(said)}</p><div class="scroll" tabindex="0" '
         'role="region" aria-label="Survival at some times"><table class="survival">'

@@ -19,6 +19,7 @@ from surtree.scores.sizes import SizeScores
 from surtree.status import WORDS
 from surtree.survival.treatment import ArmContrasts
 from surtree.tree.evidence import FEW_EVENTS, advice
+from surtree.tree.hazard_ratios import shows_ratios
 from surtree.tree.tree import Tree
 
 # Longer lists are cut off.
@@ -348,6 +349,8 @@ _CURVES: dict[LeafCurveKind, str] = {
     "the rows of the leaf.",
     "shrunk": "Thick curves and medians are what the tree predicts: the hazard of the rows of the "
     "leaf, drawn towards that of all rows.",
+    "breslow": "Thick curves and medians are what the tree predicts: those of a Cox model of the "
+    "leaves, with its baseline.",
 }
 
 
@@ -371,8 +374,11 @@ def explanation(findings: Findings, level: float) -> list[str]:
         )
     if tree.risk:
         curve += " Ticks are censored rows; a curve ends with the follow-up of its leaf."
+    ratios = ""
+    if shows_ratios(tree):
+        ratios = "; a hazard ratio compares a leaf with the reference, by a Cox model of the leaves"
     figures = (
-        "A relative risk of 2 is twice the events that all rows let expect. Intervals are "
+        f"A relative risk of 2 is twice the events that all rows let expect{ratios}. Intervals are "
         f"{100 * level:g}% confidence intervals (CI) that take the groups as given; as these were "
         "chosen on the same rows, the truth lies outside more often. The grey curve is that of all "
         "rows."

@@ -100,7 +100,7 @@ class Channels(Objective):
         return self._weighted(gain_of(events + self.shrinkage, hazard + self.shrinkage))
 
     def predict(self, sums: ArrayLike) -> Floats:
-        """Return the hazard ratio of each channel, of shape (n_channels, ...).
+        """Return the theta of each channel, of shape (n_channels, ...).
 
         Without events and prior it is ``0.5 / H``, and at most one, as that of `RelativeRisk`.
         """
@@ -113,7 +113,7 @@ class Channels(Objective):
         return events.sum(axis=0), hazard.sum(axis=0)
 
     def theta(self, sums: ArrayLike) -> Floats:
-        """Return the hazard ratio of all channels together."""
+        """Return the theta of all channels together."""
         return ratio(*self.totals(sums), self.shrinkage)
 
     def risk(self, sums: ArrayLike) -> Floats:
@@ -139,7 +139,7 @@ class Channels(Objective):
         return self._weighted(pairs(sums)[0])
 
     def slope(self, sums: ArrayLike) -> Floats:
-        """Return the largest of the hazard ratios, each as often as its channel counts."""
+        """Return the largest of the thetas, each as often as its channel counts."""
         weights = np.array(self.weights).reshape(-1, *[1] * (np.ndim(sums) - 1))
         steepest: Floats = (weights * self.predict(sums)).sum(axis=0)
         return steepest

@@ -259,7 +259,7 @@ class RelativeRisk(Objective):
         return events * np.log(ratio)
 
     def predict(self, sums: ArrayLike) -> Floats:
-        """Return the hazard ratio ``(E + a) / (H + a)``; without events and prior, ``0.5 / H``.
+        """Return theta, ``(E + a) / (H + a)``; without events and prior, ``0.5 / H``.
 
         The most likely ratio of a leaf without an event is zero, whose curve would say that nobody
         ever has an event; half an event is what LeBlanc and Crowley put in its place. It is at most

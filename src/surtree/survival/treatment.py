@@ -25,7 +25,7 @@ class ArmHazards(Channels):
     """A hazard for each arm, prognosis and effect both: a Poisson model of arms in each leaf.
 
     All arms have the same baseline, that of all rows. The relative risk of an arm in a leaf over
-    that of another is the hazard ratio of the treatment there.
+    that of another is nearer to one than the hazard ratio of the treatment there.
 
     Parameters
     ----------
@@ -135,12 +135,12 @@ class ArmContrasts(ArmHazards):
         return np.where(has_events, np.maximum(apart - together, 0.0), 0.0)
 
     def predict(self, sums: ArrayLike) -> Floats:
-        """Return the hazard ratio of each arm, and then that of all arms together."""
+        """Return the theta of each arm, and then that of all arms together."""
         events, hazard = self._with_prior(sums)
         return np.concatenate([ratio(events, hazard, 0.0), self.theta(sums)[None]])
 
     def theta(self, sums: ArrayLike) -> Floats:
-        """Return the hazard ratio of all arms together; the prior does not change it."""
+        """Return the theta of all arms together; the prior does not change it."""
         events, hazard = pairs(sums)
         return ratio(events.sum(axis=0), hazard.sum(axis=0), 0.0)
 

@@ -4,6 +4,7 @@ from surtree.tree.arms import Arms, LeafEffect
 from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
 from surtree.tree.curves import confidence_band, leaf_curves
+from surtree.tree.hazard_ratios import LeafHazardRatio, leaf_hazard_ratios
 from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.size import Size
 from surtree.tree.tree import Rule, Tree
@@ -13,11 +14,13 @@ __all__ = [
     "AtRiskCounts",
     "LeafCurve",
     "LeafEffect",
+    "LeafHazardRatio",
     "Rule",
     "Size",
     "Tree",
     "confidence_band",
     "leaf_curves",
+    "leaf_hazard_ratios",
     "leaf_incidence",
     "leaf_incidence_band",
 ]

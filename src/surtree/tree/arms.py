@@ -1,4 +1,4 @@
-"""The arms of a trial in the nodes of a tree: rows, events, curves, and hazard ratios."""
+"""The arms of a trial in the nodes of a tree: rows, events, and hazard ratios."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, fdtri, ndtri
 
 from surtree._quoting import printable
 from surtree._types import ArrayValue, Floats
 from surtree.data.arms import ArmTarget, Label
 from surtree.exact import Terms
 from surtree.parameters import LeafCurveKind
+from surtree.survival import cox_groups
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL, log_log_band, require_level
+from surtree.survival.cox_groups import GroupCounts, needed_prior
 from surtree.survival.kaplan_meier import EventCounts
-from surtree.survival.treatment import ArmContrasts, ArmHazards
+from surtree.survival.treatment import ArmHazards
 from surtree.tree.at_risk import AtRiskCounts, leaf_at_risk
-from surtree.tree.leaf_curve import LeafCurve, curve_from, curve_kind, leaf_position
+from surtree.tree.leaf_curve import leaf_position
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -69,6 +70,8 @@ class Arms(ArrayValue):
 class LeafEffect:
     """The effect of an arm in a leaf: its hazard over that of the reference arm.
 
+    It is the hazard ratio of a Cox model of the arms, of the rows of the leaf alone.
+
     Parameters
     ----------
     leaf : int
@@ -76,10 +79,12 @@ class LeafEffect:
     arm, reference : str, number or bool
         The labels of the two arms.
     ratio : float
-        The hazard ratio that the tree predicts; below one the arm does better than the reference.
-        Not a number where neither arm has an event.
+        The hazard ratio; below one the arm does better than the reference. Where it would be zero
+        or infinite, as that of an arm without events, each arm counts half an event more. Not a
+        number where neither arm has an event.
     limits : tuple of two floats
-        Its confidence limits. They do not know that the leaf was searched for.
+        Its confidence limits; zero or infinity where there is none. They do not know that the leaf
+        was searched for.
     n_samples, n_events : tuple of two ints
         The rows of the arm and of the reference, and those of them with an event.
 
@@ -166,13 +171,15 @@ def arms_of(tree: Tree) -> Arms:
     return tree.arms
 
 
-def hazard_ratios(tree: Tree) -> Floats:
-    """Return the hazard ratio of each arm but the first over the first, (n_arms - 1, n_nodes).
+def theta_ratios(tree: Tree) -> Floats:
+    """Return the theta of each arm but the first over that of the first, (n_arms - 1, n_nodes).
+
+    They need no at-risk counts, and are nearer to one than hazard ratios.
 
     Parameters
     ----------
     tree : Tree
-        The tree of an `EffectTree`. With shrinkage, both hazards are shrunk.
+        The tree of an `EffectTree`, also one of another size on its path.
     """
     objective = tree.objective
     if not isinstance(objective, ArmHazards):
@@ -181,13 +188,54 @@ def hazard_ratios(tree: Tree) -> Floats:
     return np.asarray(theta[1:] / theta[0])
 
 
+def hazard_ratios(tree: Tree) -> Floats:
+    """Return the hazard ratio of each arm but the first over the first, (n_arms - 1, n_nodes).
+
+    They are those of a Cox model of the arms in the rows of each node, ties after Breslow. With
+    shrinkage, each arm has a prior worth so many events, which draws arms together.
+
+    Parameters
+    ----------
+    tree : Tree
+        The chosen tree of an `EffectTree`.
+    """
+    return tree._arm_ratios[1:]
+
+
+def arm_ratios(tree: Tree) -> Floats:
+    """Return the same with the first arm, whose ratio is one."""
+    prior = tree.objective.shrinkage
+    return np.stack([_ratios(counts, prior) for counts in _node_counts(tree)], axis=1)
+
+
+def _ratios(counts: GroupCounts, shrinkage: float) -> Floats:
+    return cox_groups.hazard_ratios(counts, prior=needed_prior(counts, shrinkage))
+
+
+def _node_counts(tree: Tree) -> list[GroupCounts]:
+    """Return what is at risk and what dies in the arms of each node."""
+    counts: list[GroupCounts] = [_leaf_counts(tree, int(tree.leaves[0]))] * tree.n_nodes
+    for node in reversed(range(tree.n_nodes)):  # in preorder, children come after their parents
+        if tree.is_leaf[node]:
+            counts[node] = _leaf_counts(tree, node)
+        else:
+            left, right = counts[tree.left[node]], counts[tree.right[node]]
+            counts[node] = GroupCounts(left.at_risk + right.at_risk, left.deaths + right.deaths)
+    return counts
+
+
+def _leaf_counts(tree: Tree, leaf: int) -> GroupCounts:
+    """Return what is at risk and what dies in the arms of a leaf."""
+    counts = [arm_counts(tree, leaf, arm) for arm in range(arms_of(tree).n_arms)]
+    return GroupCounts(
+        np.stack([one.at_risk for one in counts]), np.stack([one.deaths for one in counts])
+    )
+
+
 def leaf_effects(tree: Tree, level: float = LEVEL) -> tuple[LeafEffect, ...]:
     """Return the effect of each arm but the reference, in each leaf.
 
-    Without shrinkage and weights, limits are exact: given the events of both arms together, those
-    of one follow a binomial distribution (Clopper and Pearson). With weights they are those of a
-    Poisson model's coefficient. With shrinkage they are quantiles of the ratio of two gamma
-    distributions, the posteriors of the two hazards.
+    Limits are those of the profile of the partial likelihood. Weights count as repeated rows.
 
     Parameters
     ----------
@@ -196,20 +244,8 @@ def leaf_effects(tree: Tree, level: float = LEVEL) -> tuple[LeafEffect, ...]:
     level : float
         The probability that an interval covers the truth, if the leaf had been chosen beforehand.
     """
-    require_level(level)
-    arms, ratios = arms_of(tree), hazard_ratios(tree)
     return tuple(
-        LeafEffect(
-            leaf,
-            arms.labels[arm],
-            arms.labels[0],
-            float(ratios[arm - 1, leaf]) if _has_events(arms, leaf, arm) else float("nan"),
-            effect_limits(tree, leaf, arm, level),
-            (int(arms.n_samples[leaf, arm]), int(arms.n_samples[leaf, 0])),
-            (int(arms.n_events[leaf, arm]), int(arms.n_events[leaf, 0])),
-        )
-        for leaf in tree.leaves.tolist()
-        for arm in range(1, arms.n_arms)
+        effect for leaf in tree.leaves.tolist() for effect in effects_of_leaf(tree, leaf, level)
     )
 
 
@@ -223,7 +259,21 @@ def effects_of_leaf(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[LeafEf
     leaf : int
         The number of a leaf's node.
     """
-    return tuple(effect for effect in leaf_effects(tree, level) if effect.leaf == leaf)
+    require_level(level)
+    arms, counts, prior = arms_of(tree), _leaf_counts(tree, leaf), tree.objective.shrinkage
+    ratios = _ratios(counts, prior)
+    return tuple(
+        LeafEffect(
+            leaf,
+            arms.labels[arm],
+            arms.labels[0],
+            float(ratios[arm]) if arms.n_events[leaf, [0, arm]].any() else float("nan"),
+            cox_groups.ratio_limits(counts, arm, level=level, prior=prior),
+            (int(arms.n_samples[leaf, arm]), int(arms.n_samples[leaf, 0])),
+            (int(arms.n_events[leaf, arm]), int(arms.n_events[leaf, 0])),
+        )
+        for arm in range(1, arms.n_arms)
+    )
 
 
 def arm_headings(arms: Arms, level: float = LEVEL) -> tuple[str, ...]:
@@ -292,78 +342,6 @@ def interval_text(limits: tuple[float, float]) -> str:
     return f"{lower:.3g} to {upper:.3g}"
 
 
-def _has_events(arms: Arms, leaf: int, arm: int) -> bool:
-    return bool(arms.n_events[leaf, [0, arm]].any())
-
-
-def effect_limits(tree: Tree, node: int, arm: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the confidence limits of the hazard ratio of an arm in a node.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of an `EffectTree`.
-    node, arm : int
-        The numbers of the node and of the arm, which is not the first.
-    level : float
-        The probability that the interval covers the truth.
-    """
-    objective = tree.objective
-    assert isinstance(objective, ArmHazards)
-    prior, scale = objective.shrinkage, 1.0
-    if isinstance(objective, ArmContrasts):  # the prior has the hazard of the leaf
-        sums = tree.sums[node]
-        scale = float(sums[1::2].sum() / max(sums[0::2].sum(), 1e-300))
-    reference, own = (
-        (float(tree.sums[node, 2 * place]), float(tree.sums[node, 2 * place + 1]))
-        for place in (0, arm)
-    )
-    if prior > 0:
-        own, reference = (
-            (events + prior, hazard + prior * scale) for events, hazard in (own, reference)
-        )
-        return _gamma_limits(own, reference, level)
-    return (_wald_limits if tree.weighted else _exact_limits)(own, reference, level)
-
-
-def _exact_limits(
-    own: tuple[float, float], reference: tuple[float, float], level: float
-) -> tuple[float, float]:
-    """Return limits by the binomial distribution of the events of one arm among those of both."""
-    (events, hazard), (others, other_hazard) = own, reference
-    if events + others == 0 or hazard == 0 or other_hazard == 0:
-        return 0.0, np.inf
-    tail = (1 - level) / 2
-    low = float(betaincinv(events, others + 1, tail)) if events else 0.0
-    high = float(betaincinv(events + 1, others, 1 - tail)) if others else 1.0
-    odds = (share / (1 - share) if share < 1 else np.inf for share in (low, high))
-    lower, upper = (float(odd * other_hazard / hazard) for odd in odds)
-    return lower, upper
-
-
-def _wald_limits(
-    own: tuple[float, float], reference: tuple[float, float], level: float
-) -> tuple[float, float]:
-    """Return limits on the logarithmic scale, as those of a coefficient of a Poisson model."""
-    (events, hazard), (others, other_hazard) = own, reference
-    if events == 0 or others == 0:
-        return 0.0, np.inf
-    width = float(ndtri((1 + level) / 2)) * np.sqrt(1 / events + 1 / others)
-    ratio = events / hazard / (others / other_hazard)
-    return float(ratio * np.exp(-width)), float(ratio * np.exp(width))
-
-
-def _gamma_limits(
-    own: tuple[float, float], reference: tuple[float, float], level: float
-) -> tuple[float, float]:
-    """Return quantiles of the ratio of two gamma distributions."""
-    (events, hazard), (others, other_hazard) = own, reference
-    ratio = events / hazard / (others / other_hazard)
-    tails = (1 - level) / 2, (1 + level) / 2
-    lower, upper = (float(ratio * fdtri(2 * events, 2 * others, tail)) for tail in tails)
-    return lower, upper
-
-
 def arm_counts(
     tree: Tree, leaf: int, arm: int, kind: LeafCurveKind = "kaplan-meier"
 ) -> EventCounts:
@@ -386,35 +364,13 @@ def arm_counts(
     return own
 
 
-def arm_curve(tree: Tree, leaf: int, arm: int, kind: LeafCurveKind | None = None) -> LeafCurve:
-    """Return the curve of an arm of a leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        The chosen tree of an `EffectTree`.
-    leaf, arm : int
-        The number of a leaf's node, and that of an arm.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
-        As in `leaf_curves`; by default as the tree predicts.
-    """
-    kind = curve_kind(tree, kind)
-    if kind == "baseline":
-        hazard = float(tree.prediction[arm, leaf]) * tree.baseline.cumulative_hazard
-        survival = np.exp(-hazard)
-    else:
-        counts = arm_counts(tree, leaf, arm, kind)
-        survival, hazard = counts.survival, np.cumsum(counts.hazard)
-    return curve_from(tree, leaf, survival, hazard)
-
-
 def arm_band(tree: Tree, leaf: int, arm: int, level: float = LEVEL) -> tuple[Floats, Floats]:
     """Return the limits of the Kaplan-Meier curve of an arm of a leaf, at the baseline's times.
 
     Parameters
     ----------
     tree, leaf, arm
-        As in `arm_curve`.
+        As in `arm_counts`.
     level : float
         The probability that the band covers the truth at one time.
     """

@@ -178,7 +178,7 @@ def build_tree(
         As in `lazy_trees`.
     target : Target, optional
         Events and times of the training rows; with it, the leaves keep their at-risk counts.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}
         As in `with_at_risk`.
     """
     (lazy,) = lazy_trees([topology], problem, cuts, baseline)
@@ -201,7 +201,7 @@ def with_at_risk(
         The tree of the topology.
     topology, problem, target
         As in `build_tree`.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}
         The kind of curve that its leaves predict with.
     """
     leaf_of_row = problem.find_leaves(topology)

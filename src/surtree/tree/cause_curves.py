@@ -146,6 +146,11 @@ def cause_counts(tree: Tree, leaf: int, kind: LeafCurveKind) -> CauseCounts:
     kind : {"kaplan-meier", "shrunk"}
         Its own rows alone, or these with a prior, as in `surtree.tree.leaf_curve.event_counts`.
     """
+    if kind not in _COUNTS:
+        raise ValueError(
+            f"Competing risks have no curves of the kind {kind!r}: use 'kaplan-meier', 'shrunk' or "
+            "'baseline'."
+        )
     return _COUNTS[kind](tree, leaf)
 
 

@@ -9,7 +9,13 @@ import numpy as np
 from surtree.parameters import LeafCurveKind
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
-from surtree.tree.leaf_curve import LeafCurve, curve_kind, curve_of, leaf_position
+from surtree.tree.leaf_curve import (
+    LeafCurve,
+    curve_kind,
+    curve_of,
+    is_product_limit,
+    leaf_position,
+)
 from surtree.tree.leaf_intervals import survival_band
 from surtree.tree.resolve import tree_of
 
@@ -21,7 +27,7 @@ def leaf_curves(model: Any, kind: LeafCurveKind | None = None) -> tuple[LeafCurv
     ----------
     model : fitted estimator or Tree
         A model of this package, a pipeline that ends in one, or its ``tree_``.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         By default the kind that the model predicts with, the ``leaf_curve`` of its tree.
 
         With "baseline", the hazard of a leaf is theta times the baseline's, as in the loss that
@@ -29,7 +35,10 @@ def leaf_curves(model: Any, kind: LeafCurveKind | None = None) -> tuple[LeafCurv
         curve and its own Nelson-Aalen cumulative hazard, from its training rows alone; after its
         last row it stays where it was, for scores need a value. With "shrunk", these are shrunk
         towards those of all rows by a prior that is worth as many events as the ``shrinkage`` of
-        the model: none, and the Kaplan-Meier curve, if that is zero.
+        the model: none, and the Kaplan-Meier curve, if that is zero. With "breslow", hazards of
+        leaves are proportional to a baseline that is estimated with them, by the full likelihood
+        (`leaf_hazard_ratios`, Breslow's estimate); the ``shrinkage`` of the model is then a prior
+        worth so many events in each leaf, and half an event where a ratio is zero or infinite.
 
     Notes
     -----
@@ -56,8 +65,10 @@ def confidence_band(
     Those of a Kaplan-Meier or shrunk curve come from Greenwood's variance of the logarithm of
     survival, on the scale of its complementary log-log, as R's ``conf.type = "log-log"``. They are
     not numbers (nan) where R says NA: where survival is one or zero, and where no row of the leaf
-    is at risk; they end with the last follow-up of the leaf. Those of a "baseline" curve come from
-    the limits of the relative risk.
+    is at risk; they end with the last follow-up of the leaf. Those of a "breslow" curve are R's for
+    a Cox model, by the delta method from the variances of ratios and baseline. Those of a
+    "baseline" curve come from the limits of the relative risk, the hazard of all rows counting as
+    known: they are the uncertainty of theta only, and cover less than the level says.
 
     Weights count as repeated rows. The leaf was found on the same rows, so the truth is outside
     more often than the level says.
@@ -70,7 +81,7 @@ def confidence_band(
         The number of a leaf's node.
     level : float
         The probability that the band covers the truth at one time, between zero and one.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Of which curve; by default of the one that the model predicts with.
 
     Examples
@@ -86,7 +97,7 @@ def confidence_band(
     tree = tree_of(model)
     lower, upper = survival_band(tree, leaf, kind, level)
     times, before, end = tree.baseline.times, 1.0, tree.baseline.last_time
-    if curve_kind(tree, kind) != "baseline":
+    if is_product_limit(curve_kind(tree, kind)):
         before, end = np.nan, tree.risk[leaf_position(tree, leaf)].last_time
     domain = (0.0, end)
     return StepFunction(times, lower, before, domain), StepFunction(times, upper, before, domain)

@@ -1,4 +1,4 @@
-"""The arms of leaves whose effects are given: hazards and curves that agree with the effects.
+"""The arms of leaves: hazards and curves that agree with their effects, the tree's own or given.
 
 The events of a leaf say how high its risk is, and effects how it differs between arms. So the
 expected events of all arms of a leaf together are those of the tree, whatever the effects are.
@@ -10,8 +10,8 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.parameters import LeafCurveKind
-from surtree.tree.arms import arm_counts, arm_curve, arms_of
-from surtree.tree.leaf_curve import LeafCurve, curve_from, curve_kind
+from surtree.tree.arms import arm_counts
+from surtree.tree.leaf_curve import LeafCurve, curve_from, curve_kind, is_product_limit
 from surtree.tree.tree import Tree
 
 
@@ -21,12 +21,11 @@ def arm_risks(tree: Tree, effects: Floats | None = None) -> Floats:
     Parameters
     ----------
     tree : Tree
-        The tree of an `EffectTree`.
+        The chosen tree of an `EffectTree`.
     effects : array of float of shape (n_arms, n_nodes), optional
         The hazard of each arm over that of the reference; by default the tree's own.
     """
-    if effects is None:
-        return tree.prediction[: arms_of(tree).n_arms]
+    effects = tree._arm_ratios if effects is None else effects
     hazard = tree.sums[:, 1::2].T
     adjusted = (effects * hazard).sum(axis=0)
     return np.asarray(effects * tree.theta * hazard.sum(axis=0) / adjusted)
@@ -41,23 +40,28 @@ def leaf_arm_curve(
 ) -> LeafCurve:
     """Return the curve of an arm of a leaf.
 
-    With effects that are given, all arms of the leaf share a baseline: of the leaf's own rows
-    (Breslow's estimate), or of all rows for curves of the kind "baseline".
+    With effects that are given, and of the kind "breslow", all arms of the leaf share a baseline,
+    that of its own rows (Breslow's estimate); of the kind "baseline", that of all rows.
 
     Parameters
     ----------
-    tree, leaf, arm, kind
-        As in `arm_curve`.
+    tree : Tree
+        The chosen tree of an `EffectTree`.
+    leaf, arm : int
+        The number of a leaf's node, and that of an arm.
     effects : array of float of shape (n_arms, n_nodes), optional
         As in `arm_risks`.
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
+        As in `leaf_curves`; by default as the tree predicts.
     """
-    if effects is None:
-        return arm_curve(tree, leaf, arm, kind)
     kind = curve_kind(tree, kind)
-    ratios = effects[:, leaf]
     if kind == "baseline":
         hazard = float(arm_risks(tree, effects)[arm, leaf]) * tree.baseline.cumulative_hazard
+    elif effects is None and is_product_limit(kind):
+        own = arm_counts(tree, leaf, arm, kind)
+        return curve_from(tree, leaf, own.survival, np.cumsum(own.hazard))
     else:
+        ratios = (tree._arm_ratios if effects is None else effects)[:, leaf]
         counts = [arm_counts(tree, leaf, one, kind) for one in range(ratios.size)]
         at_risk = ratios @ np.stack([one.at_risk for one in counts])
         deaths = np.sum([one.deaths for one in counts], axis=0)

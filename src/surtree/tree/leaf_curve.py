@@ -10,6 +10,7 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.parameters import LEAF_CURVES, LeafCurveKind
+from surtree.survival.cox_groups import GroupCounts, GroupFit, fit_groups, needed_prior
 from surtree.survival.kaplan_meier import EventCounts, median_time
 from surtree.survival.step_function import StepFunction
 
@@ -67,12 +68,16 @@ def curve_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> LeafCu
         A fitted tree.
     leaf : int
         The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         How it is estimated; by default as the tree predicts, its ``leaf_curve``.
     """
     kind = curve_kind(tree, kind)
     if kind == "baseline":
         cumulative_hazard = tree.objective.cumulative_hazard(tree.sums[leaf], tree.baseline)
+        survival = np.exp(-cumulative_hazard)
+    elif kind == "breslow":
+        fit = tree._proportional_hazards
+        cumulative_hazard = fit.hazard[leaf_position(tree, leaf)] * np.cumsum(fit.steps)
         survival = np.exp(-cumulative_hazard)
     else:
         counts = event_counts(tree, leaf, kind)
@@ -97,7 +102,7 @@ def curve_kind(tree: Tree, kind: LeafCurveKind | None) -> LeafCurveKind:
     ----------
     tree : Tree
         A fitted tree.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         What was asked for; anything else is an error.
     """
     if kind is None:
@@ -105,6 +110,41 @@ def curve_kind(tree: Tree, kind: LeafCurveKind | None) -> LeafCurveKind:
     if kind not in LEAF_CURVES:
         raise ValueError(f"The kind of leaf curve must be one of {LEAF_CURVES}; got {kind!r}.")
     return kind
+
+
+def is_product_limit(kind: LeafCurveKind) -> bool:
+    """Tell whether curves of a kind are product-limit curves of the rows of a leaf."""
+    return kind in _COUNTS
+
+
+def proportional_hazards(tree: Tree) -> GroupFit:
+    """Return the full likelihood's hazard of each leaf, and Breslow's estimate of the baseline.
+
+    With the shrinkage of the tree, each leaf has a prior worth so many events. Where a leaf has no
+    event, or another ratio is infinite, it is worth half an event at least.
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree that keeps its at-risk counts.
+    """
+    counts = leaf_groups(tree)
+    return fit_groups(counts, needed_prior(counts, tree.objective.shrinkage))
+
+
+def leaf_groups(tree: Tree) -> GroupCounts:
+    """Return what is at risk and what dies in each leaf, at the times of the baseline.
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree that keeps its at-risk counts, at all event times.
+    """
+    own = [_own_counts(tree, leaf) for leaf in tree.leaves.tolist()]
+    _require_all_times(tree, "hazard ratios and no Breslow curve")
+    return GroupCounts(
+        np.stack([one.at_risk for one in own]), np.stack([one.deaths for one in own])
+    )
 
 
 def event_counts(tree: Tree, leaf: int, kind: LeafCurveKind) -> EventCounts:
@@ -140,12 +180,16 @@ def _shrunk_counts(tree: Tree, leaf: int) -> EventCounts:
     own, prior = _own_counts(tree, leaf), tree.objective.shrinkage
     if prior == 0:
         return own
+    _require_all_times(tree, "shrunk curve")
+    return own.shrunk(prior, tree.share_at_risk, tree.baseline.hazard)
+
+
+def _require_all_times(tree: Tree, what: str) -> None:
     if not all(counts.of_all_times for counts in tree.risk):
         raise ValueError(
             "This tree was saved before its leaves kept what is at risk at all event times, so "
-            "they have no shrunk curve: fit again, or use the curves of another kind."
+            f"they have no {what}: fit again, or use the curves of another kind."
         )
-    return own.shrunk(prior, tree.share_at_risk, tree.baseline.hazard)
 
 
 _COUNTS: dict[LeafCurveKind, Callable[[Tree, int], EventCounts]] = {

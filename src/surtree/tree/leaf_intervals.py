@@ -12,9 +12,9 @@ import numpy as np
 
 from surtree._types import Floats
 from surtree.parameters import LeafCurveKind
-from surtree.survival import confidence
+from surtree.survival import confidence, cox_groups
 from surtree.survival.confidence import LEVEL
-from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_position
+from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_groups, leaf_position
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, float]:
     """Return the confidence limits of the relative risk of a node.
 
-    Without weights they are exact: those of Garwood for events that follow a Poisson distribution
-    or, with shrinkage, quantiles of the posterior, a gamma distribution. With weights they are
-    those of the profile likelihood. Without an event the lower limit is zero (with shrinkage, a
-    little more).
+    Without weights they are those of Garwood for events that follow a Poisson distribution or, with
+    shrinkage, quantiles of the posterior, a gamma distribution. They are conservative: expected
+    events come from the same rows, so that theta varies less than a Poisson count
+    (docs/results/leaf-curves.md). With weights they are those of the profile likelihood. Without an
+    event the lower limit is zero (with shrinkage, a little more).
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, fl
 
 
 def ratio_limits(tree: Tree, events: float, expected: float, level: float) -> tuple[float, float]:
-    """Return the confidence limits of a hazard ratio, exact ones where rows have no weights.
+    """Return the confidence limits of observed over expected events.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def survival_band(
         A fitted tree.
     leaf : int
         The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
+    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Of which curve; by default of the one that the tree predicts with.
     level : float
         The probability that the band covers the truth at one time.
@@ -90,6 +91,9 @@ def survival_band(
         leaf_position(tree, leaf)
         low, high = theta_limits(tree, leaf, level)
         return tree.baseline.survival(high), tree.baseline.survival(low)
+    if kind == "breslow":
+        fit, position = tree._proportional_hazards, leaf_position(tree, leaf)
+        return cox_groups.survival_band(leaf_groups(tree), fit, position, level)
     band = confidence.log_log_band(event_counts(tree, leaf, kind), level)
     # Before the first event of the leaf, a shrunk curve moves by fractions of an event, whose
     # variance says nothing.

@@ -19,11 +19,12 @@ from surtree.files.schema import format_and_version, is_known, read_each, shown
 from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
 from surtree.survival.competing_risks import CauseBaseline
+from surtree.survival.cox_groups import GroupFit
 from surtree.survival.objective import Objective, total_by
-from surtree.tree.arms import Arms, save_arms
+from surtree.tree.arms import Arms, arm_ratios, save_arms
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
 from surtree.tree.evidence import events_note
-from surtree.tree.leaf_curve import curve_of
+from surtree.tree.leaf_curve import curve_of, proportional_hazards
 from surtree.tree.leaf_intervals import theta_limits
 from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.printed import tree_text
@@ -50,7 +51,7 @@ class Rule:
     conditions : tuple of str
         What holds for every row of the leaf, from the root down; empty in a tree of one leaf.
     theta : float
-        The hazard of the leaf relative to the baseline.
+        Observed over expected events: the hazard of the leaf relative to that of all rows.
     n_samples, n_events : int
         The training rows of the leaf, and those of them with an event.
     theta_limits : tuple of two floats
@@ -118,7 +119,7 @@ class Tree(ArrayValue):
         The cumulative hazard that theta multiplies.
     risk : tuple of AtRiskCounts
         One for each leaf, in the order of ``leaves``; empty where they were not kept.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk"}
+    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}
         Which curve the survival of a leaf is read off, wherever it is stated (`leaf_curves`):
         the ``leaf_curve`` of the estimator when it was fitted. A tree without at-risk counts has
         none but "baseline".
@@ -162,7 +163,7 @@ class Tree(ArrayValue):
 
     @cached_property
     def theta(self) -> Floats:
-        """What each node predicts: as a rule, its hazard relative to the baseline."""
+        """What each node predicts: as a rule, its observed over expected events."""
         theta = self.objective.theta(self.sums.T)
         theta.setflags(write=False)
         return theta
@@ -173,6 +174,18 @@ class Tree(ArrayValue):
         prediction = self.objective.predict(self.sums.T)
         prediction.setflags(write=False)
         return prediction
+
+    @cached_property
+    def _proportional_hazards(self) -> GroupFit:
+        """The hazards of the leaves and the baseline that maximise the full likelihood."""
+        return proportional_hazards(self)
+
+    @cached_property
+    def _arm_ratios(self) -> Floats:
+        """The hazard ratio of each arm of a trial over the first, of shape (n_arms, n_nodes)."""
+        ratios = arm_ratios(self)
+        ratios.setflags(write=False)
+        return ratios
 
     @property
     def events(self) -> Floats:

@@ -375,4 +375,5 @@ def _has_leaf_curves(tree: Tree) -> bool:
     if tree.leaf_curve == "baseline":
         return True
     shrunk = tree.leaf_curve == "shrunk" and tree.objective.shrinkage > 0
-    return bool(tree.risk) and (not shrunk or all(leaf.of_all_times for leaf in tree.risk))
+    all_times = shrunk or tree.leaf_curve == "breslow"
+    return bool(tree.risk) and (not all_times or all(leaf.of_all_times for leaf in tree.risk))
