@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from surtree._types import ArrayValue, Floats
 from surtree.data.target import Target
+from surtree.survival.confidence import LEVEL
 
 _MOST_STEPS = 50
 # A ratio that goes to zero or infinity stops here, on the logarithmic scale.
@@ -97,6 +99,23 @@ class RiskSets(ArrayValue):
         until = np.concatenate([[0.0], np.cumsum(steps)])
         return np.asarray(until[self.last] - until[self.first])
 
+    def periods(self, n_periods: int) -> list[tuple[int, int]]:
+        """Return runs of event times, in each stratum this many of about as many events each.
+
+        Parameters
+        ----------
+        n_periods : int
+            The number of runs in a stratum that has so many event times.
+        """
+        runs = []
+        for stop in np.unique(self.end):
+            times = np.flatnonzero(self.end == stop)
+            share = np.cumsum(self.deaths[times]) / self.deaths[times].sum()
+            inner = np.searchsorted(share, np.arange(1, n_periods) / n_periods - 1e-12) + 1
+            bounds = np.unique([0, *inner, times.size]) + times[0]
+            runs += list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+        return runs
+
     def hazard(self, risk: Floats) -> Floats:
         """Return the cumulative hazard of each row's stratum while the row is at risk (Breslow).
 
@@ -122,6 +141,24 @@ class CoxFit(ArrayValue):
 
     coefficients: Floats
     information: Floats
+
+    @property
+    def ratios(self) -> Floats:
+        """The hazard ratios."""
+        return np.exp(self.coefficients)
+
+    def limits(self, level: float = LEVEL) -> tuple[tuple[float, float], ...]:
+        """Return the confidence limits of the hazard ratios (Wald).
+
+        Parameters
+        ----------
+        level : float
+            The probability that an interval covers the truth.
+        """
+        width = float(ndtri((1 + level) / 2)) * self.errors
+        with np.errstate(over="ignore"):
+            lower, upper = np.exp(self.coefficients - width), np.exp(self.coefficients + width)
+        return tuple(zip(lower.tolist(), upper.tolist(), strict=True))
 
     @property
     def errors(self) -> Floats:
