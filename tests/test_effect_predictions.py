@@ -30,8 +30,8 @@ def trial(effect, n_arms=2, n=300):
 def fitted_trial(effect, n_arms=2, **parameters):
     X, y, arm = trial(effect, n_arms)
     model = EffectTree(max_depth=2, **parameters).fit(X, y, arm)
-    model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_permutations=49)
-    model.correction_ = correct_effects(model, X, y, arm, n_bootstraps=10)
+    model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_draws=49)
+    model.correction_ = correct_effects(model, X, y, arm, n_repeats=1)
     assert model.heterogeneity_.is_evidence is (effect != 0)
     return model, X
 

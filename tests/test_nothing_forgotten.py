@@ -35,8 +35,8 @@ def tested():
     X, y = load_rossi()
     aid = X.pop("financial_aid")
     model = EffectTree(max_depth=1).fit(X, y, aid)
-    model.heterogeneity_ = heterogeneity_test(model, X, y, aid, n_permutations=99)
-    model.correction_ = correct_effects(model, X, y, aid, n_bootstraps=10)
+    model.heterogeneity_ = heterogeneity_test(model, X, y, aid, n_draws=99)
+    model.correction_ = correct_effects(model, X, y, aid, n_repeats=1)
     return model
 
 

@@ -118,9 +118,11 @@ def fit_effects(
             "p_value": test.p_value,
             "statistic": test.statistic,
             "overall": list(test.overall),
+            "limits": list(test.limits),
         },
         "correction": {
             "slope": correction.slope if correction.slope == correction.slope else None,
+            "error": correction.error if correction.error == correction.error else None,
             "leaves": [vars(one) for one in correction.leaves],
         },
         **model_json(model),

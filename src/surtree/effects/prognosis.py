@@ -85,7 +85,8 @@ def arm_target(data: TrainingData) -> ArmTarget:
 
 def arm_columns(target: ArmTarget) -> Floats:
     """Return a column of zeros and ones for each arm but the first."""
-    return (target.arm == np.arange(1, len(target.labels))[:, None]).astype(np.float64)
+    inside = target.arm == np.arange(1, len(target.labels))[:, None]
+    return np.asarray(inside, dtype=np.float64)
 
 
 def _boost(problem: FitProblem, sets: RiskSets) -> Floats:

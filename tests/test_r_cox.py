@@ -1,0 +1,62 @@
+"""Cox models in strata are those of R's survival, with ties after Breslow.
+
+``tests/r/make_reference.py`` ran R and wrote the file that is read here.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from surtree.data.target import Target
+from surtree.survival.cox import RiskSets, fit_cox
+
+FOLDER = Path(__file__).parent / "r"
+sys.path.append(str(FOLDER))
+from cox_cases import COX, cox_case  # noqa: E402
+
+REFERENCE = json.loads((FOLDER / "cox.json").read_text())
+
+
+def read(name):
+    rows = {column: values.to_numpy() for column, values in cox_case(name).items()}
+    entry = rows["entry"].astype(float) if rows["entry"].any() else None
+    target = Target(rows["event"] == 1, rows["time"], entry)
+    sets = RiskSets.of(target, rows["weight"].astype(float), rows["stratum"])
+    return rows, target, sets
+
+
+@pytest.mark.parametrize("name", COX)
+def test_coefficients_errors_and_hazards_are_those_of_r(name):
+    rows, target, sets = read(name)
+    columns = np.stack([rows["arm"].astype(float), rows["x"]])
+    fit = fit_cox(sets, target.event, columns, rows["offset"])
+    expected = REFERENCE[name]
+    np.testing.assert_allclose(fit.coefficients, expected["coefficients"], rtol=1e-8)
+    np.testing.assert_allclose(fit.errors, expected["errors"], rtol=1e-6)
+    risk = np.exp(fit.coefficients @ columns + rows["offset"])
+    np.testing.assert_allclose(sets.hazard(risk) * risk, expected["expected"], rtol=1e-7, atol=1e-12)
+
+
+def test_an_arm_without_events_has_no_lower_limit():
+    target = Target(np.array([True, True, False, False]), np.array([1.0, 2.0, 3.0, 3.0]))
+    sets = RiskSets.of(target, np.ones(4), np.zeros(4, dtype=int))
+    fit = fit_cox(sets, target.event, np.array([[0.0, 0.0, 1.0, 1.0]]), np.zeros(4))
+    ((lower, upper),) = fit.limits()
+    assert fit.ratios[0] < 1e-6
+    assert lower == 0
+    assert upper > 1e6
+
+
+@pytest.mark.parametrize("name", ["plain", "all"])
+def test_periods_share_the_events_of_each_stratum(name):
+    _, target, sets = read(name)
+    runs = sets.periods(4)
+    assert [end for _, end in runs[:-1]] == [start for start, _ in runs[1:]]
+    assert (runs[0][0], runs[-1][1]) == (0, sets.deaths.size)
+    shares = [sets.deaths[start:end].sum() for start, end in runs]
+    assert len(runs) == 4 * np.unique(sets.end).size
+    assert max(shares) < 3 * min(shares)
+    assert len(sets.periods(10**6)) == sets.deaths.size
