@@ -37,7 +37,8 @@ def test_coefficients_errors_and_hazards_are_those_of_r(name):
     np.testing.assert_allclose(fit.coefficients, expected["coefficients"], rtol=1e-8)
     np.testing.assert_allclose(fit.errors, expected["errors"], rtol=1e-6)
     risk = np.exp(fit.coefficients @ columns + rows["offset"])
-    np.testing.assert_allclose(sets.hazard(risk) * risk, expected["expected"], rtol=1e-7, atol=1e-12)
+    hazard = sets.hazard(risk) * risk
+    np.testing.assert_allclose(hazard, expected["expected"], rtol=1e-7, atol=1e-12)
 
 
 def test_an_arm_without_events_has_no_lower_limit():
@@ -52,7 +53,7 @@ def test_an_arm_without_events_has_no_lower_limit():
 
 @pytest.mark.parametrize("name", ["plain", "all"])
 def test_periods_share_the_events_of_each_stratum(name):
-    _, target, sets = read(name)
+    _, _, sets = read(name)
     runs = sets.periods(4)
     assert [end for _, end in runs[:-1]] == [start for start, _ in runs[1:]]
     assert (runs[0][0], runs[-1][1]) == (0, sets.deaths.size)

@@ -28,8 +28,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from cause_cases import CAUSE_CASES
-from curve_cases import CURVES
 from cox_cases import COX, cox_case
+from curve_cases import CURVES
 from effect_cases import EFFECTS
 from optimism_cases import CASES, optimism_case
 from real_tables import TABLES, numbers

@@ -117,7 +117,7 @@ class EffectTree(SurTree):
     >>> model.heterogeneity_.is_evidence
     False
     >>> model.predict_effect(X.head(2), corrected=True).round(3).tolist()
-    [0.725, 0.725]
+    [0.72, 0.72]
     """
 
     heterogeneity_: HeterogeneityTest | None

@@ -94,13 +94,14 @@ def _boost(problem: FitProblem, sets: RiskSets) -> Floats:
     sums = replace(problem.data.sums, baseline=None)
     events = sums.values[0]
     log_risk = np.zeros(events.size)
+    prior = _PRIOR * float(events[events > 0].mean())
     for _ in range(_ROUNDS):
         expected = _expected(sets, log_risk)
         core = Problem(problem.binned, replace(sums, values=np.stack([events, expected])))
         solution = core.solve(Limits(1, min_events_leaf=_EVENTS_OF_SIDE))
         leaf = core.find_leaves(solution.topologies[-1])
         died, due = (np.bincount(leaf, weights=values) for values in (events, expected))
-        log_risk += _SHARE * np.log((died + _PRIOR) / (due + _PRIOR))[leaf]
+        log_risk += _SHARE * np.log((died + prior) / (due + prior))[leaf]
     # Small steps fall short of what the rows say.
     fit = fit_cox(sets, problem.data.target.event, log_risk[None], np.zeros_like(log_risk))
     return np.asarray(log_risk * np.clip(fit.coefficients[0], 0.0, _MOST_STRETCH))

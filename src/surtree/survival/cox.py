@@ -67,9 +67,9 @@ class RiskSets(ArrayValue):
         n_times = times.size + 1
         # A key puts rows in the order of strata, and of times within them.
         key = stratum * n_times + rank
-        event_keys, cell = np.unique(key[target.event], return_inverse=True)
+        event_keys: NDArray[np.intp] = np.unique(key[target.event])
         order = np.argsort(key, kind="stable")
-        left: NDArray[np.intp] = np.searchsorted(key[order], event_keys)
+        left = np.searchsorted(key[order], event_keys)
         end = np.searchsorted(key[order], (event_keys // n_times + 1) * n_times)
         last = np.searchsorted(event_keys, key, side="right")
         entered, since, first = None, left, np.searchsorted(event_keys, stratum * n_times)
@@ -79,7 +79,8 @@ class RiskSets(ArrayValue):
             entered = np.argsort(entry_key, kind="stable")
             since = np.searchsorted(entry_key[entered], event_keys, side="right")
             first = np.searchsorted(event_keys, entry_key)
-        deaths: Floats = np.bincount(cell, weight[target.event], event_keys.size)
+        cell = np.searchsorted(event_keys, key[target.event])
+        deaths = np.bincount(cell, weights=weight[target.event], minlength=event_keys.size)
         return cls(order, entered, left, since, end, first, last, deaths, weight)
 
     def at_risk(self, values: Floats) -> Floats:
