@@ -80,7 +80,7 @@ class RiskSets(ArrayValue):
             since = np.searchsorted(entry_key[entered], event_keys, side="right")
             first = np.searchsorted(event_keys, entry_key)
         cell = np.searchsorted(event_keys, key[target.event])
-        deaths = np.bincount(cell, weights=weight[target.event], minlength=event_keys.size)
+        deaths = np.bincount(cell, weight[target.event], event_keys.size).astype(np.float64)
         return cls(order, entered, left, since, end, first, last, deaths, weight)
 
     def at_risk(self, values: Floats) -> Floats:
