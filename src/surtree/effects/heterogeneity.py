@@ -4,10 +4,11 @@ The null hypothesis is one effect for everybody, beside any prognosis: the hazar
 ``a`` is ``h_a(t) r(x)`` (`NullModel`). Arms may differ in any way over time.
 
 1. The statistic is what the best tree of effects gains by its splits, beside the null model.
-2. If the null hypothesis holds, an event of an arm strikes one of the rows of the arm that are at
-   risk then, in proportion to their prognosis: the argument of Cox's partial likelihood. So each
-   event is given to a row that is drawn in this way, and the best tree is found again. Arms keep
-   their rows, and their events at their times, also where one arm is small.
+2. Trials are drawn from the null model: rows keep their columns and their arms, and have new times,
+   by the hazard of their arm and their prognosis. Who is censored keeps the time of censoring; of
+   others it is drawn from those of the arm that are censored later. The hazards of arms are
+   estimated again, and the best tree is found again. The prognosis stays: what is left of it is the
+   same in all arms of a leaf, and no effect.
 
 Exchanging arms between rows would break what all rows share: a treatment that works late does more
 for rows of low risk, which live to see it.
@@ -19,13 +20,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from surtree._types import Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import ArmTarget
 from surtree.data.named import RowInputs
+from surtree.data.target import Target
 from surtree.effects.estimator import EffectTree, arm_limits, labels_of
 from surtree.effects.limits import ArmLimits
 from surtree.effects.prognosis import NullModel, arm_target
@@ -34,9 +36,7 @@ from surtree.fitting.training import read_training_data
 from surtree.parameters import require_random_state, require_whole
 from surtree.scores.effects import HeterogeneityTest, monte_carlo_p_value
 from surtree.solver.core import Problem
-
-# The events of an arm are drawn within this many periods of time, as far as it has the events.
-_PERIODS = 20
+from surtree.survival.cox import RiskSets
 
 
 def heterogeneity_test(
@@ -51,7 +51,7 @@ def heterogeneity_test(
     n_draws: int = 499,
     random_state: int = 0,
 ) -> HeterogeneityTest:
-    """Test whether the effect of a treatment is the same for everybody, by simulated events.
+    """Test whether the effect of a treatment is the same for everybody, by simulated trials.
 
     The null hypothesis allows any prognosis, and any effect that all rows share, also one that
     changes over time: hazards of arms are ``h_a(t) r(x)``. Simulated trials without heterogeneity
@@ -66,7 +66,7 @@ def heterogeneity_test(
     X, y, treatment, sample_weight, entry, id
         As in `EffectTree.fit`.
     n_draws : int, default=499
-        How often events are drawn under the null hypothesis.
+        How many trials are drawn under the null hypothesis.
     random_state : int, default=0
         The seed of the draws.
 
@@ -89,13 +89,12 @@ def heterogeneity_test(
     labels = labels_of(data.target)
     null = NullModel.of(template, data)
     problem = make_problem(encoder_of(template), data)
-    trial = _Trial(problem, arm_limits(template, len(labels)), null.expected)
-    events = _Events.of(arm_target(data), null)
-    observed = trial.statistic(events.row, events.weight)
+    trial = _Trial(problem, arm_limits(template, len(labels)), null)
+    target = arm_target(data)
+    observed = trial.statistic(target, data.sums.weight)
+    source = _Draws.of(target, null)
     rng = np.random.default_rng(random_state)
-    drawn = np.array(
-        [trial.statistic(events.draw(rng), events.weight) for _ in range(int(n_draws))]
-    )
+    drawn = np.array([trial.statistic(*source.draw(rng)) for _ in range(int(n_draws))])
     return HeterogeneityTest(
         observed,
         monte_carlo_p_value(observed, drawn),
@@ -108,91 +107,70 @@ def heterogeneity_test(
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """The rows of a trial, and the events to expect of each of them under the null hypothesis."""
+    """The rows of a trial, and the null model beside which trees of effects are found."""
 
     problem: FitProblem
     limits: ArmLimits
-    expected: Floats
+    null: NullModel
 
-    def statistic(self, row: NDArray[np.intp], weight: Floats) -> float:
-        """Return what the splits of the best tree gain if the events are those of given rows."""
+    def statistic(self, target: Target, weight: Floats) -> float:
+        """Return what the splits of the best tree gain if the rows have given times and events."""
         sums, arm = self.problem.data.sums, arm_target(self.problem.data).arm
-        n_arms = self.limits.n_arms
-        events = np.bincount(row, weights=weight, minlength=arm.size)
-        struck = np.bincount(row, minlength=arm.size)
-        inside = arm == np.arange(n_arms)[:, None]
-        values = np.stack([inside * events, inside * self.expected], axis=1)
-        counts = {f"events_{place}": inside[place] * struck for place in range(n_arms)}
-        counts["events"] = struck
-        simulated = replace(
+        inside = arm == np.arange(self.limits.n_arms)[:, None]
+        expected = self.null.expected(RiskSets.of(target, weight, arm))
+        values = np.stack([inside * (target.event * weight), inside * expected], axis=1)
+        counts = {f"events_{place}": one for place, one in enumerate(inside & target.event)}
+        counts["events"] = target.event
+        sums = replace(
             sums,
-            values=values.reshape(2 * n_arms, -1),
-            counts=dict(sums.counts)
-            | {name: count.astype(np.float64) for name, count in counts.items()},
+            values=values.reshape(-1, arm.size),
+            counts=dict(sums.counts) | {name: one.astype(float) for name, one in counts.items()},
             baseline=None,
         )
-        gains = Problem(self.problem.binned, simulated).solve(self.limits).gains
+        gains = Problem(self.problem.binned, sums).solve(self.limits).gains
         return float(gains[-1] - gains[0])
 
 
 @dataclass(frozen=True, eq=False)
-class _Events:
-    """The events of a trial, and the rows that each of them could have struck.
+class _Draws:
+    """Trials that are drawn from the null model.
 
     Parameters
     ----------
-    row : array of int of shape (n_events,)
-        The row of each event.
-    weight : array of float of shape (n_events,)
-        Its weight.
-    candidate : array of int
-        The rows of the first period of the first arm, those of the second, and so on.
-    until : array of float
-        The hazard of all candidates up to each of them, with zero before the first.
-    first, last : array of int of shape (n_events,)
-        The candidates of each event.
+    target : ArmTarget
+        The rows.
+    null : NullModel
+        The null model.
+    censored : RiskSets
+        The rows at risk of being censored, the arms being strata.
     """
 
-    row: NDArray[np.intp]
-    weight: Floats
-    candidate: NDArray[np.intp]
-    until: Floats
-    first: NDArray[np.intp]
-    last: NDArray[np.intp]
+    target: ArmTarget
+    null: NullModel
+    censored: RiskSets
 
     @classmethod
-    def of(cls, target: ArmTarget, null: NullModel) -> _Events:
-        sets, risk = null.sets, np.exp(null.log_risk)
-        steps = sets.deaths / sets.at_risk(risk)
-        row = np.flatnonzero(target.event)
-        # Rows that are parts of a person follow each other, so that draws do not depend on parts.
-        order = (
-            np.arange(risk.size)
-            if target.person is None
-            else np.lexsort((target.time, target.person))
-        )
-        candidates, hazards, periods = [], [], np.zeros(steps.size, dtype=np.intp)
-        start = 0
-        for start, end in sets.periods(_PERIODS):
-            inside = np.zeros(steps.size)
-            inside[start:end] = steps[start:end]
-            hazard = (sets.exposure(inside) * risk * sets.weight)[order]
-            candidates.append(order[hazard > 0])
-            hazards.append(hazard[hazard > 0])
-            periods[start:end] = len(hazards) - 1
-        sizes = np.cumsum([0, *map(len, hazards)])
-        period = periods[sets.last[row] - 1]
-        return cls(
-            row,
-            sets.weight[row],
-            np.concatenate(candidates),
-            np.cumsum(np.concatenate([[0.0], *hazards])),
-            sizes[period],
-            sizes[period + 1],
-        )
+    def of(cls, target: ArmTarget, null: NullModel) -> _Draws:
+        censored = Target(target.censored, target.time, target.entry)
+        return cls(target, null, RiskSets.of(censored, null.sets.weight, target.arm))
 
-    def draw(self, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return a row for each event, of its arm and at risk in its period."""
-        low, high = self.until[self.first], self.until[self.last]
-        drawn = np.searchsorted(self.until, low + rng.random(low.size) * (high - low), "right") - 1
-        return self.candidate[np.clip(drawn, self.first, self.last - 1)]
+    def draw(self, rng: np.random.Generator) -> tuple[Target, Floats]:
+        """Return rows with new times, and their weights: zero where a person died before."""
+        target, sets, risk = self.target, self.null.sets, np.exp(self.null.log_risk)
+        everyone, struck = np.arange(risk.size), np.flatnonzero(target.event)
+        hazard = rng.exponential(size=risk.size) / risk
+        time = sets.draw(sets.deaths / sets.at_risk(risk), sets.first, everyone, hazard)
+        end = target.time.copy()
+        steps = self.censored.deaths / self.censored.at_risk(np.ones(risk.size))
+        since = self.censored.last[struck]
+        end[struck] = self.censored.draw(steps, since, struck, rng.exponential(size=struck.size))
+        event = time <= end
+        # Who is never censored outlives all others.
+        new = np.where(event, time, np.minimum(end, target.time.max()))
+        weight = sets.weight
+        if target.person is not None and target.entry is not None:
+            death = np.full(int(target.person.max()) + 1, np.inf)
+            np.minimum.at(death, target.person[event], new[event])
+            alive = target.entry < death[target.person]
+            event, weight = event & alive, np.where(alive, weight, 0.0)
+        return Target(event, new, target.entry), weight

@@ -71,10 +71,9 @@ class NullModel(ArrayValue):
         together = RiskSets.of(target, weight, np.zeros_like(target.arm))
         return cls(log_risk, sets, fit_cox(together, target.event, arm_columns(target), log_risk))
 
-    @property
-    def expected(self) -> Floats:
-        """The weighted events to expect of each row."""
-        return _expected(self.sets, self.log_risk)
+    def expected(self, sets: RiskSets) -> Floats:
+        """Return the weighted events to expect of each row, given who is at risk."""
+        return _expected(sets, self.log_risk)
 
 
 def arm_target(data: TrainingData) -> ArmTarget:

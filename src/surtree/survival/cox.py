@@ -34,8 +34,10 @@ class RiskSets(ArrayValue):
         How many rows come before the end of the stratum.
     first, last : array of int of shape (n_rows,)
         The event times of a row's stratum from its entry to its exit are ``first`` to ``last``.
-    deaths : array of float of shape (n_times,)
-        The weight of the rows with an event at each event time.
+    stop : array of int of shape (n_rows,)
+        How many event times come before the end of a row's stratum.
+    times, deaths : array of float of shape (n_times,)
+        The event times, and the weight of the rows with an event at each of them.
     weight : array of float of shape (n_rows,)
         The weight of each row.
     """
@@ -47,6 +49,8 @@ class RiskSets(ArrayValue):
     end: NDArray[np.intp]
     first: NDArray[np.intp]
     last: NDArray[np.intp]
+    stop: NDArray[np.intp]
+    times: Floats
     deaths: Floats
     weight: Floats
 
@@ -81,7 +85,9 @@ class RiskSets(ArrayValue):
             first = np.searchsorted(event_keys, entry_key)
         cell = np.searchsorted(event_keys, key[target.event])
         deaths = np.bincount(cell, weight[target.event], event_keys.size).astype(np.float64)
-        return cls(order, entered, left, since, end, first, last, deaths, weight)
+        stop = np.searchsorted(event_keys, (stratum + 1) * n_times)
+        at = times[event_keys % n_times]
+        return cls(order, entered, left, since, end, first, last, stop, at, deaths, weight)
 
     def at_risk(self, values: Floats) -> Floats:
         """Return the weighted sum of values, (..., n_rows), of the rows at risk at each time."""
@@ -100,22 +106,26 @@ class RiskSets(ArrayValue):
         until = np.concatenate([[0.0], np.cumsum(steps)])
         return np.asarray(until[self.last] - until[self.first])
 
-    def periods(self, n_periods: int) -> list[tuple[int, int]]:
-        """Return runs of event times, in each stratum this many of about as many events each.
+    def draw(
+        self, steps: Floats, since: NDArray[np.intp], rows: NDArray[np.intp], hazard: Floats
+    ) -> Floats:
+        """Return the event times at which rows have been exposed to a hazard; infinity if never.
 
         Parameters
         ----------
-        n_periods : int
-            The number of runs in a stratum that has so many event times.
+        steps : array of float of shape (n_times,)
+            The hazard at each event time.
+        since : array of int
+            The event times of its stratum that each row is not exposed to.
+        rows : array of int
+            The positions of the rows.
+        hazard : array of float
+            The hazard that each of them is to be exposed to.
         """
-        runs = []
-        for stop in np.unique(self.end):
-            times = np.flatnonzero(self.end == stop)
-            share = np.cumsum(self.deaths[times]) / self.deaths[times].sum()
-            inner = np.searchsorted(share, np.arange(1, n_periods) / n_periods - 1e-12) + 1
-            bounds = np.unique([0, *inner, times.size]) + times[0]
-            runs += list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-        return runs
+        until = np.concatenate([[0.0], np.cumsum(steps)])
+        index = np.searchsorted(until[1:], until[since] + hazard)
+        never = index >= self.stop[rows]
+        return np.where(never, np.inf, self.times[np.where(never, 0, index)])
 
     def hazard(self, risk: Floats) -> Floats:
         """Return the cumulative hazard of each row's stratum while the row is at risk (Breslow).
