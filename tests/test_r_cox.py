@@ -52,12 +52,19 @@ def test_an_arm_without_events_has_no_lower_limit():
 
 
 @pytest.mark.parametrize("name", ["plain", "all"])
-def test_periods_share_the_events_of_each_stratum(name):
-    _, _, sets = read(name)
-    runs = sets.periods(4)
-    assert [end for _, end in runs[:-1]] == [start for start, _ in runs[1:]]
-    assert (runs[0][0], runs[-1][1]) == (0, sets.deaths.size)
-    shares = [sets.deaths[start:end].sum() for start, end in runs]
-    assert len(runs) == 4 * np.unique(sets.end).size
-    assert max(shares) < 3 * min(shares)
-    assert len(sets.periods(10**6)) == sets.deaths.size
+def test_times_that_are_drawn_are_those_at_which_the_hazard_is_reached(name):
+    rows, _, sets = read(name)
+    steps = sets.deaths / sets.at_risk(np.ones(sets.weight.size))
+    everyone = np.arange(sets.weight.size)
+    nothing, all_of_it = (np.full(sets.weight.size, size) for size in (1e-12, 1e9))
+    soon = sets.draw(steps, sets.first, everyone, nothing)
+    assert np.isinf(sets.draw(steps, sets.first, everyone, all_of_it)).all()
+    for row in np.flatnonzero(np.isfinite(soon))[:40]:
+        own = (rows["event"] == 1) & (rows["stratum"] == rows["stratum"][row])
+        assert soon[row] == rows["time"][own & (rows["time"] > rows["entry"][row])].min()
+    # The whole hazard of a row with an event is reached at its time, or at the next one.
+    struck = np.flatnonzero(rows["event"] == 1)
+    reached = sets.draw(
+        steps, sets.first[struck], struck, sets.exposure(steps)[struck] * (1 - 1e-9)
+    )
+    np.testing.assert_array_equal(reached, rows["time"][struck])

@@ -77,7 +77,7 @@ def heterogeneity_test(
     >>> X, y = load_rossi()
     >>> aid = X.pop("financial_aid")
     >>> print(heterogeneity_test(EffectTree(max_depth=1), X, y, aid, n_draws=99))
-    No evidence that the effect differs between rows (p = 0.61, 99 draws).
+    No evidence that the effect differs between rows (p = 0.72, 99 draws).
     Adjusted hazard ratio of all rows: yes over no 0.72 (95% interval 0.496 to 1.04).
     Use this effect for everybody, not those of leaves.
     """

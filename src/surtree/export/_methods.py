@@ -352,7 +352,7 @@ def _heterogeneity(findings: Findings) -> Iterator[str]:
         return
     verdict = "evidence" if test.is_evidence else "no evidence"
     yield (
-        f"A Monte Carlo test ({test.drawn.size} draws of events under a Cox model with the arms as "
+        f"A Monte Carlo test ({test.drawn.size} trials drawn from a Cox model with the arms as "
         f"strata and one prognosis, p = {test.p_value:.3g}) found {verdict} that the effect "
         f"differs between rows. {test.overall_text}"
     )

@@ -56,7 +56,7 @@ class HeterogeneityTest(ArrayValue):
     arms : tuple
         The labels of the arms, the reference first.
     drawn : array of float
-        The statistic of each draw of events under the null hypothesis.
+        The statistic of each trial that was drawn under the null hypothesis.
 
     Examples
     --------
@@ -218,7 +218,7 @@ class EffectCorrection:
 
 
 def monte_carlo_p_value(observed: float, drawn: Floats) -> float:
-    """Return the share of draws, the observed events among them, that gain as much."""
+    """Return the share of draws, the observed trial among them, that gain as much."""
     # Equal up to rounding counts as equal.
     as_large = int((drawn >= observed - 1e-9 * max(observed, 1.0)).sum())
     return (1 + as_large) / (1 + drawn.size)
