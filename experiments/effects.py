@@ -429,10 +429,8 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
             close = (peer["mob_agreement"].astype(float) >= 0.9).to_numpy()
             line["mob"] = _share((mob == "a").to_numpy() & close)
         named.append(line)
-    null, first = (
-        one[one["scenario"].map(lambda name: SCENARIOS[name].subgroup == 0)]
-        for one in (done, first)
-    )
+    alike = [name for name, scenario in SCENARIOS.items() if scenario.subgroup == 0]
+    null, first = (one[one["scenario"].isin(alike)] for one in (done, first))
     tested.append(
         {
             "hazard ratio": "all that have no subgroup",
@@ -510,7 +508,7 @@ def _first(rows: pd.DataFrame, column: str) -> int:
 
 
 def _share(hits: np.ndarray) -> str:
-    return f"{hits.mean():.1%}"
+    return f"{hits.mean():.1%}" if hits.size else "none"
 
 
 def _mean(values: pd.Series, sign: str = "+") -> str:

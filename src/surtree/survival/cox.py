@@ -125,7 +125,7 @@ class RiskSets(ArrayValue):
         until = np.concatenate([[0.0], np.cumsum(steps)])
         index = np.searchsorted(until[1:], until[since] + hazard)
         never = index >= self.stop[rows]
-        return np.where(never, np.inf, self.times[np.where(never, 0, index)])
+        return np.where(never, np.inf, np.append(self.times, np.inf)[index])
 
     def hazard(self, risk: Floats) -> Floats:
         """Return the cumulative hazard of each row's stratum while the row is at risk (Breslow).
