@@ -32,7 +32,9 @@ from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.data.target_array import make_target
 from surtree.datasets import load_rossi
+from surtree.effects.heterogeneity import _Draws
 from surtree.effects.limits import ArmLimits
+from surtree.effects.prognosis import NullModel
 from surtree.export import (
     export_dot,
     export_mermaid,
@@ -521,3 +523,24 @@ def test_weights_and_entry_times_are_tested_and_corrected():
     weight = rng.choice([0.0, 1.0, 1.5], len(y))
     found = correct_effects(EffectTree(1), X, y, arm, weight, entry, n_repeats=1)
     assert np.isfinite(found.slope)
+
+
+def test_events_that_recur_are_drawn_again():
+    """A person stays at risk after an event: draws have about as many events as the rows."""
+    X, y, arm = trial(17, 150)
+    twice = pd.concat([X, X], ignore_index=True)
+    start = np.concatenate([np.zeros(150), y["time"]])
+    time = np.concatenate([y["time"], y["time"] + np.roll(y["time"], 1)])
+    event = np.concatenate([y["event"], np.roll(y["event"], 1)])
+    given = RowInputs(
+        twice,
+        make_target(event, time),
+        entry=start,
+        id=np.tile(np.arange(150), 2),
+        treatment=np.tile(arm, 2),
+    )
+    data = read_training_data(EffectTree(1), given)
+    source = _Draws.of(data.target, NullModel.of(EffectTree(1), data))
+    rng = np.random.default_rng(0)
+    drawn = [source.draw(rng)[0].event.sum() for _ in range(20)]
+    assert np.mean(drawn) == pytest.approx(data.target.event.sum(), rel=0.25)

@@ -20,13 +20,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from surtree._types import Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import ArmTarget
 from surtree.data.named import RowInputs
+from surtree.data.persons import going_on
 from surtree.data.target import Target
 from surtree.effects.estimator import EffectTree, arm_limits, labels_of
 from surtree.effects.limits import ArmLimits
@@ -143,21 +144,32 @@ class _Draws:
         The null model.
     censored : RiskSets
         The rows at risk of being censored, the arms being strata.
+    struck : array of int
+        The positions of the rows whose event is the end of what is known.
+    is_final : bool
+        Whether an event ends the rows of a person: in this trial, no person has several.
     """
 
     target: ArmTarget
     null: NullModel
     censored: RiskSets
+    struck: NDArray[np.intp]
+    is_final: bool
 
     @classmethod
     def of(cls, target: ArmTarget, null: NullModel) -> _Draws:
         censored = Target(target.censored, target.time, target.entry)
-        return cls(target, null, RiskSets.of(censored, null.sets.weight, target.arm))
+        struck, is_final = target.event, False
+        if target.person is not None and target.entry is not None:
+            struck = struck & ~going_on(target.person, target.time, target.entry)
+            is_final = int(np.bincount(target.person[target.event]).max(initial=0)) <= 1
+        sets = RiskSets.of(censored, null.sets.weight, target.arm)
+        return cls(target, null, sets, np.flatnonzero(struck), is_final)
 
     def draw(self, rng: np.random.Generator) -> tuple[Target, Floats]:
         """Return rows with new times, and their weights: zero where a person died before."""
         target, sets, risk = self.target, self.null.sets, np.exp(self.null.log_risk)
-        everyone, struck = np.arange(risk.size), np.flatnonzero(target.event)
+        everyone, struck = np.arange(risk.size), self.struck
         hazard = rng.exponential(size=risk.size) / risk
         time = sets.draw(sets.deaths / sets.at_risk(risk), sets.first, everyone, hazard)
         end = target.time.copy()
@@ -168,7 +180,7 @@ class _Draws:
         # Who is never censored outlives all others.
         new = np.where(event, time, np.minimum(end, target.time.max()))
         weight = sets.weight
-        if target.person is not None and target.entry is not None:
+        if self.is_final and target.person is not None and target.entry is not None:
             death = np.full(int(target.person.max()) + 1, np.inf)
             np.minimum.at(death, target.person[event], new[event])
             alive = target.entry < death[target.person]
