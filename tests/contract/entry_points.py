@@ -329,9 +329,7 @@ def entry_points() -> list[EntryPoint]:
         ),
         EntryPoint(
             "heterogeneity_test",
-            results(
-                heterogeneity_test, lambda it: [it.statistic, it.p_value], effects, n_draws=9
-            ),
+            results(heterogeneity_test, lambda it: [it.statistic, it.p_value], effects, n_draws=9),
             heterogeneity_test,
             extra=("arm",),
         ),
