@@ -21,7 +21,7 @@ print(model.tree_)
 
 # %% [markdown]
 # A tree always finds something. Is there any evidence that the effect is not the same for all?
-# Arms are exchanged 499 times, and the best tree is found again for each exchange.
+# 499 trials with one effect for everybody are drawn, and the best tree is found for each of them.
 
 # %%
 model.heterogeneity_ = heterogeneity_test(model, X, y, aid)

@@ -14,7 +14,6 @@ from surtree import (
     heterogeneity_test,
 )
 from surtree.data.target_array import make_target
-from surtree.tree.arms import hazard_ratios
 
 
 def trial(effect, n_arms=2, n=300):
@@ -30,8 +29,8 @@ def trial(effect, n_arms=2, n=300):
 def fitted_trial(effect, n_arms=2, **parameters):
     X, y, arm = trial(effect, n_arms)
     model = EffectTree(max_depth=2, **parameters).fit(X, y, arm)
-    model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_permutations=49)
-    model.correction_ = correct_effects(model, X, y, arm, n_bootstraps=10)
+    model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_draws=49)
+    model.correction_ = correct_effects(model, X, y, arm, n_repeats=1)
     assert model.heterogeneity_.is_evidence is (effect != 0)
     return model, X
 
@@ -138,19 +137,13 @@ def test_corrected_risks_and_curves_agree_with_corrected_effects(leaf_curve, obj
         assert expected[:, leaf].tolist() == [1.0, *effects[row]]
 
 
-def test_with_the_effects_of_leaves_nothing_is_changed_by_a_correction(real):
-    """A slope of one draws nothing together."""
+def test_a_correction_of_another_tree_is_refused(real):
     model, X = real
     correction = model.correction_
-    model.correction_ = replace(correction, slope=1.0)
+    model.correction_ = replace(correction, leaves=correction.leaves[:1])
     try:
-        effects = model.predict_effect(X, corrected=True)
-        np.testing.assert_allclose(effects, model.predict_effect(X), rtol=1e-12)
-        risks = model.predict_risk(X, 1, corrected=True)
-        np.testing.assert_allclose(risks, model.predict_risk(X, 1), rtol=1e-12)
-        model.correction_ = replace(correction, slope=float("nan"))
-        overall = hazard_ratios(model.tree_)[0, 0]
-        np.testing.assert_allclose(model.predict_effect(X, corrected=True), overall)
+        with pytest.raises(ValueError, match="correction_ is of another tree"):
+            model.predict_effect(X, corrected=True)
     finally:
         model.correction_ = correction
 

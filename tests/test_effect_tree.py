@@ -31,8 +31,9 @@ from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.data.target_array import make_target
 from surtree.datasets import load_rossi
-from surtree.effects.heterogeneity import common_effect
+from surtree.effects.heterogeneity import _Draws
 from surtree.effects.limits import ArmLimits
+from surtree.effects.prognosis import NullModel
 from surtree.export import (
     export_dot,
     export_mermaid,
@@ -117,22 +118,15 @@ def test_the_best_split_is_that_of_brute_force(seed, objective):
 
 @pytest.mark.parametrize("name", EFFECTS)
 def test_ratios_of_thetas_are_those_of_a_poisson_model_in_r(name):
-    rows, treatment = EFFECTS[name]()
+    rows, _ = EFFECTS[name]()
     expected, model = REFERENCE[name], rows.model
     ours = np.log(theta_ratios(model.tree_)[0])
     for leaf, log_ratio in zip(expected["leaf"], expected["effect"], strict=True):
         assert ours[int(leaf)] == pytest.approx(log_ratio, abs=1e-8)
     if "both" in name:  # half the deviance: relative to a model with a hazard for every row
         assert model.loss_ == pytest.approx(expected["deviance"][0] / 2, rel=1e-9)
-    # One effect for all leaves.
-    tree = model.tree_
-    entry = rows.entry if "entry" in name else None
-    given = RowInputs(rows.X, rows.y, rows.weight, entry, treatment=treatment)
-    target = read_training_data(model, given).target
-    hazard = rows.weight * tree.baseline.row_hazard(target)
-    common = common_effect(rows.weight * target.event, hazard, target.arm, model.apply(rows.X), 2)
-    assert np.log(common[1]) == pytest.approx(expected["common"][0], abs=1e-7)
     # And the curves of arms.
+    tree = model.tree_
     for leaf in tree.leaves:
         for arm in (0, 1):
             curve = leaf_arm_curve(tree, leaf, arm, kind="kaplan-meier").survival
@@ -300,15 +294,15 @@ def test_arms_that_were_not_drawn_by_lot_are_noticed():
 
 
 def test_heterogeneity_is_found_where_it_is():
-    found = heterogeneity_test(EffectTree(1), *trial(8, 400, effect=-1.5), n_permutations=99)
+    found = heterogeneity_test(EffectTree(1), *trial(8, 400, effect=-1.5), n_draws=99)
     assert found.p_value == 0.01
     assert "Evidence that the effect differs" in str(found)
-    none = heterogeneity_test(EffectTree(1), *trial(8, 400), n_permutations=99)
+    none = heterogeneity_test(EffectTree(1), *trial(8, 400), n_draws=99)
     assert none.p_value > 0.05
     assert "No evidence that the effect differs" in str(none)
     assert "for everybody" in str(none)
-    # The same seed gives the same exchanges.
-    again = heterogeneity_test(EffectTree(1), *trial(8, 400), n_permutations=99)
+    # The same seed gives the same draws.
+    again = heterogeneity_test(EffectTree(1), *trial(8, 400), n_draws=99)
     assert again == none
 
 
@@ -322,42 +316,83 @@ def test_one_effect_for_everybody_is_no_heterogeneity():
         time = rng.exponential(1 / np.exp(0.8 * X["a"] - 1.0 * arm))
         end = rng.uniform(0, 3, 150)
         y = make_target(time <= end, np.minimum(time, end))
-        p_values.append(heterogeneity_test(EffectTree(1), X, y, arm, n_permutations=39).p_value)
+        p_values.append(heterogeneity_test(EffectTree(1), X, y, arm, n_draws=39).p_value)
     assert np.mean(np.array(p_values) <= 0.1) <= 0.25
     assert 0.3 <= np.mean(p_values) <= 0.7
 
 
-def test_persons_are_exchanged_whole():
+def late_trial(seed):
+    """Draw a trial whose treatment works late, for everybody: most rows of high risk die before."""
+    rng = np.random.default_rng([seed, 3])
+    n = 300
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    arm = rng.permutation(np.arange(n) % 2)
+    hazard = rng.exponential(1 / np.exp(1.5 * X["a"]))
+    later = np.where(arm == 1, 0.15, 1.0)
+    time = np.where(hazard < 0.3, hazard, 0.3 + (hazard - 0.3) / later)
+    end = rng.uniform(0, 3, n)
+    return X, make_target(time <= end, np.minimum(time, end)), arm
+
+
+def test_an_effect_that_comes_late_for_everybody_is_no_heterogeneity():
+    p_values = [
+        heterogeneity_test(EffectTree(1), *late_trial(seed), n_draws=39).p_value
+        for seed in range(30)
+    ]
+    assert np.mean(np.array(p_values) <= 0.1) <= 0.2
+    assert np.mean(p_values) >= 0.4
+
+
+def test_the_common_effect_is_not_drawn_to_one_by_prognosis():
+    """A Cox model of the arms alone says 0.57 where 0.4 is true."""
+    rng = np.random.default_rng(5)
+    n = 3000
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    arm = rng.permutation(np.arange(n) % 2)
+    time = rng.exponential(1 / np.exp(1.2 * X["a"] + 0.8 * X["b"] + np.log(0.4) * arm))
+    y = make_target(time <= 2, np.minimum(time, 2))
+    test = heterogeneity_test(EffectTree(1), X, y, arm, n_draws=1)
+    assert test.overall[0] == pytest.approx(0.4, abs=0.04)
+    (lower, upper), *_ = test.limits
+    assert lower < 0.4 < upper < 0.5
+    correction = correct_effects(EffectTree(1), X, y, arm, n_repeats=1)
+    assert correction.overall == test.overall
+    for one in correction.leaves:
+        assert one.corrected == pytest.approx(0.4, abs=0.08)
+        assert one.limits[0] < 0.4 < one.limits[1]
+
+
+def test_rows_of_one_person_are_one_row():
     X, y, arm = trial(9, 120)
     twice = pd.concat([X, X], ignore_index=True)
     start = np.concatenate([np.zeros(120), y["time"] / 2])
     time = np.concatenate([y["time"] / 2, y["time"]])
     event = np.concatenate([np.zeros(120, bool), y["event"]])
     given = np.tile(arm, 2), None, start, np.tile(np.arange(120), 2)
-    divided = heterogeneity_test(
-        EffectTree(1), twice, make_target(event, time), *given, n_permutations=19
-    )
-    whole = heterogeneity_test(EffectTree(1), X, y, arm, n_permutations=19)
+    divided = heterogeneity_test(EffectTree(1), twice, make_target(event, time), *given, n_draws=99)
+    whole = heterogeneity_test(EffectTree(1), X, y, arm, n_draws=99)
     assert divided.statistic == pytest.approx(whole.statistic, rel=1e-6)
-    np.testing.assert_allclose(divided.permuted, whole.permuted, rtol=1e-6, atol=1e-9)
+    assert divided.overall == pytest.approx(whole.overall)
+    # Draws are others, of the same trials.
+    assert np.mean(divided.drawn) == pytest.approx(np.mean(whole.drawn), rel=0.25)
 
 
 def test_chance_is_corrected_away_and_effects_are_kept():
-    chance = correct_effects(EffectTree(2), *trial(10, 400), n_bootstraps=20)
-    assert chance.outside < 0.5
-    assert chance.slope < 0.6
-    real = correct_effects(EffectTree(1), *trial(10, 800, effect=-2.0), n_bootstraps=20)
-    assert 0.6 < real.outside < 1.4
-    assert 0.7 < real.slope <= 1
-    for found in (chance, real):
-        for one in found.leaves:
-            overall = np.log(found.overall[0])
-            assert abs(np.log(one.corrected) - overall) <= abs(np.log(one.ratio) - overall) + 1e-12
+    chance = correct_effects(EffectTree(2), *trial(10, 400), n_repeats=2)
+    assert chance.slope < 0.5
+    real = correct_effects(EffectTree(1), *trial(10, 800, effect=-2.0), n_repeats=2)
+    assert 0.5 < real.slope <= 1
+    assert 0 < real.error < 0.3
+    one, other = sorted(leaf.corrected for leaf in real.leaves)
+    assert one < 0.45
+    assert other > 0.6
+    for leaf in real.leaves:
+        assert leaf.limits[0] < leaf.corrected < leaf.limits[1]
     assert "of the differences between leaves in new data" in str(real)
 
 
 def test_without_splits_there_is_nothing_to_correct():
-    found = correct_effects(EffectTree(0), *trial(11), n_bootstraps=3)
+    found = correct_effects(EffectTree(0), *trial(11), n_repeats=1)
     assert np.isnan(found.slope)
     assert found.leaves[0].corrected == pytest.approx(found.overall[0])
 
@@ -388,8 +423,8 @@ def test_pictures_and_pages_have_a_curve_for_each_arm(tmp_path):
     assert page.count('aria-label="Survival of each arm over time"') == 2
     assert "Not tested: nothing is known about whether effects differ." in page
     assert "from an arbitrary zero" in page
-    model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_permutations=9)
-    model.correction_ = correct_effects(model, X, y, arm, n_bootstraps=3)
+    model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_draws=9)
+    model.correction_ = correct_effects(model, X, y, arm, n_repeats=1)
     write_report(model, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "differs between rows (p = " in page
@@ -437,10 +472,10 @@ def test_what_knows_of_one_hazard_says_so(ask):
 
 def test_more_than_two_arms_are_tested_and_corrected():
     X, y, arm = trial(15, 300, n_arms=3)
-    found = heterogeneity_test(EffectTree(1), X, y, arm, n_permutations=19)
+    found = heterogeneity_test(EffectTree(1), X, y, arm, n_draws=19)
     assert len(found.overall) == 2
     assert 0 < found.p_value <= 1
-    corrected = correct_effects(EffectTree(1), X, y, arm, n_bootstraps=5)
+    corrected = correct_effects(EffectTree(1), X, y, arm, n_repeats=1)
     assert len(corrected.overall) == 2
     assert [one.arm for one in corrected.leaves] == [1, 2, 1, 2]
 
@@ -450,13 +485,37 @@ def test_weights_and_entry_times_are_tested_and_corrected():
     rng = np.random.default_rng(16)
     entry = np.floor(y["time"] * rng.random(len(y)) * 0.5)
     twice = np.repeat(np.arange(len(y)), 2)
-    given = {"n_permutations": 9}
+    given = {"n_draws": 9}
     weighted = heterogeneity_test(EffectTree(1), X, y, arm, np.full(len(y), 2.0), entry, **given)
     copied = heterogeneity_test(
         EffectTree(1), X.iloc[twice], y[twice], arm[twice], None, entry[twice], **given
     )
-    # Limits on leaves count rows, whatever their weight, so strata may differ a little.
+    # Limits on leaves count rows, whatever their weight, so prognosis may differ a little.
     assert weighted.statistic == pytest.approx(copied.statistic, rel=0.05)
+    # All weights twice as large are no more evidence.
+    single = heterogeneity_test(EffectTree(1), X, y, arm, None, entry, **given)
+    assert weighted.p_value == single.p_value
     weight = rng.choice([0.0, 1.0, 1.5], len(y))
-    found = correct_effects(EffectTree(1), X, y, arm, weight, entry, n_bootstraps=5)
+    found = correct_effects(EffectTree(1), X, y, arm, weight, entry, n_repeats=1)
     assert np.isfinite(found.slope)
+
+
+def test_events_that_recur_are_drawn_again():
+    """A person stays at risk after an event: draws have about as many events as the rows."""
+    X, y, arm = trial(17, 150)
+    twice = pd.concat([X, X], ignore_index=True)
+    start = np.concatenate([np.zeros(150), y["time"]])
+    time = np.concatenate([y["time"], y["time"] + np.roll(y["time"], 1)])
+    event = np.concatenate([y["event"], np.roll(y["event"], 1)])
+    given = RowInputs(
+        twice,
+        make_target(event, time),
+        entry=start,
+        id=np.tile(np.arange(150), 2),
+        treatment=np.tile(arm, 2),
+    )
+    data = read_training_data(EffectTree(1), given)
+    source = _Draws.of(data.target, NullModel.of(EffectTree(1), data))
+    rng = np.random.default_rng(0)
+    drawn = [source.draw(rng)[0].event.sum() for _ in range(20)]
+    assert np.mean(drawn) == pytest.approx(data.target.event.sum(), rel=0.25)

@@ -35,8 +35,8 @@ def tested():
     X, y = load_rossi()
     aid = X.pop("financial_aid")
     model = EffectTree(max_depth=1).fit(X, y, aid)
-    model.heterogeneity_ = heterogeneity_test(model, X, y, aid, n_permutations=99)
-    model.correction_ = correct_effects(model, X, y, aid, n_bootstraps=10)
+    model.heterogeneity_ = heterogeneity_test(model, X, y, aid, n_draws=99)
+    model.correction_ = correct_effects(model, X, y, aid, n_repeats=1)
     return model
 
 
@@ -44,15 +44,21 @@ def test_a_loaded_trial_says_that_effects_do_not_differ(tested, tmp_path):
     tested.save(tmp_path / "model.json")
     model = EffectTree.load(tmp_path / "model.json")
     methods = export_methods(model)
-    assert "(99 permutations, p = 0.75) found no evidence that the effect differs" in methods
-    assert "yes over no 0.725" in methods
+    p_value = f"p = {model.heterogeneity_.p_value:.3g}"
+    assert f"and one prognosis, {p_value}) found no evidence that the effect differs" in methods
+    assert "yes over no 0.7" in methods
     assert "of the differences between leaves are to be expected in new data" in methods
     assert "the reference is no;" in methods
-    verdict = "No evidence that the effect differs between rows (p = 0.75, 99 permutations)."
+    verdict = f"No evidence that the effect differs between rows ({p_value}, 99 draws)."
     page = page_of(model, tmp_path)
     assert verdict in page
     assert "reference: no." in page
-    # What may be chance comes after what says so, and is folded.
+    # What may be chance comes after what says so, and is folded; the page opens with it.
+    opening = page[page.index('<p class="lead">') :]
+    assert opening.startswith(f'<p class="lead"><strong>{verdict}')
+    assert "Use this effect for everybody" in opening[: opening.index("Yes-or-no questions")]
+    assert "Does the effect differ?</h2>" in page
+    assert "How well does it predict?" not in page
     assert page.index(verdict) < page.index("<details><summary>The arms of each leaf")
     assert page.index("<summary>The arms of each leaf") < page.index("<b>leaf 1</b>")
     one = model.correction_.leaves[0]

@@ -52,8 +52,8 @@ VERBS = {
     "audit_tree of labels": lambda X, y, arm: audit_tree(np.arange(len(X)) % 2, X, y),
     "force_questions": lambda X, y, arm: force_questions(SurTree(max_depth=1), X, y, first="x0"),
     "column_costs": lambda X, y, arm: column_costs(SurTree(max_depth=1), X, y),
-    "heterogeneity_test": lambda X, y, arm: heterogeneity_test(EFFECT, X, y, arm, n_permutations=3),
-    "correct_effects": lambda X, y, arm: correct_effects(EFFECT, X, y, arm, n_bootstraps=3),
+    "heterogeneity_test": lambda X, y, arm: heterogeneity_test(EFFECT, X, y, arm, n_draws=3),
+    "correct_effects": lambda X, y, arm: correct_effects(EFFECT, X, y, arm, n_repeats=1),
 }
 INPUTS = {
     "0 rows": (X[:0], (EVENT[:0], TIME[:0]), ARM[:0]),

@@ -140,8 +140,8 @@ def test_a_validation_has_one_line_whatever_its_model_says(capsys):
 def test_what_is_fitted_many_times_is_silent(capsys):
     model = EffectTree(max_depth=1, verbose=1).fit(TRIAL, TRIAL_Y, AID)
     capsys.readouterr()
-    correct_effects(model, TRIAL, TRIAL_Y, AID, n_bootstraps=2)
-    heterogeneity_test(model, TRIAL, TRIAL_Y, AID, n_permutations=3)
+    correct_effects(model, TRIAL, TRIAL_Y, AID, n_repeats=1)
+    heterogeneity_test(model, TRIAL, TRIAL_Y, AID, n_draws=3)
     assert capsys.readouterr().err == ""
 
 

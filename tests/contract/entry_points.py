@@ -329,15 +329,13 @@ def entry_points() -> list[EntryPoint]:
         ),
         EntryPoint(
             "heterogeneity_test",
-            results(
-                heterogeneity_test, lambda it: [it.statistic, it.p_value], effects, n_permutations=9
-            ),
+            results(heterogeneity_test, lambda it: [it.statistic, it.p_value], effects, n_draws=9),
             heterogeneity_test,
             extra=("arm",),
         ),
         EntryPoint(
             "correct_effects",
-            results(correct_effects, lambda it: [it.slope], effects, n_bootstraps=5),
+            results(correct_effects, lambda it: [it.slope], effects, n_repeats=2),
             correct_effects,
             extra=("arm",),
         ),

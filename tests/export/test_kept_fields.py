@@ -34,8 +34,8 @@ def models():
     X, y = load_rossi()
     aid = X.pop("financial_aid")
     trial = EffectTree(max_depth=1).fit(X, y, aid)
-    trial.heterogeneity_ = heterogeneity_test(trial, X, y, aid, n_permutations=19)
-    trial.correction_ = correct_effects(trial, X, y, aid, n_bootstraps=5)
+    trial.heterogeneity_ = heterogeneity_test(trial, X, y, aid, n_draws=19)
+    trial.correction_ = correct_effects(trial, X, y, aid, n_repeats=1)
     causes = CompetingRisksTree(max_depth=1).fit(*load_melanoma())
     causes.cause_names_ = {1: "melanoma", 2: "other causes"}
     found = {"tuned": tuned.best_estimator_, "trial": trial, "causes": causes}
@@ -122,8 +122,22 @@ def update(*where, **values):
     return change
 
 
-TEST = {"statistic": 1.0, "p_value": 0.5, "overall": [1.0], "permuted": [2.0, 0.0, 0.0]}
-CORRECTION = {"slope": None, "outside": None, "n_samples": 1}
+LIMITS = [{"lower": 0.5, "upper": None}]
+TEST = {
+    "statistic": 1.0,
+    "p_value": 0.5,
+    "overall": [1.0],
+    "limits": LIMITS,
+    "drawn": [2.0, 0.0, 0.0],
+}
+CORRECTION = {
+    "slope": None,
+    "error": None,
+    "overall": [1.0],
+    "corrected": [1.0],
+    "limits": LIMITS,
+    "n_repeats": 1,
+}
 
 
 @pytest.mark.parametrize(
@@ -144,15 +158,18 @@ CORRECTION = {"slope": None, "outside": None, "n_samples": 1}
         ("tuned", update(cause_names={"1": "x"}), "no cause '1' to be called 'x'"),
         ("trial", update(heterogeneity=[]), "heterogeneity is [], not an object"),
         ("trial", update("heterogeneity", p_value=0.0), "p_value is 0.0, not a probability"),
-        ("trial", update("heterogeneity", p_value=1e-5), "not that of its permutations"),
-        ("trial", update("heterogeneity", statistic=1e9), "not that of its permutations"),
-        ("trial", update("heterogeneity", permuted=[]), "not that of its permutations"),
-        ("trial", update("heterogeneity", permuted=["a"]), "permuted[0] is 'a'"),
+        ("trial", update("heterogeneity", p_value=1e-5), "not that of its draws"),
+        ("trial", update("heterogeneity", statistic=1e9), "not that of its draws"),
+        ("trial", update("heterogeneity", drawn=[]), "not that of its draws"),
+        ("trial", update("heterogeneity", drawn=["a"]), "drawn[0] is 'a'"),
         ("trial", update("heterogeneity", overall=[0.0]), "overall[0] is 0.0"),
         ("trial", update("heterogeneity", overall=[1.0, 1.0]), "of other arms"),
         ("trial", update("correction", slope=1.5), "correction.slope is 1.5"),
-        ("trial", update("correction", outside="x"), "correction.outside is 'x'"),
-        ("trial", update("correction", n_samples=0), "correction.n_samples is 0"),
+        ("trial", update("correction", error="x"), "correction.error is 'x'"),
+        ("trial", update("correction", corrected=[1.0]), "of other leaves or arms"),
+        ("trial", update("correction", limits=LIMITS), "of other leaves or arms"),
+        ("trial", update("correction", n_repeats=0), "correction.n_repeats is 0"),
+        ("trial", update("heterogeneity", limits=[]), "of other arms"),
         ("trial", update(cause_names={"1": "x"}), "no cause '1' to be called 'x'"),
         ("causes", update(cause_names=["a"]), "cause_names is ['a'], not an object"),
         ("causes", update(cause_names={"1": 1}), "is 1, not a text"),

@@ -9,13 +9,13 @@ optimism that the bootstrap of rms finds in ``optimism.json``; cumulative incide
 cmprsk, and the likelihood of a Poisson model, for the leaves of our trees in ``incidence.json.gz``;
 Poisson models of the leaves and arms of our trees of effects in ``effects.json.gz``; metrics of
 rows with tied times in ``tied.json``, concordance of (start, stop] rows and of weights in
-``start_stop.json``.
+``start_stop.json``; Cox models in strata in ``cox.json``.
 
 Needs R with partykit, rpart, survival, rms, cmprsk, riskRegression and jsonlite (Debian:
 ``apt-get install r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk
 r-cran-riskregression r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``, with
-"curves", "effects", "hazard_ratios", "incidence", "optimism", "start_stop", "tied" or "trees" for a
-part of it; the tests only read the files that it writes.
+"cox", "curves", "effects", "hazard_ratios", "incidence", "optimism", "start_stop", "tied" or
+"trees" for a part of it; the tests only read the files that it writes.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from cause_cases import CAUSE_CASES
+from cox_cases import COX, cox_case
 from curve_cases import CURVES
 from effect_cases import EFFECTS
 from optimism_cases import CASES, optimism_case
@@ -153,14 +154,23 @@ def make_optimism() -> None:
         (HERE / "optimism.json").write_text(json.dumps(found, indent=2) + "\n")
 
 
+def make_cox() -> None:
+    _make_tables("cox", {name: cox_case(name) for name in COX})
+
+
 def make_tied() -> None:
+    _make_tables("tied", {name: tied_case(name) for name in TIED})
+
+
+def _make_tables(name: str, tables: dict[str, pd.DataFrame]) -> None:
+    """Give tables to the script of a name, and keep what it writes."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        for name in TIED:
-            tied_case(name).to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
-        subprocess.run(["Rscript", HERE / "tied.R", folder, *TIED], check=True)
-        found = json.loads((folder / "tied.json").read_text())
-        (HERE / "tied.json").write_text(json.dumps(found, indent=2) + "\n")
+        for case, rows in tables.items():
+            rows.to_csv(folder / f"{case}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / f"{name}.R", folder, *tables], check=True)
+        found = json.loads((folder / f"{name}.json").read_text())
+        (HERE / f"{name}.json").write_text(json.dumps(found, indent=2) + "\n")
 
 
 def make_start_stop() -> None:
@@ -221,6 +231,7 @@ if __name__ == "__main__":
         "default trees": make_default_trees,
         "curves": make_curves,
         "incidence": make_incidence,
+        "cox": make_cox,
         "effects": make_effects,
         "hazard_ratios": make_hazard_ratios,
         "optimism": make_optimism,

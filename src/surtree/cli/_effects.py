@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -118,11 +119,18 @@ def fit_effects(
             "p_value": test.p_value,
             "statistic": test.statistic,
             "overall": list(test.overall),
+            "limits": [_plain(limits) for limits in test.limits],
         },
         "correction": {
             "slope": correction.slope if correction.slope == correction.slope else None,
-            "leaves": [vars(one) for one in correction.leaves],
+            "error": correction.error if correction.error == correction.error else None,
+            "leaves": [vars(one) | {"limits": _plain(one.limits)} for one in correction.leaves],
         },
         **model_json(model),
     }
     return model, "\n\n".join(parts), content
+
+
+def _plain(limits: tuple[float, float]) -> list[float | None]:
+    """Return limits as JSON can hold them: null where there is none."""
+    return [limit if isfinite(limit) else None for limit in limits]

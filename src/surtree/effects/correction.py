@@ -1,41 +1,49 @@
 """How far apart the effects of leaves are to be expected in new data: the winner's curse.
 
 A tree chooses the leaves in which arms differed most, partly by chance, so the effects that it
-reports lie too far apart. Each bootstrap sample has a tree of its own, and rows that are not in it.
-In these rows, the effect of a leaf is ``overall + slope * (effect of the leaf - overall)`` on the
-logarithmic scale, with one slope for all leaves of all samples, by a Poisson model. A slope of one
-means that effects were right, zero that their differences were chance.
+reports lie too far apart. Rows are divided into folds. The tree is found again without each of
+them, and its effects are compared with the rows of the fold: there, the effect of a leaf is
+``overall + slope * (effect of the leaf - overall)`` on the logarithmic scale, with one slope for
+all leaves of all folds. A slope of one means that effects were right, zero that their differences
+were chance.
 
-Trees of samples are worse than the tree of all rows, so that slope is too small. As in `validate`,
-it is weighed against the slope in the rows of the fit, which is one, by the rule .632+ (Efron and
-Tibshirani): the less is left outside of samples, the less the rows of the fit count.
+All effects are those of Cox models that are adjusted for the prognosis of rows (`NullModel`): the
+ratio of a leaf whose rows differ in risk would be nearer to one than that of any of its rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 from sklearn.base import clone
 
+from surtree._types import Floats
 from surtree.cuts.encoder import encoder_of
-from surtree.data.bootstrap import draw_counts, spawn_generators
+from surtree.data.bootstrap import spawn_generators
 from surtree.data.named import RowInputs
+from surtree.data.target import Target
 from surtree.effects.estimator import EffectTree, arm_limits, labels_of
 from surtree.effects.limits import ArmLimits
+from surtree.effects.prognosis import NullModel, arm_columns, arm_target
 from surtree.estimator import choose_size
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data, training_data
 from surtree.parameters import read_time_limit, require_random_state, require_whole
-from surtree.scores.effects import EffectCorrection, correction_of
+from surtree.scores.effects import CorrectedEffect, EffectCorrection
+from surtree.solver.problem import TreeTopology
 from surtree.solver.search import SearchSettings
-from surtree.tree.arms import hazard_ratios, theta_ratios
+from surtree.survival.confidence import LEVEL
+from surtree.survival.cox import RiskSets, fit_cox
+from surtree.tree.arms import hazard_ratios
 
-_MOST_STEPS = 50
+_FOLDS = 10
+# The effect of a leaf is at most this far from that of all rows, on the logarithmic scale.
+_FURTHEST = 3.0
 
 
 def correct_effects(
@@ -47,7 +55,7 @@ def correct_effects(
     entry: ArrayLike | None = None,
     id: ArrayLike | None = None,
     *,
-    n_bootstraps: int = 100,
+    n_repeats: int = 10,
     random_state: int = 0,
 ) -> EffectCorrection:
     """Say what to expect of the effects of a tree in new data.
@@ -57,11 +65,11 @@ def correct_effects(
     model : EffectTree
         A way to build trees; whether it is fitted does not matter.
     X, y, treatment, sample_weight, entry, id
-        As in `EffectTree.fit`. With an ``id``, samples are drawn from persons.
-    n_bootstraps : int, default=100
-        The number of bootstrap samples, on each of which the tree is found again.
+        As in `EffectTree.fit`. With an ``id``, the rows of a person are in one fold.
+    n_repeats : int, default=10
+        How often rows are divided into ten folds, without each of which the tree is found again.
     random_state : int, default=0
-        Where the samples come from.
+        Where the folds come from.
 
     Examples
     --------
@@ -69,137 +77,162 @@ def correct_effects(
     >>> from surtree.datasets import load_rossi
     >>> X, y = load_rossi()
     >>> aid = X.pop("financial_aid")
-    >>> print(correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=50))
-    Expect 0% of the differences between leaves in new data.
-    leaf 1: yes, hazard ratio 0.859, 0.692 expected in new data
-    leaf 2: yes, hazard ratio 0.495, 0.692 expected in new data
+    >>> correction = correct_effects(EffectTree(max_depth=1), X, y, aid, n_repeats=5)
+    >>> correction.share_text
+    'Expect 0% of the differences between leaves in new data.'
+    >>> [round(leaf.corrected, 2) for leaf in correction.leaves]
+    [0.72, 0.72]
     """
-    require_whole("n_bootstraps", n_bootstraps, 1)
+    require_whole("n_repeats", n_repeats, 1)
     require_random_state(random_state)
     template = clone(model).set_params(progress=None)
     given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
     data = read_training_data(template, given.in_memory("correct_effects"))
     labels = labels_of(data.target)
-    problem = make_problem(encoder_of(template), data)
-    limits = arm_limits(template, len(labels))
-    path = find_path(problem, _settings(template, limits))
-    best = choose_size(template, path)
-    tree = problem.build_with_at_risk(path.topologies[best.splits], template.leaf_curve)
-    group = data.target.person
-    if group is None:
-        group = np.arange(data.sums.weight.size)
-    group = np.unique(group, return_inverse=True)[1]
-    found = [
-        each
-        for random in spawn_generators(random_state, int(n_bootstraps))
-        for each in _outside(template, problem, limits, draw_counts(random, group))
-    ]
-    outside = _slope(found, len(labels)) if found else float("nan")
-    return correction_of(
-        hazard_ratios(tree),
-        tree.leaves.tolist(),
-        labels,
-        slope=_weighed(outside),
-        outside=outside,
-        n_samples=int(n_bootstraps),
+    trial = _Trial(
+        template,
+        make_problem(encoder_of(template), data),
+        arm_limits(template, len(labels)),
+        NullModel.of(template, data),
+    )
+    everyone = np.ones(data.sums.weight.size, dtype=bool)
+    topology = trial.fit(everyone)
+    tree = trial.problem.build_with_at_risk(topology, template.leaf_curve)
+    effects = trial.effects(trial.problem.core.find_leaves(topology), everyone)
+    slope, error = trial.slope(
+        [trial.held_out(each) for each in spawn_generators(random_state, int(n_repeats))]
+    )
+    kept, doubt = (slope, error) if np.isfinite(slope) else (0.0, 0.0)
+    overall = trial.null.effect.coefficients
+    wide = float(ndtri((1 + LEVEL) / 2))
+    ratios = hazard_ratios(tree)
+    leaves = []
+    for node in tree.leaves.tolist():
+        deviation = effects.deviation[node]
+        expected = overall + kept * deviation
+        width = wide * np.hypot(effects.error[node], deviation * doubt)
+        with np.errstate(over="ignore"):
+            found = np.exp(np.stack([expected, expected - width, expected + width])).T.tolist()
+        leaves += [
+            CorrectedEffect(node, arm, float(ratio), corrected, (lower, upper))
+            for arm, ratio, (corrected, lower, upper) in zip(
+                labels[1:], ratios[:, node], found, strict=True
+            )
+        ]
+    return EffectCorrection(
+        slope, error, tuple(np.exp(overall).tolist()), tuple(leaves), int(n_repeats)
     )
 
 
-@dataclass(frozen=True)
-class _Outside:
-    """An arm of a leaf of a sample's tree, in rows that the sample does not have.
+@dataclass(frozen=True, eq=False)
+class _Effects:
+    """The adjusted effects of leaves; arrays have the shape (n_nodes, n_arms - 1).
 
     Parameters
     ----------
-    arm : int
-        The number of the arm.
-    deviation : float
-        By how much its effect in the sample is above that of all rows of the sample.
-    events, others : float
-        The events of the arm and of the reference, outside of the sample.
-    offset : float
-        The logarithm of the ratio of their hazards.
+    deviation : array of float
+        By how much the effect of a leaf is above that of all rows, on the logarithmic scale.
+    error : array of float
+        The standard error of the effect of a leaf.
     """
 
-    arm: int
-    deviation: float
-    events: float
-    others: float
-    offset: float
+    deviation: Floats
+    error: Floats
 
 
-def _settings(template: EffectTree, limits: ArmLimits) -> SearchSettings:
-    time_limit = read_time_limit(template.time_limit)
-    return SearchSettings(limits, time_limit, template.n_jobs, template.memory_limit)
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """The rows of a trial, and how trees of their effects are built."""
+
+    template: EffectTree
+    problem: FitProblem
+    limits: ArmLimits
+    null: NullModel
+
+    def fit(self, rows: NDArray[np.bool_]) -> TreeTopology:
+        """Return the tree of some rows."""
+        data, template = self.problem.data, self.template
+        present = np.flatnonzero(data.present)
+        weight = np.where(rows, data.sums.weight, 0.0)
+        sample = training_data(data.table.take(present), data.target, weight, data.sums.objective)
+        binned = replace(
+            self.problem.binned, bins=np.ascontiguousarray(self.problem.binned.bins[:, rows])
+        )
+        how = SearchSettings(
+            self.limits,
+            read_time_limit(template.time_limit),
+            template.n_jobs,
+            template.memory_limit,
+        )
+        path = find_path(FitProblem(sample, self.problem.encoder, binned), how)
+        return path.topologies[choose_size(template, path).splits]
+
+    def effects(self, leaf: NDArray[np.int32], rows: NDArray[np.bool_]) -> _Effects:
+        """Return the effects of leaves, and of all, in some rows."""
+        overall, _ = self._effect(rows)
+        deviation = np.zeros((int(leaf.max()) + 1, overall.size))
+        error = np.full_like(deviation, np.inf)
+        for node in np.unique(leaf[rows]).tolist():
+            effect, error[node] = self._effect(rows & (leaf == node))
+            deviation[node] = np.clip(effect - overall, -_FURTHEST, _FURTHEST)
+        return _Effects(deviation, error)
+
+    def held_out(self, random: np.random.Generator) -> Floats:
+        """Return the deviation of the effect of each row, from trees that were built without it.
+
+        Its shape is (n_arms - 1, n_rows).
+        """
+        target = arm_target(self.problem.data)
+        person = np.arange(target.arm.size) if target.person is None else target.person
+        group = np.unique(person, return_inverse=True)[1]
+        n_groups = int(group.max()) + 1
+        fold = random.permutation(np.arange(n_groups) % min(_FOLDS, n_groups))[group]
+        deviation = np.zeros((len(target.labels) - 1, group.size))
+        for one in np.unique(fold).tolist():
+            rows = fold != one
+            died = np.bincount(
+                target.arm[rows], weights=target.event[rows], minlength=len(target.labels)
+            )
+            if (died > 0).all():
+                leaf = self.problem.core.find_leaves(self.fit(rows))
+                deviation[:, ~rows] = self.effects(leaf, rows).deviation[leaf[~rows]].T
+        return deviation
+
+    def slope(self, deviations: list[Floats]) -> tuple[float, float]:
+        """Return the slope of effects on deviations in rows held out, and its standard error.
+
+        Arms are strata, and deviations may have a prognosis of their own.
+        """
+        deviation = np.concatenate(
+            [each for each in deviations if each.any()] or [np.zeros(0)], axis=-1
+        )
+        if not deviation.any():
+            return np.nan, np.nan
+        target, n_rows = arm_target(self.problem.data), self.null.log_risk.size
+        n_repeats = deviation.shape[1] // n_rows
+        row = np.tile(np.arange(n_rows), n_repeats)
+        stratum = np.repeat(np.arange(n_repeats), n_rows) * len(target.labels) + target.arm[row]
+        sets = RiskSets.of(_take(target, row), self.problem.data.sums.weight[row], stratum)
+        inside = (deviation * arm_columns(target)[:, row]).sum(axis=0)
+        fit = fit_cox(
+            sets, target.event[row], np.vstack([deviation, inside]), self.null.log_risk[row]
+        )
+        # Repeats are about the same rows: together they say no more than one.
+        error = float(fit.errors[-1] * np.sqrt(n_repeats))
+        return float(np.clip(fit.coefficients[-1], 0.0, 1.0)), error
+
+    def _effect(self, rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return the logarithms of the hazard ratios of arms in some rows, and their errors."""
+        target, kept = arm_target(self.problem.data), np.flatnonzero(rows)
+        weight = self.problem.data.sums.weight[kept]
+        sets = RiskSets.of(_take(target, kept), weight, np.zeros_like(kept))
+        fit = fit_cox(
+            sets, target.event[kept], arm_columns(target)[:, kept], self.null.log_risk[kept]
+        )
+        return fit.coefficients, fit.errors
 
 
-def _outside(
-    template: EffectTree, problem: FitProblem, limits: ArmLimits, counts: NDArray[np.intp]
-) -> Iterator[_Outside]:
-    """Yield the arms of the leaves of a sample's tree, as they are in the other rows."""
-    data = problem.data
-    drawn = counts > 0
-    present = np.flatnonzero(data.present)
-    weight = np.zeros(data.table.n_rows)
-    weight[present] = counts * data.sums.weight
-    n_arms = data.sums.values.shape[0] // 2
-    events = data.sums.values[0::2]
-    if not (events[:, drawn].sum(axis=1) > 0).all():
-        return
-    sample = training_data(
-        data.table.take(present), data.target, weight[present], data.sums.objective
-    )
-    binned = replace(problem.binned, bins=np.ascontiguousarray(problem.binned.bins[:, drawn]))
-    path = find_path(FitProblem(sample, problem.encoder, binned), _settings(template, limits))
-    best = choose_size(template, path)
-    tree = best.tree
-    if tree.n_splits == 0:
-        return
-    logs = np.log(theta_ratios(tree))
-    leaf = problem.core.find_leaves(path.topologies[best.splits])[~drawn]
-    sums = np.stack(
-        [np.bincount(leaf, line[~drawn], minlength=tree.n_nodes) for line in data.sums.values]
-    )
-    for node in tree.leaves.tolist():
-        for arm in range(1, n_arms):
-            own, reference = sums[2 * arm : 2 * arm + 2, node], sums[:2, node]
-            if own[1] > 0 and reference[1] > 0 and own[0] + reference[0] > 0:
-                yield _Outside(
-                    arm,
-                    float(logs[arm - 1, node] - logs[arm - 1, 0]),
-                    float(own[0]),
-                    float(reference[0]),
-                    float(np.log(own[1] / reference[1])),
-                )
-
-
-def _weighed(outside: float) -> float:
-    """Return the slope by the rule .632+, from that in rows outside of samples."""
-    left = min(max(outside, 0.0), 1.0) if np.isfinite(outside) else outside
-    weight = 0.632 / (1 - 0.368 * (1 - left))
-    return (1 - weight) + weight * left
-
-
-def _slope(found: list[_Outside], n_arms: int) -> float:
-    """Return the slope of effects outside of samples on those inside, by Newton's method.
-
-    Given the events of an arm and of the reference together, those of the arm are binomial: it is a
-    logistic regression with an intercept for each arm.
-    """
-    arm = np.array([each.arm for each in found])
-    design = np.column_stack(
-        [*(arm == place for place in range(1, n_arms)), [each.deviation for each in found]]
-    ).astype(np.float64)
-    events = np.array([each.events for each in found])
-    total = events + np.array([each.others for each in found])
-    offset = np.array([each.offset for each in found])
-    beta = np.zeros(design.shape[1])
-    for _ in range(_MOST_STEPS):
-        share = 1.0 / (1.0 + np.exp(-(offset + design @ beta)))
-        gradient = design.T @ (events - total * share)
-        curvature = (design * (total * share * (1.0 - share))[:, None]).T @ design
-        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
-        beta = beta + np.clip(step, -2.0, 2.0)
-        if np.abs(step).max() < 1e-10:
-            break
-    return float(beta[-1])
+def _take(target: Target, rows: NDArray[np.intp]) -> Target:
+    """Return rows by themselves, whatever persons they are parts of."""
+    entry = None if target.entry is None else target.entry[rows]
+    return Target(target.event[rows], target.time[rows], entry)

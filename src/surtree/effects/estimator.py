@@ -25,7 +25,6 @@ from surtree.scores.effects import (
     EffectCorrection,
     HeterogeneityTest,
     UntestedEffectsWarning,
-    drawn_to_overall,
     effects_warning,
     require_arms,
 )
@@ -118,7 +117,7 @@ class EffectTree(SurTree):
     >>> model.heterogeneity_.is_evidence
     False
     >>> model.predict_effect(X.head(2), corrected=True).round(3).tolist()
-    [0.725, 0.725]
+    [0.72, 0.72]
     """
 
     heterogeneity_: HeterogeneityTest | None
@@ -432,10 +431,30 @@ class EffectTree(SurTree):
             The first row, the reference, is one.
         """
         check_is_fitted(self)
-        own = hazard_ratios(self.tree_)
-        if self.tree_.n_leaves > 1:
-            own = _corrected(own, self.arms_, self.heterogeneity_, self.correction_)
+        if self.tree_.n_leaves > 1 or self.heterogeneity_ is not None:
+            own = self._corrected_effects()
+        else:
+            own = hazard_ratios(self.tree_)
         return np.concatenate([np.ones((1, own.shape[1])), own])
+
+    def _corrected_effects(self) -> Floats:
+        """Return the effects to expect in each node, or raise an error where that is not known."""
+        test, correction, tree = self.heterogeneity_, self.correction_, self.tree_
+        if test is None:
+            raise ValueError(
+                "Nothing is known about what to expect of new rows: set model.heterogeneity_ = "
+                "heterogeneity_test(model, X, y, treatment), and model.correction_ = "
+                "correct_effects(model, X, y, treatment)."
+            )
+        require_arms(test, self.arms_)
+        if not test.is_evidence:
+            return np.repeat(np.array(test.overall)[:, None], tree.n_nodes, axis=1)
+        if correction is None:
+            raise ValueError(
+                "The effects of leaves are too far apart: set model.correction_ = "
+                "correct_effects(model, X, y, treatment)."
+            )
+        return correction.ratios(tree.leaves.tolist(), tree.n_nodes)
 
     def _effects(self, corrected: bool) -> Floats | None:
         """Return effects to predict with, None for those of leaves, and warn of these."""
@@ -478,30 +497,6 @@ class EffectTree(SurTree):
     def _is_objective(self, objective: Objective) -> bool:
         kind = ArmContrasts if self.objective == "effect" else ArmHazards
         return type(objective) is kind and objective.shrinkage == self.shrinkage
-
-
-def _corrected(
-    own: Floats,
-    arms: tuple[Label, ...],
-    test: HeterogeneityTest | None,
-    correction: EffectCorrection | None,
-) -> Floats:
-    """Return the effects to expect in each node, or raise an error where that is not known."""
-    if test is None:
-        raise ValueError(
-            "Nothing is known about what to expect of new rows: set model.heterogeneity_ = "
-            "heterogeneity_test(model, X, y, treatment), and model.correction_ = "
-            "correct_effects(model, X, y, treatment)."
-        )
-    require_arms(test, arms)
-    if not test.is_evidence:
-        return np.repeat(np.array(test.overall)[:, None], own.shape[1], axis=1)
-    if correction is None:
-        raise ValueError(
-            "The effects of leaves are too far apart: set model.correction_ = "
-            "correct_effects(model, X, y, treatment)."
-        )
-    return drawn_to_overall(own, correction.slope)
 
 
 def objective_for(model: EffectTree, n_arms: int) -> ArmHazards:

@@ -316,13 +316,15 @@ def _heterogeneity(findings: Findings) -> Iterator[str]:
         return
     verdict = "evidence" if test.is_evidence else "no evidence"
     yield (
-        f"A permutation test ({test.permuted.size} permutations, p = {test.p_value:.3g}) found "
-        f"{verdict} that the effect differs between rows. {test.overall_text}"
+        f"A Monte Carlo test ({test.drawn.size} trials drawn from a Cox model with the arms as "
+        f"strata and one prognosis, p = {test.p_value:.3g}) found {verdict} that the effect "
+        f"differs between rows. {test.overall_text}"
     )
     if correction is not None and np.isfinite(correction.slope):
         yield (
-            f"By {correction.n_samples} bootstrap samples, {correction.slope:.0%} of the "
-            "differences between leaves are to be expected in new data."
+            f"By ten-fold cross-validation, repeated {plural(correction.n_repeats, 'time')}, "
+            f"{correction.slope:.0%} of the differences between leaves are to be expected in new "
+            "data."
         )
 
 

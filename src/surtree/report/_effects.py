@@ -76,11 +76,12 @@ def verdict_html(findings: Findings) -> str:
         return said
     head = "".join(
         f'<th scope="col">{text}</th>'
-        for text in ("leaf", "arm", "hazard ratio here", "expected in new data")
+        for text in ("leaf", "arm", "hazard ratio here", "expected in new data", "95% interval")
     )
     body = "".join(
         f'<tr><th scope="row">{one.leaf}</th><td>{escape(str(one.arm))}</td>'
-        f"<td>{escape(ratio_text(one.ratio))}</td><td>{escape(ratio_text(one.corrected))}</td></tr>"
+        f"<td>{escape(ratio_text(one.ratio))}</td><td>{escape(ratio_text(one.corrected))}</td>"
+        f"<td>{escape(interval_text(one.limits))}</td></tr>"
         for one in correction.leaves
     )
     return (

@@ -167,12 +167,15 @@ def page_html(
         data=script_json(data),
         summary=summary_html(findings, everyone),
         tree=tree_html(tree, leaves, everyone, level, labels),
-        lead=lead(tree),
+        lead=lead(findings),
         explanation="".join(
             f'<p class="note">{escape(text)}</p>' for text in explanation(findings, level)
         )
         + effects_html(findings, level),
         chosen_here=escape(chosen_here(tree)),
+        validation_heading=(
+            "How well does it predict?" if tree.arms is None else "Does the effect differ?"
+        ),
         validation=validation_html(findings) if tree.arms is None else verdict_html(findings),
         resampled=curves_html(findings) + stability_html(findings),
         causes=causes_html(findings, leaves, times, level),

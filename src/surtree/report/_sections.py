@@ -15,6 +15,7 @@ from surtree.questions.columns import HEADING
 from surtree.report._certificate import ROUNDING, audit_verdict, percent, verdict
 from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable, tree_html
+from surtree.scores.effects import UNTESTED, HeterogeneityTest
 from surtree.scores.sizes import SizeScores
 from surtree.status import WORDS
 from surtree.survival.treatment import ArmContrasts
@@ -324,15 +325,16 @@ def _listed(texts: Iterable[str]) -> str:
     return mark.join(shown) + more
 
 
-def lead(tree: Tree) -> str:
+def lead(findings: Findings) -> str:
     """Return the introduction of a page as HTML; instructions are hidden in print."""
+    tree = findings.tree
     if tree.n_leaves == 1:
         return "This tree asks nothing: all rows are one group, with one survival curve."
     if tree.arms is not None:
         return (
-            f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, in which "
-            "the treatment does different things, as far as these rows say. The figures beside the "
-            "tree are of all arms together; those of each arm follow."
+            f"{_effects_lead(findings.heterogeneity)} Yes-or-no questions sort the rows into "
+            f"{tree.n_leaves} groups, the leaves, in which arms differed most differently in these "
+            "rows. The figures beside the tree are of all arms together; those of each arm follow."
         )
     return (
         f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, each with a "
@@ -340,6 +342,12 @@ def lead(tree: Tree) -> str:
         "with the arrow keys, to see how it is reached and how it fares.</span>"
         '<span class="screen touch">Tap a group to see how it is reached and how it fares.</span>'
     )
+
+
+def _effects_lead(test: HeterogeneityTest | None) -> str:
+    """Return first what is known about whether effects differ."""
+    text = escape(UNTESTED if test is None else str(test).replace("\n", " "))
+    return text if test is not None and test.is_evidence else f"<strong>{text}</strong>"
 
 
 _CURVES: dict[LeafCurveKind, str] = {

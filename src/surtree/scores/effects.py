@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -50,12 +49,14 @@ class HeterogeneityTest(ArrayValue):
     p_value : float
         How often as much is gained if the effect is the same for everybody.
     overall : tuple of float
-        The hazard ratio of each arm over the reference, the same for all rows and within strata of
-        similar prognosis.
+        The hazard ratio of each arm over the reference that all rows share: a Cox model of the
+        arms, adjusted for the prognosis of rows.
+    limits : tuple of pairs of float
+        Its 95% confidence limits.
     arms : tuple
         The labels of the arms, the reference first.
-    permuted : array of float
-        The statistic of each exchange of arms.
+    drawn : array of float
+        The statistic of each trial that was drawn under the null hypothesis.
 
     Examples
     --------
@@ -63,16 +64,17 @@ class HeterogeneityTest(ArrayValue):
     >>> from surtree.datasets import load_rossi
     >>> X, y = load_rossi()
     >>> aid = X.pop("financial_aid")
-    >>> found = heterogeneity_test(EffectTree(max_depth=1), X, y, aid, n_permutations=49)
+    >>> found = heterogeneity_test(EffectTree(max_depth=1), X, y, aid, n_draws=49)
     >>> found.is_evidence, round(found.overall[0], 3)
-    (False, 0.725)
+    (False, 0.72)
     """
 
     statistic: float
     p_value: float
     overall: tuple[float, ...]
+    limits: tuple[tuple[float, float], ...]
     arms: tuple[Label, ...]
-    permuted: Floats
+    drawn: Floats
 
     @property
     def is_evidence(self) -> bool:
@@ -85,16 +87,18 @@ class HeterogeneityTest(ArrayValue):
         evidence = "Evidence" if self.is_evidence else "No evidence"
         return (
             f"{evidence} that the effect differs between rows (p = {self.p_value:.3g}, "
-            f"{self.permuted.size} permutations)."
+            f"{self.drawn.size} draws)."
         )
 
     @property
     def overall_text(self) -> str:
-        """The effect of all rows, as a sentence."""
+        """The effect that all rows share, as a sentence."""
         reference, *others = (printable(str(arm)) for arm in self.arms)
-        pairs = zip(others, self.overall, strict=True)
-        ratios = ", ".join(f"{arm} over {reference} {ratio:.3g}" for arm, ratio in pairs)
-        return f"Hazard ratio of all rows: {ratios}."
+        ratios = ", ".join(
+            f"{arm} over {reference} {ratio:.3g} (95% interval {lower:.3g} to {upper:.3g})"
+            for arm, ratio, (lower, upper) in zip(others, self.overall, self.limits, strict=True)
+        )
+        return f"Adjusted hazard ratio of all rows: {ratios}."
 
     def __str__(self) -> str:
         parts = [self.verdict, self.overall_text]
@@ -115,6 +119,8 @@ class CorrectedEffect:
         The label of the arm.
     ratio, corrected : float
         The hazard ratio of the tree, and that to expect.
+    limits : tuple of two floats
+        The 95% confidence limits of the ratio to expect. They know that the leaf was searched for.
 
     Examples
     --------
@@ -122,15 +128,16 @@ class CorrectedEffect:
     >>> from surtree.datasets import load_rossi
     >>> X, y = load_rossi()
     >>> aid = X.pop("financial_aid")
-    >>> leaf = correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=20).leaves[0]
-    >>> leaf.arm, round(leaf.ratio, 2), round(leaf.corrected, 2)
-    ('yes', 0.86, 0.69)
+    >>> leaf = correct_effects(EffectTree(max_depth=1), X, y, aid, n_repeats=2).leaves[0]
+    >>> leaf.arm, round(leaf.corrected, 2), [round(limit, 2) for limit in leaf.limits]
+    ('yes', 0.72, [0.4, 1.28])
     """
 
     leaf: int
     arm: Label
     ratio: float
     corrected: float
+    limits: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -141,15 +148,16 @@ class EffectCorrection:
     ----------
     slope : float
         The share of the differences between leaves to expect, from zero, none, to one, all.
-        Not a number where no sample has a tree with a split.
-    outside : float
-        The slope in the rows outside of samples, before it is weighed; it may be below zero.
+        Not a number where no fold has a tree with a split.
+    error : float
+        The standard error of the slope.
     overall : tuple of float
-        The hazard ratio of each arm over the reference in all rows.
+        The hazard ratio of each arm over the reference that all rows share, adjusted for
+        prognosis: that of `HeterogeneityTest`.
     leaves : tuple of CorrectedEffect
         The effect of each leaf and arm.
-    n_samples : int
-        The number of bootstrap samples.
+    n_repeats : int
+        How often the rows were divided into folds.
 
     Examples
     --------
@@ -157,16 +165,16 @@ class EffectCorrection:
     >>> from surtree.datasets import load_rossi
     >>> X, y = load_rossi()
     >>> aid = X.pop("financial_aid")
-    >>> found = correct_effects(EffectTree(max_depth=1), X, y, aid, n_bootstraps=20)
+    >>> found = correct_effects(EffectTree(max_depth=1), X, y, aid, n_repeats=2)
     >>> round(found.slope, 2), round(found.overall[0], 2)
-    (0.0, 0.69)
+    (0.0, 0.72)
     """
 
     slope: float
-    outside: float
+    error: float
     overall: tuple[float, ...]
     leaves: tuple[CorrectedEffect, ...]
-    n_samples: int
+    n_repeats: int
 
     @property
     def share_text(self) -> str:
@@ -180,53 +188,40 @@ class EffectCorrection:
                 self.share_text,
                 *(
                     f"leaf {one.leaf}: {printable(str(one.arm))}, hazard ratio {one.ratio:.3g}, "
-                    f"{one.corrected:.3g} expected in new data"
+                    f"{one.corrected:.3g} expected in new data (95% interval {one.limits[0]:.3g} "
+                    f"to {one.limits[1]:.3g})"
                     for one in self.leaves
                 ),
             ]
         )
 
+    def ratios(self, leaves: list[int], n_nodes: int) -> Floats:
+        """Return the ratio to expect in each node, (n_arms - 1, n_nodes): that of all in a branch.
 
-def permutation_p_value(observed: float, permuted: Floats) -> float:
-    """Return the share of exchanges, the real arms among them, that gain as much."""
+        Parameters
+        ----------
+        leaves : list of int
+            The leaves of the tree that is corrected.
+        n_nodes : int
+            How many nodes it has.
+        """
+        n_others = len(self.overall)
+        if [one.leaf for one in self.leaves[::n_others]] != leaves:
+            raise ValueError(
+                "correction_ is of another tree: set model.correction_ = correct_effects(model, X, "
+                "y, treatment)."
+            )
+        ratios = np.repeat(np.array(self.overall)[:, None], n_nodes, axis=1)
+        corrected = np.array([one.corrected for one in self.leaves])
+        ratios[:, leaves] = corrected.reshape(-1, n_others).T
+        return ratios
+
+
+def monte_carlo_p_value(observed: float, drawn: Floats) -> float:
+    """Return the share of draws, the observed trial among them, that gain as much."""
     # Equal up to rounding counts as equal.
-    as_large = int((permuted >= observed - 1e-9 * max(observed, 1.0)).sum())
-    return (1 + as_large) / (1 + permuted.size)
-
-
-def correction_of(
-    ratios: Floats, leaves: list[int], arms: tuple[Label, ...], **known: Any
-) -> EffectCorrection:
-    """Return the correction of the effects of a tree, given the slope.
-
-    Parameters
-    ----------
-    ratios : array of float of shape (n_arms - 1, n_nodes)
-        The hazard ratios of a tree; the first node is the root.
-    leaves : list of int
-        The numbers of its leaves.
-    arms : tuple
-        The labels of the arms, the reference first.
-    **known
-        ``slope``, ``outside`` and ``n_samples`` of the correction.
-    """
-    corrected = drawn_to_overall(ratios, known["slope"])
-    return EffectCorrection(
-        overall=tuple(ratios[:, 0].tolist()),
-        leaves=tuple(
-            CorrectedEffect(leaf, arm, float(ratios[row, leaf]), float(corrected[row, leaf]))
-            for leaf in leaves
-            for row, arm in enumerate(arms[1:])
-        ),
-        **known,
-    )
-
-
-def drawn_to_overall(ratios: Floats, slope: float) -> Floats:
-    """Return hazard ratios of nodes drawn towards that of the root, on the logarithmic scale."""
-    logs = np.log(ratios)
-    kept = slope if np.isfinite(slope) else 0.0
-    return np.asarray(np.exp(logs[:, :1] + kept * (logs - logs[:, :1])))
+    as_large = int((drawn >= observed - 1e-9 * max(observed, 1.0)).sum())
+    return (1 + as_large) / (1 + drawn.size)
 
 
 def require_arms(test: HeterogeneityTest, arms: tuple[Label, ...]) -> None:

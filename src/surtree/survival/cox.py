@@ -1,0 +1,214 @@
+"""Cox's partial likelihood in strata, with Breslow's handling of ties: risk sets and ratios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from surtree._types import ArrayValue, Floats
+from surtree.data.target import Target
+from surtree.survival.confidence import LEVEL
+
+_MOST_STEPS = 50
+# A ratio that goes to zero or infinity stops here, on the logarithmic scale.
+_FURTHEST = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class RiskSets(ArrayValue):
+    """Who is at risk at each event time of each stratum.
+
+    A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
+
+    Parameters
+    ----------
+    order, entered : array of int
+        The positions of the rows by stratum and time, and by stratum and entry.
+    left, since : array of int of shape (n_times,)
+        How many rows, in these orders, come before the event time: those of ``order`` from there to
+        the end of the stratum have not left, those of ``entered`` have not entered.
+    end : array of int of shape (n_times,)
+        How many rows come before the end of the stratum.
+    first, last : array of int of shape (n_rows,)
+        The event times of a row's stratum from its entry to its exit are ``first`` to ``last``.
+    stop : array of int of shape (n_rows,)
+        How many event times come before the end of a row's stratum.
+    times, deaths : array of float of shape (n_times,)
+        The event times, and the weight of the rows with an event at each of them.
+    weight : array of float of shape (n_rows,)
+        The weight of each row.
+    """
+
+    order: NDArray[np.intp]
+    entered: NDArray[np.intp] | None
+    left: NDArray[np.intp]
+    since: NDArray[np.intp]
+    end: NDArray[np.intp]
+    first: NDArray[np.intp]
+    last: NDArray[np.intp]
+    stop: NDArray[np.intp]
+    times: Floats
+    deaths: Floats
+    weight: Floats
+
+    @classmethod
+    def of(cls, target: Target, weight: Floats, stratum: NDArray[np.intp]) -> RiskSets:
+        """Return the risk sets of rows.
+
+        Parameters
+        ----------
+        target : Target
+            Event, time and entry of each row.
+        weight : array of float
+            The weight of each row.
+        stratum : array of int
+            The stratum of each row, from 0.
+        """
+        times, rank = np.unique(target.time, return_inverse=True)
+        n_times = times.size + 1
+        # A key puts rows in the order of strata, and of times within them.
+        key = stratum * n_times + rank
+        event_keys: NDArray[np.intp] = np.unique(key[target.event])
+        order = np.argsort(key, kind="stable")
+        left = np.searchsorted(key[order], event_keys)
+        end = np.searchsorted(key[order], (event_keys // n_times + 1) * n_times)
+        last = np.searchsorted(event_keys, key, side="right")
+        entered, since, first = None, left, np.searchsorted(event_keys, stratum * n_times)
+        if target.entry is not None:
+            # An entry between two times is one after the earlier of them.
+            entry_key = stratum * n_times + np.searchsorted(times, target.entry, side="right")
+            entered = np.argsort(entry_key, kind="stable")
+            since = np.searchsorted(entry_key[entered], event_keys, side="right")
+            first = np.searchsorted(event_keys, entry_key)
+        cell = np.searchsorted(event_keys, key[target.event])
+        deaths = np.bincount(cell, weight[target.event], event_keys.size).astype(np.float64)
+        stop = np.searchsorted(event_keys, (stratum + 1) * n_times)
+        at = times[event_keys % n_times]
+        return cls(order, entered, left, since, end, first, last, stop, at, deaths, weight)
+
+    def at_risk(self, values: Floats) -> Floats:
+        """Return the weighted sum of values, (..., n_rows), of the rows at risk at each time."""
+        weighted = values * self.weight
+
+        def rest(order: NDArray[np.intp], start: NDArray[np.intp]) -> Floats:
+            zero = np.zeros((*weighted.shape[:-1], 1))
+            before = np.concatenate([zero, np.cumsum(weighted[..., order], axis=-1)], axis=-1)
+            return np.asarray(before[..., self.end] - before[..., start])
+
+        total = rest(self.order, self.left)
+        return total if self.entered is None else total - rest(self.entered, self.since)
+
+    def exposure(self, steps: Floats) -> Floats:
+        """Return the sum of values at event times while each row is at risk."""
+        until = np.concatenate([[0.0], np.cumsum(steps)])
+        return np.asarray(until[self.last] - until[self.first])
+
+    def draw(
+        self, steps: Floats, since: NDArray[np.intp], rows: NDArray[np.intp], hazard: Floats
+    ) -> Floats:
+        """Return the event times at which rows have been exposed to a hazard; infinity if never.
+
+        Parameters
+        ----------
+        steps : array of float of shape (n_times,)
+            The hazard at each event time.
+        since : array of int
+            The event times of its stratum that each row is not exposed to.
+        rows : array of int
+            The positions of the rows.
+        hazard : array of float
+            The hazard that each of them is to be exposed to.
+        """
+        until = np.concatenate([[0.0], np.cumsum(steps)])
+        index = np.searchsorted(until[1:], until[since] + hazard)
+        never = index >= self.stop[rows]
+        return np.where(never, np.inf, np.append(self.times, np.inf)[index])
+
+    def hazard(self, risk: Floats) -> Floats:
+        """Return the cumulative hazard of each row's stratum while the row is at risk (Breslow).
+
+        Parameters
+        ----------
+        risk : array of float of shape (n_rows,)
+            The relative risk of each row.
+        """
+        return self.exposure(self.deaths / self.at_risk(risk))
+
+
+@dataclass(frozen=True, eq=False)
+class CoxFit(ArrayValue):
+    """Coefficients of a Cox model, and the inverse of their covariance.
+
+    Parameters
+    ----------
+    coefficients : array of float of shape (n_columns,)
+        The logarithms of hazard ratios.
+    information : array of float of shape (n_columns, n_columns)
+        The observed information.
+    """
+
+    coefficients: Floats
+    information: Floats
+
+    @property
+    def ratios(self) -> Floats:
+        """The hazard ratios."""
+        return np.exp(self.coefficients)
+
+    def limits(self, level: float = LEVEL) -> tuple[tuple[float, float], ...]:
+        """Return the confidence limits of the hazard ratios (Wald).
+
+        Parameters
+        ----------
+        level : float
+            The probability that an interval covers the truth.
+        """
+        width = float(ndtri((1 + level) / 2)) * self.errors
+        with np.errstate(over="ignore"):
+            lower, upper = np.exp(self.coefficients - width), np.exp(self.coefficients + width)
+        return tuple(zip(lower.tolist(), upper.tolist(), strict=True))
+
+    @property
+    def errors(self) -> Floats:
+        """The standard errors of the coefficients; infinite where rows say nothing of one."""
+        variance = np.diag(np.linalg.pinv(self.information)).copy()
+        variance[np.diag(self.information) <= 0] = np.inf
+        return np.sqrt(variance)
+
+
+def fit_cox(sets: RiskSets, event: NDArray[np.bool_], columns: Floats, offset: Floats) -> CoxFit:
+    """Return the coefficients that maximise the partial likelihood, by Newton's method.
+
+    Parameters
+    ----------
+    sets : RiskSets
+        The rows at risk.
+    event : array of bool of shape (n_rows,)
+        Which rows have an event.
+    columns : array of float of shape (n_columns, n_rows)
+        The covariates.
+    offset : array of float of shape (n_rows,)
+        What is added to the logarithm of the hazard of each row.
+    """
+    n = len(columns)
+    pairs = [(a, b) for a in range(n) for b in range(a, n)]
+    observed = columns @ np.where(event, sets.weight, 0.0)
+    beta = np.zeros(n)
+    products = np.stack([columns[a] * columns[b] for a, b in pairs])
+    moments = np.concatenate([np.ones((1, offset.size)), columns, products])
+    information = np.zeros((n, n))
+    for _ in range(_MOST_STEPS):
+        risk = np.exp(offset + beta @ columns)
+        total, *sums = sets.at_risk(moments * risk)
+        first, second = np.stack(sums[:n]) / total, np.stack(sums[n:]) / total
+        for at, (a, b) in enumerate(pairs):
+            curvature = float(sets.deaths @ (second[at] - first[a] * first[b]))
+            information[a, b] = information[b, a] = max(curvature, 0.0) if a == b else curvature
+        step = np.linalg.lstsq(information, observed - first @ sets.deaths, rcond=1e-12)[0]
+        beta = np.clip(beta + np.clip(step, -2.0, 2.0), -_FURTHEST, _FURTHEST)
+        if np.abs(step).max() < 1e-10:
+            break
+    return CoxFit(beta, information)
