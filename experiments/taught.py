@@ -28,6 +28,7 @@ from surtree.survival.step_function import StepFunction
 SEED, FIRST_SYNTHETIC = 2, 20
 TREES = ("surtree", "scikit-survival", "ctree", "greedy")
 OTHERS = ("cox",)
+LEVEL = 0.01
 # Rows whose log risks differ by less share a curve, which saves most of the time of a Brier score.
 _LOG_RISK_STEP = 0.01
 
@@ -126,13 +127,16 @@ def _about(rows: pd.DataFrame, failed: pd.DataFrame) -> list[str]:
         "on: no setting was chosen on any of them. Whole tables ('full') have five folds. "
         "'taught' is `TaughtTree()`, 'average' `SurTreeBayes()`, 'points' `PointsTable()`, all as "
         "they come; the others are tuned as on that page. Brier scores are of curves that "
-        "multiply the baseline, those of scikit-survival of its Kaplan-Meier curves.",
+        "multiply the baseline, those of scikit-survival of its Kaplan-Meier curves. The mean loss "
+        "of Cox is that of a model whose linear predictor is not clipped, which on one table "
+        "(flchain) goes far beyond its training rows.",
         "",
         f"{len(rows):,} fits; {len(failed)} failed.",
     ]
 
 
-# Which comparisons are tests, decided before the draws: kinds of tables, one method, the others.
+# Kinds of tables, one method, the others. The first line is the bar that was set before the draws,
+# and the last one that the taught tree is not behind; the others were added with the means in view.
 _COMPARED = (
     ("real", "taught", TREES),
     ("real", "average", OTHERS),
@@ -151,15 +155,24 @@ def _tests(rows: pd.DataFrame) -> list[str]:
         for metric in METRICS
         if {one, other} <= set(rows.loc[rows["kind"] == kind, "method"])
     ]
+    bar = [line for line in found if (line["tables"], line["one"]) == ("real", "taught")]
+    n_met = sum(_is_ahead(line) and line[P_VALUE] < LEVEL for line in bar)
     return [
         "Means over draws and sizes, compared over tables (of synthetic ones, each draw is a "
-        "table). Which comparisons are made was decided beforehand.",
+        "table). The bars were set before the draws: the taught tree is ahead of every other tree "
+        f"on real small cohorts at p < {LEVEL} in all three measures ({n_met} of {len(bar)} such "
+        "tests), and not behind on whole tables. The other lines were added with the means in "
+        "view.",
         "",
         *table(pd.DataFrame(found), 4),
     ]
 
 
-def _compare(rows: pd.DataFrame, kind: str, one: str, other: str, metric: str) -> dict[str, object]:
+def _is_ahead(line: dict[str, Any]) -> bool:
+    return bool((line["mean difference"] > 0) == METRICS[line["measure"]][1])
+
+
+def _compare(rows: pd.DataFrame, kind: str, one: str, other: str, metric: str) -> dict[str, Any]:
     keys = ["table", "draw"] if kind == "synthetic" else ["table"]
     means = rows.groupby([*keys, "method"])[metric].mean().unstack()[[one, other]]
     (test,) = signed_rank_tests(means).to_dict("records")

@@ -17,7 +17,7 @@ from surtree import SurTree, SurTreeCV, Validation, confidence_band, validate
 from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import GreedyTree
-from surtree.scores.verdict import RESAMPLED_CLEARLY, prediction_verdict
+from surtree.scores.verdict import RESAMPLED_CLEARLY, prediction_verdicts
 from surtree.validation.corrections import correct
 from surtree.validation.models import predict
 from surtree.validation.performance import brier_interval, scores
@@ -176,7 +176,8 @@ def measure(case: TruthCase) -> Measures:
     )
     result = _performance(found, np.array([score.value for score in far]))
     result["splits"] = model.tree_.n_splits
-    result["verdict"] = int(prediction_verdict(found, None, model.tree_.n_splits).is_good)
+    (verdict,) = prediction_verdicts(found, None, model.tree_.n_splits)
+    result["verdict"] = int(verdict.is_good)
     asked = far_X.head(ASKED_ROWS)
     for name in ("interval", "leaf"):
         covers = width = riskiest = np.nan
