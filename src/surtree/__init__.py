@@ -70,6 +70,7 @@ from surtree.tree import (
     AtRiskCounts,
     LeafCurve,
     LeafEffect,
+    Receipt,
     Rule,
     Size,
     Tree,
@@ -86,6 +87,7 @@ from surtree.validation import (
     evaluate,
     validate,
 )
+from surtree.verification import Verification, VerifiedPart, verify
 
 if TYPE_CHECKING:
     from surtree.model_selection import EventStratifiedKFold
@@ -128,6 +130,7 @@ __all__ = [
     "Performance",
     "Progress",
     "RTree",
+    "Receipt",
     "RelativeRisk",
     "Rule",
     "Size",
@@ -145,6 +148,8 @@ __all__ = [
     "UnseenCategoryWarning",
     "UntestedEffectsWarning",
     "Validation",
+    "Verification",
+    "VerifiedPart",
     "audit_tree",
     "column_costs",
     "confidence_band",
@@ -160,6 +165,7 @@ __all__ = [
     "read_r_tree",
     "target",
     "validate",
+    "verify",
     "write_report",
 ]
 

@@ -359,7 +359,7 @@ class SurTreeCV(TreeEstimator):
         self.held_out_ = HeldOutScores(*np.array(list(measures.values())).T)
         self.best_estimator_.held_out_ = self.held_out_
 
-    tuning_, validation_, time_unit_, horizons_ = (OfChosen() for _ in range(4))
+    tuning_, validation_, time_unit_, horizons_, receipt_ = (OfChosen() for _ in range(5))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model, ``best_estimator_``, to a file that `surtree.load` reads.

@@ -5,6 +5,7 @@ from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.leaf_curve import LeafCurve
+from surtree.tree.receipt import Receipt
 from surtree.tree.size import Size
 from surtree.tree.tree import Rule, Tree
 
@@ -13,6 +14,7 @@ __all__ = [
     "AtRiskCounts",
     "LeafCurve",
     "LeafEffect",
+    "Receipt",
     "Rule",
     "Size",
     "Tree",

@@ -15,6 +15,14 @@ import numpy as np
 TOLERANCE = 1e-9  # smaller differences, relative to numbers and to all events, are rounding
 
 
+def below(claim):
+    """Return, for each column and threshold of the file, how many of its thresholds are lower."""
+    asked = {(cut["column"], cut["threshold"]) for cut in claim["cuts"]}
+    edges = sorted(edge for edge in asked if edge[1] is not None)
+    columns = [column for column, _ in edges]
+    return dict(zip(edges, np.arange(len(edges)) - np.searchsorted(columns, columns)))
+
+
 def answer(claim, cut, codes):
     """Return for which rows a question of the file has the answer yes."""
     if cut["threshold"] is None and cut["categories"] is None:
@@ -22,9 +30,8 @@ def answer(claim, cut, codes):
     if str(cut["column"]) in claim["known"]:
         known = claim["known"][str(cut["column"])]
         yes = np.isin(codes, [known.index(label) for label in cut["categories"]]) ^ cut["negated"]
-    else:  # whether a boolean is true, or a number is above a threshold
-        own = {other["threshold"] for other in claim["cuts"] if other["column"] == cut["column"]}
-        yes = codes > sum(edge < cut["threshold"] for edge in own - {None})
+    else:  # a number is above a threshold, or a boolean is true
+        yes = codes > claim["below"].get((cut["column"], cut["threshold"]), 0)
     return np.where(codes < 0, bool(cut["missing"]), yes)
 
 
@@ -62,35 +69,31 @@ def nelson_aalen(rows, event):
 
 
 class Objective:
-    """What each row adds to a leaf, and what a leaf gains."""
+    """What each row adds to a leaf, and what a leaf gains; a single leaf is always allowed."""
 
     def __init__(self, claim, rows):
         name, (self.prior, *rest) = claim["objective"]["name"], claim["objective"]["parameters"]
         event, weight, asked = rows["cause"] > 0, rows["weight"], claim["parameters"]
         baseline, hazard = nelson_aalen(rows, event)
-        self.baselines = [baseline]
-        channels = [(1.0, event, hazard)]  # how much it counts, events and hazards of rows
+        self.baselines, channels = [baseline], [(1.0, event, hazard)]  # weight, events, hazards
         if name == "cause_hazards":
             events = [rows["cause"] == cause for cause in rest[::2]]
             curves, hazards = zip(*(nelson_aalen(rows, own) for own in events))
-            self.baselines += curves
-            channels = list(zip(rest[1::2], events, hazards))
+            self.baselines, channels = [baseline, *curves], list(zip(rest[1::2], events, hazards))
         elif name.startswith("arm_"):
             arms = [rows["arm"] == k for k in range(int(rest[0]))]
             channels = [(1.0, event & arm, hazard * arm) for arm in arms]
-        self.weights = [counts for counts, _, _ in channels]
+        self.weights, self.events, _ = zip(*channels)
         self.values = np.array([weight * part for _, *pair in channels for part in pair])
         # A row in a leaf of its own costs nothing: no tree fits it better.
         alone = [-counts * e * np.log(np.where(e, h, 1.0)) for counts, e, h in channels]
-        self.constants = weight * np.sum(alone, axis=0)
-        self.is_contrast = name == "arm_contrasts"
+        self.constants, self.is_contrast = weight * np.sum(alone, axis=0), name == "arm_contrasts"
         if self.is_contrast:  # the zero of this loss is arbitrary
             expected = math.fsum(self.values[1::2].ravel()) / weight[event].min()
             self.constants += max(math.log(expected), 0.0) * weight * event
         counted = np.any([own for counts, own, _ in channels if counts > 0], axis=0)
         limits = [(event | True, asked["min_samples_leaf"]), (counted, asked["min_events_leaf"])]
         limits += [(own, asked.get("min_events_arm", 0)) for _, own, _ in channels]
-        # A single leaf is always allowed.
         self.limits = [(count, min(least, count.sum())) for count, least in limits if least > 0]
 
     def gain(self, sums):
@@ -111,11 +114,10 @@ def log_ratio(events, hazard):
 
 
 class Search:
-    """The least loss of trees with 0, 1, 2, ... splits, by the paper's recurrence."""
+    """The least loss with 0, 1, 2, ... splits, by the paper's recurrence; equal rows are added."""
 
     def __init__(self, claim, rows, objective):
-        columns = np.array(list(rows["codes"].values()))
-        codes, row = np.unique(columns, axis=1, return_inverse=True)  # equal rows are added up
+        codes, row = np.unique([*rows["codes"].values()], axis=1, return_inverse=True)
         values = [*objective.values, objective.constants, *(own for own, _ in objective.limits)]
         self.values = np.array([np.bincount(row.ravel(), weights=value) for value in values])
         merged = dict(zip(rows["codes"], codes))
@@ -162,21 +164,14 @@ class Search:
         return np.array([self.cost(total)[0], min(leaf[0] + leaf[1]), min(two), min(three)])
 
 
-def optimum(claim, search):
-    """Return the least loss with at most 0, 1, 2, ... splits."""
-    depth, splits = claim["parameters"]["max_depth"], claim["parameters"]["max_splits"]
-    everything = np.ones(search.values.shape[1], dtype=bool)
-    return search.best(everything, depth if splits is None else min(depth, splits))
-
-
 def facts(claim, rows, objective, best):
     """Yield part, name, claim and fact of all numbers of the file that the rows decide."""
-    yield "rows", "digest, number", claim["rows"], digest(rows)
-    curves = [claim["baseline"], *claim["baseline"].get("of_cause", [])]
-    for curve, own in zip(curves, objective.baselines):
+    yield "rows", "digest of the rows, number", claim["rows"], digest(rows)
+    curve, event, times = claim["baseline"], rows["cause"] > 0, objective.baselines[0][0]
+    for curve, own in zip([curve, *curve.get("of_cause", [])], objective.baselines):
         for name, values in zip(("times", "cumulative_hazard", "floor"), own):
             yield "curves", f"baseline, {name}, number", curve[name], values
-    event, losses, sizes = rows["cause"] > 0, {}, {}
+    prior, losses = 0.0 if objective.is_contrast else objective.prior, {}
     for number, tree in reversed(list(enumerate(claim["trees"]))):
         nodes, reach = tree["nodes"], [event | True] * len(tree["nodes"]["cut"])
         for node, (cut, *sides) in enumerate(zip(nodes["cut"], nodes["left"], nodes["right"])):
@@ -187,7 +182,6 @@ def facts(claim, rows, objective, best):
                 reach[sides[0]], reach[sides[1]] = reach[node] & ~yes, reach[node] & yes
         sums = np.array([[math.fsum(own[some]) for some in reach] for own in objective.values])
         alone = np.array([math.fsum(objective.constants[some]) for some in reach])
-        prior = 0.0 if objective.is_contrast else objective.prior
         events, hazard = sums[0::2].sum(axis=0) + prior, sums[1::2].sum(axis=0) + prior
         own = dict(zip(nodes["sums"], sums))
         own["theta"] = np.where(events > 0, events / hazard, np.minimum(0.5 / hazard, 1.0))
@@ -198,35 +192,34 @@ def facts(claim, rows, objective, best):
         for name, values in own.items():
             yield "leaves", f"tree {number}, {name} of node", (nodes["sums"] | nodes)[name], values
         leaves = [node for node, cut in enumerate(nodes["cut"]) if cut < 0]
-        losses[number], sizes[number] = math.fsum(own["loss"][leaves]), len(leaves) - 1
+        losses[number] = math.fsum(own["loss"][leaves])
         for count, least in objective.limits:
             fewest = min(count[reach[leaf]].sum() for leaf in leaves)
             yield "leaves", f"tree {number}, smallest leaf", max(least, fewest), fewest
     yield "rules", "leaf of row", rows["leaf"], np.array(reach)[leaves].T @ leaves
-    groups = [(counts, reach[leaf]) for counts, leaf in zip(tree["risk"], leaves)]
+    curves = [(counts, reach[leaf], event) for counts, leaf in zip(tree["risk"], leaves)]
+    for counts, some, _ in curves[:]:
+        causes = zip(objective.events, counts.get("by_cause", []))
+        curves += [({**counts, "deaths": own}, some, part) for part, own in causes]
     for leaf, arms in zip(leaves, tree.get("arms", {"risk": []})["risk"]):
-        groups += [(counts, reach[leaf] & (rows["arm"] == k)) for k, counts in enumerate(arms)]
-    times = objective.baselines[0][0]
-    for number, (counts, some) in enumerate(groups):
+        curves += [(own, reach[leaf] & (rows["arm"] == k), event) for k, own in enumerate(arms)]
+    for number, (counts, some, event) in enumerate(curves):
         exposed, deaths, *_ = at_risk(rows, times, some, event)
-        steps, at = counts["step"], f"curve {number} of the leaves,"
-        claimed = np.repeat([0, *counts["at_risk"]], np.diff([0, *steps, len(times)]))
-        yield "curves", f"{at} at risk, time", claimed, exposed
-        claimed = np.bincount(steps, weights=counts["deaths"], minlength=len(times))
-        yield "curves", f"{at} events, time", claimed, deaths
+        stay = np.repeat([0, *counts["at_risk"]], np.diff([0, *counts["step"], len(times)]))
+        died = np.bincount(counts["step"], weights=counts["deaths"], minlength=len(times))
+        yield "curves", f"curve {number}, number", [*stay, *died], [*exposed, *deaths]
     yield "path", "loss of the model", claim["loss"], losses[0]
     for size in claim["path"]:
         at, least = f"with {size['splits']} splits", best[min(size["splits"], len(best) - 1)]
         yield "path", f"loss {at}", size["loss"], losses[size["tree"]]
-        yield "path", f"size {at}", max(size["splits"], sizes[size["tree"]]), size["splits"]
-        proven = size["loss"] <= size["lower_bound"]
-        yield "optimum", f"least loss {at}", size["loss"] if proven else least, least
+        claimed = min(size["loss"], size["loss"] if size["loss"] <= size["lower_bound"] else least)
+        yield "optimum", f"least loss {at}", claimed, least
         yield "bounds", f"bound {at} of the loss", max(size["lower_bound"], least), least
-    price = claim["parameters"]["ccp_alpha"] * (np.arange(len(best)) - sizes[0])
+    price = claim["parameters"]["ccp_alpha"] * (np.arange(len(best)) - len(leaves) + 1)
     lower = min(claim["lower_bound"], (best + price).min())
     yield "bounds", "bound of the loss", claim["lower_bound"], lower
-    is_closed = claim["status"] == "optimal" or claim["loss"] == 0
-    yield "bounds", "gap", claim["gap"], 0.0 if is_closed else 1 - lower / claim["loss"]
+    gap = 0.0 if claim["status"] == "optimal" else 1 - lower / max(claim["loss"], 1e-300)
+    yield "bounds", "gap", claim["gap"], gap
 
 
 def check(claim, rows, objective, best):
@@ -236,8 +229,7 @@ def check(claim, rows, objective, best):
         claimed, fact = (np.atleast_1d(np.array(own, dtype=float)) for own in (claimed, fact))
         sentences = wrong.setdefault(part, [])
         if claimed.shape != fact.shape:
-            sentences.append(f"{name}: {claimed.size} values, not {fact.size}")
-            continue
+            name, claimed, fact = f"count, {name}", *map(np.atleast_1d, (claimed.size, fact.size))
         room = TOLERANCE * (np.abs(fact) + scale * ("loss" in name))
         for k in np.flatnonzero(~(np.abs(claimed - fact) <= room) & (fact == fact))[:1]:
             sentences.append(f"{name} {k} is {fact[k]:.10g}, not {claimed[k]:.10g}")
@@ -245,13 +237,14 @@ def check(claim, rows, objective, best):
 
 
 if __name__ == "__main__":
-    folder = Path(__file__).parent
-    data = np.genfromtxt(folder / "data.csv", delimiter=",", names=True, ndmin=1)
+    data = np.genfromtxt(Path(__file__).with_name("data.csv"), delimiter=",", names=True, ndmin=1)
     rows = {name: data[name] for name in data.dtype.names}
     rows["codes"] = {int(name[7:]): rows[name] for name in rows if name.startswith("column_")}
-    claim = json.loads((folder / "claim.json").read_text(encoding="utf-8"))
-    objective = Objective(claim, rows)
-    wrong = check(claim, rows, objective, optimum(claim, Search(claim, rows, objective)))
-    for part, sentences in wrong.items():
+    claim = json.loads(Path(__file__).with_name("claim.json").read_text(encoding="utf-8"))
+    claim["below"], objective = below(claim), Objective(claim, rows)
+    depth, splits = claim["parameters"]["max_depth"], claim["parameters"]["max_splits"]
+    splits, search = 2**depth - 1 if splits is None else splits, Search(claim, rows, objective)
+    best = search.best(np.ones(search.values.shape[1], bool), min(depth, splits))[: splits + 1]
+    for part, sentences in (wrong := check(claim, rows, objective, best)).items():
         print(f"{part}: {'refuted' if sentences else 'confirmed'}", *sentences, sep="\n  ")
     raise SystemExit(any(wrong.values()))
