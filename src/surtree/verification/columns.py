@@ -21,7 +21,9 @@ def encode(claim: dict[str, Any], column: int, values: NDArray[Any]) -> NDArray[
         The column: numbers and booleans as floats, NaN where missing; of a column with categories
         its labels, None where missing. What the file does not know, and a missing value, is -1.
     """
-    known = claim["known"].get(str(column))
+    known, above = claim["known"].get(str(column)), edges(claim, column)
+    if known is None and not above:  # nothing is asked but whether the value is missing
+        return np.array([-1 if value is None or value != value else 0 for value in values.tolist()])
     if (known is None) != (values.dtype.kind == "f"):
         then, now = ("numbers", "categories") if known is None else ("categories", "numbers")
         raise ValueError(
@@ -31,7 +33,7 @@ def encode(claim: dict[str, Any], column: int, values: NDArray[Any]) -> NDArray[
     if known is not None:
         number = {label: code for code, label in enumerate(known)}
         return np.array([number.get(label, -1) for label in values.tolist()], dtype=np.intp)
-    codes = np.searchsorted(edges(claim, column), values, side="left")
+    codes = np.searchsorted(above, values, side="left")
     return np.where(np.isnan(values), -1, codes)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import platform
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +32,17 @@ from surtree.tree.rows import find_leaves
 from surtree.verification import program
 from surtree.verification.bounds import Proof, prove
 from surtree.verification.columns import encode
+from surtree.verification.export import program_text, write_claim
 from surtree.verification.result import PARTS, VerifiedPart, Verification
 
 Claim = dict[str, Any]
 Rows = dict[str, Any]
 
 # A question that no row answers with yes, for a file that has none: the program asks some.
-_NOTHING = {"column": 0, "name": "", "threshold": None, "categories": None, "missing": True}
+_NOTHING: dict[str, Any] = {
+    **{"column": 0, "name": "", "threshold": None, "categories": None, "negated": False},
+    **{"missing": True, "seen": None},
+}
 # What is left to check where the file or the rows are others.
 _UNSEEN = {name: ["It was not looked at."] for name in PARTS if name != "file"}
 
@@ -53,6 +57,7 @@ def verify(
     treatment: ArrayLike | str | None = None,
     time_limit: float | None = 600.0,
     progress: Callable[[float], object] | None = None,
+    export: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Confirm a model by a second program: its leaves, its curves, and that no tree is better.
 
@@ -73,6 +78,9 @@ def verify(
         1.5 GB, fewer sizes are confirmed, and lower bounds of the others in part.
     progress : callable, optional
         It is told the share of a search that is done, from 0 to 1.
+    export : path, optional
+        A folder to write the program to, the rows as whole numbers, and the file of the model:
+        ``python verify.py`` in it repeats the check anywhere, with NumPy alone.
 
     Returns
     -------
@@ -93,6 +101,9 @@ def verify(
     """
     claim, estimator, is_edited = read_claim(model)
     rows = read_claimed_rows(claim, estimator, RowInputs(X, y, sample_weight, entry, treatment=treatment))
+    if export is not None:
+        claim["rows"] = claim["rows"] or program.digest(rows)
+        write_claim(claim, rows, Path(export))
     limit = read_time_limit(time_limit)
     seconds = math.inf if limit is None else limit
     with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
@@ -237,11 +248,10 @@ def _other_rows(kept: list[int], own: list[int]) -> str:
 
 def _receipt(claim: Claim) -> Receipt:
     """Return the receipt of a claim that was confirmed."""
-    source = resources.files("surtree.verification").joinpath("program.py").read_bytes()
     return Receipt(
         date=date.today().isoformat(),
         model=claim_digest(claim),
         rows="".join(f"{number:08x}" for number in claim["rows"]),
-        program=sha256(source).hexdigest(),
+        program=sha256(program_text().encode()).hexdigest(),
         versions=f"surtree {VERSION}, NumPy {np.__version__}, Python {platform.python_version()}",
     )
