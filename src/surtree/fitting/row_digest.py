@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,15 @@ from surtree.data.target import Target
 from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.training import TrainingData
 
+Hashes = NDArray[np.uint64]
+
 _FACTOR, _SHIFT, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(32)
+# Every row is counted in one cell of each of three tables.
+N_TABLES, N_CELLS = 3, 16
 
 
 def row_digest(problem: FitProblem) -> tuple[int, ...] | None:
-    """Return the number of rows and four sums of hashes; None for rows that are not in memory.
+    """Return the number of rows, four sums of hashes, and their sketch; None if not in memory.
 
     Rows are hashed as `surtree.verification.program` does, which shares no code: each word is the
     bits of a float, from the codes of columns that have cuts to the weight.
@@ -25,13 +30,36 @@ def row_digest(problem: FitProblem) -> tuple[int, ...] | None:
     data = problem.data
     if not isinstance(data, TrainingData):
         return None
-    hashes = np.zeros(data.sums.weight.size, dtype=np.uint64)
-    for values in (*_codes(problem), *outcomes(data.target), data.sums.weight):
+    return digest_of(hash_rows([*_codes(problem), *outcomes(data.target), data.sums.weight]))
+
+
+def hash_rows(parts: Iterable[NDArray[Any]]) -> Hashes:
+    """Return a hash of each row, from what there is of it: numbers of any types."""
+    hashes: Any = np.uint64(0)
+    for values in parts:
         word = (values.astype(np.float64) + 0.0).view(np.uint64)  # zero has no sign
         hashes = (hashes ^ word ^ (hashes >> _SHIFT)) * _FACTOR
-    hashes ^= hashes >> _HALF
+    return np.asarray(hashes ^ (hashes >> _HALF))
+
+
+def digest_of(hashes: Hashes) -> tuple[int, ...]:
+    """Return the digest of rows: two sums in four numbers, and the count and sum of each cell.
+
+    Where few rows differ, the cells say which: they are an invertible Bloom lookup table.
+    """
     sums = np.array([hashes.sum(), (hashes * hashes).sum()]).view(np.uint32)
-    return (hashes.size, *sums.tolist())
+    counts, totals = np.zeros((2, N_TABLES * N_CELLS), dtype=np.uint64)
+    for cells in cells_of(hashes):
+        np.add.at(counts, cells, np.uint64(1))
+        np.add.at(totals, cells, hashes)
+    return (hashes.size, *sums.tolist(), *counts.tolist(), *totals.tolist())
+
+
+def cells_of(hashes: Hashes) -> NDArray[np.intp]:
+    """Return the three cells of each row, of shape (3, n_rows)."""
+    bits = (hashes >> np.uint64(5 + 20 * table) for table in range(N_TABLES))
+    cells = [(part % np.uint64(N_CELLS)).astype(np.intp) for part in bits]
+    return np.stack([table * N_CELLS + cell for table, cell in enumerate(cells)])
 
 
 def outcomes(target: Target) -> tuple[NDArray[Any], ...]:

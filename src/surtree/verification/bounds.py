@@ -48,7 +48,9 @@ class Effort:
         return f"about {size:,.0f} {unit} of one core and {max(self.bytes / 1e9, 0.1):,.1f} GB"
 
 
-def effort(n_rows: int, n_cuts: int, n_sums: int, depth: int, n_groups: int | None = None) -> Effort:
+def effort(
+    n_rows: int, n_cuts: int, n_sums: int, depth: int, n_groups: int | None = None
+) -> Effort:
     """Return what the best trees of a depth take at most.
 
     Parameters
@@ -72,7 +74,7 @@ def effort(n_rows: int, n_cuts: int, n_sums: int, depth: int, n_groups: int | No
     )
 
 
-class TimedSearch(Search):  # type: ignore[misc]
+class TimedSearch(Search):
     """The search of the program, with an end; it tells how many first questions are done."""
 
     def __init__(self, claim: Any, rows: Any, objective: Objective, end: float, done: Done) -> None:
@@ -131,7 +133,10 @@ class GappedSearch(TimedSearch):
         for right, left in zip(self.right, self.left, strict=True):
             if (rows <= right).all() or (rows <= left).all():
                 continue  # no question of the group divides the rows
-            on_right, on_left = self.best(rows & right, depth - 1), self.best(rows & left, depth - 1)
+            on_right, on_left = (
+                self.best(rows & right, depth - 1),
+                self.best(rows & left, depth - 1),
+            )
             for i, loss in enumerate(on_right):
                 here = losses[i + 1 : i + 1 + len(on_left)]
                 np.minimum(here, loss + on_left, out=here)

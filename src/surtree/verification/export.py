@@ -30,7 +30,9 @@ def write_claim(claim: dict[str, Any], rows: dict[str, Any], folder: Path) -> No
     folder.mkdir(parents=True, exist_ok=True)
     # How the whole numbers of the rows are to be read, in words.
     known = claim["known"]
-    words = [Cut.from_dict({**cut, "known": known.get(str(cut["column"]))}).rule for cut in claim["cuts"]]
+    words = [
+        Cut.from_dict({**cut, "known": known.get(str(cut["column"]))}).rule for cut in claim["cuts"]
+    ]
     plain = {**claim, "questions": words, "below": None}
     columns = {name: rows[name] for name in ("time", "cause", "arm", "entry", "weight", "leaf")}
     columns |= {f"column_{number}": codes for number, codes in rows["codes"].items()}

@@ -166,9 +166,9 @@ class Search:
 
 def facts(claim, rows, objective, best):
     """Yield part, name, claim and fact of all numbers of the file that the rows decide."""
-    yield "rows", "digest of the rows, number", claim["rows"], digest(rows)
-    curve, event, times = claim["baseline"], rows["cause"] > 0, objective.baselines[0][0]
-    for curve, own in zip([curve, *curve.get("of_cause", [])], objective.baselines):
+    yield "rows", "digest of the rows, number", claim["rows"][:5], digest(rows)
+    first, event, times = claim["baseline"], rows["cause"] > 0, objective.baselines[0][0]
+    for curve, own in zip([first, *first.get("of_cause", [])], objective.baselines):
         for name, values in zip(("times", "cumulative_hazard", "floor"), own):
             yield "curves", f"baseline, {name}, number", curve[name], values
     prior, losses = 0.0 if objective.is_contrast else objective.prior, {}

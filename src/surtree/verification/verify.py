@@ -33,16 +33,15 @@ from surtree.verification import program
 from surtree.verification.bounds import Proof, prove
 from surtree.verification.columns import encode
 from surtree.verification.export import program_text, write_claim
-from surtree.verification.result import PARTS, VerifiedPart, Verification
+from surtree.verification.other_rows import other_rows_text
+from surtree.verification.result import PARTS, Verification, VerifiedPart
 
 Claim = dict[str, Any]
 Rows = dict[str, Any]
 
 # A question that no row answers with yes, for a file that has none: the program asks some.
-_NOTHING: dict[str, Any] = {
-    **{"column": 0, "name": "", "threshold": None, "categories": None, "negated": False},
-    **{"missing": True, "seen": None},
-}
+_NOTHING: dict[str, Any] = dict.fromkeys(("threshold", "categories", "seen"))
+_NOTHING |= {"column": 0, "name": "", "negated": False, "missing": True}
 # What is left to check where the file or the rows are others.
 _UNSEEN = {name: ["It was not looked at."] for name in PARTS if name != "file"}
 
@@ -97,10 +96,12 @@ def verify(
     >>> surtree.verify(model, X, y).confirmed
     True
     >>> surtree.verify(model, X[:-2], y[:-2]).differences[0]
-    'rows: 684 rows are not the 686 rows of the fit.'
+    'rows: The table has 684 rows, and lacks 2 rows of the fit, which had 686.'
     """
     claim, estimator, is_edited = read_claim(model)
-    rows = read_claimed_rows(claim, estimator, RowInputs(X, y, sample_weight, entry, treatment=treatment))
+    rows = read_claimed_rows(
+        claim, estimator, RowInputs(X, y, sample_weight, entry, treatment=treatment)
+    )
     if export is not None:
         claim["rows"] = claim["rows"] or program.digest(rows)
         write_claim(claim, rows, Path(export))
@@ -112,7 +113,9 @@ def verify(
         fault = VerifiedPart("file", "refuted", ("The file was edited since it was written.",))
         parts = [fault, *(part for part in parts if part.name != "file")]
     verification = Verification(tuple(parts), share)
-    return replace(verification, receipt=_receipt(claim)) if verification.confirmed else verification
+    return (
+        replace(verification, receipt=_receipt(claim)) if verification.confirmed else verification
+    )
 
 
 def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
@@ -149,12 +152,13 @@ def read_claimed_rows(claim: Claim, model: SurTree, given: RowInputs) -> Rows:
     columns = sorted({cut["column"] for cut in claim["cuts"]})
     target = rows.target.take(present)
     cause, arm, time, entry = (np.asarray(part, dtype=float) for part in outcomes(target))
-    codes = {0: np.zeros(time.size)}
-    if claim["cuts"] != [_NOTHING]:
-        raw = {column: _raw(rows.table.column(column), present) for column in columns}
-        codes = {column: encode(claim, column, values) for column, values in raw.items()}
+    raw = {column: _raw(rows.table.column(column), present) for column in columns}
+    if claim["cuts"] == [_NOTHING]:
+        raw = {0: np.zeros(time.size)}
     return {
-        "codes": codes,
+        "codes": {column: encode(claim, column, values) for column, values in raw.items()},
+        "raw": raw,
+        "index": np.flatnonzero(present),
         "cause": cause,
         "arm": arm,
         "time": time,
@@ -168,7 +172,8 @@ def _raw(column: Column, present: NDArray[np.bool_]) -> NDArray[Any]:
     """Return a column as the table has it: numbers, or labels with None where missing."""
     if column.kind != "categorical":
         return column.values[present]
-    return np.array([*column.categories, None], dtype=object)[column.values[present]]
+    labels = np.array([*column.categories, None], dtype=object)
+    return np.asarray(labels[column.values[present]])
 
 
 def _check(
@@ -180,8 +185,8 @@ def _check(
     if not claim["rows"]:
         left["rows"] = ["The file keeps no digest of its rows: it is old, or of a lazy table."]
         claim["rows"] = own
-    if claim["rows"] != own:
-        return _parts({"rows": [_other_rows(claim["rows"], own)]}, _UNSEEN), 0.0
+    if claim["rows"][: len(own)] != own:
+        return _parts({"rows": [other_rows_text(claim, rows)]}, _UNSEEN), 0.0
     try:
         claim["below"] = program.below(claim)
         objective = program.Objective(claim, rows)
@@ -191,7 +196,17 @@ def _check(
         fault = f"the file cannot be read as a model: {error!r}"
         return _parts({"file": [fault]}, _UNSEEN), 0.0
     share = _compare_bounds(claim, proof, wrong, left)
-    return _parts(wrong, left), share
+    parts = _parts(wrong, left)
+    n_open = sum(size["lower_bound"] < size["loss"] for size in claim["path"])
+    if n_open:
+        text = f"Sizes that the file calls optimal are; of {n_open} others it has a bound alone."
+        parts = [
+            replace(part, sentences=(text,))
+            if (part.name, part.outcome) == ("optimum", "confirmed")
+            else part
+            for part in parts
+        ]
+    return parts, share
 
 
 def _parts(wrong: dict[str, list[str]], left: dict[str, list[str]]) -> list[VerifiedPart]:
@@ -224,7 +239,9 @@ def _compare_bounds(
         if not math.isnan(proof.known[number]):
             continue
         if bound > proof.upper[number] + room:
-            better = f"a tree with {plural(splits, 'split')} has the loss {proof.upper[number]:.10g}"
+            better = (
+                f"a tree with {plural(splits, 'split')} has the loss {proof.upper[number]:.10g}"
+            )
             wrong["bounds"].append(f"{better}, below the bound {bound:.10g}")
         elif bound > proof.lower[number] + room:
             unproven.append(splits)
@@ -239,19 +256,12 @@ def _compare_bounds(
     return share
 
 
-def _other_rows(kept: list[int], own: list[int]) -> str:
-    """Return how rows differ from those of a fit, by their digests."""
-    if kept[0] != own[0]:
-        return f"{own[0]} rows are not the {kept[0]} rows of the fit"
-    return f"some of the {own[0]} rows are not those of the fit"
-
-
 def _receipt(claim: Claim) -> Receipt:
     """Return the receipt of a claim that was confirmed."""
     return Receipt(
         date=date.today().isoformat(),
         model=claim_digest(claim),
-        rows="".join(f"{number:08x}" for number in claim["rows"]),
+        rows="".join(f"{number:08x}" for number in claim["rows"][:5]),
         program=sha256(program_text().encode()).hexdigest(),
         versions=f"surtree {VERSION}, NumPy {np.__version__}, Python {platform.python_version()}",
     )
