@@ -45,6 +45,7 @@ ROOMS = (
     "bagging",
     "loading",
     "audit",
+    "verification",
     "validation",
     "questions",
     "datasets",

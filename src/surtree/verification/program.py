@@ -230,7 +230,7 @@ def check(claim, rows, objective, best):
         sentences = wrong.setdefault(part, [])
         if claimed.shape != fact.shape:
             name, claimed, fact = f"count, {name}", *map(np.atleast_1d, (claimed.size, fact.size))
-        room = TOLERANCE * (np.abs(fact) + scale * ("loss" in name))
+        room = TOLERANCE * (np.abs(fact) + scale * ("loss" in name)) * (part != "rows")
         for k in np.flatnonzero(~(np.abs(claimed - fact) <= room) & (fact == fact))[:1]:
             sentences.append(f"{name} {k} is {fact[k]:.10g}, not {claimed[k]:.10g}")
     return wrong
