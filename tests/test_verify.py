@@ -55,9 +55,8 @@ def test_the_program_agrees_with_the_reference_solver_and_confirms_every_kind_of
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data = read_training_data(fitted.model, RowInputs(fitted.X, fitted.y, **fitted.given))
-        merged = [rows["codes"][cut["column"]] for cut in claim["cuts"]]
         holds = np.array(
-            [program.answer(claim, cut, codes) for cut, codes in zip(claim["cuts"], merged, strict=True)]
+            [program.answer(claim, cut, rows["codes"][cut["column"]]) for cut in claim["cuts"]]
         )
         limits = fitted.model._limits(data.target)
         solution = reference.solve(holds.T.astype(bool), data.sums, limits)
