@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,7 +100,7 @@ def verify(
         if treatment is not None:
             require_columns(frame, [treatment])
             arm = read_column(frame[treatment], Reading("categorical")).to_numpy()
-        with progress_bar() as bar, failures(ValueError, TypeError, OSError):
+        with _said_at_once(), progress_bar() as bar, failures(ValueError, TypeError, OSError):
             found = verify_model(
                 model,
                 X,
@@ -123,6 +126,14 @@ def verify(
         for text in found.differences if json else ():
             say(f"surtree: {text}")
         raise typer.Exit(DATA_ERROR)
+
+
+@contextmanager
+def _said_at_once() -> Iterator[None]:
+    """Print warnings as a line when they are raised: what it would take, before it starts."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: say(f"surtree: {message}")
+        yield
 
 
 def _require_options(model: SurTree, event: Any, cause: Any, treatment: Any) -> None:

@@ -196,6 +196,23 @@ class Proof:
         return np.where(is_known, self.upper, np.nan)
 
 
+def _limits(claim: Any) -> tuple[int, int]:
+    """Return the levels of trees, and how many sizes there are."""
+    depth, splits = claim["parameters"]["max_depth"], claim["parameters"]["max_splits"]
+    return (depth, 2**depth) if splits is None else (min(depth, splits), min(2**depth, splits + 1))
+
+
+def _sizes(claim: Any, rows: Any, objective: Objective) -> tuple[int, int, int]:
+    """Return the numbers of distinct rows, of questions and of sums."""
+    n_rows = np.unique([*rows["codes"].values()], axis=1).shape[1]
+    return n_rows, len(claim["cuts"]), len(objective.values) + 1 + len(objective.limits)
+
+
+def effort_of(claim: Any, rows: Any, objective: Objective) -> Effort:
+    """Return what all trees of a claim take at most."""
+    return effort(*_sizes(claim, rows, objective), _limits(claim)[0])
+
+
 def prove(
     claim: Any, rows: Any, objective: Objective, seconds: float, done: Done = lambda share: None
 ) -> Proof:
@@ -211,12 +228,8 @@ def prove(
         It is told the share of a search that is done.
     """
     end = monotonic() + seconds
-    asked_depth, most_splits = claim["parameters"]["max_depth"], claim["parameters"]["max_splits"]
-    n_sizes = 2**asked_depth
-    if most_splits is not None:
-        asked_depth, n_sizes = min(asked_depth, most_splits), min(n_sizes, most_splits + 1)
-    n_cuts, n_sums = len(claim["cuts"]), len(objective.values) + 1 + len(objective.limits)
-    n_rows = np.unique([*rows["codes"].values()], axis=1).shape[1]
+    asked_depth, n_sizes = _limits(claim)
+    n_rows, n_cuts, n_sums = _sizes(claim, rows, objective)
     whole = effort(n_rows, n_cuts, n_sums, asked_depth)
     lower, upper, depth = np.zeros(n_sizes), np.full(n_sizes, np.inf), -1
     share = 1.0 if whole.fits(seconds) else 0.5  # of the time, for trees of fewer levels

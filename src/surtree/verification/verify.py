@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
+from surtree._stack import user_level
 from surtree._version import VERSION
 from surtree._words import plural
 from surtree.data.named import RowInputs
@@ -30,7 +32,7 @@ from surtree.tree.model_file import model_dict
 from surtree.tree.receipt import Receipt, claim_digest
 from surtree.tree.rows import find_leaves
 from surtree.verification import program
-from surtree.verification.bounds import Proof, prove
+from surtree.verification.bounds import Effort, Proof, effort_of, prove
 from surtree.verification.columns import encode
 from surtree.verification.export import program_text, write_claim
 from surtree.verification.other_rows import other_rows_text
@@ -74,7 +76,8 @@ def verify(
         The arm of each row, of an `EffectTree`.
     time_limit : float or None, default=600
         About how many seconds it may take. Where all trees of the claim take longer, or more than
-        1.5 GB, fewer sizes are confirmed, and lower bounds of the others in part.
+        1.5 GB, a warning says so before it starts: fewer sizes are confirmed then, and lower
+        bounds of the others in part.
     progress : callable, optional
         It is told the share of a search that is done, from 0 to 1.
     export : path, optional
@@ -99,12 +102,15 @@ def verify(
     'rows: The table has 684 rows, and lacks 2 rows of the fit, which had 686.'
     """
     claim, estimator, is_edited = read_claim(model)
+    name = claim_digest(claim)
+    claim |= {"known": claim.get("known", {}), "cuts": claim["cuts"] or [_NOTHING]}
     rows = read_claimed_rows(
         claim, estimator, RowInputs(X, y, sample_weight, entry, treatment=treatment)
     )
     if export is not None:
-        claim["rows"] = claim["rows"] or program.digest(rows)
-        write_claim(claim, rows, Path(export))
+        write_claim(
+            {**claim, "rows": claim.get("rows") or program.digest(rows)}, rows, Path(export)
+        )
     limit = read_time_limit(time_limit)
     seconds = math.inf if limit is None else limit
     with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
@@ -113,9 +119,9 @@ def verify(
         fault = VerifiedPart("file", "refuted", ("The file was edited since it was written.",))
         parts = [fault, *(part for part in parts if part.name != "file")]
     verification = Verification(tuple(parts), share)
-    return (
-        replace(verification, receipt=_receipt(claim)) if verification.confirmed else verification
-    )
+    if not verification.confirmed:
+        return verification
+    return replace(verification, receipt=_receipt(name, program.digest(rows)))
 
 
 def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
@@ -140,8 +146,6 @@ def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
         stated = saved.pop("digest", None)
         is_edited = stated != digest(saved)
     claim: Claim = json.loads(json.dumps(saved))
-    claim.setdefault("known", {})
-    claim["cuts"] = claim["cuts"] or [_NOTHING]
     return claim, model, is_edited or model.status_ == "edited"
 
 
@@ -182,7 +186,7 @@ def _check(
     """Run the program; return its parts, and the share of the lower bounds that is confirmed."""
     own = program.digest(rows)
     left: dict[str, list[str]] = {}
-    if not claim["rows"]:
+    if not claim.get("rows"):
         left["rows"] = ["The file keeps no digest of its rows: it is old, or of a lazy table."]
         claim["rows"] = own
     if claim["rows"][: len(own)] != own:
@@ -190,9 +194,10 @@ def _check(
     try:
         claim["below"] = program.below(claim)
         objective = program.Objective(claim, rows)
+        _tell_effort(effort_of(claim, rows, objective), seconds)
         proof = prove(claim, rows, objective, seconds, progress or (lambda share: None))
         wrong = program.check(claim, rows, objective, proof.known)
-    except (KeyError, IndexError, TypeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         fault = f"the file cannot be read as a model: {error!r}"
         return _parts({"file": [fault]}, _UNSEEN), 0.0
     share = _compare_bounds(claim, proof, wrong, left)
@@ -207,6 +212,17 @@ def _check(
             for part in parts
         ]
     return parts, share
+
+
+def _tell_effort(effort: Effort, seconds: float) -> None:
+    """Warn, before the search begins, if not all trees can be tried."""
+    if not effort.fits(seconds):
+        warnings.warn(
+            f"All trees of this claim would take {effort}: a part of them is tried. Allow more "
+            "time (time_limit), or verify a model of less depth or fewer thresholds.",
+            UserWarning,
+            stacklevel=user_level(),
+        )
 
 
 def _parts(wrong: dict[str, list[str]], left: dict[str, list[str]]) -> list[VerifiedPart]:
@@ -256,12 +272,12 @@ def _compare_bounds(
     return share
 
 
-def _receipt(claim: Claim) -> Receipt:
-    """Return the receipt of a claim that was confirmed."""
+def _receipt(claim: str, rows: list[int]) -> Receipt:
+    """Return the receipt of a claim that was confirmed, from digests of it and its rows."""
     return Receipt(
         date=date.today().isoformat(),
-        model=claim_digest(claim),
-        rows="".join(f"{number:08x}" for number in claim["rows"][:5]),
+        model=claim,
+        rows="".join(f"{number:08x}" for number in rows),
         program=sha256(program_text().encode()).hexdigest(),
         versions=f"surtree {VERSION}, NumPy {np.__version__}, Python {platform.python_version()}",
     )
