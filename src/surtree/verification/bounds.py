@@ -3,13 +3,14 @@
 A tree with k splits has at most k levels, so the optimum of few splits is that of few levels. The
 others have lower bounds by gapped cuts: questions about neighbouring thresholds are one group, and
 the rows that they send to different sides go nowhere. No row has a negative loss, so what is left
-costs no more than in any tree: L*(A and B) >= L*(A) + L*(B). The last level asks every question.
+costs no more than in any tree: L*(A and B) >= L*(A) + L*(B). The last level has smaller groups.
 """
 
 from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
@@ -28,6 +29,8 @@ Done = Callable[[float], object]
 _ADDITIONS, _LOSSES = 1e10, 1e8
 # Answers, tables of pairs and results may take so many bytes.
 MOST_BYTES = 1.5e9
+# At the last level, groups are smaller by this factor.
+LAST = 4
 
 
 @dataclass(frozen=True)
@@ -60,13 +63,14 @@ def effort(
     depth : int
         The levels.
     n_groups : int, optional
-        The groups of questions above the last level; by default each has one question.
+        The groups of questions above the last level; by default each has one question. Then
+        ``n_cuts`` are the groups of the last level.
     """
-    groups = n_cuts if n_groups is None else n_groups
-    pairs = (groups if depth > 1 else 1) * n_cuts
+    groups = n_groups or n_cuts if depth > 1 else 1
+    pairs = groups * n_cuts
     sets = math.comb(groups, max(depth - 2, 0))
     solved = sets * 2 ** max(depth - 2, 0)
-    products = sets * n_rows * pairs * n_sums * (1 if n_groups is None else 2)
+    products = sets * n_rows * pairs * n_sums * (1 if n_groups is None else 4)
     tables = 8 * n_sums * (8 * pairs + 2 * groups * n_rows) + 8 * n_cuts * n_rows
     return Effort(
         products / _ADDITIONS + 4 * solved * pairs * n_sums / _LOSSES,
@@ -85,7 +89,14 @@ class TimedSearch(Search):
         """Return what the program does, or raise a TimeoutError."""
         if monotonic() > self.end:
             raise TimeoutError
-        return super().best(rows, depth)
+        return super().best(rows, depth) if depth > 1 else self.one_level(rows)[: 2**depth]
+
+    def one_level(self, rows: Any) -> Floats:
+        """Return the least loss without a split and with one: there is no table of pairs."""
+        values = self.values[:, rows]
+        total, yes = values.sum(axis=1)[:, None], values @ self.yes[rows]
+        leaf = self.cost(total)[0]
+        return np.array([leaf, min(leaf, (self.cost(yes) + self.cost(total - yes)).min())])
 
     def root(self, depth: int) -> Floats:
         """Return the least loss of all rows, by the number of splits."""
@@ -103,25 +114,32 @@ class TimedSearch(Search):
 
 
 class GappedSearch(TimedSearch):
-    """Lower bounds of the same losses, without the limits on leaves.
+    """Lower bounds of the losses of a search, without the limits on leaves.
 
     Parameters
     ----------
-    claim, rows, objective, end, done
-        As in `TimedSearch`.
+    search : TimedSearch
+        The search over all questions; it shares its rows.
+    cuts : list
+        The questions of the file.
     size : int
         Thresholds of a column are in at most so many groups, of about as many rows each.
     """
 
-    def __init__(
-        self, claim: Any, rows: Any, objective: Objective, end: float, done: Done, size: int
-    ) -> None:
-        objective = copy.copy(objective)
-        objective.limits = []  # fewer limits allow more trees
-        super().__init__(claim, rows, objective, end, done)
-        self.groups = _groups(claim["cuts"], self.yes, size)
-        self.right = np.array([self.yes[:, group].all(axis=1) for group in self.groups])
-        self.left = np.array([~self.yes[:, group].any(axis=1) for group in self.groups])
+    def __init__(self, search: TimedSearch, cuts: list[Any], size: int) -> None:
+        self.__dict__.update(search.__dict__)
+        self.memo = {}
+        self.objective = copy.copy(search.objective)
+        self.objective.limits = []  # fewer limits allow more trees
+        self.right, self.left = self._sides(_groups(cuts, self.yes, size))
+        self.last = [
+            sides.astype(float) for sides in self._sides(_groups(cuts, self.yes, LAST * size))
+        ]
+
+    def _sides(self, groups: list[list[int]]) -> tuple[Masks, Masks]:
+        """Return the rows that all questions of a group send right, and those they send left."""
+        right = np.array([self.yes[:, group].all(axis=1) for group in groups])
+        return right, np.array([~self.yes[:, group].any(axis=1) for group in groups])
 
     def first_sides(self) -> tuple[Masks, Masks]:
         """Return the rows that all questions of a group send right, and those they send left."""
@@ -140,20 +158,22 @@ class GappedSearch(TimedSearch):
             for i, loss in enumerate(on_right):
                 here = losses[i + 1 : i + 1 + len(on_left)]
                 np.minimum(here, loss + on_left, out=here)
+        # Two splits have two levels, of which the last has smaller groups.
+        losses[:3] = np.maximum(losses[:3], self.best(rows, 2)[:3])
         return losses
 
     def pairs(self, rows: Any) -> Floats:
-        """Return the bounds of two levels: groups first, then every question."""
-        values, last = self.values[:, rows], self.yes[rows].astype(float)
-        total, yes = values.sum(axis=1)[:, None], values @ last
+        """Return the bounds of two levels: groups first, then smaller ones."""
+        values, last = self.values[:, rows], [sides[:, rows].T for sides in self.last]
         leaf, split = [], []
         for side in (self.right[:, rows], self.left[:, rows]):
-            sums, holds = values @ side.T, (values[:, None] * side) @ last
-            leaf.append(self.cost(sums))
-            split.append((self.cost(holds) + self.cost(sums[:, :, None] - holds)).min(axis=-1))
+            weighted = values[:, None] * side
+            leaf.append(self.cost(weighted.sum(axis=-1)))
+            split.append(sum(self.cost(weighted @ own) for own in last).min(axis=-1))
         two, three = np.minimum(split[0] + leaf[1], split[1] + leaf[0]), split[0] + split[1]
-        one = self.cost(yes) + self.cost(total - yes)
-        return np.array([self.cost(total)[0], one.min(), two.min(), three.min()])
+        one = sum(self.cost(values @ own) for own in last)
+        alone = self.cost(values.sum(axis=1))
+        return np.array([alone, one.min(), two.min(), three.min()])
 
 
 def _groups(cuts: list[Any], yes: Masks, size: int) -> list[list[int]]:
@@ -232,12 +252,13 @@ def prove(
     n_rows, n_cuts, n_sums = _sizes(claim, rows, objective)
     whole = effort(n_rows, n_cuts, n_sums, asked_depth)
     lower, upper, depth = np.zeros(n_sizes), np.full(n_sizes, np.inf), -1
+    search = TimedSearch(claim, rows, objective, end, done)
     share = 1.0 if whole.fits(seconds) else 0.5  # of the time, for trees of fewer levels
     for levels in range(asked_depth, -1, -1):
         if not effort(n_rows, n_cuts, n_sums, levels).fits(share * seconds):
             continue
         try:
-            best = TimedSearch(claim, rows, objective, end, done).root(levels)
+            best = search.root(levels)
         except TimeoutError:
             continue
         depth = levels
@@ -246,34 +267,26 @@ def prove(
     known = np.arange(n_sizes) <= depth if depth < asked_depth else np.ones(n_sizes, dtype=bool)
     lower[known] = upper[known]
     if not known.all() and not objective.is_contrast:
-        bounds = _gapped(claim, rows, objective, end, done, asked_depth, (n_rows, n_sums))
+        bounds = _gapped(search, claim["cuts"], asked_depth, n_sums)
         lower = np.maximum(lower, bounds[np.minimum(np.arange(n_sizes), bounds.size - 1)])
     return Proof(np.minimum(lower, upper), upper, depth, asked_depth, whole)
 
 
-def _gapped(
-    claim: Any,
-    rows: Any,
-    objective: Objective,
-    end: float,
-    done: Done,
-    depth: int,
-    sizes: tuple[int, int],
-) -> Floats:
+def _gapped(search: TimedSearch, cuts: list[Any], depth: int, n_sums: int) -> Floats:
     """Return the best bounds that there is time for, with ever smaller groups."""
-    n_rows, n_sums = sizes
-    bounds, n_cuts = np.zeros(1), len(claim["cuts"])
+    bounds, n_rows = np.zeros(1), search.values.shape[1]
+    chains = Counter((cut["column"], cut["missing"]) for cut in cuts)
     for size in (2**power for power in range(1, 12)):
-        # Columns have fewer groups where they have fewer thresholds.
-        chains = [(cut["column"], cut["missing"]) for cut in claim["cuts"]]
-        n_groups = sum(min(size, chains.count(chain)) for chain in set(chains))
-        if not effort(n_rows, n_cuts, n_sums, depth, n_groups).fits(end - monotonic()):
+        n_groups, n_last = (
+            sum(min(most, count) for count in chains.values()) for most in (size, LAST * size)
+        )
+        if not effort(n_rows, n_last, n_sums, depth, n_groups).fits(search.end - monotonic()):
             break
         try:
-            found = GappedSearch(claim, rows, objective, end, done, size).root(depth)
+            found = GappedSearch(search, cuts, size).root(depth)
         except TimeoutError:
             break
-        bounds = np.maximum(found, bounds if bounds.size == found.size else 0.0)
-        if n_groups == n_cuts:
+        bounds = np.maximum(found, bounds)
+        if n_groups == len(cuts):
             break
     return bounds

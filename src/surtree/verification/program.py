@@ -209,8 +209,8 @@ def facts(claim, rows, objective, best):
         died = np.bincount(counts["step"], weights=counts["deaths"], minlength=len(times))
         yield "curves", f"curve {number}, number", [*stay, *died], [*exposed, *deaths]
     yield "path", "loss of the model", claim["loss"], losses[0]
-    for size in claim["path"]:
-        at, least = f"with {size['splits']} splits", best[min(size["splits"], len(best) - 1)]
+    for k, size in enumerate(claim["path"]):  # the last one stands for all larger sizes
+        at, least = f"with {k} splits", best[k if k + 1 < len(claim["path"]) else -1]
         yield "path", f"loss {at}", size["loss"], losses[size["tree"]]
         claimed = min(size["loss"], size["loss"] if size["loss"] <= size["lower_bound"] else least)
         yield "optimum", f"least loss {at}", claimed, least
