@@ -31,6 +31,8 @@ _ADDITIONS, _LOSSES = 1e10, 1e8
 MOST_BYTES = 1.5e9
 # At the last level, groups are smaller by this factor.
 LAST = 4
+# The share of the time for all trees; the rest is for bounds.
+EXACT = 0.7
 
 
 @dataclass(frozen=True)
@@ -252,18 +254,17 @@ def prove(
     n_rows, n_cuts, n_sums = _sizes(claim, rows, objective)
     whole = effort(n_rows, n_cuts, n_sums, asked_depth)
     lower, upper, depth = np.zeros(n_sizes), np.full(n_sizes, np.inf), -1
-    search = TimedSearch(claim, rows, objective, end, done)
-    share = 1.0 if whole.fits(seconds) else 0.5  # of the time, for trees of fewer levels
-    for levels in range(asked_depth, -1, -1):
-        if not effort(n_rows, n_cuts, n_sums, levels).fits(share * seconds):
-            continue
+    # Trees of more and more levels; a part of the time is left for bounds of the others.
+    search = TimedSearch(claim, rows, objective, monotonic() + EXACT * seconds, done)
+    for levels in range(asked_depth + 1):
+        if not effort(n_rows, n_cuts, n_sums, levels).fits(EXACT * seconds):
+            break
         try:
             best = search.root(levels)
         except TimeoutError:
-            continue
-        depth = levels
-        upper = best[np.minimum(np.arange(n_sizes), best.size - 1)]
-        break
+            break
+        depth, upper = levels, best[np.minimum(np.arange(n_sizes), best.size - 1)]
+    search.end = end
     known = np.arange(n_sizes) <= depth if depth < asked_depth else np.ones(n_sizes, dtype=bool)
     lower[known] = upper[known]
     if not known.all() and not objective.is_contrast:

@@ -32,7 +32,7 @@ from surtree.tree.model_file import model_dict
 from surtree.tree.receipt import Receipt, claim_digest
 from surtree.tree.rows import find_leaves
 from surtree.verification import program
-from surtree.verification.bounds import Effort, Proof, effort_of, prove
+from surtree.verification.bounds import EXACT, Effort, Proof, effort_of, prove
 from surtree.verification.columns import encode
 from surtree.verification.export import program_text, write_claim
 from surtree.verification.other_rows import other_rows_text
@@ -216,7 +216,7 @@ def _check(
 
 def _tell_effort(effort: Effort, seconds: float) -> None:
     """Warn, before the search begins, if not all trees can be tried."""
-    if not effort.fits(seconds):
+    if not effort.fits(EXACT * seconds):
         warnings.warn(
             f"All trees of this claim would take {effort}: a part of them is tried. Allow more "
             "time (time_limit), or verify a model of less depth or fewer thresholds.",
