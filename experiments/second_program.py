@@ -102,8 +102,9 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         *lines,
         "## Every threshold",
         "",
-        f"Depth 3, with a limit of {LIMIT:.0f} seconds. The share is that of every lower bound of "
-        "the file that is confirmed, the least over all sizes.",
+        f"Depth 3, with a limit of {LIMIT:.0f} seconds of the clock, of which a busy machine gives "
+        "few: the seconds of the processor say how much work was done. The share is that of every "
+        "lower bound of the file that is confirmed, the least over all sizes.",
         "",
         *table(_shown(rows[every])),
         "",

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_limits
 
 import surtree
 from surtree import CompetingRisksTree, EffectTree, SurTree, SurTreeBag, SurTreeCV, verify
@@ -26,6 +27,13 @@ from surtree.verification.verify import _NOTHING, read_claim, read_claimed_rows
 from tests.verify_problems import fit_some
 
 FOLDER = Path(program.__file__).parent
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Let small matrix products run in one thread: several wait for each other."""
+    with threadpool_limits(1, "blas"):
+        yield
 
 
 def checked(fitted):
