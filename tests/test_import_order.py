@@ -46,6 +46,7 @@ ROOMS = (
     "posterior",
     "loading",
     "audit",
+    "verification",
     "validation",
     "questions",
     "datasets",

@@ -180,11 +180,13 @@ def _file(
     n_jobs: int | None = None,
     y: tuple[str, str] = ("event", "time"),
 ) -> Any:
-    """Return what the model of a table saves, but for the number of threads."""
+    """Return what the model of a table saves, but for the threads and the digest of rows."""
     given = {"sample_weight": "weight", "entry": "entry"}
     named = {key: name for key, name in given.items() if name in names}
     model = SurTree(**options, n_jobs=n_jobs).fit(rows, y, **named)
     with TemporaryDirectory() as directory:
         path = Path(directory) / "model.json"
         model.set_params(n_jobs=None).save(path)
-        return json.loads(path.read_text(encoding="utf-8"))  # where zero has no sign
+        saved = json.loads(path.read_text(encoding="utf-8"))  # where zero has no sign
+    # A lazy table keeps no digest of its rows.
+    return {name: value for name, value in saved.items() if name not in ("rows", "digest")}

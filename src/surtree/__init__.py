@@ -72,6 +72,7 @@ from surtree.tree import (
     LeafCurve,
     LeafEffect,
     LeafHazardRatio,
+    Receipt,
     Rule,
     Size,
     Tree,
@@ -89,6 +90,7 @@ from surtree.validation import (
     evaluate,
     validate,
 )
+from surtree.verification import Verification, VerifiedPart, verify
 
 if TYPE_CHECKING:
     from surtree.model_selection import EventStratifiedKFold
@@ -135,6 +137,7 @@ __all__ = [
     "PointsTable",
     "Progress",
     "RTree",
+    "Receipt",
     "RelativeRisk",
     "Rule",
     "Size",
@@ -154,6 +157,8 @@ __all__ = [
     "UnseenCategoryWarning",
     "UntestedEffectsWarning",
     "Validation",
+    "Verification",
+    "VerifiedPart",
     "audit_tree",
     "column_costs",
     "confidence_band",
@@ -170,6 +175,7 @@ __all__ = [
     "read_r_tree",
     "target",
     "validate",
+    "verify",
     "write_report",
 ]
 

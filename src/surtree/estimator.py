@@ -24,6 +24,7 @@ from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.files.model import damaged, plain_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
+from surtree.fitting.row_digest import row_digest
 from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import read_training_data
 from surtree.fitting.warm_start import nearest_topology
@@ -52,6 +53,7 @@ from surtree.streaming.rows import target_names
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.model_file import read_model, write_model
+from surtree.tree.receipt import Receipt
 from surtree.tree.resolve import tree_of
 from surtree.tree.size import Size
 from surtree.verbose import searching
@@ -166,6 +168,12 @@ class SurTree(TreeEstimator):
     validation_ : Validation or None
         What `surtree.validate` says of this model: None until you set it. `save` keeps it, and
         `write_report` shows it.
+    row_digest_ : tuple of int, or None
+        The number of training rows, and sums of hashes of them, by which `surtree.verify` knows
+        them again; None for lazy tables and for files that do not keep it.
+    receipt_ : Receipt or None
+        That `surtree.verify` has confirmed this model: None until you set it. `save` keeps it, and
+        `write_report` shows it.
     encoder_ : Encoder
         The fitted encoder, with the cuts that the search could use.
     surtree_version_ : str or None
@@ -226,6 +234,8 @@ class SurTree(TreeEstimator):
     sizes_: SizeScores | None
     tuning_: Tuning | None
     validation_: Validation | None
+    row_digest_: tuple[int, ...] | None
+    receipt_: Receipt | None
     encoder_: Encoder
     surtree_version_: str | None
     follow_up_: FollowUp | None
@@ -547,6 +557,7 @@ def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) ->
     model.surtree_version_ = VERSION
     model.time_unit_ = model.horizons_ = model.follow_up_ = None
     model.held_out_ = model.sizes_ = model.tuning_ = model.validation_ = None
+    model.row_digest_, model.receipt_ = row_digest(problem), None
     model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
     model.proven_depth_ = path.proven_depth
     model.loss_ = best.loss

@@ -16,6 +16,7 @@ from surtree.cli._predict import predict
 from surtree.cli._questions import columns
 from surtree.cli._show import path, report, show_model
 from surtree.cli._validate import evaluate, validate
+from surtree.cli._verify import verify
 
 
 class _PlainFlags:
@@ -51,6 +52,7 @@ app.command()(path)
 app.command()(report)
 app.command()(plot)
 app.command()(audit)
+app.command()(verify)
 app.command()(columns)
 app.command()(validate)
 app.command()(evaluate)

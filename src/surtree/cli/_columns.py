@@ -183,11 +183,11 @@ def _nearly_numeric(name: str, kind: Kind) -> UserError:
     )
 
 
-def conform(frame: pl.DataFrame, model: SurTree) -> pl.DataFrame:
+def conform(frame: pl.DataFrame, model: SurTree, *, for_search: bool = False) -> pl.DataFrame:
     """Return the columns of a model, in their order, each of the kind that it was trained on.
 
-    Columns that the tree does not ask about may be absent. Where the model knows no names, its
-    columns are those of the table.
+    Columns that the tree does not ask about may be absent; ``for_search``, those that the search
+    could not ask about. Where the model knows no names, its columns are those of the table.
     """
     names = _names(model) or frame.columns
     if len(names) != model.n_features_in_:
@@ -196,7 +196,8 @@ def conform(frame: pl.DataFrame, model: SurTree) -> pl.DataFrame:
             f"{model.n_features_in_}"
         )
     readings = _readings(model)
-    asked = {names[cut.column]: readings[cut.column] for cut in model.tree_.cuts}
+    cuts = model.encoder_.cuts_ if for_search else model.tree_.cuts
+    asked = {names[cut.column]: readings[cut.column] for cut in cuts}
     require_columns(frame, asked)
     absent = pl.Series([None] * len(frame))
     return pl.DataFrame(

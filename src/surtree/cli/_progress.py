@@ -85,6 +85,11 @@ class Bar:
 
         return show
 
+    def verifying(self) -> Callable[[float], None]:
+        """Return a hook for `verify` that shows how many first questions are done."""
+        task = self._begin("Verifying")
+        return lambda share: self._update(task, share, "")
+
     def _begin(self, description: str) -> TaskID:
         for earlier in self._progress.task_ids:
             self._progress.remove_task(earlier)

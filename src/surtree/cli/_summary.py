@@ -25,6 +25,8 @@ def certificate(model: SurTree) -> str:
     line = WORDS[model.status_].line
     if 0 < model.proven_depth_ < model.max_depth:
         line += f"; of depth {model.proven_depth_} the best trees are known"
+    if model.receipt_ is not None:
+        line += f"; confirmed by a second program on {model.receipt_.date}"
     return (
         f"loss {model.loss_:.6g}{prior}, lower bound {model.lower_bound_:.6g}, "
         f"gap {_gap_text(model.gap_)} ({line})"

@@ -373,7 +373,8 @@ class SurTreeCV(TreeEstimator):
         parameters: dict[str, Any] = self.cv_results_["params"][place * scores[0].mean.size + size]
         return parameters
 
-    tuning_, validation_, time_unit_, horizons_, follow_up_ = (OfChosen() for _ in range(5))
+    tuning_, validation_, time_unit_ = (OfChosen() for _ in range(3))
+    horizons_, follow_up_, receipt_ = (OfChosen() for _ in range(3))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model, ``best_estimator_``, to a file that `surtree.load` reads.

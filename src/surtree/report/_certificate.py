@@ -67,6 +67,9 @@ def verdict(certificate: Certificate | None) -> Verdict:
             "has proven may have been about another tree.",
         )
     found = _of_search(certificate, certificate.status, certificate.gap)
+    if certificate.confirmed_on:
+        confirmed = f"All of this was confirmed by a second program on {certificate.confirmed_on}."
+        found = replace(found, text=f"{found.text} {confirmed}")
     if certificate.fold_status == "optimal":
         return found
     end = WORDS[certificate.fold_status].clause

@@ -54,6 +54,8 @@ class Certificate:
         How the searches of a cross-validation ended; "optimal" without one.
     proven_depth : int
         The largest depth whose optimum is known.
+    confirmed_on : str
+        When a second program confirmed all of it; empty where none did.
     """
 
     method: str
@@ -67,6 +69,7 @@ class Certificate:
     any_split: bool = True
     fold_status: Status = "optimal"
     proven_depth: int = 0
+    confirmed_on: str = ""
 
 
 @dataclass(frozen=True)
@@ -237,6 +240,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
             any_split=any(size.tree.n_splits for size in model.path_),
             fold_status="optimal" if tuning is None else tuning.status,
             proven_depth=model.proven_depth_,
+            confirmed_on="" if model.receipt_ is None else model.receipt_.date,
         ),
         sizes=tuple(SizeLoss(size.splits, size.loss, size.lower_bound) for size in model.path_),
         columns=_columns(model),

@@ -6,6 +6,7 @@ from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.hazard_ratios import LeafHazardRatio, leaf_hazard_ratios
 from surtree.tree.leaf_curve import LeafCurve
+from surtree.tree.receipt import Receipt
 from surtree.tree.size import Size
 from surtree.tree.tree import Rule, Tree
 
@@ -15,6 +16,7 @@ __all__ = [
     "LeafCurve",
     "LeafEffect",
     "LeafHazardRatio",
+    "Receipt",
     "Rule",
     "Size",
     "Tree",

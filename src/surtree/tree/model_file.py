@@ -32,6 +32,7 @@ from surtree.tree.arms import hazard_ratios
 from surtree.tree.causes import has_causes, read_cause_names
 from surtree.tree.model_validate import MODEL_FORMATS, validate_model
 from surtree.tree.objective_file import read_objective, save_objective
+from surtree.tree.receipt import read_receipt, save_receipt
 from surtree.tree.size import Size
 from surtree.tree.tree import Tree, read_baseline
 
@@ -42,7 +43,7 @@ _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 # What the training rows say of a tree, beside the certificate.
 _OF_THE_ROWS = frozenset(
-    {"held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"}
+    {"held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_", "receipt_"}
 )
 # What models were fitted with before there was a choice.
 _ASKED_BEFORE = {"category_cuts": "one"}
@@ -61,7 +62,7 @@ def write_model(estimator: Any, path: Path) -> None:
         Where to write.
     """
     MODEL_FILE.check(path)
-    saved = _to_dict(estimator)
+    saved = model_dict(estimator)
     saved["digest"] = digest(saved)
     write_text(path, json.dumps(saved, allow_nan=False, ensure_ascii=False) + "\n")
 
@@ -103,7 +104,8 @@ def _without_proof(attributes: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _to_dict(estimator: Any) -> dict[str, Any]:
+def model_dict(estimator: Any) -> dict[str, Any]:
+    """Return a fitted `SurTree` as plain values that JSON can hold, without a digest."""
     # Sizes of a path often share a tree, and all trees a baseline and the categories of columns:
     # each is written once.
     trees: list[Tree] = [estimator.tree_]
@@ -123,6 +125,8 @@ def _to_dict(estimator: Any) -> dict[str, Any]:
         "sizes": save_sizes(estimator.sizes_),
         "tuning": save_tuning(estimator.tuning_),
         "validation": save_validation(estimator.validation_),
+        "rows": None if estimator.row_digest_ is None else list(estimator.row_digest_),
+        "receipt": save_receipt(estimator.receipt_),
         **_save_arms_and_causes(estimator),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
@@ -207,6 +211,8 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "sizes_": sizes,
         "tuning_": read_tuning(saved.get("tuning"), None if sizes is None else sizes.shrinkage),
         "validation_": read_validation(saved.get("validation")),
+        "row_digest_": tuple(saved["rows"]) if saved.get("rows") else None,
+        "receipt_": read_receipt(saved),
         **_read_arms_and_causes(saved, trees[0]),
         "tree_": trees[0],
         "path_": tuple(

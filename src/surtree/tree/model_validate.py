@@ -26,6 +26,7 @@ from surtree.scores.tuning import tuning_format
 from surtree.scores.validation_file import validation_format
 from surtree.status import STATUSES
 from surtree.tree.causes import causes_of, has_causes
+from surtree.tree.receipt import receipt_format
 from surtree.tree.size import LOSS_TOLERANCE
 from surtree.tree.tree import Tree
 
@@ -101,6 +102,8 @@ _KEPT = {
     "cause_names": optional(cause_names),
     "heterogeneity": optional(heterogeneity_format),
     "correction": optional(correction_format),
+    "rows": optional(list_of(_count)),
+    "receipt": optional(receipt_format),
 }
 
 # By version. Models of the first have no objective, which is relative risk, and the kind of curve

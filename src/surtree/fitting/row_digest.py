@@ -1,0 +1,90 @@
+"""A digest of the training rows: equal for the same bins, outcomes and weights in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.data.arms import ArmTarget
+from surtree.data.causes import CauseTarget
+from surtree.data.target import Target
+from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import TrainingData
+
+Hashes = NDArray[np.uint64]
+
+_FACTOR, _SHIFT, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(32)
+# Every row is counted in one cell of each of three tables.
+N_TABLES, N_CELLS = 3, 16
+
+
+def row_digest(problem: FitProblem) -> tuple[int, ...] | None:
+    """Return the number of rows, four sums of hashes, and their sketch; None if not in memory.
+
+    Rows are hashed as `surtree.verification.program` does, which shares no code: each word is the
+    bits of a float, from the codes of columns that have cuts to the weight.
+    """
+    data = problem.data
+    if not isinstance(data, TrainingData):
+        return None
+    return digest_of(hash_rows([*_codes(problem), *outcomes(data.target), data.sums.weight]))
+
+
+def hash_rows(parts: Iterable[NDArray[Any]]) -> Hashes:
+    """Return a hash of each row, from what there is of it: numbers of any types."""
+    hashes: Any = np.uint64(0)
+    for values in parts:
+        word = (values.astype(np.float64) + 0.0).view(np.uint64)  # zero has no sign
+        hashes = (hashes ^ word ^ (hashes >> _SHIFT)) * _FACTOR
+    return np.asarray(hashes ^ (hashes >> _HALF))
+
+
+def digest_of(hashes: Hashes) -> tuple[int, ...]:
+    """Return the digest of rows: two sums in four numbers, and the count and sum of each cell.
+
+    Where few rows differ, the cells say which: they are an invertible Bloom lookup table.
+    """
+    sums = np.array([hashes.sum(), (hashes * hashes).sum()]).view(np.uint32)
+    counts, totals = np.zeros((2, N_TABLES * N_CELLS), dtype=np.uint64)
+    for cells in cells_of(hashes):
+        np.add.at(counts, cells, np.uint64(1))
+        np.add.at(totals, cells, hashes)
+    return (hashes.size, *sums.tolist(), *counts.tolist(), *totals.tolist())
+
+
+def cells_of(hashes: Hashes) -> NDArray[np.intp]:
+    """Return the three cells of each row, of shape (3, n_rows)."""
+    bits = (hashes >> np.uint64(5 + 20 * table) for table in range(N_TABLES))
+    cells = [(part % np.uint64(N_CELLS)).astype(np.intp) for part in bits]
+    return np.stack([table * N_CELLS + cell for table, cell in enumerate(cells)])
+
+
+def outcomes(target: Target) -> tuple[NDArray[Any], ...]:
+    """Return cause, arm, time and entry of rows: one, zero and zero where there are none."""
+    nothing = np.zeros(target.time.size)
+    cause = target.cause if isinstance(target, CauseTarget) else target.event
+    arm = target.arm if isinstance(target, ArmTarget) else nothing
+    return cause, arm, target.time, nothing if target.entry is None else target.entry
+
+
+def _codes(problem: FitProblem) -> list[NDArray[Any]]:
+    """Return each column that has cuts as whole numbers; -1 is missing.
+
+    They are the thresholds below a value, or the position of a category among the known ones.
+    """
+    data, binned, codes = problem.data, problem.binned, []
+    first_cuts = np.searchsorted(binned.cut_column, np.arange(len(binned.bins)))
+    for bins, missing, number in zip(binned.bins, binned.missing_bin, first_cuts, strict=True):
+        cut = problem.encoder.cuts_[int(number)]
+        if cut.known is None:
+            code = np.where(bins == missing, -1, bins.astype(np.intp)) if missing >= 0 else bins
+        else:
+            column = data.table.column(cut.column)
+            position = {label: code for code, label in enumerate(cut.known)}
+            of_category = [*(position.get(label, -1) for label in column.categories), -1]
+            code = np.array(of_category)[column.values[data.present]]
+        codes.append(code)
+    return codes

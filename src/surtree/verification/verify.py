@@ -1,0 +1,283 @@
+"""From a model and a table to the claim and the rows that the second program takes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from surtree._stack import user_level
+from surtree._version import VERSION
+from surtree._words import plural
+from surtree.data.named import RowInputs
+from surtree.data.table import Column
+from surtree.estimator import SurTree
+from surtree.files.model import digest, parse_json
+from surtree.fitting.row_digest import outcomes
+from surtree.loading import load
+from surtree.parameters import read_time_limit
+from surtree.tree.model_file import model_dict
+from surtree.tree.receipt import Receipt, claim_digest
+from surtree.tree.rows import find_leaves
+from surtree.verification import program
+from surtree.verification.bounds import EXACT, Effort, Proof, effort_of, prove
+from surtree.verification.columns import encode
+from surtree.verification.export import program_text, write_claim
+from surtree.verification.other_rows import other_rows_text
+from surtree.verification.result import PARTS, Verification, VerifiedPart
+
+Claim = dict[str, Any]
+Rows = dict[str, Any]
+
+# A question that no row answers with yes, for a file that has none: the program asks some.
+_NOTHING: dict[str, Any] = dict.fromkeys(("threshold", "categories", "seen"))
+_NOTHING |= {"column": 0, "name": "", "negated": False, "missing": True}
+# What is left to check where the file or the rows are others.
+_UNSEEN = {name: ["It was not looked at."] for name in PARTS if name != "file"}
+
+
+def verify(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | str | None = None,
+    entry: ArrayLike | str | None = None,
+    *,
+    treatment: ArrayLike | str | None = None,
+    time_limit: float | None = 600.0,
+    progress: Callable[[float], object] | None = None,
+    export: str | os.PathLike[str] | None = None,
+) -> Verification:
+    """Confirm a model by a second program: its leaves, its curves, and that no tree is better.
+
+    The program (``surtree/verification/program.py``) is 250 lines of NumPy that share nothing with
+    the search: it reads the questions off the model file, and computes the baseline, the sums, the
+    losses and the optimum of every size anew.
+
+    Parameters
+    ----------
+    model : SurTree, CompetingRisksTree, EffectTree, a search of them, or a path
+        A fitted model, or its file.
+    X, y, sample_weight, entry : object
+        The rows that it was fitted on, in any order, as ``fit`` takes them.
+    treatment : array of shape (n_samples,), or the name of a column, optional
+        The arm of each row, of an `EffectTree`.
+    time_limit : float or None, default=600
+        About how many seconds it may take. Where all trees of the claim take longer, or more than
+        1.5 GB, a warning says so before it starts: fewer sizes are confirmed then, and lower
+        bounds of the others in part.
+    progress : callable, optional
+        It is told the share of a search that is done, from 0 to 1.
+    export : path, optional
+        A folder to write the program to, the rows as whole numbers, and the file of the model:
+        ``python verify.py`` in it repeats the check anywhere, with NumPy alone.
+
+    Returns
+    -------
+    Verification
+        Its ``confirmed`` is true if every part is. ``model.receipt_ = verification.receipt`` keeps
+        that in the model, and reports say so.
+
+    Examples
+    --------
+    >>> import surtree
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = surtree.SurTree(max_depth=3).fit(X, y)
+    >>> surtree.verify(model, X, y).confirmed
+    True
+    >>> surtree.verify(model, X[:-2], y[:-2]).differences[0]
+    'rows: The table has 684 rows, and lacks 2 rows of the fit, which had 686.'
+    """
+    claim, estimator, is_edited = read_claim(model)
+    name = claim_digest(claim)
+    claim |= {"known": claim.get("known", {}), "cuts": claim["cuts"] or [_NOTHING]}
+    rows = read_claimed_rows(
+        claim, estimator, RowInputs(X, y, sample_weight, entry, treatment=treatment)
+    )
+    if export is not None:
+        write_claim(
+            {**claim, "rows": claim.get("rows") or program.digest(rows)}, rows, Path(export)
+        )
+    limit = read_time_limit(time_limit)
+    seconds = math.inf if limit is None else limit
+    with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
+        parts, share = _check(claim, rows, seconds, progress)
+    if is_edited:
+        fault = VerifiedPart("file", "refuted", ("The file was edited since it was written.",))
+        parts = [fault, *(part for part in parts if part.name != "file")]
+    verification = Verification(tuple(parts), share)
+    if not verification.confirmed:
+        return verification
+    return replace(verification, receipt=_receipt(name, program.digest(rows)))
+
+
+def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
+    """Return the claim of a model or a file, the model, and whether the file was edited."""
+    is_edited, saved = False, None
+    if isinstance(model, str | Path):
+        saved, model = parse_json(Path(model)), load(model)
+    model = getattr(model, "best_estimator_", model)
+    if not isinstance(model, SurTree):
+        raise ValueError(
+            f"verify is for models of one optimal tree, SurTree, CompetingRisksTree and "
+            f"EffectTree, and not for {type(model).__name__}."
+        )
+    if model.tree_.n_persons is not None:
+        raise ValueError(
+            "This model was fitted with an id: the program does not know start-stop rows of "
+            "persons yet."
+        )
+    if saved is None or saved["version"] == 1:
+        saved = model_dict(model)
+    else:
+        stated = saved.pop("digest", None)
+        is_edited = stated != digest(saved)
+    claim: Claim = json.loads(json.dumps(saved))
+    return claim, model, is_edited or model.status_ == "edited"
+
+
+def read_claimed_rows(claim: Claim, model: SurTree, given: RowInputs) -> Rows:
+    """Return the rows that count, with columns as whole numbers by the claim."""
+    rows = model._read_rows(given)
+    present = rows.present
+    columns = sorted({cut["column"] for cut in claim["cuts"]})
+    target = rows.target.take(present)
+    cause, arm, time, entry = (np.asarray(part, dtype=float) for part in outcomes(target))
+    raw = {column: _raw(rows.table.column(column), present) for column in columns}
+    if claim["cuts"] == [_NOTHING]:
+        raw = {0: np.zeros(time.size)}
+    return {
+        "codes": {column: encode(claim, column, values) for column, values in raw.items()},
+        "raw": raw,
+        "index": np.flatnonzero(present),
+        "cause": cause,
+        "arm": arm,
+        "time": time,
+        "entry": entry,
+        "weight": rows.weight[present],
+        "leaf": find_leaves(model.tree_, rows.table)[present],
+    }
+
+
+def _raw(column: Column, present: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return a column as the table has it: numbers, or labels with None where missing."""
+    if column.kind != "categorical":
+        return column.values[present]
+    labels = np.array([*column.categories, None], dtype=object)
+    return np.asarray(labels[column.values[present]])
+
+
+def _check(
+    claim: Claim, rows: Rows, seconds: float, progress: Callable[[float], object] | None
+) -> tuple[list[VerifiedPart], float]:
+    """Run the program; return its parts, and the share of the lower bounds that is confirmed."""
+    own = program.digest(rows)
+    left: dict[str, list[str]] = {}
+    if not claim.get("rows"):
+        left["rows"] = ["The file keeps no digest of its rows: it is old, or of a lazy table."]
+        claim["rows"] = own
+    if claim["rows"][: len(own)] != own:
+        return _parts({"rows": [other_rows_text(claim, rows)]}, _UNSEEN), 0.0
+    try:
+        claim["below"] = program.below(claim)
+        objective = program.Objective(claim, rows)
+        _tell_effort(effort_of(claim, rows, objective), seconds)
+        proof = prove(claim, rows, objective, seconds, progress or (lambda share: None))
+        wrong = program.check(claim, rows, objective, proof.known)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        fault = f"the file cannot be read as a model: {error!r}"
+        return _parts({"file": [fault]}, _UNSEEN), 0.0
+    share = _compare_bounds(claim, proof, wrong, left)
+    parts = _parts(wrong, left)
+    n_open = sum(size["lower_bound"] < size["loss"] for size in claim["path"])
+    if n_open:
+        text = f"Sizes that the file calls optimal are; of {n_open} others it has a bound alone."
+        parts = [
+            replace(part, sentences=(text,))
+            if (part.name, part.outcome) == ("optimum", "confirmed")
+            else part
+            for part in parts
+        ]
+    return parts, share
+
+
+def _tell_effort(effort: Effort, seconds: float) -> None:
+    """Warn, before the search begins, if not all trees can be tried."""
+    if not effort.fits(EXACT * seconds):
+        warnings.warn(
+            f"All trees of this claim would take {effort}: a part of them is tried. Allow more "
+            "time (time_limit), or verify a model of less depth or fewer thresholds.",
+            UserWarning,
+            stacklevel=user_level(),
+        )
+
+
+def _parts(wrong: dict[str, list[str]], left: dict[str, list[str]]) -> list[VerifiedPart]:
+    """Return all parts of a claim, given what is wrong in them and what is left to check."""
+    parts = []
+    for name, text in PARTS.items():
+        if wrong.get(name):
+            sentences = tuple(f"{each[0].upper()}{each[1:]}." for each in wrong[name])
+            parts.append(VerifiedPart(name, "refuted", sentences))
+        elif left.get(name):
+            parts.append(VerifiedPart(name, "not checked", tuple(left[name])))
+        else:
+            parts.append(VerifiedPart(name, "confirmed", (text,)))
+    return parts
+
+
+def _compare_bounds(
+    claim: Claim, proof: Proof, wrong: dict[str, list[str]], left: dict[str, list[str]]
+) -> float:
+    """Compare bounds of sizes whose optimum is not known with what is proven.
+
+    What differs and what is left goes to the two dictionaries; the share of every bound that is
+    confirmed is returned.
+    """
+    share, unproven = 1.0, []
+    for size in claim["path"]:
+        splits, bound = size["splits"], size["lower_bound"]
+        room = program.TOLERANCE * (1 + bound)
+        number = splits if size is not claim["path"][-1] else -1  # which stands for larger sizes
+        if not math.isnan(proof.known[number]):
+            continue
+        if bound > proof.upper[number] + room:
+            better = (
+                f"a tree with {plural(splits, 'split')} has the loss {proof.upper[number]:.10g}"
+            )
+            wrong["bounds"].append(f"{better}, below the bound {bound:.10g}")
+        elif bound > proof.lower[number] + room:
+            unproven.append(splits)
+            share = min(share, float(proof.lower[number]) / bound)
+    if unproven:
+        sizes = f"of {len(claim['path'])} sizes, those with {unproven[0]} to {unproven[-1]} splits"
+        text = (
+            f"All trees would take {proof.effort}: {sizes} are not confirmed; the bounds that are "
+            f"proven are at least {share:.1%} of those of the file."
+        )
+        left["optimum"] = left["bounds"] = [text]
+    return share
+
+
+def _receipt(claim: str, rows: list[int]) -> Receipt:
+    """Return the receipt of a claim that was confirmed, from digests of it and its rows."""
+    return Receipt(
+        date=date.today().isoformat(),
+        model=claim,
+        rows="".join(f"{number:08x}" for number in rows),
+        program=sha256(program_text().encode()).hexdigest(),
+        versions=f"surtree {VERSION}, NumPy {np.__version__}, Python {platform.python_version()}",
+    )
