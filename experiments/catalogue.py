@@ -12,6 +12,7 @@ from experiments import (
     effects,
     ensembles,
     ensembles_page,
+    evaluation_truth,
     gaps,
     held_out,
     leaf_curves,
@@ -104,6 +105,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=validation_truth.cases,
         measure=validation_truth.measure,
         page=validation_truth.page,
+    ),
+    "evaluation": Experiment(
+        title="whether the limits of evaluate, of calibration and of incidences cover",
+        cases=evaluation_truth.cases,
+        measure=evaluation_truth.measure,
+        page=evaluation_truth.page,
     ),
     "held-out": Experiment(
         title="whether held-out scores are right, corrected for the choice of size",

@@ -273,7 +273,7 @@ def test_a_table_of_one_dimension():
         (
             "leaf_curve",
             "weibull",
-            r"must be one of \('baseline', 'kaplan-meier', 'shrunk'\)",
+            r"must be one of \('baseline', 'kaplan-meier', 'shrunk', 'breslow'\)",
         ),
         ("time_limit", 0, "time_limit must be a number of seconds above zero"),
         ("time_limit", np.nan, "time_limit must be a number of seconds above zero"),

@@ -11,6 +11,7 @@ import surtree
 from surtree import SurTree, SurTreeBayes, SurTreeCV, TaughtTree
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2
+from surtree.export import export_methods
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data
@@ -176,6 +177,18 @@ def test_questions_of_a_taught_tree_have_no_price(gbsg2):
     model = TaughtTree(1).fit(X, y)
     with pytest.raises(TypeError, match="follows its teacher"):
         surtree.force_questions(model, X, y, first="age")
+
+
+def test_report_methods_and_verify_speak_of_the_teacher(tmp_path, gbsg2):
+    X, y = gbsg2
+    model = TaughtTree(2).fit(X, y)
+    surtree.write_report(model, tmp_path / "tree.html")
+    assert "none is nearer to its teacher on these rows" in (tmp_path / "tree.html").read_text()
+    methods = export_methods(model)
+    assert "half of the Poisson deviance to the risks of a teacher" in methods
+    assert "none is nearer to its teacher" in methods
+    with pytest.raises(ValueError, match="nearest to its teacher"):
+        surtree.verify(model, X, y)
 
 
 def test_rows_of_weight_zero_teach_nothing(gbsg2):

@@ -234,8 +234,8 @@ def test_methods_define_each_measure_with_its_range_reference_unit_and_seed():
     assert "The median follow-up was 1645 days (quartiles 1100 and 1976; reverse" in text
     assert "Censoring is taken to be independent of the event among the rows of a leaf" in text
     assert (
-        "20 bootstrap samples (.632+ rule; Efron and Tibshirani, 1997), drawn with the seed 7"
-        in text
+        "20 bootstrap samples (.632+ rule; .632 for the Brier score and mean calibration; Efron "
+        "and Tibshirani, 1997), drawn with the seed 7" in text
     )
     end = np.quantile(y["time"], 0.9)
     assert f"Uno's C before {end:g} days 0." in text

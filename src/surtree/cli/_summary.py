@@ -23,6 +23,8 @@ def certificate(model: SurTree) -> str:
     """Return the certificate of a model as a line."""
     prior = f" with shrinkage {model.shrinkage:g}" if model.shrinkage else ""
     line = WORDS[model.status_].line
+    if model.status_ == "optimal":
+        line = f"optimal: no tree within these limits {model.tree_.objective.is_best}"
     if 0 < model.proven_depth_ < model.max_depth:
         line += f"; of depth {model.proven_depth_} the best trees are known"
     if model.receipt_ is not None:

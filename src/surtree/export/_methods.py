@@ -23,6 +23,7 @@ from surtree.scores.sizes import SizeScores
 from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Measure, Validation
 from surtree.status import WORDS
+from surtree.survival.taught import TaughtRisk
 from surtree.survival.treatment import ArmContrasts
 from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.resolve import fitted, time_unit_of
@@ -133,6 +134,13 @@ def _objective(findings: Findings) -> Iterator[str]:
             f"estimate); {loss} the negative log-likelihood with that hazard of all rows held "
             f"fixed, summed over {told}."
         )
+    elif isinstance(tree.objective, TaughtRisk):
+        yield (
+            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); "
+            f"{loss} half of the Poisson deviance to the risks of a teacher, another survival "
+            f"model. A leaf predicts by its own events and by the teacher, which is worth "
+            f"{tree.objective.prior_events:g} events."
+        )
     else:
         yield (
             "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); "
@@ -198,7 +206,7 @@ def _proof(certificate: Certificate | None) -> Iterator[str]:
     if certificate.status == "optimal":
         yield (
             f"The search was exact (dynamic programming): among all trees of these questions with "
-            f"{limits}, none has a smaller loss on these rows."
+            f"{limits}, none {certificate.is_best} on these rows."
         )
     else:
         how = "exact but for rounding" if certificate.status == "rounded" else "not completed"

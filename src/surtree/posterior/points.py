@@ -42,6 +42,14 @@ class PointsColumn:
         What each line of the card says: a range of numbers, or categories.
     points : tuple of int
         The points of each line, zero or more.
+
+    Examples
+    --------
+    >>> from surtree import PointsTable
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> PointsTable().fit(X[["hormone_therapy"]], y).card_[0]
+    PointsColumn(name='hormone_therapy', labels=('yes', 'no'), points=(0, 5))
     """
 
     name: str

@@ -89,7 +89,7 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
             True,
             "No.",
             "Proven optimal",
-            f"Of all trees with {limits}, none has a smaller loss on these rows. {choice}",
+            f"Of all trees with {limits}, none {certificate.is_best} on these rows. {choice}",
         )
     end = WORDS[status].clause
     is_rounded = status == "rounded"

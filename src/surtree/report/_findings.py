@@ -23,6 +23,7 @@ from surtree.scores.tuning import Tuning
 from surtree.scores.validation import Validation
 from surtree.status import Status
 from surtree.survival.follow_up import FollowUp
+from surtree.survival.objective import Objective
 from surtree.tree.resolve import cause_names_of, fitted, shown_model
 from surtree.tree.tree import Tree
 
@@ -56,6 +57,8 @@ class Certificate:
         The largest depth whose optimum is known.
     confirmed_on : str
         When a second program confirmed all of it; empty where none did.
+    is_best : str
+        What no other tree does more (`Objective.is_best`).
     """
 
     method: str
@@ -70,6 +73,7 @@ class Certificate:
     fold_status: Status = "optimal"
     proven_depth: int = 0
     confirmed_on: str = ""
+    is_best: str = Objective.is_best
 
 
 @dataclass(frozen=True)
@@ -241,6 +245,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
             fold_status="optimal" if tuning is None else tuning.status,
             proven_depth=model.proven_depth_,
             confirmed_on="" if model.receipt_ is None else model.receipt_.date,
+            is_best=model.tree_.objective.is_best,
         ),
         sizes=tuple(SizeLoss(size.splits, size.loss, size.lower_bound) for size in model.path_),
         columns=_columns(model),

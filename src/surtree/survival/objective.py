@@ -54,6 +54,8 @@ class Objective(ABC):
     kernel: ClassVar[str]
     # What each sum is called, in the order of the struct. Kernels need an even number of sums.
     sum_names: ClassVar[tuple[str, ...]]
+    # What the best tree does that no other does more.
+    is_best: ClassVar[str] = "has a smaller loss"
     # How many events a prior at the average risk is worth; it shrinks curves too.
     shrinkage: float = 0.0
 

@@ -34,6 +34,7 @@ class TaughtRisk(Objective):
     name = "taught_risk"
     kernel = "relative_risk"
     sum_names = ("events", "hazard", "taught")
+    is_best = "is nearer to its teacher"
 
     @property
     def parameters(self) -> tuple[float, ...]:

@@ -28,6 +28,7 @@ from surtree.files.model import digest, parse_json
 from surtree.fitting.row_digest import outcomes
 from surtree.loading import load
 from surtree.parameters import read_time_limit
+from surtree.posterior import TaughtTree
 from surtree.tree.model_file import model_dict
 from surtree.tree.receipt import Receipt, claim_digest
 from surtree.tree.rows import find_leaves
@@ -134,6 +135,11 @@ def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
         raise ValueError(
             f"verify is for models of one optimal tree, SurTree, CompetingRisksTree and "
             f"EffectTree, and not for {type(model).__name__}."
+        )
+    if isinstance(model, TaughtTree):
+        raise ValueError(
+            "A taught tree is proven to be the nearest to its teacher, and files do not keep the "
+            "teacher: there is nothing that a second program could confirm."
         )
     if model.tree_.n_persons is not None:
         raise ValueError(
