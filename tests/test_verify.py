@@ -456,3 +456,15 @@ def test_progress_is_told_as_a_growing_share():
     verify(model, X, y, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
+
+
+def test_a_table_in_which_most_rows_differ_is_refuted_without_an_endless_search():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(size=150), "b": random.normal(size=150)})
+    y = random.random(150) < 0.7, random.exponential(size=150)
+    model = SurTree(max_depth=1).fit(X, y)
+    for seed in range(30):
+        shuffled = np.random.default_rng(seed).permutation(150)
+        found = verify(model, X.iloc[shuffled].reset_index(drop=True), y)
+        assert not found.confirmed
+        assert "rows" in {part.name for part in found.parts if part.outcome == "refuted"}

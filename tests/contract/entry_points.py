@@ -26,9 +26,12 @@ from surtree import (
     CompetingRisksTree,
     CompetingRisksTreeCV,
     EffectTree,
+    PointsTable,
     SurTree,
     SurTreeBag,
+    SurTreeBayes,
     SurTreeCV,
+    TaughtTree,
     UntestedEffectsWarning,
     audit_tree,
     column_costs,
@@ -37,6 +40,7 @@ from surtree import (
     force_questions,
     heterogeneity_test,
     validate,
+    verify,
 )
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
@@ -212,11 +216,19 @@ def _shown(*numbers: Any) -> list[str]:
 
 def _fit(model: Any):
     def call(X: Any, y: Any, *treatment: Any, **given: Any) -> list[str]:
-        fitted = clone(model).fit(X, y, *treatment, **given)
-        trees = getattr(fitted, "trees_", None) or (fitted.tree_,)
-        return _shown(*(tree.loss for tree in trees), *(tree.weight for tree in trees))
+        return _shown(*_learnt(clone(model).fit(X, y, *treatment, **given)))
 
     return call
+
+
+def _learnt(fitted: Any) -> list[Any]:
+    """Return numbers that say what a model has learnt."""
+    if isinstance(fitted, SurTreeBayes):
+        return [stage.mean.values for stage in fitted.stages_]
+    if isinstance(fitted, PointsTable):
+        return [*fitted.points_, fitted.log_risk_at_zero_]
+    trees = getattr(fitted, "trees_", None) or (fitted.tree_,)
+    return [*(tree.loss for tree in trees), *(tree.weight for tree in trees)]
 
 
 def _asked(model: Any, verb: str, frame: pd.DataFrame, **fixed: Any):
@@ -233,6 +245,7 @@ def entry_points() -> list[EntryPoint]:
     small = {"max_depth": 2}
     tree, cv = SurTree(**small), SurTreeCV(**small, cv=3)
     bag = SurTreeBag(**small, n_estimators=3, random_state=0)
+    bayes, taught, card = SurTreeBayes(1, 2), TaughtTree(**small), PointsTable(3)
     causes = CompetingRisksTree(**small)
     effects = EffectTree(max_depth=1, min_events_arm=2)
     points = [
@@ -243,6 +256,9 @@ def entry_points() -> list[EntryPoint]:
             (tree, "event", ()),
             (cv, "event", ()),
             (bag, "event", ()),
+            (bayes, "event", ()),
+            (taught, "event", ()),
+            (card, "event", ()),
             (causes, "cause", ()),
             (CompetingRisksTreeCV(**small, cv=3), "cause", ()),
             (effects, "event", ("arm",)),
@@ -254,10 +270,15 @@ def entry_points() -> list[EntryPoint]:
     for model, outcome, extra in (
         (tree, "event", ()),
         (bag, "event", ()),
+        (bayes, "event", ()),
+        (taught, "event", ()),
+        (card, "event", ()),
         (causes, "cause", ()),
         (effects, "event", ("arm",)),
     ):
         for verb in ("loss", "score", "predict", "apply"):
+            if not hasattr(model, verb):
+                continue
             fitted, call = _asked(model, verb, frame, extra=extra)
             points.append(
                 EntryPoint(
@@ -318,6 +339,12 @@ def entry_points() -> list[EntryPoint]:
             verb="pipeline",
         ),
         EntryPoint(
+            "verify",
+            results(verify, lambda it: [it.confirmed, len(it.differences)], fitted),
+            verify,
+            verb="verify",
+        ),
+        EntryPoint(
             "force_questions",
             results(force_questions, lambda it: [it.loss, it.lower_bound], tree, first="age"),
             force_questions,
@@ -373,7 +400,7 @@ def try_form(point: EntryPoint, form: Form) -> Cell:
     caught = [each for each in caught if each.category is not UntestedEffectsWarning]
     said = [str(each.message) for each in caught]
     # What is only scored was fitted before, with the warning; evaluate has a table of such values.
-    silent = {"score": ZERO, "evaluate": UNSEEN}.get(point.verb)
+    silent = {"score": ZERO, "verify": ZERO, "evaluate": UNSEEN}.get(point.verb)
     if form.warns not in (None, silent) and not any(form.warns in text for text in said):
         return Cell("DIFFERENT", "no warning")
     said = [text for text in said if form.warns is None or form.warns not in text]

@@ -56,7 +56,8 @@ def _peel(kept: list[int], hashes: Hashes) -> tuple[list[int], list[int]]:
     counts, totals = differences[:half], [total % _WORD for total in differences[half:]]
     alone: dict[int, list[int]] = {1: [], -1: []}
     pending = [cell for cell in range(half) if abs(counts[cell]) == 1]
-    while pending:
+    # A sketch tells fewer rows than it has cells: more of them are chance, and might never end.
+    while pending and sum(map(len, alone.values())) <= half:
         cell = pending.pop()
         sign = counts[cell]
         if abs(sign) != 1:
