@@ -56,4 +56,3 @@ TEST(an_average_that_is_stopped_says_so) {
 }
 
 }  // namespace
-
