@@ -183,7 +183,10 @@ def test_report_methods_and_verify_speak_of_the_teacher(tmp_path, gbsg2):
     X, y = gbsg2
     model = TaughtTree(2).fit(X, y)
     surtree.write_report(model, tmp_path / "tree.html")
-    assert "none is nearer to its teacher on these rows" in (tmp_path / "tree.html").read_text()
+    page = (tmp_path / "tree.html").read_text()
+    assert "none is nearer to its teacher on these rows" in page
+    assert "The loss is the distance to the teacher" in page
+    assert "median follow-up" in page
     methods = export_methods(model)
     assert "half of the Poisson deviance to the risks of a teacher" in methods
     assert "none is nearer to its teacher" in methods

@@ -92,6 +92,7 @@ class Averager {
 
     // Adds the priors to the logarithms of the choices, and everything up.
     void end_terms(Terms& terms, int depth) const {
+        terms.logs.resize(terms.choices.size() * n_strengths());  // some are missing where stopped
         const double log_split = std::log(prior_.split[at(depth)]);
         const double log_leaf = terms.choices.empty() ? 0 : std::log1p(-prior_.split[at(depth)]);
         for (std::size_t a = 0; a < n_strengths(); ++a) {

@@ -167,6 +167,7 @@ class TaughtTree(SurTree):
                 SearchSettings(limits, time_limit, self.n_jobs, self.memory_limit, progress, None),
             )
         adopt_size(self, problem, path, choose_size(self, path))
+        self.follow_up_ = problem.follow_up
         leaf = problem.core.find_leaves(path.topologies[self.tree_.n_splits])
         self.training_loss_ = data.sums.loss(self.tree_.theta[leaf])
         if self.status_ == "time_limit":

@@ -18,7 +18,6 @@ from surtree.report._tree import breakable, tree_html
 from surtree.scores.effects import UNTESTED, HeterogeneityTest
 from surtree.scores.sizes import SizeScores
 from surtree.status import WORDS
-from surtree.survival.treatment import ArmContrasts
 from surtree.tree.evidence import FEW_EVENTS, advice
 from surtree.tree.hazard_ratios import shows_ratios
 from surtree.tree.tree import Tree
@@ -107,19 +106,7 @@ def certificate_html(findings: Findings) -> str:
         f"<strong>{escape(said.answer)} {escape(said.heading)}</strong> {escape(said.text)}</p>"
         f'<dl class="figures">{listed}</dl>'
         '<p class="note">This is about the rows that the tree was fitted on, not about new ones. '
-        f"{_loss_text(findings.tree)}</p>"
-    )
-
-
-def _loss_text(tree: Tree) -> str:
-    if isinstance(tree.objective, ArmContrasts):
-        return (
-            "The loss is what a hazard for each arm of each leaf adds to the log-likelihood, with "
-            "its sign turned, from an arbitrary zero: only differences between trees count."
-        )
-    return (
-        "The loss is their negative log-likelihood, summed, relative to a model with a hazard of "
-        "its own for every row: smaller is better."
+        f"{findings.tree.objective.loss_words}</p>"
     )
 
 

@@ -56,6 +56,11 @@ class Objective(ABC):
     sum_names: ClassVar[tuple[str, ...]]
     # What the best tree does that no other does more.
     is_best: ClassVar[str] = "has a smaller loss"
+    # What the loss is, in a sentence.
+    loss_words: ClassVar[str] = (
+        "The loss is their negative log-likelihood, summed, relative to a model with a hazard of "
+        "its own for every row: smaller is better."
+    )
     # How many events a prior at the average risk is worth; it shrinks curves too.
     shrinkage: float = 0.0
 

@@ -35,6 +35,10 @@ class TaughtRisk(Objective):
     kernel = "relative_risk"
     sum_names = ("events", "hazard", "taught")
     is_best = "is nearer to its teacher"
+    loss_words = (
+        "The loss is the distance to the teacher, half of the Poisson deviance, summed: smaller is "
+        "nearer."
+    )
 
     @property
     def parameters(self) -> tuple[float, ...]:

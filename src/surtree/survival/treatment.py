@@ -103,6 +103,10 @@ class ArmContrasts(ArmHazards):
     """
 
     name = "arm_contrasts"
+    loss_words = (
+        "The loss is what a hazard for each arm of each leaf adds to the log-likelihood, with its "
+        "sign turned, from an arbitrary zero: only differences between trees count."
+    )
 
     @property
     def n_kernel_channels(self) -> int:
