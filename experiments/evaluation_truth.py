@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from experiments.experiment import Measures
 from experiments.page import table
-from surtree import CompetingRisksTree, Evaluation, SurTree, evaluate, leaf_incidence_band
+from surtree import (
+    CompetingRisksTree,
+    EffectTree,
+    Evaluation,
+    NotRandomisedWarning,
+    SurTree,
+    confidence_band,
+    evaluate,
+    leaf_incidence_band,
+)
 from surtree.metrics import calibration
+from surtree.parameters import LeafCurveKind
 
 LEVEL = 0.95
-N_TABLES, TRAIN_ROWS, FAR_ROWS, HORIZON = 150, 500, 20_000, 1.0
+N_TABLES, TRAIN_ROWS, FAR_ROWS, HORIZON = 100, 500, 20_000, 1.0
+SHRINKAGE = 3.0
 DESIGNS = ("proportional", "lognormal", "many censored")
 ROWS = (150, 500)
 
@@ -86,7 +99,31 @@ def measure(case: EvaluationCase) -> Measures:
         )
         if np.isclose(shown, predicted, atol=1e-6).any()
     )
-    return result | _incidence(case, rng)
+    return result | _shrunk(case, X, y, far_X, alive) | _incidence(case, rng) | _lot(X, y, rng)
+
+
+def _shrunk(
+    case: EvaluationCase, X: pd.DataFrame, y: tuple[np.ndarray, ...], far_X: Any, alive: Any
+) -> Measures:
+    """Return whether bands of shrunk curves cover, of leaves that were given beforehand."""
+    model = SurTree(
+        1, thresholds={"a": [0.0]}, shrinkage=SHRINKAGE, leaf_curve="shrunk", min_support=0.0
+    ).fit(X[["a"]], y)
+    far_leaf = model.apply(far_X[["a"]])
+    covers = []
+    for leaf in model.tree_.leaves.tolist():
+        low, high = confidence_band(model, leaf, LEVEL)
+        covers.append(_inside(alive[far_leaf == leaf].mean(), low(HORIZON), high(HORIZON)))
+    return {"covers shrunk": _mean(covers)}
+
+
+def _lot(X: pd.DataFrame, y: tuple[np.ndarray, ...], rng: np.random.Generator) -> Measures:
+    """Return whether a trial whose arms were drawn by lot is said not to be one."""
+    arm = rng.permutation(np.arange(len(X)) % 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        EffectTree(1).fit(X, y, arm)
+    return {"warned": float(any(w.category is NotRandomisedWarning for w in caught))}
 
 
 @cache
@@ -118,11 +155,16 @@ def _incidence(case: EvaluationCase, rng: np.random.Generator) -> Measures:
     far_second = np.random.default_rng(11).exponential(2.0, size=case.far_rows)
     died = (far_first < far_second) & (far_first <= HORIZON / 2)
     far_leaf = tree.apply(far_X[["a"]])
-    covers = []
+    covers: dict[LeafCurveKind, list[float]] = {"kaplan-meier": [], "baseline": []}
     for leaf in tree.tree_.leaves.tolist():
-        low, high = leaf_incidence_band(tree, leaf, 1, LEVEL)
-        covers.append(_inside(died[far_leaf == leaf].mean(), low(HORIZON / 2), high(HORIZON / 2)))
-    return {"covers incidence": _mean(covers)}
+        for kind, found in covers.items():
+            low, high = leaf_incidence_band(tree, leaf, 1, LEVEL, kind)
+            truth = died[far_leaf == leaf].mean()
+            found.append(_inside(truth, low(HORIZON / 2), high(HORIZON / 2)))
+    return {
+        "covers incidence": _mean(covers["kaplan-meier"]),
+        "covers baseline incidence": _mean(covers["baseline"]),
+    }
 
 
 def _inside(truth: float, lower: float, upper: float) -> float:
@@ -153,7 +195,9 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "leaf ratio": "observed / expected of a leaf",
         "leaf survival": "observed survival of a leaf",
         "calibration": "calibration groups",
+        "shrunk": "band of a shrunk curve",
         "incidence": "band of an incidence",
+        "baseline incidence": "of a baseline incidence",
     }
     columns = [name for name in rows if name.startswith("covers ")]
     means = rows.groupby(["design", "rows"], sort=False)[columns].mean().reset_index()
@@ -171,9 +215,14 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "rows, or with survival without censoring in these. Calibration groups are those of "
         "`surtree.metrics.calibration`. The band of an incidence is that of the Aalen-Johansen "
         "estimate in the two leaves of a question that was given beforehand, with a second cause. "
-        f"The Monte Carlo error of a share is {error:.3f} or a little less.",
+        "Bands of shrunk curves are those of the same leaves, with a shrinkage of "
+        f"{SHRINKAGE:g} events. The band of a baseline incidence is that of the relative risk "
+        f"alone. The Monte Carlo error of a share is {error:.3f} or a little less.",
         "",
         "## Share of limits that hold the truth",
         "",
         *table(means, 3),
+        "",
+        f"Arms that are drawn by lot: `NotRandomisedWarning` in {int(rows['warned'].sum())} of "
+        f"{len(rows):,} trials.",
     ]

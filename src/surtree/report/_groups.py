@@ -42,7 +42,10 @@ def groups_html(
     interval = level_text(level)
     ratios: list[str] = []
     if shows_ratios(findings.tree):
-        ratios = [escape(one.text) for one in leaf_hazard_ratios(findings.tree, level=level)]
+        ratios = [
+            _with_limits(*one.text.removesuffix(")").split(" (", 1))
+            for one in leaf_hazard_ratios(findings.tree, level=level)
+        ]
     headings = (
         *("leaf", "who"),
         *([] if findings.tree.n_persons is None else ["persons"]),
@@ -81,7 +84,7 @@ def _figures(leaf: Leaf, ratio: str) -> tuple[str, ...]:
     )
 
 
-def _with_limits(figure: str, limits: str) -> str:
+def _with_limits(figure: str, limits: str = "") -> str:
     return escape(figure) + (f"<small>({escape(limits)})</small>" if limits else "")
 
 
