@@ -14,6 +14,7 @@ import pandas as pd
 
 from experiments.experiment import Measures
 from experiments.page import table
+from experiments.task import Status
 from surtree import (
     CompetingRisksTree,
     EffectTree,
@@ -99,7 +100,8 @@ def measure(case: EvaluationCase) -> Measures:
         )
         if np.isclose(shown, predicted, atol=1e-6).any()
     )
-    return result | _shrunk(case, X, y, far_X, alive) | _incidence(case, rng) | _lot(X, y, rng)
+    result |= _shrunk(case, X, y, far_X, alive) | _incidence(case, rng) | _lot(X, y, rng)
+    return result | {"status": str(Status.DONE)}
 
 
 def _shrunk(
