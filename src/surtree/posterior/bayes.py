@@ -79,12 +79,12 @@ class SurTreeBayes(ProportionalEstimator):
 
     Attributes
     ----------
-    column_probability_ : array of float of shape (n_features_in_,)
+    column_probability_ : array of float of shape (n_features,)
         The probability that a tree of the first stage asks about each column at all, exactly.
     first_questions_ : dict of str to float
         The probability of each first question of the first stage, from the likeliest on; one minus
         their sum is that of no question.
-    stage_evidence_ : array of float of shape (n_stages_,)
+    stage_evidence_ : array of float of shape (n_stages,)
         The logarithm of the Bayes factor of each stage against no question. Above zero the data
         speak for more trees, below for none.
     n_stages_ : int
