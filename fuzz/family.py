@@ -75,6 +75,8 @@ def _judge(family: Family, rng: np.random.Generator, in_full: bool) -> tuple[Ver
             warnings.simplefilter("error")
             # A time limit that ends a search is no fault of it.
             warnings.simplefilter("ignore", ConvergenceWarning)
+            # Few rows often have their events before others enter.
+            warnings.filterwarnings("ignore", "All rows at risk at .* have their event then")
             family.check(rng)
     except (Exception, KeyboardInterrupt) as error:
         if is_refusal(error, family.refusals):
