@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,10 +57,9 @@ def draw_sample(random: np.random.Generator, group: NDArray[np.intp], target: Ta
 def fit_sample(template: SurTree, rows: BagRows, counts: Counts) -> SampleTree:
     """Find the optimal tree of a sample."""
     drawn = counts > 0
-    bins = np.ascontiguousarray(rows.binned.bins[:, drawn])
     objective = template._objective(rows.target)
     data = training_data(rows.table, rows.target, counts * rows.weight, objective)
-    problem = FitProblem(data, rows.encoder, replace(rows.binned, bins=bins))
+    problem = FitProblem(data, rows.encoder, rows.binned.take(drawn))
     settings = SearchSettings(
         check_parameters(template),
         read_time_limit(template.time_limit),

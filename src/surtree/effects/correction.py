@@ -13,7 +13,7 @@ ratio of a leaf whose rows differ in risk would be nearer to one than that of an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from surtree.estimators.effects import EffectTree, arm_limits, labels_of
 from surtree.estimators.tree import choose_size
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
-from surtree.fitting.training import read_training_data, training_data
+from surtree.fitting.training import read_training_data
 from surtree.outcomes.effect_results import CorrectedEffect, EffectCorrection
 from surtree.solver.problem import TreeTopology
 from surtree.solver.search import SearchSettings
@@ -144,20 +144,14 @@ class _Trial:
 
     def fit(self, rows: NDArray[np.bool_]) -> TreeTopology:
         """Return the tree of some rows."""
-        data, template = self.problem.data, self.template
-        present = np.flatnonzero(data.present)
-        weight = np.where(rows, data.sums.weight, 0.0)
-        sample = training_data(data.table.take(present), data.target, weight, data.sums.objective)
-        binned = replace(
-            self.problem.binned, bins=np.ascontiguousarray(self.problem.binned.bins[:, rows])
-        )
+        template = self.template
         how = SearchSettings(
             self.limits,
             read_time_limit(template.time_limit),
             template.n_jobs,
             template.memory_limit,
         )
-        path = find_path(FitProblem(sample, self.problem.encoder, binned), how)
+        path = find_path(self.problem.take(rows), how)
         return path.topologies[choose_size(template, path).splits]
 
     def effects(self, leaf: NDArray[np.int32], rows: NDArray[np.bool_]) -> _Effects:

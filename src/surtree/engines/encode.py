@@ -84,7 +84,7 @@ class DistinctColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class Coder:
+class Binner:
     """How the values of a column become bins."""
 
     name: str  # what the column is called
@@ -93,7 +93,7 @@ class Coder:
     places: dict[Any, int] | None = None  # of categories: the bin of each
 
     @classmethod
-    def of(cls, distinct: DistinctColumn, candidates: CandidateCuts) -> Coder:
+    def of(cls, distinct: DistinctColumn, candidates: CandidateCuts) -> Binner:
         """Return how the distinct values of a column were binned."""
         column, n_bins = distinct.column, candidates.n_bins
         present = ~column.missing
@@ -123,25 +123,25 @@ class Coder:
 
 
 @dataclass(frozen=True, eq=False)
-class MovedCoder:
-    """A coder whose bins were renumbered."""
+class RenumberedBinner:
+    """A binner whose bins were renumbered."""
 
-    coder: Coder  # the coder
+    binner: Binner  # the binner
     places: Bins  # the new number of each of its bins
     n_bins: int  # how many there are now
 
     @property
     def name(self) -> str:
         """What the column is called."""
-        return self.coder.name
+        return self.binner.name
 
     def bins(self, column: Column) -> Bins:
         """Return the bin of each row."""
-        return self.places[self.coder.bins(column)]
+        return self.places[self.binner.bins(column)]
 
 
 @dataclass(frozen=True, eq=False)
-class CodedColumns:
+class BinnedColumns:
     """The columns that have values, their candidate cuts, and how rows are binned by them."""
 
     encoder: Encoder  # it says which cuts are wanted
@@ -153,20 +153,22 @@ class CodedColumns:
         return [column.candidates(self.encoder) for column in self.columns]
 
     @cached_property
-    def coders(self) -> tuple[Coder, ...]:
+    def binners(self) -> tuple[Binner, ...]:
         """How the values of each column become bins."""
-        return tuple(map(Coder.of, self.columns, self.candidates))
+        return tuple(map(Binner.of, self.columns, self.candidates))
 
     @cached_property
     def by_risk(self) -> tuple[int, ...]:
         """Which columns have cuts that depend on the risk of categories."""
         return tuple(
             number
-            for number, (distinct, coder) in enumerate(zip(self.columns, self.coders, strict=True))
+            for number, (distinct, binner) in enumerate(
+                zip(self.columns, self.binners, strict=True)
+            )
             if distinct.column.kind == "categorical"
             and not distinct.column.ordered
             and self.encoder.category_cuts == "subsets"
-            and coder.n_bins > MOST_FOR_SUBSETS
+            and binner.n_bins > MOST_FOR_SUBSETS
         )
 
     def ranked(

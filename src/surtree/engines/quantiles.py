@@ -114,7 +114,7 @@ class Selection:
         held = np.flatnonzero(chosen)
         if repeats is None:
             return cls(Tally.counts(values[held]), below, float(values.size))
-        return cls(Tally.of(values[held], [repeats[held]]), below, float(repeats.sum()))
+        return cls(Tally.of(values[held], repeats[held][None]), below, float(repeats.sum()))
 
     def __add__(self, other: Selection) -> Selection:
         return Selection(self.inside + other.inside, self.below + other.below, self.n + other.n)

@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.unseen import warn_of, warn_of_unseen
-from surtree.data.lazy import is_lazy, require_in_memory
+from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.rows import Rows, read_one_event, read_target_and_weight
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target
 from surtree.engines.engines import source_of
-from surtree.engines.outcomes import find_outcomes
-from surtree.engines.predict import lazy_loss, route
-from surtree.engines.rows import target_names
+from surtree.engines.outcomes import Outcomes, find_outcomes
+from surtree.engines.predict import LazyLoss, lazy_loss, route
+from surtree.engines.rows import TargetNames, target_names
 from surtree.metrics import concordance_index_censored
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.survival.step_function import StepFunction, curves_of_rows
@@ -49,6 +49,8 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     _predict_risk_score = True
     # Whether `fit` warns of suspicious columns.
     _warns_of_columns = True
+    # Which columns of a lazy table are the target.
+    _names_type: ClassVar[type[TargetNames]] = TargetNames
     # Why a verb that knows of one event only refuses the estimator; None if it does not.
     _several_hazards: ClassVar[str | None] = None
 
@@ -172,17 +174,13 @@ class TreeEstimator(SurvivalEstimator):
         """
         if not is_lazy(X):
             return super().score(X, y, sample_weight, entry=entry)
-        self._require_one_event(X)
-        source = source_of(X)
-        names = target_names(y, sample_weight, entry, source.names)
-        found = find_outcomes(self, source, names)
-        warn_of(found.unseen)
+        outcomes = self._lazy_outcomes(RowInputs(X, y, sample_weight, entry))
         return concordance_index_censored(
-            found.target.event,
-            found.target.time,
-            self.tree_.theta[found.leaf],
-            sample_weight=found.weight,
-            entry=found.target.entry,
+            outcomes.target.event,
+            outcomes.target.time,
+            self.tree_.theta[outcomes.leaf],
+            sample_weight=outcomes.weight,
+            entry=outcomes.target.entry,
         ).cindex
 
     def predict_survival_function(
@@ -349,9 +347,8 @@ class TreeEstimator(SurvivalEstimator):
         id : array of shape (n_samples,), optional
             Whose row it is, where persons have several.
         """
-        if is_lazy(X):
-            return self._lazy_loss(X, y, sample_weight, entry, id)
-        return self._loss(self._read_rows(RowInputs(X, y, sample_weight, entry, id)))
+        given = RowInputs(X, y, sample_weight, entry, id)
+        return self._lazy_loss(given).loss if is_lazy(X) else self._loss(self._read_rows(given))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row falls in, by the number of its node.
@@ -435,19 +432,25 @@ class TreeEstimator(SurvivalEstimator):
         sums = tree.objective.row_sums(target, weight, tree.baseline)
         return sums.loss(tree.prediction[..., nodes[counted]])
 
-    def _lazy_loss(self, X: Any, y: Any, sample_weight: Any, entry: Any, id: Any) -> float:
-        self._require_one_event(X)
-        if id is not None:
-            raise ValueError("id is for tables in memory: leave it out, or collect the table")
-        source = source_of(X)
-        found, unseen = lazy_loss(self, source, target_names(y, sample_weight, entry, source.names))
-        warn_of(unseen)
-        return found
-
-    def _require_one_event(self, X: Any) -> None:
+    def _lazy_loss(self, given: RowInputs, *, at_root: bool = False) -> LazyLoss:
+        """Return the loss on a lazy table, and the weight of its rows."""
         check_is_fitted(self)
-        if not isinstance(self.tree_.objective, RelativeRisk):
-            require_in_memory(X, type(self).__name__)
+        if given.id is not None:
+            raise ValueError("id is for tables in memory: leave it out, or collect the table")
+        source = source_of(given.X)
+        names = target_names(given, source.names, self._names_type)
+        lazy = lazy_loss(self, source, names, at_root=at_root)
+        warn_of(lazy.unseen)
+        return lazy
+
+    def _lazy_outcomes(self, given: RowInputs) -> Outcomes:
+        """Return the distinct outcomes of the rows of a lazy table."""
+        check_is_fitted(self)
+        source = source_of(given.X)
+        names = target_names(given, source.names, self._names_type)
+        outcomes = find_outcomes(self, source, names)
+        warn_of(outcomes.unseen)
+        return outcomes
 
     def _along(
         self, X: Any, start: ArrayLike, stop: ArrayLike | None, id: ArrayLike | None

@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.types import Floats
 from surtree.data.causes import CauseTarget, read_cause_target
+from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.target import Target, require_events
+from surtree.engines.kinds import CauseNames
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.cause_choice import CauseChoice, cause_weights
 from surtree.metrics import Concordance, concordance_index_cause
@@ -25,6 +27,7 @@ class CauseEstimator(TreeEstimator):
     """The base class of estimators of competing risks. A subclass has the parameter ``causes``."""
 
     causes: CauseChoice
+    _names_type = CauseNames
     _several_hazards = "of competing risks yet: it knows of one event only."
 
     @property
@@ -105,13 +108,20 @@ class CauseEstimator(TreeEstimator):
         cause : int, optional
             The cause; by default ``main_cause_``.
         """
-        given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
-        risk = self.predict(given.X, cause)
-        target, weight = self._read_outcomes(given, risk.size)
-        found: Concordance = concordance_index_cause(
+        given = RowInputs(X, y, sample_weight)
+        target: Target
+        if is_lazy(X):
+            outcomes = self._lazy_outcomes(given)
+            target, weight = outcomes.target, outcomes.weight
+            risk = cause_theta(self.tree_, self._cause(cause))[outcomes.leaf]
+        else:
+            given = given.in_memory(type(self).__name__)
+            risk = self.predict(given.X, cause)
+            target, weight = self._read_outcomes(given, risk.size)
+        concordance: Concordance = concordance_index_cause(
             None, target, risk, self._cause(cause), sample_weight=weight
         )
-        return found.cindex
+        return concordance.cindex
 
     def _cause(self, cause: int | None) -> int:
         objective = causes_of(self.tree_)

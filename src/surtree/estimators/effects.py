@@ -15,9 +15,11 @@ from surtree._support.types import Floats
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
 from surtree.data.arms import ArmTarget, Label, number_arms, read_arms
+from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_one_event
 from surtree.data.target import Target
+from surtree.engines.kinds import ArmNames
 from surtree.estimators.arm_limits import ArmLimits
 from surtree.estimators.randomisation import warn_unless_randomised
 from surtree.estimators.tree import OtherKindError, SurTree, check_parameters
@@ -123,6 +125,7 @@ class EffectTree(SurTree):
     heterogeneity_: HeterogeneityTest | None
     correction_: EffectCorrection | None
 
+    _names_type = ArmNames
     _several_hazards = (
         "of treatment effects yet: heterogeneity_test and correct_effects say what they are worth."
     )
@@ -377,7 +380,7 @@ class EffectTree(SurTree):
             As in `fit`. With the objective "effect", only differences of losses mean something.
         """
         given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-        return self._loss(self._read_rows(given))
+        return self._lazy_loss(given).loss if is_lazy(X) else self._loss(self._read_rows(given))
 
     def score(  # type: ignore[override]
         self,
@@ -398,6 +401,9 @@ class EffectTree(SurTree):
             As in `fit`.
         """
         given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+        if is_lazy(X):
+            root, tree = (self._lazy_loss(given, at_root=at_root) for at_root in (True, False))
+            return (root.loss - tree.loss) / tree.weight
         rows = self._read_rows(given)
         at_root = self._loss_at(rows, np.zeros(rows.table.n_rows, dtype=np.intp))
         return (at_root - self._loss(rows)) / rows.target.total(rows.weight)

@@ -32,7 +32,7 @@ from surtree._support.version import VERSION
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import GivenThresholds
-from surtree.data.lazy import is_lazy, require_in_memory
+from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.engines.engines import source_of
@@ -352,19 +352,19 @@ class SurTree(TreeEstimator):
     def _search(self, given: RowInputs, init: Any) -> FitProblem:
         """Read the rows, find the best tree of every size and adopt one; return the problem."""
         start = perf_counter()
-        limits = check_parameters(self)
+        check_parameters(self)
         time_limit = read_time_limit(self.time_limit)
         # Reading the table and building the trees count as well.
         reading = Clock(None if time_limit is None else max(READING * time_limit, LEAST_READING))
         problem: FitProblem
         if is_lazy(given.X):
             n_rows = 0  # how many there are does not matter: they are merged
-            problem = self._read_lazy(limits, given, init)
+            problem = self._read_lazy(given, init)
         else:
             data = read_training_data(self, given)
             n_rows = data.table.n_rows
-            limits = self._limits(data.target)
             problem = make_problem(encoder_of(self), data, clock=reading)
+        limits = self._limits(problem.data.target)
         if time_limit is not None:
             before = perf_counter() - start
             # Without time left, the search ends at once.
@@ -393,17 +393,15 @@ class SurTree(TreeEstimator):
         """Return the limits of the search for these rows."""
         return check_parameters(self)
 
-    def _read_lazy(self, limits: Limits, given: RowInputs, init: Any) -> FitProblem:
+    def _read_lazy(self, given: RowInputs, init: Any) -> FitProblem:
         """Read a table that is not in memory."""
         if given.id is not None or init is not None:
             name = "id" if given.id is not None else "init"
             raise ValueError(f"{name} is for tables in memory: leave it out, or collect the table")
-        if type(self)._read_target is not TreeEstimator._read_target:
-            require_in_memory(given.X, type(self).__name__)
         source = source_of(given.X)
-        names = target_names(given.y, given.sample_weight, given.entry, source.names)
+        names = target_names(given, source.names, self._names_type)
         reader = Reader(source, n_threads(self.n_jobs), self.progress, self.verbose)
-        return read_problem(self, RelativeRisk(float(self.shrinkage)), limits, names, reader)
+        return read_problem(self, names, reader)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, as JSON and without code.

@@ -10,7 +10,7 @@ from surtree._support.status import Status
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 from surtree.tree.size import LOSS_TOLERANCE, Size
 from surtree.tree.tree import Tree
 
@@ -93,11 +93,11 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
     return path
 
 
-def _rounding(tree: Tree, sums: RowSums) -> float:
+def _rounding(tree: Tree, sums: Sums) -> float:
     """Return by how much rounding what each row adds can change the loss that the solver claims.
 
     It matters where the gain is steep: in leaves with a tiny hazard and an event.
     """
     leaves = tree.leaves
-    slope = tree.objective.slope(tree.sums[leaves].T)
+    slope = tree.objective.exactness.slope(tree.sums[leaves].T)
     return float((slope * tree.n_samples[leaves]).sum()) * sums.unit

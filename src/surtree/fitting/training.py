@@ -68,5 +68,5 @@ def training_data(
     require_events(target)
     baseline = objective.baseline(target, weight)
     sums = objective.row_sums(target, weight, baseline)
-    objective.require_exact(sums)
+    objective.exactness.require(sums)
     return TrainingData(table, table_weight, target, baseline, sums)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -189,12 +188,13 @@ class LocalSearchTree(TreeEstimator):
         fitted, held_out = _hold_out(target.event, self.validation_fraction, random)
         baseline = nelson_aalen(target.take(fitted), weight[fitted])
 
-        def part(rows: Rows) -> Problem:
-            bins = np.ascontiguousarray(problem.binned.bins[:, rows])
-            sums = problem.data.sums.objective.row_sums(target.take(rows), weight[rows], baseline)
-            return Problem(replace(problem.binned, bins=bins), sums)
-
-        fitted_rows, held_out_rows = part(fitted), part(held_out)
+        objective = problem.data.sums.objective
+        fitted_sums, held_out_sums = (
+            objective.row_sums(target.take(rows), weight[rows], baseline)
+            for rows in (fitted, held_out)
+        )
+        fitted_rows = Problem(problem.binned.take(fitted), fitted_sums)
+        held_out_rows = Problem(problem.binned.take(held_out), held_out_sums)
         topology = fitted_rows.local_search(
             limits,
             n_restarts=int(self.n_restarts),
@@ -206,7 +206,7 @@ class LocalSearchTree(TreeEstimator):
         losses = []
         for pruning in found:
             leaf = held_out_rows.find_leaves(pruning.topology(topology))
-            losses.append(held_out_rows.sums.loss(tree.prediction[..., pruning.nodes[leaf]]))
+            losses.append(held_out_sums.loss(tree.prediction[..., pruning.nodes[leaf]]))
         # If several are equally good, the smallest, which comes last.
         best = len(losses) - 1 - int(np.argmin(losses[::-1]))
         lower, upper = found[best].alpha, found[min(best + 1, len(found) - 1)].alpha

@@ -281,9 +281,8 @@ def _is_allowed(data: TrainingData, rows: Answers, limits: Limits) -> bool:
 def _search_rows(
     model: SurTree, problem: FitProblem, rows: Answers, limits: Limits, clock: Clock
 ) -> Solution:
-    binned = replace(problem.binned, bins=np.ascontiguousarray(problem.binned.bins[:, rows]))
-    core = Problem(binned, problem.data.sums.take(rows))
-    return search(core, SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit))
+    how = SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit)
+    return search(problem.core.take(rows), how)
 
 
 def _join(profiles: list[Floats], most: int) -> tuple[Floats, list[tuple[int, int]]]:

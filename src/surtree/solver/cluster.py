@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from surtree.solver.problem import (
 )
 from surtree.solver.restriction import longest
 from surtree.solver.watch import Watch
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 # joblib's backends that stay on this machine. There, threads of the core do better: they share what
 # they have solved.
@@ -94,7 +94,7 @@ class Shared:
     """What all tasks have in common."""
 
     binned: BinnedRows
-    sums: RowSums
+    sums: Sums
     rounding: Rounding
     limits: Limits
     memory_limit: int | None
@@ -126,7 +126,8 @@ def solve_on_workers(
         return start
     known_gains = _larger(start.gains, known_gains)
     # A copy without what the sums have cached.
-    shared = Shared(problem.binned, replace(problem.sums), problem.rounding, limits, memory_limit)
+    sums = replace(cast(Any, problem.sums))
+    shared = Shared(problem.binned, sums, problem.rounding, limits, memory_limit)
     packed: Any = pickle.dumps(shared)
     if len(packed) > MOST_INLINE:
         packed = np.frombuffer(packed, dtype=np.uint8)
@@ -208,7 +209,7 @@ def divide_cuts(binned: BinnedRows, n: int) -> list[Cuts]:
 
 
 def join_parts(
-    sums: RowSums, parts: Sequence[Cuts], found: Mapping[int, Solution], unfinished: Status
+    sums: Sums, parts: Sequence[Cuts], found: Mapping[int, Solution], unfinished: Status
 ) -> Solution:
     """Return the solution over all first cuts, from those over some of them.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,10 @@ class BinnedRows:
     # A bit for each bin between the first and the last for which the cut does not hold: zero, but
     # for sets of categories. Such a line has at most 64 bins.
     cut_gaps: NDArray[np.uint64]
+
+    def take(self, rows: NDArray[Any]) -> BinnedRows:
+        """Return some of the rows, given by their positions or by a mask; cuts stay the same."""
+        return replace(self, bins=np.ascontiguousarray(self.bins[:, rows]))
 
 
 @dataclass(frozen=True)

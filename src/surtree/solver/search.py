@@ -23,7 +23,7 @@ from surtree.solver.problem import (
 )
 from surtree.solver.restriction import longest, quantiles, repeats, restrict
 from surtree.solver.watch import Watch
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 # A search of more seconds than this, or than this share of its time limit, starts from a tree by
 # local search: that is what an early end has at least.
@@ -197,6 +197,6 @@ def _is_too_late(problem: Problem, clock: Clock) -> bool:
     return left is not None and left < before and before > SHORT
 
 
-def _no_bounds(solution: Solution, sums: RowSums) -> Floats:
+def _no_bounds(solution: Solution, sums: Sums) -> Floats:
     """Return bounds without proof: no loss is below zero."""
     return np.maximum(solution.gains, sums.constant)

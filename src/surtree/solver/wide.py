@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surtree._support.types import Floats
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 # The objectives that have such a struct in C++, by the name of the one with sums in one part.
 WIDE_KERNELS = {"relative_risk": "wide_relative_risk"}
@@ -15,7 +15,7 @@ COARSE = 2.0**36
 _MOST_ROWS = 2**16
 
 
-def can_be_wide(sums: RowSums) -> bool:
+def can_be_wide(sums: Sums) -> bool:
     """Return whether the core can add up rows in two parts."""
     return sums.objective.kernel in WIDE_KERNELS and sums.weight.size <= _MOST_ROWS
 

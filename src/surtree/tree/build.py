@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.exact import Terms
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
@@ -26,7 +27,7 @@ from surtree.tree.at_risk import leaf_at_risk
 from surtree.tree.tree import Tree
 
 
-class LazyTree:
+class UnbuiltTree:
     """The loss of a tree, and the tree itself once it is asked for."""
 
     def __init__(self, loss: float, make: Callable[[], Tree]) -> None:
@@ -39,9 +40,9 @@ class LazyTree:
         return self._make()
 
 
-def lazy_trees(
+def unbuilt_trees(
     topologies: Sequence[TreeTopology], problem: Problem, cuts: Sequence[Cut], baseline: Baseline
-) -> list[LazyTree]:
+) -> list[UnbuiltTree]:
     """Return the trees of some topologies, all sums added up again from the rows."""
     if not topologies:
         return []
@@ -62,7 +63,7 @@ def trees_of_sums(
     objective: Objective,
     cuts: Sequence[Cut],
     baseline: Baseline,
-) -> list[LazyTree]:
+) -> list[UnbuiltTree]:
     """Return the trees of some topologies, given the sums of their nodes."""
     *sums, constant, n_samples, n_events, weight = node_sums
     nodes: dict[str, Any] = {
@@ -93,7 +94,7 @@ def trees_of_sums(
     for topology in topologies:
         own = own_nodes[id(topology.whole)]
         make = partial(_take, nodes, topology, own, cuts, objective, baseline)
-        trees.append(LazyTree(loss_of(topology, own), make))
+        trees.append(UnbuiltTree(loss_of(topology, own), make))
     return trees
 
 
@@ -138,7 +139,7 @@ def build_tree(
     leaf_curve: LeafCurveKind = "baseline",
 ) -> Tree:
     """Return the tree of one topology."""
-    (lazy,) = lazy_trees([topology], problem, cuts, baseline)
+    (lazy,) = unbuilt_trees([topology], problem, cuts, baseline)
     tree = lazy.tree
     return tree if target is None else with_at_risk(tree, topology, problem, target, leaf_curve)
 
@@ -152,7 +153,9 @@ def with_at_risk(
 ) -> Tree:
     """Return a tree with the at-risk counts that leaves need for curves of their own."""
     leaf_of_row = problem.find_leaves(topology)
-    weight = problem.sums.weight_terms
+    values = problem.sums.node_values
+    grid, weight_parts = values.kinds[-1]
+    weight = Terms(grid, values.lines[weight_parts])
     risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
     n_persons = None if target.person is None else _count_persons(tree, leaf_of_row, target.person)
     arms = None
