@@ -107,7 +107,9 @@ class Group:
 
     @cached_property
     def leaf_counts(self) -> tuple[AtRiskCounts, ...]:
-        """The at-risk counts of its leaves."""
+        """The at-risk counts of its leaves; none where the tree keeps none."""
+        if not self.has_counts:
+            return ()
         return tuple(self.tree.risk[leaf_position(self.tree, leaf)] for leaf in self.leaves)
 
     @cached_property
