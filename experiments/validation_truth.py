@@ -17,10 +17,10 @@ from surtree import SurTree, SurTreeCV, Validation, confidence_band, validate
 from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import GreedyTree
-from surtree.scores.verdict import RESAMPLED_CLEARLY, prediction_verdicts
 from surtree.validation.corrections import correct
 from surtree.validation.models import predict
 from surtree.validation.performance import brier_interval, scores
+from surtree.validation.verdict import RESAMPLED_CLEARLY, prediction_verdicts
 
 N_BOOTSTRAPS = 40
 TEST_ROWS = 10_000

@@ -24,22 +24,22 @@ from surtree import (
     leaf_incidence,
     leaf_incidence_band,
 )
-from surtree.competing_risks.choice import CauseLimits
 from surtree.data.causes import read_cause_target
 from surtree.datasets import load_gbsg2, load_melanoma
+from surtree.estimators.cause_choice import CauseLimits
 from surtree.export import export_methods
 from surtree.metrics import (
     concordance_index_cause,
     normalized_integrated_incidence_brier_score,
 )
-from surtree.report._findings import read_findings
 from surtree.report._validation import validation_html
-from surtree.scores.verdict import prediction_verdicts
 from surtree.solver import reference
+from surtree.summary.findings import read_findings
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
 from surtree.tree.cause_curves import incidence_of
 from surtree.tree.causes import cause_events, cause_limits
+from surtree.validation.verdict import prediction_verdicts
 
 X, Y = load_melanoma(backend="pandas")
 

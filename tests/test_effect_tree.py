@@ -32,8 +32,8 @@ from surtree.data.named import RowInputs
 from surtree.data.target_array import make_target
 from surtree.datasets import load_rossi
 from surtree.effects.heterogeneity import _Draws
-from surtree.effects.limits import ArmLimits
 from surtree.effects.prognosis import NullModel
+from surtree.estimators.arm_limits import ArmLimits
 from surtree.export import (
     export_dot,
     export_mermaid,

@@ -13,13 +13,10 @@ from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
 from surtree import SurTree
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
-from surtree.display.colour import risk_colours
-from surtree.display.leaves import at_risk, read_leaves
-from surtree.display.wording import leaf_texts, median_text, rule_texts, wrap
-from surtree.parameters import LEAF_CURVES
 from surtree.plot import plot_curves, plot_tree
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import open_page
@@ -27,6 +24,9 @@ from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._spread import spread
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.summary.colour import risk_colours
+from surtree.summary.leaves import at_risk, read_leaves
+from surtree.summary.wording import leaf_texts, median_text, rule_texts, wrap
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree

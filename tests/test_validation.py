@@ -26,8 +26,8 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
-from surtree.scores.validation import Repetitions
 from surtree.validation.corrections import correct
+from surtree.validation.result import Repetitions
 from surtree.validation.stability import jaccard
 
 X, Y = load_gbsg2()

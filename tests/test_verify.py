@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 
 import surtree
 from surtree import CompetingRisksTree, EffectTree, SurTree, SurTreeBag, SurTreeCV, verify
+from surtree._support.json_file import digest
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2, load_melanoma, load_rossi
-from surtree.files.model import digest
 from surtree.fitting.training import read_training_data
 from surtree.heuristics import GreedyTree
 from surtree.solver import reference

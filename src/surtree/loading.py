@@ -6,16 +6,18 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from surtree.bagging import SurTreeBag
-from surtree.bagging.bag_file import FORMAT as BAG
-from surtree.competing_risks import CompetingRisksTree
-from surtree.effects import EffectTree
-from surtree.estimator import SurTree
-from surtree.files.model import damaged, parse_json
-from surtree.files.schema import format_and_version
-from surtree.posterior import PointsTable, SurTreeBayes, TaughtTree
-from surtree.posterior.bayes_file import FORMAT as BAYES
-from surtree.posterior.points_file import FORMAT as POINTS
+from surtree._support.json_file import damaged, parse_json
+from surtree._support.schema import format_and_version
+from surtree.averages.bag import SurTreeBag
+from surtree.averages.bag_file import FORMAT as BAG
+from surtree.averages.bayes import SurTreeBayes
+from surtree.averages.bayes_file import FORMAT as BAYES
+from surtree.averages.points import PointsTable
+from surtree.averages.points_file import FORMAT as POINTS
+from surtree.averages.taught import TaughtTree
+from surtree.estimators.causes import CompetingRisksTree
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.tree import SurTree
 from surtree.tree.tree import FORMAT as TREE
 from surtree.tree.tree import Tree
 

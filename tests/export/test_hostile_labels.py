@@ -18,7 +18,17 @@ import pytest
 from fuzz.families import FAMILIES
 from fuzz.family import run_case
 from surtree import CompetingRisksTree, EffectTree, SurTree, write_report
-from surtree._quoting import (
+from surtree.export import (
+    export_dot,
+    export_leaves,
+    export_mermaid,
+    export_methods,
+    export_onnx,
+    export_python,
+    export_sql,
+    export_text,
+)
+from surtree.words.quoting import (
     csv_text,
     dot_text,
     html_text,
@@ -31,16 +41,6 @@ from surtree._quoting import (
     sql_comment,
     terminal_json,
     terminal_text,
-)
-from surtree.export import (
-    export_dot,
-    export_leaves,
-    export_mermaid,
-    export_methods,
-    export_onnx,
-    export_python,
-    export_sql,
-    export_text,
 )
 
 CODE = 'b"""\n    ran.append(1)\n    """'

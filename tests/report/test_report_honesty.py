@@ -12,14 +12,14 @@ from test_report_page import data_of, text_of
 
 from surtree import SurTree, SurTreeCV, audit_tree, leaf_curves
 from surtree.datasets import load_gbsg2, load_lung
-from surtree.display.leaves import read_leaves
-from surtree.display.wording import number
 from surtree.heuristics import GreedyTree
 from surtree.report import write_report
-from surtree.report._findings import read_findings
 from surtree.report._page import page_html
 from surtree.report._validation import scores_of, validation_html
-from surtree.scores.held_out import HeldOutScores
+from surtree.summary.findings import read_findings
+from surtree.summary.leaves import read_leaves
+from surtree.summary.wording import number
+from surtree.validation.held_out import HeldOutScores
 
 
 @pytest.fixture(scope="module")

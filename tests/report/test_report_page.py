@@ -14,14 +14,14 @@ from sklearn.pipeline import make_pipeline
 from surtree import SurTree, SurTreeCV, audit_tree, validate
 from surtree.cuts.cut import Cut
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_leaves
 from surtree.export import export_methods
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 from surtree.report import write_report
-from surtree.report._certificate import percent, verdict
-from surtree.report._findings import Certificate
 from surtree.report._questionnaire import read_fields
-from surtree.report._survival_table import survival_table
+from surtree.summary.certificate import percent, verdict
+from surtree.summary.findings import Certificate
+from surtree.summary.leaves import read_leaves
+from surtree.summary.survival_table import survival_table
 
 
 @pytest.fixture(scope="module")

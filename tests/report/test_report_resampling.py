@@ -10,10 +10,10 @@ from test_report_page import text_of
 from surtree import BeyondFollowUpWarning, SurTree, SurTreeCV, validate
 from surtree.datasets import load_gbsg2
 from surtree.report import write_report
-from surtree.report._findings import read_findings
 from surtree.report._resampled import curves_html, stability_html
 from surtree.report._validation import validation_html
-from surtree.scores.verdict import prediction_verdicts
+from surtree.summary.findings import read_findings
+from surtree.validation.verdict import prediction_verdicts
 
 X, Y = load_gbsg2(backend="pandas")
 

@@ -13,7 +13,7 @@ import polars as pl
 from surtree.cli._console import UserError
 from surtree.cli._kinds import Kind, kind_of
 from surtree.cli._numbers import numbers
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 
 _KIND_NAMES = {
     "numeric": "number",

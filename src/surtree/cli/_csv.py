@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree._words import plural
 from surtree.cli._console import UserError, failures, say
 from surtree.cli._sheet import Sheet
+from surtree.words.numbers import plural
 
 # In the order of preference where two of them fit: cells hold commas more often than others.
 SEPARATORS = ";\t|,"

@@ -9,19 +9,17 @@ from typing import Any
 
 import polars as pl
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.cli._columns import Reading, read_column
 from surtree.cli._console import UserError, failures, say
 from surtree.cli._summary import certificate, data_text, model_json
 from surtree.cli._survival import Survival
-from surtree.effects import (
-    EffectTree,
-    NotRandomisedWarning,
-    correct_effects,
-    heterogeneity_test,
-)
-from surtree.estimator import SurTree
-from surtree.scores.effects import UNTESTED, effects_warning
+from surtree.effects.correction import correct_effects
+from surtree.effects.heterogeneity import heterogeneity_test
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.randomisation import NotRandomisedWarning
+from surtree.estimators.tree import SurTree
+from surtree.outcomes.effect_results import UNTESTED, effects_warning
 
 
 def known_effects(model: SurTree) -> str:

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import polars as pl
 
+from surtree._support.endings import FileKind
+from surtree._support.writing import write_bytes
 from surtree.cli._console import UserError, failures, say, show_source
 from surtree.cli._csv import SEPARATOR_NAMES, read_csv
 from surtree.cli._encoding import decode
 from surtree.cli._excel import WORKBOOKS, read_workbook, workbook_bytes
 from surtree.cli._typed import Source, typed
-from surtree.files.endings import FileKind
-from surtree.files.writing import write_bytes
 
 STANDARD_INPUT = Path("-")
 # What R, pandas, databases, Excel (also the German one), and SAS write for a missing value.

@@ -11,15 +11,15 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from surtree._support.endings import FileKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.writing import write_bytes
 from surtree.cli import _options as options
 from surtree.cli._console import UserError, failures, guarded, show, show_json
 from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model
 from surtree.cli._page import Page, read_page
-from surtree.estimator import SurTree
-from surtree.files.endings import FileKind
-from surtree.files.writing import write_bytes
-from surtree.parameters import LeafCurveKind
+from surtree.estimators.tree import SurTree
 from surtree.plot import (
     plot_arms,
     plot_calibration,

@@ -9,9 +9,9 @@ from time import perf_counter
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from surtree.parallel import FoldProgress
+from surtree._support.parallel import FoldProgress
 from surtree.solver.problem import Progress as SearchProgress
-from surtree.verbose import count_text, search_text
+from surtree.solver.verbose import count_text, search_text
 
 
 @contextmanager

@@ -17,12 +17,13 @@ from sklearn.exceptions import ConvergenceWarning
 from surtree.cli._console import failures
 from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
-from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.data.named import RowInputs
-from surtree.estimator import SurTree
+from surtree.estimators.causes import CompetingRisksTree
+from surtree.estimators.tree import SurTree
+from surtree.model_selection.causes import CompetingRisksTreeCV
 from surtree.model_selection.cv import LAST_SECONDS, SurTreeCV
 from surtree.model_selection.event_kfold import EventStratifiedKFold
-from surtree.scores.sizes import Rule
+from surtree.validation.sizes import Rule
 
 _FOLDS = 10
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree._words import plural
 from surtree.cli._console import UserError, say
 from surtree.cli._dates import DATE
 from surtree.cli._numbers import numbers
+from surtree.words.numbers import plural
 
 
 @dataclass(frozen=True)

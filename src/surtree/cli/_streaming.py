@@ -14,6 +14,7 @@ import polars as pl
 import typer
 from sklearn.exceptions import ConvergenceWarning
 
+from surtree._support.writing import whole_file
 from surtree.cli._columns import WORDS, conform, require_columns, split_names
 from surtree.cli._console import UserError, failures, say, show_json, show_source
 from surtree.cli._progress import progress_bar
@@ -21,12 +22,11 @@ from surtree.cli._search import Found, first_interrupt, unfinished
 from surtree.cli._summary import certificate, model_json
 from surtree.cuts.unseen import Unseen, find_unseen, unseen_text
 from surtree.data.table import read_table
-from surtree.estimator import SurTree
-from surtree.files.writing import whole_file
-from surtree.streaming.engines import source_of
-from surtree.streaming.parquet import exactly, parquet_files, scan_files
-from surtree.streaming.predict import asked_columns, join_unseen
-from surtree.streaming.source import LocalSource
+from surtree.engines.engines import source_of
+from surtree.engines.parquet import exactly, parquet_files, scan_files
+from surtree.engines.predict import asked_columns, join_unseen
+from surtree.engines.source import LocalSource
+from surtree.estimators.tree import SurTree
 from surtree.tree.rows import find_leaves
 
 _PATTERNS = "*?["

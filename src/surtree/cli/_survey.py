@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from surtree._words import plural
 from surtree.cli._columns import EXCLUDED
 from surtree.cli._files import DataFile
 from surtree.cli._kinds import Kind, kind_of
+from surtree.words.numbers import plural
 
 _LONGEST_NAME = 24
 _LONGEST_NOTE = 90

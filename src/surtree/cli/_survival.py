@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.types import Floats
 from surtree.cli._columns import WORDS, Reading, read_column, require_columns
 from surtree.cli._console import UserError, failures, say
 from surtree.cli._dates import read_dates
@@ -23,6 +22,7 @@ from surtree.data.event_codes import code_word, read_event_codes
 from surtree.data.persons import read_persons
 from surtree.data.target import RowsError, read_target, read_weights, require_events
 from surtree.data.target_array import make_target
+from surtree.words.numbers import plural
 
 _MOST_VALUES = 6
 ZeroTimes = Literal["keep", "drop", "half"]

@@ -14,7 +14,7 @@ from surtree.cli._survival import Survival
 from surtree.data.suspicious_columns import Suspicion, find_suspicions
 from surtree.data.table import read_table
 from surtree.data.target import Target
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 
 
 def say_suspicions(

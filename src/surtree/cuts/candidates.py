@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.cuts.categories import (
     MOST_FOR_SUBSETS,
     CategoryCuts,
@@ -23,7 +24,6 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.quantile_block import QuantileColumn, neighbours
 from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 from surtree.data.table import Column
-from surtree.exact import Terms
 from surtree.solver.core import sum_bins
 
 Places = NDArray[np.intp]

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 CategoryCuts = Literal["one", "subsets"]
 CATEGORY_CUTS: tuple[CategoryCuts, ...] = get_args(CategoryCuts)

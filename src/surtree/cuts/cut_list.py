@@ -11,9 +11,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.schema import read_each
 from surtree.cuts.cut import Cut
 from surtree.cuts.validate import is_known
-from surtree.files.schema import read_each
 
 
 class Cuts(Sequence[Cut]):

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.parameters import require_share, require_whole
+from surtree._support.types import Floats
 from surtree.cuts.candidates import (
     AllRows,
     CandidateCuts,
@@ -31,8 +33,6 @@ from surtree.data.names import remember_columns
 from surtree.data.rows import read_rows
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_weights, require_events
-from surtree.exact import Terms
-from surtree.parameters import require_share, require_whole
 from surtree.solver.clock import Clock
 from surtree.solver.problem import BinnedRows
 from surtree.solver.restriction import repeats

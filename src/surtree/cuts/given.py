@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.parameters import is_number
+from surtree._support.types import Floats
 from surtree.data.table import Column
-from surtree.parameters import is_number
 
 GivenThresholds = Mapping[str, Sequence[float]]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.cuts.thresholds import midpoint
-from surtree.exact import Terms
 from surtree.solver.core import sum_bins
 from surtree.solver.restriction import quantile_places
 

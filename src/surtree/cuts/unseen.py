@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._stack import user_level
-from surtree._words import plural
+from surtree._support.stack import user_level
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table
+from surtree.words.numbers import plural
 
 # The most categories of a column that a warning names.
 _MOST_NAMED = 5

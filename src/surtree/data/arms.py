@@ -9,8 +9,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._words import plural
 from surtree.data.target import Target
+from surtree.words.numbers import plural
 
 # A tree can tell so many hazards apart.
 MOST_ARMS = 4

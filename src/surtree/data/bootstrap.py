@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from surtree._support.parameters import is_whole
 from surtree.data.persons import read_labels
-from surtree.parameters import is_whole
 
 Counts = NDArray[np.intp]
 

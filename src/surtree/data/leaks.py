@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.table import Column
 from surtree.data.target import Target
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from surtree._stack import user_level
-from surtree._types import Floats
+from surtree._support.stack import user_level
+from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.suspicion import warn_of_suspicious
 from surtree.data.table import Table, read_table

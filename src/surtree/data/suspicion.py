@@ -6,12 +6,12 @@ import json
 import warnings
 from collections.abc import Iterator, Sequence
 
-from surtree._stack import user_level
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.stack import user_level
+from surtree._support.types import Floats
 from surtree.data.suspicious_columns import Suspicion, find_suspicions
 from surtree.data.table import Table
 from surtree.data.target import Target
+from surtree.words.numbers import plural
 
 # The most columns that a warning names.
 _MOST_NAMED = 8

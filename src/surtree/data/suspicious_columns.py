@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data import id_columns, leaks
 from surtree.data.table import Column, Table
 from surtree.data.target import Target

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._stack import user_level
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.exact import Terms
+from surtree._support.stack import user_level
+from surtree._support.types import Floats
 from surtree.data.persons import (
     Persons,
     find_spells,
@@ -23,7 +23,7 @@ from surtree.data.persons import (
 )
 from surtree.data.table import Column, Table
 from surtree.data.target_columns import SHAPES, event_first, read_columns, read_event
-from surtree.exact import Terms
+from surtree.words.numbers import plural
 
 # Ticks of a time axis outside of these limits would underflow or overflow.
 _LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from surtree._words import plural
 from surtree.data.event_codes import read_event_codes
 from surtree.data.table import Column, read_array, read_series
+from surtree.words.numbers import plural
 
 SHAPES = (
     "y is a structured array, a data frame or a pair of arrays: whether the event happened "

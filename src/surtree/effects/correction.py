@@ -21,20 +21,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import clone
 
-from surtree._types import Floats
+from surtree._support.parameters import read_time_limit, require_random_state, require_whole
+from surtree._support.types import Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.bootstrap import spawn_generators
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
-from surtree.effects.estimator import EffectTree, arm_limits, labels_of
-from surtree.effects.limits import ArmLimits
 from surtree.effects.prognosis import NullModel, arm_columns, arm_target
-from surtree.estimator import choose_size
+from surtree.estimators.arm_limits import ArmLimits
+from surtree.estimators.effects import EffectTree, arm_limits, labels_of
+from surtree.estimators.tree import choose_size
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data, training_data
-from surtree.parameters import read_time_limit, require_random_state, require_whole
-from surtree.scores.effects import CorrectedEffect, EffectCorrection
+from surtree.outcomes.effect_results import CorrectedEffect, EffectCorrection
 from surtree.solver.problem import TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.survival.confidence import LEVEL

@@ -23,19 +23,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from surtree._types import Floats
+from surtree._support.parameters import require_random_state, require_whole
+from surtree._support.types import Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import ArmTarget
 from surtree.data.named import RowInputs
 from surtree.data.persons import going_on
 from surtree.data.target import Target
-from surtree.effects.estimator import EffectTree, arm_limits, labels_of
-from surtree.effects.limits import ArmLimits
 from surtree.effects.prognosis import NullModel, arm_target
+from surtree.estimators.arm_limits import ArmLimits
+from surtree.estimators.effects import EffectTree, arm_limits, labels_of
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
-from surtree.parameters import require_random_state, require_whole
-from surtree.scores.effects import HeterogeneityTest, monte_carlo_p_value
+from surtree.outcomes.effect_results import HeterogeneityTest, monte_carlo_p_value
 from surtree.solver.core import Problem
 from surtree.survival.cox import RiskSets
 

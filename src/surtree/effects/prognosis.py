@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import ArmTarget
-from surtree.effects.estimator import EffectTree
+from surtree.estimators.effects import EffectTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import TrainingData
 from surtree.solver.core import Problem

@@ -11,16 +11,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from surtree._quoting import csv_text, markdown_text
-from surtree.display.arms import read_arm_leaves
-from surtree.display.cause_leaves import cause_names
-from surtree.display.labels import read_labels
-from surtree.display.leaves import Leaf, read_leaves
-from surtree.display.wording import leaf_texts, median_text, number, risk_text
 from surtree.export._tree import named_tree
-from surtree.report._figures import interval_text, level_text
-from surtree.report._survival_table import survival_table
-from surtree.scores.effects import UNTESTED
+from surtree.outcomes.effect_results import UNTESTED
+from surtree.summary.arms import read_arm_leaves
+from surtree.summary.cause_leaves import cause_names
+from surtree.summary.figures import interval_text, level_text
+from surtree.summary.labels import read_labels
+from surtree.summary.leaves import Leaf, read_leaves
+from surtree.summary.survival_table import survival_table
+from surtree.summary.wording import leaf_texts, median_text, number, risk_text
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.time_axis import read_horizons, round_horizons
 from surtree.tree.arms import arms_of, effects_of_leaf, ratio_text
@@ -31,6 +30,7 @@ from surtree.tree.evidence import events_note
 from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
 from surtree.tree.resolve import cause_names_of, fitted, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
+from surtree.words.quoting import csv_text, markdown_text
 
 TableFormat = Literal["csv", "markdown"]
 TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)

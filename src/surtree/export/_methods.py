@@ -8,26 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from surtree._quoting import printable
-from surtree._version import VERSION
-from surtree._words import figure, limits_text, missing_figures, plural
-from surtree.display.cause_leaves import cause_names
-from surtree.display.labels import read_labels
+from surtree._support.status import WORDS
+from surtree._support.version import VERSION
 from surtree.export._methods_data import data, questions
 from surtree.export._methods_measures import concordance_name, definitions, with_unit
 from surtree.export._methods_references import references
-from surtree.report._certificate import WEAK, percent
-from surtree.report._findings import Certificate, Findings, read_findings
-from surtree.scores.held_out import CORRECTED, HeldOutScores
-from surtree.scores.sizes import SizeScores
-from surtree.scores.tuning import Tuning
-from surtree.scores.validation import Measure, Validation
-from surtree.status import WORDS
+from surtree.summary.cause_leaves import cause_names
+from surtree.summary.certificate import WEAK, percent
+from surtree.summary.findings import Certificate, Findings, read_findings
+from surtree.summary.labels import read_labels
 from surtree.survival.taught import TaughtRisk
 from surtree.survival.treatment import ArmContrasts
 from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.resolve import fitted, time_unit_of
 from surtree.tree.tree import Tree
+from surtree.validation.held_out import CORRECTED, HeldOutScores
+from surtree.validation.result import Measure, Validation
+from surtree.validation.sizes import SizeScores
+from surtree.validation.tuning import Tuning
+from surtree.words.numbers import figure, limits_text, missing_figures, plural
+from surtree.words.quoting import printable
 
 _TO_ADD = (
     "[Not known to the model, to be added: where the rows come from and how they were selected, "

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from surtree._words import plural
-from surtree.display.cause_leaves import cause_names
-from surtree.display.labels import Labels
-from surtree.display.leaves import read_leaves
-from surtree.display.wording import number
-from surtree.report._findings import Findings
-from surtree.report._time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree.summary.cause_leaves import cause_names
+from surtree.summary.findings import Findings
+from surtree.summary.labels import Labels
+from surtree.summary.leaves import read_leaves
+from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree.summary.wording import number
 from surtree.survival.follow_up import FollowUp
 from surtree.tree.causes import cause_events, has_causes
+from surtree.words.numbers import plural
 
 
 def data(findings: Findings) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from surtree.report._findings import Findings
+from surtree.summary.findings import Findings
 from surtree.tree.causes import has_causes
 
 _OBSERVED = "probability of not being censored before"

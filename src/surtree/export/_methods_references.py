@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from surtree.export._methods_measures import cited
-from surtree.report._findings import Findings
+from surtree.summary.findings import Findings
 from surtree.tree.causes import has_causes
 
 _PAPER = (

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._quoting import pattern_text
-from surtree._version import VERSION
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.schema import text
+from surtree._support.version import VERSION
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_values, value_title
-from surtree.files.schema import text
-from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.cause_curves import leaf_incidence
 from surtree.tree.causes import causes_of
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
+from surtree.words.quoting import pattern_text
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

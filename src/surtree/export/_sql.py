@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from surtree._quoting import sql_comment, sql_name, sql_text
+from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
-from surtree.parameters import LeafCurveKind
 from surtree.tree.causes import has_causes
 from surtree.tree.tree import Tree
+from surtree.words.quoting import sql_comment, sql_name, sql_text
 
 # Up to here a whole number is the same in every numeric type of a database.
 _WHOLE = 2**24

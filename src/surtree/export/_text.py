@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from surtree._support.parameters import require_whole
 from surtree.cuts.cut import Cut
 from surtree.export._tree import named_tree
-from surtree.parameters import require_whole
 from surtree.tree.arms import effect_texts
 from surtree.tree.causes import cause_text, causes_of, has_causes
 from surtree.tree.evidence import events_note, theta_text

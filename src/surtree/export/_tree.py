@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from surtree._words import plural
 from surtree.cuts.cut import Cut
-from surtree.display.wording import counted_node
+from surtree.summary.wording import counted_node
 from surtree.tree.arms import effect_texts
 from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
 from surtree.tree.printed import median_text
 from surtree.tree.resolve import renamed, tree_of
 from surtree.tree.tree import Tree
+from surtree.words.numbers import plural
 
 
 def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:

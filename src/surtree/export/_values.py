@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
 from surtree.tree.arms import arms_of, leaf_effects
 from surtree.tree.causes import cause_theta, causes_of, has_causes
 from surtree.tree.curves import leaf_curves

@@ -6,9 +6,9 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.training import TrainingData
-from surtree.parameters import LeafCurveKind
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Solution, TreeTopology

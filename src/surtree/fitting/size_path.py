@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from surtree._support.status import Status
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
-from surtree.status import Status
 from surtree.survival.row_sums import RowSums
 from surtree.tree.size import LOSS_TOLERANCE, Size
 from surtree.tree.tree import Tree

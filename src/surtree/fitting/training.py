@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.rows import TargetReader, read_rows
 from surtree.data.table import Table

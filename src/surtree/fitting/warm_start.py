@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import BinnedRows, TreeTopology

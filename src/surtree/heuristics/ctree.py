@@ -9,13 +9,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.base import TreeEstimator
+from surtree._support.parameters import (
+    LeafCurveKind,
+    is_number,
+    require_leaf_curve,
+    require_not_negative,
+    require_whole,
+)
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers
 from surtree.cuts.thresholds import midpoint, readable
 from surtree.data.named import RowInputs
 from surtree.data.table import Column
+from surtree.estimators.base import TreeEstimator
 from surtree.fitting.training import TrainingData, read_training_data
 from surtree.heuristics.permutation import (
     Scores,
@@ -25,13 +32,6 @@ from surtree.heuristics.permutation import (
     best_threshold,
     group_test,
     linear_test,
-)
-from surtree.parameters import (
-    LeafCurveKind,
-    is_number,
-    require_leaf_curve,
-    require_not_negative,
-    require_whole,
 )
 from surtree.solver.core import Problem
 from surtree.solver.problem import TreeTopology

@@ -8,16 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.base import TreeEstimator
-from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.encoder import encoder_of
-from surtree.cuts.given import GivenThresholds
-from surtree.data.named import RowInputs
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
-from surtree.heuristics.pruning import best_pruning, prunings
-from surtree.parameters import (
+from surtree._support.parameters import (
     MAX_DEPTH,
     LeafCurveKind,
     require_leaf_curve,
@@ -25,6 +16,15 @@ from surtree.parameters import (
     require_shrinkage,
     require_whole,
 )
+from surtree._support.types import Floats
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.encoder import encoder_of
+from surtree.cuts.given import GivenThresholds
+from surtree.data.named import RowInputs
+from surtree.estimators.base import TreeEstimator
+from surtree.fitting.fit_problem import make_problem
+from surtree.fitting.training import read_training_data
+from surtree.heuristics.pruning import best_pruning, prunings
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology
 from surtree.survival.objective import distinct_lines, total_by
 from surtree.survival.row_sums import RowSums

@@ -9,15 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from surtree.base import TreeEstimator
-from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.encoder import encoder_of
-from surtree.cuts.given import GivenThresholds
-from surtree.data.named import RowInputs
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import read_training_data
-from surtree.heuristics.pruning import prunings
-from surtree.parameters import (
+from surtree._support.parameters import (
     MAX_DEPTH,
     LeafCurveKind,
     is_number,
@@ -28,6 +20,14 @@ from surtree.parameters import (
     require_shrinkage,
     require_whole,
 )
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.encoder import encoder_of
+from surtree.cuts.given import GivenThresholds
+from surtree.data.named import RowInputs
+from surtree.estimators.base import TreeEstimator
+from surtree.fitting.fit_problem import FitProblem, make_problem
+from surtree.fitting.training import read_training_data
+from surtree.heuristics.pruning import prunings
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.baseline import nelson_aalen

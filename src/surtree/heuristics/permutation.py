@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.survival.objective import total_by
 
 Places = NDArray[np.intp]

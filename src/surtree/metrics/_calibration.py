@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target, read_target, read_weights
 from surtree.metrics._survival import read_horizon, read_survival_at
 from surtree.survival.confidence import LEVEL, require_level

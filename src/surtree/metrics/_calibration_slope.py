@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target, read_target
 from surtree.metrics._input import read_numbers
 

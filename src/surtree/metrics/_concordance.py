@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target, check_target, read_weights
 from surtree.metrics._input import read_numbers, read_scored
 from surtree.metrics._kaplan_meier import inverse, uncensored_before, under_observation

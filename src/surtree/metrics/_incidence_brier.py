@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.causes import CauseTarget
 from surtree.data.target import read_weights
 from surtree.metrics._brier import Span, read_span

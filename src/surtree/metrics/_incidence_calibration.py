@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.causes import CauseTarget, read_cause_target
 from surtree.metrics._calibration import Calibration, calibration_groups
 from surtree.survival.aalen_johansen import count_causes, incidence_band

@@ -14,7 +14,19 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from surtree.base import TreeEstimator
+from surtree._support.parallel import Finished, FoldProgress, run_all
+from surtree._support.parameters import (
+    LeafCurveKind,
+    is_number,
+    is_whole,
+    require_flag,
+    require_hook,
+    require_jobs,
+    require_shrinkage,
+    require_verbose,
+    require_whole,
+)
+from surtree._support.status import Status, first_unproven, warn_of_limit
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
 from surtree.data.bootstrap import read_groups
@@ -23,7 +35,8 @@ from surtree.data.rows import Rows, read_rows
 from surtree.data.suspicion import SuspiciousColumnWarning
 from surtree.data.target import require_events
 from surtree.data.target_columns import as_rows
-from surtree.estimator import SurTree, check_parameters
+from surtree.estimators.base import TreeEstimator
+from surtree.estimators.tree import SurTree, check_parameters
 from surtree.model_selection.chosen import OfChosen
 from surtree.model_selection.folds import (
     Fold,
@@ -42,23 +55,10 @@ from surtree.model_selection.scoring import (
     find_scorer,
     require_whole_persons,
 )
-from surtree.parallel import Finished, FoldProgress, run_all
-from surtree.parameters import (
-    LeafCurveKind,
-    is_number,
-    is_whole,
-    require_flag,
-    require_hook,
-    require_jobs,
-    require_shrinkage,
-    require_verbose,
-    require_whole,
-)
-from surtree.scores.held_out import HeldOutScores, held_out_scores
-from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, choose
-from surtree.scores.tuning import Tuning
-from surtree.status import Status, first_unproven, warn_of_limit
-from surtree.verbose import counting
+from surtree.solver.verbose import counting
+from surtree.validation.held_out import HeldOutScores, held_out_scores
+from surtree.validation.sizes import RULES, Rule, SizeScores, candidate_sizes, choose
+from surtree.validation.tuning import Tuning
 
 Result = TypeVar("Result")
 

@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from surtree._types import Floats
+from surtree._support.parallel import require_running
+from surtree._support.parameters import read_time_limit
+from surtree._support.status import Status, first_unproven
+from surtree._support.types import Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.names import remember_columns
 from surtree.data.rows import Rows
@@ -19,7 +22,7 @@ from surtree.data.table import Table
 from surtree.data.take import take
 from surtree.data.target import Target
 from surtree.data.target_columns import as_rows
-from surtree.estimator import SurTree, adopt_size, check_parameters
+from surtree.estimators.tree import SurTree, adopt_size, check_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import training_data
@@ -30,10 +33,7 @@ from surtree.model_selection.scoring import (
     HeldOut,
     Scorer,
 )
-from surtree.parallel import require_running
-from surtree.parameters import read_time_limit
 from surtree.solver.search import SearchSettings
-from surtree.status import Status, first_unproven
 
 Positions = NDArray[np.intp]
 

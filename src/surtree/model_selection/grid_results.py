@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surtree.model_selection.folds import FoldScores
-from surtree.scores.sizes import SizeScores
+from surtree.validation.sizes import SizeScores
 
 
 def grid_results(scores: list[SizeScores], folds: list[FoldScores]) -> dict[str, Any]:

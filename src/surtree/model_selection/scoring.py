@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.causes import CauseTarget
 from surtree.data.table import Table
 from surtree.data.target import Target
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 from surtree.metrics import (
     concordance_index_cause,
     concordance_index_censored,

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.display.labels import read_labels
-from surtree.display.leaves import Leaf, at_risk, caption, read_leaves, time_label
-from surtree.display.wording import counted, leaf_texts, median_text, number, risk_text, wrap
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
 from surtree.plot._spread import spread
+from surtree.summary.labels import read_labels
+from surtree.summary.leaves import Leaf, at_risk, caption, read_leaves, time_label
+from surtree.summary.wording import counted, leaf_texts, median_text, number, risk_text, wrap
 from surtree.tree.evidence import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from surtree._types import Floats
-from surtree.display.leaves import time_label
-from surtree.display.wording import number
+from surtree._support.types import Floats
 from surtree.plot._page import inches_of
+from surtree.summary.leaves import time_label
+from surtree.summary.wording import number
 from surtree.tree.tree import Tree
 
 if TYPE_CHECKING:

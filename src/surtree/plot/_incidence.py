@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.display.cause_leaves import cause_colours, cause_names, causes_text, stacked_incidence
-from surtree.display.labels import read_labels
-from surtree.display.leaves import at_risk
-from surtree.display.wording import leaf_texts
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.plot._colour import read_colours
 from surtree.plot._grid import add_legend, label_panel, open_grid
 from surtree.plot._requirement import require_matplotlib
+from surtree.summary.cause_leaves import cause_colours, cause_names, causes_text, stacked_incidence
+from surtree.summary.labels import read_labels
+from surtree.summary.leaves import at_risk
+from surtree.summary.wording import leaf_texts
 from surtree.tree.resolve import cause_names_of, time_unit_of, tree_of
 from surtree.tree.tree import Tree
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.display.leaves import Leaf
+from surtree._support.types import Floats
 from surtree.plot._page import SMALL, AnyLayout, Page
+from surtree.summary.leaves import Leaf
 from surtree.survival.step_function import StepFunction
 from surtree.survival.time_axis import MOST_TICKS
 

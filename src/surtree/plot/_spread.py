@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 
 def spread(wanted: ArrayLike, heights: ArrayLike, room: float) -> Floats:

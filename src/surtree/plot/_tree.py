@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surtree._quoting import printable
-from surtree._types import Floats
-from surtree.display.arms import arms_caption, read_arm_leaves
-from surtree.display.labels import read_labels
-from surtree.display.leaves import Leaf, caption, read_leaves, time_label
-from surtree.display.wording import counted_node, median_text, risk_text, rule_texts, wrap
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
+from surtree.summary.arms import arms_caption, read_arm_leaves
+from surtree.summary.labels import read_labels
+from surtree.summary.leaves import Leaf, caption, read_leaves, time_label
+from surtree.summary.wording import counted_node, median_text, risk_text, rule_texts, wrap
 from surtree.tree.arms import arm_cells, arm_headings, arms_of
 from surtree.tree.evidence import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
+from surtree.words.quoting import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,18 +7,18 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from surtree._quoting import printable
-from surtree._tables import table_html
+from surtree._support.parameters import read_time_limit
+from surtree._support.status import WORDS, Status, first_unproven
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.estimator import check_parameters
+from surtree.estimators.tree import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
-from surtree.parameters import read_time_limit
 from surtree.questions.first import first_questions
 from surtree.questions.force import best_tree, best_with_first, parameters_of
 from surtree.solver.clock import Clock
-from surtree.status import WORDS, Status, first_unproven
+from surtree.words.html_table import table_html
+from surtree.words.quoting import printable
 
 # Less of the loss of a single leaf is rounding.
 _ROUNDING = 1e-9

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.parameters import is_number
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import encoder_of
 from surtree.data.table import Column, Table
 from surtree.fitting.training import TrainingData
-from surtree.parameters import is_number
 
 Answers = NDArray[np.bool_]
 

@@ -9,27 +9,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
-from surtree._words import plural
-from surtree.competing_risks.prediction import refuse_causes
+from surtree._support.parameters import read_time_limit
+from surtree._support.status import WORDS, Status, first_unproven
+from surtree._support.types import Floats
+from surtree.averages.taught import TaughtTree
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
 from surtree.data.named import RowInputs
-from surtree.estimator import SurTree, check_parameters
+from surtree.estimators.tree import SurTree, check_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import TrainingData, read_training_data
-from surtree.parameters import read_time_limit
-from surtree.posterior import TaughtTree
+from surtree.outcomes.refusals import refuse_causes
 from surtree.questions.first import Answers, first_questions, position_of
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
-from surtree.status import WORDS, Status, first_unproven
 from surtree.tree.build import build_tree
 from surtree.tree.resolve import fitted, last_step
 from surtree.tree.tree import Tree
+from surtree.words.numbers import plural
 
 Forbidden = Sequence[str] | Mapping[str, Sequence[str]]
 SIDES = ("no", "yes")

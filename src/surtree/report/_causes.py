@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree._types import Floats
-from surtree.display.cause_leaves import cause_colours, cause_names, causes_text, stacked_incidence
-from surtree.display.leaves import Leaf, time_label
-from surtree.display.wording import leaf_texts, number
+from surtree._support.types import Floats
 from surtree.report._chart import Axis, Chart
-from surtree.report._figures import level_text
-from surtree.report._findings import Findings
 from surtree.report._tree import breakable
+from surtree.summary.cause_leaves import cause_colours, cause_names, causes_text, stacked_incidence
+from surtree.summary.figures import level_text
+from surtree.summary.findings import Findings
+from surtree.summary.leaves import Leaf, time_label
+from surtree.summary.wording import leaf_texts, number
 from surtree.survival.step_function import StepFunction
 from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
 from surtree.tree.causes import cause_events, cause_limits, cause_text, causes_of, has_causes
 from surtree.tree.tree import Tree
+from surtree.words.quoting import html_text as escape
 
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from surtree._quoting import html_text as escape
+from surtree.words.quoting import html_text as escape
 
 WIDTH, HEIGHT = 340.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 10.0, 40.0

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.display.leaves import Leaf
-from surtree.display.wording import median_text, number, rule_texts
-from surtree.report._figures import (
+from surtree._support.types import Floats
+from surtree.report._questionnaire import Field
+from surtree.summary.figures import (
     median_in_words,
     median_limits_text,
     risk_in_words,
     risk_limits_text,
     risk_text,
 )
-from surtree.report._findings import Findings
-from surtree.report._questionnaire import Field
-from surtree.report._steps import Band, visible_steps
-from surtree.report._survival_table import SurvivalAt
-from surtree.report._time import last_time
+from surtree.summary.findings import Findings
+from surtree.summary.leaves import Leaf
+from surtree.summary.steps import Band, visible_steps
+from surtree.summary.survival_table import SurvivalAt
+from surtree.summary.time import last_time
+from surtree.summary.wording import median_text, number, rule_texts
 from surtree.tree.tree import Tree
 
 # Tolerances of the curves of a page; tables have the exact numbers.

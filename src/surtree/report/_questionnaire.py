@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from surtree._quoting import html_text as escape
 from surtree.cuts.cut import Cut
-from surtree.display.labels import Labels
-from surtree.display.wording import number
 from surtree.report._tree import breakable
+from surtree.summary.labels import Labels
+from surtree.summary.wording import number
 from surtree.tree.tree import Tree
+from surtree.words.quoting import html_text as escape
 
 # Up to this number of choices are buttons side by side, more are a list.
 MOST_BUTTONS = 6

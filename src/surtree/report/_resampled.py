@@ -7,16 +7,16 @@ from math import isfinite
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree._words import missing_figures
-from surtree.display.labels import Labels
-from surtree.display.wording import leaf_texts, number
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.report._chart import Axis, Chart
-from surtree.report._findings import Findings
 from surtree.report._tree import breakable
-from surtree.scores.validation import ColumnUse, LeafStability, Measure, Validation
-from surtree.scores.verdict import MEASURE_NAMES
+from surtree.summary.findings import Findings
+from surtree.summary.labels import Labels
+from surtree.summary.wording import leaf_texts, number
+from surtree.validation.result import ColumnUse, LeafStability, Measure, Validation
+from surtree.validation.verdict import MEASURE_NAMES
+from surtree.words.numbers import missing_figures
+from surtree.words.quoting import html_text as escape
 
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # More columns than these are only counted.

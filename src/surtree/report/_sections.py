@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import isfinite
 
-from surtree._quoting import html_text as escape
-from surtree._words import plural
-from surtree.display.labels import NO_BREAK_SPACE, Labels
-from surtree.display.leaves import BANDS, Leaf, read_everyone, read_leaves
-from surtree.display.wording import median_text, number
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.status import WORDS
+from surtree.outcomes.effect_results import UNTESTED, HeterogeneityTest
 from surtree.questions.columns import HEADING
-from surtree.report._certificate import ROUNDING, audit_verdict, percent, verdict
-from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable, tree_html
-from surtree.scores.effects import UNTESTED, HeterogeneityTest
-from surtree.scores.sizes import SizeScores
-from surtree.status import WORDS
+from surtree.summary.certificate import ROUNDING, audit_verdict, percent, verdict
+from surtree.summary.findings import ColumnCuts, Findings
+from surtree.summary.labels import NO_BREAK_SPACE, Labels
+from surtree.summary.leaves import BANDS, Leaf, read_everyone, read_leaves
+from surtree.summary.wording import median_text, number
 from surtree.tree.evidence import FEW_EVENTS, advice
 from surtree.tree.hazard_ratios import shows_ratios
 from surtree.tree.tree import Tree
+from surtree.validation.sizes import SizeScores
+from surtree.words.numbers import plural
+from surtree.words.quoting import html_text as escape
 
 # Longer lists are cut off.
 MOST_CUTS = 12

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree.display.leaves import Leaf
-from surtree.report._steps import Steps, visible_steps
+from surtree.summary.leaves import Leaf
+from surtree.summary.steps import Steps, visible_steps
+from surtree.words.quoting import html_text as escape
 
 WIDTH, HEIGHT = 100.0, 32.0
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from surtree._quoting import html_text as escape
-from surtree.display.labels import NO_BREAK_SPACE, Labels
-from surtree.display.leaves import Leaf
-from surtree.display.wording import counted_node, median_text, pieces, rule_texts
-from surtree.report._figures import (
+from surtree.report._sparkline import sparkline
+from surtree.summary.figures import (
     median_in_words,
     median_limits_text,
     risk_in_words,
     risk_limits_text,
     risk_text,
 )
-from surtree.report._sparkline import sparkline
-from surtree.report._time import last_time
+from surtree.summary.labels import NO_BREAK_SPACE, Labels
+from surtree.summary.leaves import Leaf
+from surtree.summary.time import last_time
+from surtree.summary.wording import counted_node, median_text, pieces, rule_texts
 from surtree.tree.tree import Tree
+from surtree.words.quoting import html_text as escape
 
 HEADINGS = ("leaf", "survival", "relative risk", "median", "rows", "events")
 

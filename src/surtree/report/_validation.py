@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree._words import plural
-from surtree.report._findings import Findings
 from surtree.report._resampled import performance_html
-from surtree.scores.held_out import CAUSE_CONCORDANCE, CONCORDANCE, CORRECTED, HeldOutScores
-from surtree.scores.verdict import PredictionVerdict, prediction_verdicts
+from surtree.summary.findings import Findings
 from surtree.tree.causes import has_causes
+from surtree.validation.held_out import CAUSE_CONCORDANCE, CONCORDANCE, CORRECTED, HeldOutScores
+from surtree.validation.verdict import PredictionVerdict, prediction_verdicts
+from surtree.words.numbers import plural
+from surtree.words.quoting import html_text as escape
 
 PLUS_MINUS = "\u00b1"
 

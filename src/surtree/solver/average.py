@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.status import Status
+from surtree._support.types import ArrayValue, Floats
 from surtree.solver.problem import TreeTopology
-from surtree.status import Status
 
 # Tables over the bins of three columns are as far as it goes.
 MAX_DEPTH = 3

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.core import Problem
 from surtree.solver.incumbent import monotone
 from surtree.solver.problem import Forest, Solution

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem, default_memory_limit
 from surtree.solver.effort import seconds_at_least
@@ -34,7 +35,6 @@ from surtree.solver.problem import (
 )
 from surtree.solver.restriction import longest
 from surtree.solver.watch import Watch
-from surtree.status import Status
 from surtree.survival.row_sums import RowSums
 
 # joblib's backends that stay on this machine. There, threads of the core do better: they share what

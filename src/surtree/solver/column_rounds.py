@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.effort import seconds_at_least

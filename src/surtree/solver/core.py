@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree import _core
-from surtree._types import Floats
-from surtree.exact import Terms
-from surtree.parallel import require_running
+from surtree._support.exact import Terms
+from surtree._support.parallel import require_running
+from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.solver.average import PairTables, TreeAverage, TreeDraws, TreePrior
 from surtree.solver.problem import (
     BinnedRows,
@@ -30,7 +31,6 @@ from surtree.solver.problem import (
     TreeTopology,
 )
 from surtree.solver.wide import COARSE, WIDE_KERNELS, can_be_wide, divide
-from surtree.status import Status
 from surtree.survival.objective import Objective
 from surtree.survival.row_sums import RowSums
 

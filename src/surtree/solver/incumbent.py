@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.column_rounds import ColumnRounds
 from surtree.solver.core import Problem

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.status import Status
+from surtree._support.status import Status
+from surtree._support.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

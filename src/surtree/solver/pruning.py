@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.problem import TreeTopology
 
 # Numbers of splits by node and size that are held at once, when leaves of all sizes are added up.

@@ -7,7 +7,8 @@ from time import perf_counter
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.solver.certificate import certify
 from surtree.solver.clock import Clock
 from surtree.solver.cluster import n_workers, solve_on_workers
@@ -22,7 +23,6 @@ from surtree.solver.problem import (
 )
 from surtree.solver.restriction import longest, quantiles, repeats, restrict
 from surtree.solver.watch import Watch
-from surtree.status import Status
 from surtree.survival.row_sums import RowSums
 
 # A search of more seconds than this, or than this share of its time limit, starts from a tree by

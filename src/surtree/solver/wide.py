@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.survival.row_sums import RowSums
 
 # The objectives that have such a struct in C++, by the name of the one with sums in one part.

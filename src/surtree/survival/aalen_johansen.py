@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.data.causes import CauseTarget
-from surtree.exact import Terms
 from surtree.survival.baseline import risk_table
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.kaplan_meier import EventCounts

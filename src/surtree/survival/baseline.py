@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.exact import Terms
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.intervals import weight_over
 
 # Of the floor of a row: too little to change a sum, and enough to divide by.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.parameters import require_shrinkage
+from surtree._support.parameters import require_shrinkage
+from surtree._support.types import Floats
 from surtree.survival.objective import Objective, require_visible_events
 from surtree.survival.row_sums import RowSums
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline, nelson_aalen

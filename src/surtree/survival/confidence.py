@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtri, gammaincinv, ndtri
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.survival.kaplan_meier import EventCounts, median_time
 
 # The level of limits that are printed where nobody chose another.

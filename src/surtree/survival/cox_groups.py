@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.special import chdtri, ndtri
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.types import ArrayValue, Floats
 from surtree.survival.confidence import LEVEL, require_level
 
 _MOST_STEPS = 100

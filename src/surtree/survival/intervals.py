@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.exact import Terms
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 
 Places = NDArray[np.intp]
 
@@ -30,7 +30,7 @@ def weight_over(first: Places, last: Places, weight: Terms, n_places: int) -> Fl
     Examples
     --------
     >>> import numpy as np
-    >>> from surtree.exact import Terms
+    >>> from surtree._support.exact import Terms
     >>> from surtree.survival.intervals import weight_over
     >>> weight_over(np.array([0, 1]), np.array([2, 3]), Terms.of(np.array([1.0, 10.0])), 3)
     array([ 1., 11., 10.])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 # A curve that reaches one half in exact arithmetic must do so in floating point too.
 _HALF = 0.5 * (1 + 1e-12)

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.parameters import require_shrinkage
+from surtree._support.types import Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
-from surtree.parameters import require_shrinkage
 from surtree.survival.baseline import Baseline, nelson_aalen
 from surtree.survival.bounds import hazard_bound, unit_of
 from surtree.survival.row_sums import RowSums

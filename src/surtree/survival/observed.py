@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import risk_table
 from surtree.survival.confidence import LEVEL, log_log_band

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.exact import Grid, Terms, TermStack
+from surtree._support.exact import Grid, Terms, TermStack
+from surtree._support.types import Floats
 from surtree.survival.baseline import Baseline
 from surtree.survival.bounds import unit_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk

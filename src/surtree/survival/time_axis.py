@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 # The most intervals of a time axis.
 MOST_TICKS = 8

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
 from surtree.survival.objective import MOST_UNEVEN, row_counts, saturated_gain

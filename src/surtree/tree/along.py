@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.persons import read_persons
 from surtree.survival.step_function import StepFunction
 from surtree.tree.leaf_curve import curve_of

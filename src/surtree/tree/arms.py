@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._quoting import printable
-from surtree._types import ArrayValue, Floats
+from surtree._support.exact import Terms
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.arms import ArmTarget, Label
-from surtree.exact import Terms
-from surtree.parameters import LeafCurveKind
 from surtree.survival import cox_groups
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL, log_log_band, require_level
@@ -21,6 +20,7 @@ from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.treatment import ArmHazards
 from surtree.tree.at_risk import AtRiskCounts, leaf_at_risk
 from surtree.tree.leaf_curve import leaf_position
+from surtree.words.quoting import printable
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree

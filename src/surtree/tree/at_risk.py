@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.exact import Terms
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.intervals import weight_over
 from surtree.survival.kaplan_meier import EventCounts

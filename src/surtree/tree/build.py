@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
-from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, TreeTopology
 from surtree.solver.pruning import Subtree

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.survival.aalen_johansen import CauseCounts, incidence_band, proportional_incidence
 from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.confidence import LEVEL

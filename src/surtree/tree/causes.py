@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.confidence import LEVEL
 from surtree.tree.leaf_intervals import ratio_limits

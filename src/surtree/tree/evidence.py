@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surtree._words import plural
 from surtree.tree.leaf_intervals import theta_limits
+from surtree.words.numbers import plural
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree

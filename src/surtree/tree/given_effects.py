@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.tree.arms import arm_counts
 from surtree.tree.leaf_curve import LeafCurve, curve_from, curve_kind, is_product_limit
 from surtree.tree.tree import Tree

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.types import Floats
 from surtree.survival import cox_groups
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.cox_groups import GroupCounts
@@ -17,6 +16,7 @@ from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_curve import leaf_groups, leaf_position
 from surtree.tree.resolve import tree_of
 from surtree.tree.tree import Tree
+from surtree.words.numbers import plural
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.parameters import LEAF_CURVES, LeafCurveKind
+from surtree._support.parameters import LEAF_CURVES, LeafCurveKind
+from surtree._support.types import Floats
 from surtree.survival.cox_groups import GroupCounts, GroupFit, fit_groups, needed_prior
 from surtree.survival.kaplan_meier import EventCounts, median_time
 from surtree.survival.step_function import StepFunction

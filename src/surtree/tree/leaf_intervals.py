@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.survival import confidence, cox_groups
 from surtree.survival.confidence import LEVEL
 from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_groups, leaf_position

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surtree.files.schema import Number, list_of, record, shown, text
+from surtree._support.schema import Number, list_of, record, shown, text
 from surtree.survival.objective import RELATIVE_RISK, Objective
 from surtree.survival.objectives import OBJECTIVES
 

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from surtree._types import ArrayValue, Floats
-from surtree._words import plural
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.schema import format_and_version, is_known, read_each, shown
+from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
-from surtree.files.schema import format_and_version, is_known, read_each, shown
-from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
 from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.cox_groups import GroupFit
@@ -30,6 +29,7 @@ from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.printed import tree_text
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
+from surtree.words.numbers import plural
 
 Integers = NDArray[np.int32]
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.cuts.validate import category, known_categories, require_one_kind
-from surtree.files.schema import (
+from surtree._support.parameters import LEAF_CURVES
+from surtree._support.schema import (
     POSITIVE,
     Check,
     Number,
@@ -19,7 +18,8 @@ from surtree.files.schema import (
     optional,
     record,
 )
-from surtree.parameters import LEAF_CURVES
+from surtree._support.types import Floats
+from surtree.cuts.validate import category, known_categories, require_one_kind
 from surtree.survival.competing_risks import CauseBaseline, CauseHazards
 from surtree.survival.objective import Objective
 from surtree.survival.time_axis import round_times

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from surtree._types import Floats
-from surtree.scores.validation import FEWEST_SAMPLES, Method, Repetitions
+from surtree._support.types import Floats
 from surtree.validation.performance import MEASURES, NO_INFORMATION
+from surtree.validation.result import FEWEST_SAMPLES, Method, Repetitions
 
 # The chance that a row is in a bootstrap sample.
 _IN_SAMPLE = 0.632

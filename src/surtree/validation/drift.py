@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surtree._quoting import printable
 from surtree.cuts.cut import Cut
 from surtree.data.table import Column, Table
 from surtree.tree.tree import Tree
+from surtree.words.quoting import printable
 
 
 @dataclass(frozen=True)

@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree._words import figure, limits_text, missing_figures, plural
-from surtree.base import TreeEstimator
-from surtree.competing_risks.prediction import refuse_causes
+from surtree._support.parameters import require_random_state, require_whole
+from surtree._support.types import Floats
 from surtree.cuts.unseen import UnseenCategoryWarning, warn_of
 from surtree.data.lazy import is_lazy, require_in_memory
 from surtree.data.named import RowInputs
 from surtree.data.table import read_table
 from surtree.data.target import Target, require_event_counts
 from surtree.data.target_columns import as_rows
+from surtree.engines.engines import source_of
+from surtree.engines.outcomes import Outcomes, find_outcomes, quantiles_of_counts
+from surtree.engines.rows import target_names
 from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
 from surtree.metrics._input import read_times
-from surtree.parameters import require_random_state, require_whole
-from surtree.streaming.engines import source_of
-from surtree.streaming.outcomes import Outcomes, find_outcomes, quantiles_of_counts
-from surtree.streaming.rows import target_names
+from surtree.outcomes.refusals import refuse_causes
 from surtree.survival.confidence import LEVEL, poisson_limits, profile_limits, require_level
 from surtree.survival.observed import observed_survival
 from surtree.survival.time_axis import read_horizons
@@ -33,10 +31,11 @@ from surtree.tree.conditions import needed_steps
 from surtree.tree.tree import Tree
 from surtree.validation.corrections import intervals_of_known
 from surtree.validation.drift import ColumnDrift, column_drifts
-from surtree.validation.models import Predictions, predict, predictions_of_leaves
+from surtree.validation.models import Predictions, has_tree, predict, predictions_of_leaves
 from surtree.validation.performance import BRIER_INTERVAL, names_and_words
 from surtree.validation.rows import Rows, read_judged_rows
 from surtree.validation.samples import Positions, draw_bootstrap, read_groups
+from surtree.words.numbers import figure, limits_text, missing_figures, plural
 
 # Why a measure of a lazy table has no limits.
 _LAZY = "it needs the rows of the lazy table, so collect it first"
@@ -272,7 +271,7 @@ def evaluate(
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         predicted = predict(model, rows.X)
     rows.warn_of_horizons(predicted.last_time)
-    is_tree, unit = isinstance(model, TreeEstimator), getattr(model, "time_unit_", None)
+    is_tree, unit = has_tree(model), getattr(model, "time_unit_", None)
     curve, decision = _curves(rows, predicted, level)
     groups = read_groups(given.id, len(as_rows(given.y)), rows.counted)
     return Evaluation(
@@ -297,7 +296,7 @@ def _evaluate_lazy(
     model: Any, X: Any, y: Any, sample_weight: Any, entry: Any, horizons: Any, level: float
 ) -> Evaluation:
     """Evaluate a tree on a lazy table, from the distinct outcomes of its rows in each leaf."""
-    if not isinstance(model, TreeEstimator):
+    if not has_tree(model):
         require_in_memory(X, f"evaluate, of a {type(model).__name__},")
     source = source_of(X)
     found = find_outcomes(model, source, target_names(y, sample_weight, entry, source.names))
@@ -361,7 +360,7 @@ def _at_horizons_of(model: Any, rows: Rows, asked: Any) -> Rows:
     return replace(rows, horizons=read_times(read_horizons(reached))) if reached else rows
 
 
-def _cuts(model: TreeEstimator) -> Any:
+def _cuts(model: Any) -> Any:
     fitted = getattr(model, "best_estimator_", model)
     encoder = getattr(fitted, "encoder_", None)
     return model.tree_.cuts if encoder is None else encoder.cuts_

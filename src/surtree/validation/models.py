@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.base import TreeEstimator
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.metrics._survival import Curve, evaluate, last_time, share_curves
-from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
@@ -61,6 +60,11 @@ class Predictions:
         return Predictions(self.risk[rows], self.curves, self.of_row[rows])
 
 
+def has_tree(model: Any) -> bool:
+    """Return whether a model is a tree of this package: scikit-survival's has another ``tree_``."""
+    return isinstance(getattr(model, "tree_", None), Tree)
+
+
 def predict(model: Any, X: Any) -> Predictions:
     """Ask a fitted survival model about rows.
 
@@ -72,7 +76,7 @@ def predict(model: Any, X: Any) -> Predictions:
     X : data frame or array
         The rows.
     """
-    if isinstance(model, TreeEstimator):  # the table is read once, not for risks and curves
+    if has_tree(model):  # the table is read once, not for risks and curves
         return predictions_of_leaves(model.tree_, model.apply(X))
     model, X = _last_step(model, X)
     curves = share_curves(list(model.predict_survival_function(X)))
@@ -137,7 +141,7 @@ def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
 
 def predicting(model: Any) -> FittedTree | FittedModel:
     """Return what predicts survival, without what only fitting needed."""
-    if isinstance(model, TreeEstimator):
+    if has_tree(model):
         return FittedTree(model.tree_, None)
     return FittedModel(model)
 
@@ -149,7 +153,7 @@ def reduced(model: Any) -> FittedTree | FittedModel:
     of all rows falls although that of no row does. In an interval that bias would count for more
     than what little the shared baseline saves in variance.
     """
-    if isinstance(model, TreeEstimator) and model.tree_.risk:
+    if has_tree(model) and model.tree_.risk:
         return FittedTree(model.tree_, "kaplan-meier")
     return predicting(model)
 

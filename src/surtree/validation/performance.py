@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.metrics import (
     concordance_index_censored,

@@ -10,15 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.base import SurvivalEstimator, TreeEstimator
-from surtree.data.named import RowInputs
-from surtree.data.rows import warn_of_columns
-from surtree.data.target_columns import as_rows
-from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
-from surtree.metrics._reason import Score
-from surtree.parallel import FoldProgress, run_all
-from surtree.parameters import (
+from surtree._support.parallel import FoldProgress, run_all
+from surtree._support.parameters import (
     is_whole,
     require_hook,
     require_jobs,
@@ -26,12 +19,19 @@ from surtree.parameters import (
     require_verbose,
     require_whole,
 )
-from surtree.scores.validation import Measure, Method, Repetitions, Validation
-from surtree.status import warn_of_limit
+from surtree._support.status import warn_of_limit
+from surtree._support.types import Floats
+from surtree.data.named import RowInputs
+from surtree.data.rows import warn_of_columns
+from surtree.data.target_columns import as_rows
+from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
+from surtree.metrics._reason import Score
+from surtree.solver.verbose import counting, quiet
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.validation.corrections import correct, mean_of_known
-from surtree.validation.models import FittedTree, Predictions, predicting, reduced
+from surtree.validation.models import FittedTree, Predictions, has_tree, predicting, reduced
 from surtree.validation.performance import names_and_words
+from surtree.validation.result import Measure, Method, Repetitions, Validation
 from surtree.validation.rows import (
     Positions,
     Rows,
@@ -41,7 +41,6 @@ from surtree.validation.rows import (
 )
 from surtree.validation.samples import draw_bootstrap, draw_folds, read_groups
 from surtree.validation.stability import column_uses, jaccard, leaf_stabilities
-from surtree.verbose import counting, quiet
 
 # How many predictions are kept for calibration and stability; of more rows, some are drawn.
 _MOST_KEPT = 5_000_000
@@ -194,13 +193,13 @@ def validate(
     given = RowInputs(X, y, sample_weight, entry, id, groups).in_memory("validate")
     require_fit_parameters(model, given)
     rows = read_judged_rows(given, horizons)
-    if isinstance(model, SurvivalEstimator):  # the fits below are not to warn again
+    if getattr(model, "_warns_of_columns", False):  # the fits below are not to warn again
         warn_of_columns(given)
     model = quiet(model)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
     rows.warn_of_horizons(predicted.last_time)
     warn_of_limit(getattr(fitted, "status_", "optimal"))
-    is_tree = isinstance(fitted, TreeEstimator)
+    is_tree = has_tree(fitted)
     task = _Task(
         model,
         rows,

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
-from surtree._stack import user_level
-from surtree._types import Floats
-from surtree.competing_risks.prediction import refuse_causes
+from surtree._support.stack import user_level
+from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.rows import leave_out_censored_at_zero, read_target_and_weight
 from surtree.data.take import take
@@ -22,7 +21,7 @@ from surtree.data.target import Target, require_events
 from surtree.data.target_columns import as_rows
 from surtree.metrics._input import read_times
 from surtree.metrics._reason import Score
-from surtree.model_selection.cv import SurTreeCV
+from surtree.outcomes.refusals import refuse_causes
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.validation.models import Predictions, predict
 from surtree.validation.performance import brier_interval, scores
@@ -153,8 +152,8 @@ def fit_on(model: Any, rows: Rows, sample: Positions) -> tuple[Any, Predictions]
     }
     extra = {name: values for name, values in given.items() if values is not None}
     fitted = clone(model)
-    # Whoever tunes also measures what it chose, which is not needed here.
-    fit = fitted.fit_unmeasured if isinstance(fitted, SurTreeCV) else fitted.fit
+    # SurTreeCV also scores the chosen model (held_out_), which is not needed here.
+    fit = getattr(fitted, "fit_unmeasured", fitted.fit)
     with warnings.catch_warnings():
         # Of a sample, the other rows may have categories that it never had.
         warnings.simplefilter("ignore", UserWarning)

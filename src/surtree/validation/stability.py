@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.scores.validation import FEWEST_SAMPLES, ColumnUse, LeafStability
+from surtree._support.types import Floats
 from surtree.tree.tree import Tree
+from surtree.validation.result import FEWEST_SAMPLES, ColumnUse, LeafStability
 
 
 def column_uses(trees: Sequence[Tree]) -> tuple[ColumnUse, ...]:

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from surtree._support.writing import write_text
 from surtree.cuts.cut import Cut
-from surtree.files.writing import write_text
 
 
 def program_text() -> str:

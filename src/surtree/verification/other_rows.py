@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._words import plural
 from surtree.fitting.row_digest import Hashes, cells_of, digest_of, hash_rows
 from surtree.verification.columns import claim_name, edges
+from surtree.words.numbers import plural
 
 _OUTCOME = ("cause", "arm", "time", "entry", "weight")
 _SUMS = 5  # numbers before the cells

@@ -18,18 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from surtree._stack import user_level
-from surtree._version import VERSION
-from surtree._words import plural
+from surtree._support.json_file import digest, parse_json
+from surtree._support.parameters import read_time_limit
+from surtree._support.stack import user_level
+from surtree._support.version import VERSION
+from surtree.averages.taught import TaughtTree
 from surtree.data.named import RowInputs
 from surtree.data.table import Column
-from surtree.estimator import SurTree
-from surtree.files.model import digest, parse_json
+from surtree.estimators.model_file import model_dict
+from surtree.estimators.tree import SurTree
 from surtree.fitting.row_digest import outcomes
 from surtree.loading import load
-from surtree.parameters import read_time_limit
-from surtree.posterior import TaughtTree
-from surtree.tree.model_file import model_dict
 from surtree.tree.receipt import Receipt, claim_digest
 from surtree.tree.rows import find_leaves
 from surtree.verification import program
@@ -38,6 +37,7 @@ from surtree.verification.columns import encode
 from surtree.verification.export import program_text, write_claim
 from surtree.verification.other_rows import other_rows_text
 from surtree.verification.result import PARTS, Verification, VerifiedPart
+from surtree.words.numbers import plural
 
 Claim = dict[str, Any]
 Rows = dict[str, Any]

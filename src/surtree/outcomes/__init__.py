@@ -1,0 +1,1 @@
+"""The kinds of outcome: one event, causes, arms."""
