@@ -8,29 +8,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class FileKind:
-    """What is written to a file, and how the name of the file may end.
+    """What is written to a file, and how the name of the file may end."""
 
-    Parameters
-    ----------
-    written : str
-        What is written and how, as in "a model is written as JSON".
-    endings : tuple of str
-        In small letters, with their points; the usual one first.
-    needed : bool, default=False
-        Whether the ending says how to write it. Else a name without an ending says nothing wrong.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from surtree._support.endings import MODEL_FILE
-    >>> MODEL_FILE.check(Path("model.json"))
-    >>> MODEL_FILE.check(Path("model.pkl"))
-    Traceback (most recent call last):
-    ValueError: model.pkl must end with .json: a model is written as JSON.
-    """
-
-    written: str
-    endings: tuple[str, ...]
+    written: str  # what is written and how, as in "a model is written as JSON"
+    endings: tuple[str, ...]  # in small letters, with their points; the usual one first
+    # Whether the ending says how to write it. Else a name without an ending says nothing wrong.
     needed: bool = False
 
     def check(self, path: Path) -> None:

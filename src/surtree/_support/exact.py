@@ -30,14 +30,9 @@ _A_FEW = 16
 
 @dataclass(frozen=True)
 class Grid:
-    """Units, powers of two from coarse to fine, that terms are cut into parts by.
+    """Units, powers of two from coarse to fine, that terms are cut into parts by."""
 
-    Parameters
-    ----------
-    units : tuple of float
-        Descending. Without any, terms are their own parts: whole numbers, whose sums are exact.
-    """
-
+    # Descending. Without any, terms are their own parts: whole numbers, whose sums are exact.
     units: tuple[float, ...] = ()
 
     @property
@@ -50,22 +45,6 @@ class Grid:
         """Return a grid on which every bit of some terms has its place.
 
         Any such grid gives the same sums: it may be made from bounds, before the terms are known.
-
-        Parameters
-        ----------
-        n_terms : int
-            The most terms that will be added up.
-        most, least : float
-            No term is larger than the one, or smaller than the other unless it is zero, in
-            absolute value.
-
-        Examples
-        --------
-        >>> from surtree._support.exact import Grid
-        >>> grid = Grid.covering(n_terms=1000, most=1.0, least=0.001)
-        >>> parts = grid.split([0.1, 0.2, 0.7])
-        >>> float(grid.join(parts.sum(axis=1)))
-        1.0
         """
         if most == 0:
             return cls()
@@ -124,35 +103,14 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Terms to be added up, in any groups.
+    """Terms to be added up, in any groups."""
 
-    Parameters
-    ----------
-    grid : Grid
-        It covers all terms.
-    parts : array of float of shape (n_parts, n_terms)
-        What the grid makes of them.
-    """
-
-    grid: Grid
-    parts: Floats
+    grid: Grid  # it covers all terms
+    parts: Floats  # what the grid makes of them
 
     @classmethod
     def of(cls, values: Floats) -> Terms:
-        """Return the terms that an array holds.
-
-        Parameters
-        ----------
-        values : array of float of shape (n_terms,)
-            The terms.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from surtree._support.exact import Terms
-        >>> Terms.of(np.full(10, 0.1)).total, float(np.cumsum(np.full(10, 0.1))[-1])
-        (1.0, 0.9999999999999999)
-        """
+        """Return the terms that an array holds."""
         low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
         most = max(high, -low)
         # Where terms are not finite, a sum that rounds is as good as another.
@@ -192,30 +150,14 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class TermStack:
-    """Several kinds of terms, their parts as the lines of one array.
+    """Several kinds of terms, their parts as the lines of one array."""
 
-    Parameters
-    ----------
-    lines : array of float of shape (n_lines, n_terms)
-        The parts.
-    kinds : tuple of (Grid, slice)
-        For each kind, its grid and its lines.
-    """
-
-    lines: Floats
-    kinds: tuple[tuple[Grid, slice], ...]
+    lines: Floats  # the parts
+    kinds: tuple[tuple[Grid, slice], ...]  # for each kind, its grid and its lines
 
     @classmethod
     def of(cls, kinds: Sequence[Terms], *, merges: bool = False) -> TermStack:
-        """Return the stack of some terms.
-
-        Parameters
-        ----------
-        kinds : sequence of Terms
-            The terms of each kind.
-        merges : bool
-            Whether whole numbers that are those of another kind too have no lines of their own.
-        """
+        """Return the stack of some terms."""
         lines: list[Floats] = []
         whole: list[int] = []  # lines
         places = []

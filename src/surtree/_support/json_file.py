@@ -17,17 +17,7 @@ _LONGEST_MESSAGE = 400
 
 
 def parse_model(path: Path, expected: str, versions: Mapping[int, Any]) -> Any:
-    """Return the JSON object of a file, of the format and of a version that can be read.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    expected : str
-        The format that the file must state.
-    versions : mapping
-        Its keys are the versions that can be read.
-    """
+    """Return the JSON object of a file, of the format and of a version that can be read."""
     saved = parse_json(path)
     format_, version = format_and_version(saved)
     if format_ != expected:
@@ -62,15 +52,7 @@ def parse_json(path: Path) -> Any:
 
 
 def damaged(path: Path, error: Exception) -> ValueError:
-    """Return the error that says, in a line, what is wrong with a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    error : Exception
-        What was found in it.
-    """
+    """Return the error that says, in a line, what is wrong with a file."""
     said = " ".join(str(error).split())
     if len(said) > _LONGEST_MESSAGE:
         said = said[:_LONGEST_MESSAGE] + " ..."
@@ -81,11 +63,6 @@ def digest(saved: dict[str, Any]) -> str:
     """Return a name of the content of a file, whatever its white space and the order of its fields.
 
     It is not a signature: anybody can compute it.
-
-    Parameters
-    ----------
-    saved : dict
-        The content, without a digest.
     """
     plain = json.dumps(_canonical(saved), allow_nan=False, sort_keys=True, separators=(",", ":"))
     return sha256(plain.encode("ascii")).hexdigest()

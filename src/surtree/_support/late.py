@@ -10,17 +10,7 @@ from typing import Any
 def late_names(
     package: str, public: list[str], homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and the ``__dir__`` of a package with names that come late.
-
-    Parameters
-    ----------
-    package : str
-        The name of the package.
-    public : list of str
-        Its ``__all__``.
-    homes : mapping of str to str
-        The module that each late name is imported from; a module itself stands for its own name.
-    """
+    """Return the ``__getattr__`` and the ``__dir__`` of a package with names that come late."""
 
     def get(name: str) -> Any:
         if name not in homes:

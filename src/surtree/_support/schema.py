@@ -43,22 +43,12 @@ def is_known(version: Any, versions: Mapping[int, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Number:
-    """The check of a finite number in a range; truth is no number.
+    """The check of a finite number in a range; truth is no number."""
 
-    Parameters
-    ----------
-    wanted : str
-        What the number must be, in words.
-    least, most : float
-        The range, both ends included.
-    whole : bool, default=False
-        Whether the number must be whole, and written so.
-    """
-
-    wanted: str
-    least: float = -LARGEST
+    wanted: str  # what the number must be, in words
+    least: float = -LARGEST  # the range, both ends included
     most: float = LARGEST
-    whole: bool = False
+    whole: bool = False  # whether the number must be whole, and written so
 
     def __call__(self, value: Any, where: str) -> None:
         """Check one number."""
@@ -132,15 +122,7 @@ def list_of(inside: Check) -> Check:
 
 
 def record(fields: Mapping[str, Check], also: Mapping[str, Check] | None = None) -> Check:
-    """Return the check of an object with certain fields and no others.
-
-    Parameters
-    ----------
-    fields : mapping of str to check
-        The fields that must be there.
-    also : mapping of str to check, optional
-        Fields that may be absent.
-    """
+    """Return the check of an object with certain fields and no others."""
     known = {**fields, **(also or {})}
 
     def check(value: Any, where: str) -> None:
@@ -159,17 +141,7 @@ def record(fields: Mapping[str, Check], also: Mapping[str, Check] | None = None)
 
 
 def read_each(read: Callable[[Any], Read], items: Iterable[Any], where: str) -> tuple[Read, ...]:
-    """Read the items of a list, and say in an error which one it is about.
-
-    Parameters
-    ----------
-    read : callable
-        Reads an item; its errors do not know where the item stands.
-    items : iterable
-        The items.
-    where : str
-        What the list is called.
-    """
+    """Read the items of a list, and say in an error which one it is about."""
     found = []
     for place, item in enumerate(items):
         try:

@@ -21,21 +21,11 @@ SMALL_GAP = 1e-6
 
 @dataclass(frozen=True)
 class Words:
-    """The words for a status.
+    """The words for a status."""
 
-    Parameters
-    ----------
-    title : str
-        The status in two words.
-    line : str
-        What it means, beside the numbers of a certificate.
-    clause : str
-        Why the tree is or is not proven optimal, as a part of a sentence.
-    """
-
-    title: str
-    line: str
-    clause: str
+    title: str  # the status in two words
+    line: str  # what it means, beside the numbers of a certificate
+    clause: str  # why the tree is or is not proven optimal, as a part of a sentence
 
 
 WORDS: dict[Status, Words] = {
@@ -72,11 +62,6 @@ def first_unproven(statuses: Iterable[Status]) -> Status:
     """Return how the first search ended that was not completed, "optimal" where all were.
 
     Where all were completed, but some of them were rounded, it is "rounded".
-
-    Parameters
-    ----------
-    statuses : iterable of Status
-        How several searches ended.
     """
     known = list(statuses)
     unfinished = (status for status in known if status not in FINISHED)

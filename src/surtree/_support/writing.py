@@ -13,15 +13,7 @@ from pathlib import Path
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text in UTF-8; see `write_bytes`.
-
-    Parameters
-    ----------
-    path : Path
-        Where to write.
-    text : str
-        What to write.
-    """
+    """Write a text in UTF-8; see `write_bytes`."""
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -40,13 +32,6 @@ def write_bytes(path: Path, content: bytes) -> None:
     The content goes to a new file in the same directory, which then takes the place of the old one.
     The old file's permissions are kept, and a link stays a link. Devices, pipes and the standard
     streams have nothing to lose and are written directly.
-
-    Parameters
-    ----------
-    path : Path
-        Where to write.
-    content : bytes
-        What to write.
     """
     try:
         old = path.stat()
@@ -78,22 +63,6 @@ def whole_file(path: Path) -> Iterator[Path]:
 
     If the block fails, the old file stays as it was. As in `write_bytes`, devices and pipes are
     written directly.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from surtree._support.writing import whole_file
-    >>> with TemporaryDirectory() as directory:
-    ...     with whole_file(Path(directory) / "rows.csv") as path:
-    ...         _ = path.write_text("age")
-    ...     (Path(directory) / "rows.csv").read_text()
-    'age'
     """
     try:
         old = path.stat()

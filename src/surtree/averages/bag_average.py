@@ -24,17 +24,6 @@ def average_curves(
     """Return the mean over trees of the curve of each row, of shape (n_rows, n_times).
 
     After the last row of its own sample, the curve of a tree stays where it was.
-
-    Parameters
-    ----------
-    trees : sequence of Tree
-        The trees.
-    leaf_of_row : array of int of shape (n_rows, n_trees)
-        The leaf of each row in each tree.
-    times : array of float
-        The times at which to average.
-    curve_of_leaf : callable
-        Picks the survival or the cumulative hazard of a leaf.
     """
     n_rows, n_trees = leaf_of_row.shape
     values, column = [], np.empty((n_rows, n_trees), dtype=np.intp)

@@ -54,16 +54,7 @@ BAG_FORMATS = {1: record(_FIELDS, also={"digest": text, "columns_are_texts": fla
 
 
 def write_bag(bag: Any, path: Path) -> None:
-    """Write a fitted `SurTreeBag` to a file.
-
-    Parameters
-    ----------
-    bag : SurTreeBag
-        The estimator. Its ``progress`` hook is code, and is left out; so is a ``random_state`` that
-        is no number.
-    path : Path
-        Where to write.
-    """
+    """Write a fitted `SurTreeBag` to a file."""
     MODEL_FILE.check(path)
     parameters = plain_parameters(bag.get_params())
     if not isinstance(parameters["random_state"], int):
@@ -85,19 +76,7 @@ def write_bag(bag: Any, path: Path) -> None:
 
 
 def read_bag(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read what `write_bag` wrote.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    parameters, attributes : dict
-        What the estimator is made with, and what `fit` had learnt. Where the file was edited, the
-        status is "edited" and there are no out-of-bag scores.
-    """
+    """Read what `write_bag` wrote."""
     saved = parse_model(path, FORMAT, BAG_FORMATS)
     try:
         BAG_FORMATS[saved["version"]](saved, "")

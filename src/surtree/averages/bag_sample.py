@@ -26,57 +26,27 @@ from surtree.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class BagRows:
-    """The rows that samples are drawn from, cut once for all of them.
+    """The rows that samples are drawn from, cut once for all of them."""
 
-    Parameters
-    ----------
-    table, target, weight : Table, Target, array of float
-        The rows; all weights are positive.
-    encoder, binned : Encoder, BinnedRows
-        Their cuts and bins.
-    """
-
-    table: Table
+    table: Table  # the rows; all weights are positive
     target: Target
     weight: Floats
-    encoder: Encoder
+    encoder: Encoder  # their cuts and bins
     binned: BinnedRows
 
 
 @dataclass(frozen=True, eq=False)
 class SampleTree:
-    """What one sample says.
+    """What one sample says."""
 
-    Parameters
-    ----------
-    tree : Tree
-        Its optimal tree.
-    status : Status
-        How the search ended.
-    left_out : array of int
-        The rows that were not drawn.
-    risk : array of float
-        What the tree predicts for them.
-    """
-
-    tree: Tree
-    status: Status
-    left_out: NDArray[np.intp]
-    risk: Floats
+    tree: Tree  # its optimal tree
+    status: Status  # how the search ended
+    left_out: NDArray[np.intp]  # the rows that were not drawn
+    risk: Floats  # what the tree predicts for them
 
 
 def draw_sample(random: np.random.Generator, group: NDArray[np.intp], target: Target) -> Counts:
-    """Draw a sample, again if none of its rows has an event after time zero.
-
-    Parameters
-    ----------
-    random : numpy.random.Generator
-        Where the draw comes from.
-    group : array of int
-        As in `draw_counts`.
-    target : Target
-        At least one row has an event after time zero.
-    """
+    """Draw a sample, again if none of its rows has an event after time zero."""
     counts_most = target.event & (target.time > 0)
     while True:
         counts = draw_counts(random, group)
@@ -85,17 +55,7 @@ def draw_sample(random: np.random.Generator, group: NDArray[np.intp], target: Ta
 
 
 def fit_sample(template: SurTree, rows: BagRows, counts: Counts) -> SampleTree:
-    """Find the optimal tree of a sample.
-
-    Parameters
-    ----------
-    template : SurTree
-        Its parameters are those of the fit.
-    rows : BagRows
-        All rows.
-    counts : array of int
-        How often each row was drawn; its weight counts as often.
-    """
+    """Find the optimal tree of a sample."""
     drawn = counts > 0
     bins = np.ascontiguousarray(rows.binned.bins[:, drawn])
     objective = template._objective(rows.target)

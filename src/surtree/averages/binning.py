@@ -18,24 +18,12 @@ from surtree.solver.problem import BinnedRows
 
 @dataclass(frozen=True, eq=False)
 class ColumnBins:
-    """The bins of one column: what each of its cuts says of each of its bins.
+    """The bins of one column: what each of its cuts says of each of its bins."""
 
-    Parameters
-    ----------
-    cuts : tuple of Cut
-        The cuts; each has an answer to a missing value.
-    answers : array of bool of shape (n_bins, n_cuts)
-        Whether each cut holds for each bin.
-    weight : array of float of shape (n_bins,)
-        The weight of the training rows of each bin.
-    missing : int
-        The bin of missing values, -1 where training rows had none.
-    """
-
-    cuts: tuple[Cut, ...]
-    answers: NDArray[np.bool_]
-    weight: Floats
-    missing: int = -1
+    cuts: tuple[Cut, ...]  # the cuts; each has an answer to a missing value
+    answers: NDArray[np.bool_]  # whether each cut holds for each bin
+    weight: Floats  # the weight of the training rows of each bin
+    missing: int = -1  # the bin of missing values, -1 where training rows had none
 
     def find(self, column: Column) -> NDArray[np.uint16]:
         """Return the bin of each row: the one that all cuts answer alike, or else the nearest.

@@ -20,23 +20,13 @@ from surtree.survival.row_sums import RowSums
 
 @dataclass(frozen=True, eq=False)
 class MergedRows:
-    """Training rows of equal bins as one, since all trees predict the same for them.
+    """Training rows of equal bins as one, since all trees predict the same for them."""
 
-    Parameters
-    ----------
-    binned : BinnedRows
-        The distinct rows.
-    events, expected, samples : array of float
-        What each of them adds up.
-    index : array of int
-        For each training row, which of them it is.
-    """
-
-    binned: BinnedRows
-    events: Floats
+    binned: BinnedRows  # the distinct rows
+    events: Floats  # what each of them adds up
     expected: Floats
     samples: Floats
-    index: NDArray[np.intp]
+    index: NDArray[np.intp]  # for each training row, which of them it is
 
     @classmethod
     def of(cls, binned: BinnedRows, sums: RowSums) -> MergedRows:
@@ -62,21 +52,11 @@ class MergedRows:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A factor of the risk: a number, times a posterior mean.
+    """A factor of the risk: a number, times a posterior mean."""
 
-    Parameters
-    ----------
-    scale : float
-        It makes the events that the stages before expect as many as there are.
-    mean : PairTables
-        The posterior mean of theta over all trees.
-    log_bayes_factor : float
-        The logarithm of the evidence of all trees against that of one leaf.
-    """
-
-    scale: float
-    mean: PairTables
-    log_bayes_factor: float
+    scale: float  # it makes the events that the stages before expect as many as there are
+    mean: PairTables  # the posterior mean of theta over all trees
+    log_bayes_factor: float  # the logarithm of the evidence of all trees against that of one leaf
 
     def risk(self, bins: NDArray[np.uint16]) -> Floats:
         """Return the factor of rows."""

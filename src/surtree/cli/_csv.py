@@ -21,17 +21,7 @@ _LINES_LOOKED_AT = 100
 
 
 def read_csv(path: Path, text: str, separator: str | None) -> tuple[Sheet, str]:
-    """Return the cells of a CSV file, and what stands between them.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    text : str
-        Its content.
-    separator : str, optional
-        What stands between the cells, if the user has said it.
-    """
+    """Return the cells of a CSV file, and what stands between them."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():

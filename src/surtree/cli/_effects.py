@@ -34,15 +34,7 @@ def known_effects(model: SurTree) -> str:
 
 
 def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
-    """Return the effects to expect in new data and say so, or None for those of leaves.
-
-    Parameters
-    ----------
-    model : SurTree
-        Any model.
-    uncorrected : bool
-        Whether those of leaves are asked for.
-    """
+    """Return the effects to expect in new data and say so, or None for those of leaves."""
     if not isinstance(model, EffectTree):
         if uncorrected:
             raise UserError("--uncorrected is for models of treatment effects: leave it out")
@@ -67,22 +59,7 @@ def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
 def fit_effects(
     X: pl.DataFrame, survival: Survival, arm: pl.Series, parameters: dict[str, Any]
 ) -> tuple[EffectTree, str, dict[str, Any]]:
-    """Fit a tree of effects, test whether they differ, and correct them.
-
-    Parameters
-    ----------
-    X, survival : polars.DataFrame, Survival
-        The rows.
-    arm : polars.Series
-        The arm of each row.
-    parameters : dict
-        Of `EffectTree`; a ``reference`` is the text of an arm.
-
-    Returns
-    -------
-    model, text, content : EffectTree, str, dict
-        The model, what to print, and what JSON has.
-    """
+    """Fit a tree of effects, test whether they differ, and correct them."""
     start = perf_counter()
     given = (
         X,

@@ -54,21 +54,11 @@ class Size:
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where a figure is drawn.
+    """Where a figure is drawn."""
 
-    Parameters
-    ----------
-    size : Size, optional
-        How large it is; as large as it needs when None.
-    font_size : float, optional
-        The size of text in points.
-    filled : bool
-        Whether the picture finds room for its own labels, and fits its text.
-    """
-
-    size: Size | None
-    font_size: float | None
-    filled: bool
+    size: Size | None  # how large it is; as large as it needs when None
+    font_size: float | None  # the size of text in points
+    filled: bool  # whether the picture finds room for its own labels, and fits its text
 
     @property
     def points(self) -> float:

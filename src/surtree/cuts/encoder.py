@@ -337,31 +337,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def encoder_of(estimator: Any) -> Encoder:
-    """Return a new encoder with those of its parameters that an estimator has too.
-
-    Parameters
-    ----------
-    estimator : object
-        It has all parameters of an encoder, under the same names.
-    """
+    """Return a new encoder with those of its parameters that an estimator has too."""
     return Encoder(**{name: getattr(estimator, name) for name in Encoder().get_params()})
 
 
 def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows:
-    """Bin rows by their answers to some cuts, each a column of its own.
-
-    Parameters
-    ----------
-    answers : sequence of arrays of bool of shape (n_rows,)
-        The rows for which each cut holds.
-    n_rows : int
-        The number of rows.
-
-    Returns
-    -------
-    BinnedRows
-        Its cuts are the given ones, in their order.
-    """
+    """Bin rows by their answers to some cuts, each a column of its own."""
     n_lines = len(answers)
     ones = np.ones(n_lines, dtype=np.int32)
     return BinnedRows(
@@ -377,13 +358,7 @@ def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows
 
 
 def join_binned(one: BinnedRows, other: BinnedRows) -> BinnedRows:
-    """Return the same rows with the columns and the cuts of both, in this order.
-
-    Parameters
-    ----------
-    one, other : BinnedRows
-        The rows, binned twice.
-    """
+    """Return the same rows with the columns and the cuts of both, in this order."""
     joined = {
         field.name: np.concatenate((getattr(one, field.name), getattr(other, field.name)))
         for field in fields(BinnedRows)

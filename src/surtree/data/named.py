@@ -15,19 +15,12 @@ SHAPES = 'y names two columns, the event and the time: y=("event", "time")'
 
 @dataclass(frozen=True, eq=False)
 class RowInputs:
-    """What a user passes for each row: a new kind of row input is one more field.
+    """What a user passes for each row: a new kind of row input is one more field."""
 
-    Parameters
-    ----------
-    X, y : object
-        The table and the target, in any form that `SurTree.fit` takes.
-    sample_weight, entry, id, groups, treatment : array-like, name of a column, or None
-        How often each row counts, when it came under observation, whose row it is, which rows stay
-        together, and the arm.
-    """
-
-    X: Any
+    X: Any  # the table and the target, in any form that `SurTree.fit` takes
     y: Any
+    # How often each row counts, when it came under observation, whose row it is, which rows stay
+    # together, and the arm.
     sample_weight: Any = None
     entry: Any = None
     id: Any = None

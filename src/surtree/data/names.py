@@ -19,17 +19,7 @@ _LABELS = "_column_labels"
 
 
 def check_names(estimator: Any, frame: Any, *, reset: bool) -> None:
-    """Remember the names of a data frame, or require them to be those of training.
-
-    Parameters
-    ----------
-    estimator : object
-        What remembers.
-    frame : data frame
-        Of any library.
-    reset : bool
-        True to fit, False to predict.
-    """
+    """Remember the names of a data frame, or require them to be those of training."""
     in_pandas = nw.dependencies.is_pandas_dataframe(frame)
     if in_pandas and not frame.columns.is_unique:
         _refuse_equal_names(frame.columns.tolist())

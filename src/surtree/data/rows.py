@@ -23,25 +23,14 @@ TargetReader = Callable[[RowInputs, int], Target]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows that a verb works on.
+    """The rows that a verb works on."""
 
-    Parameters
-    ----------
-    table : Table
-        All rows, also those that do not count.
-    target : Target
-        The survival of all rows.
-    weight : array of float
-        How often each row counts: zero for rows of weight zero, and for those that are censored at
-        time zero, which say nothing about survival.
-    given : RowInputs
-        What the user passed, the named columns taken out of the table.
-    """
-
-    table: Table
-    target: Target
+    table: Table  # all rows, also those that do not count
+    target: Target  # the survival of all rows
+    # How often each row counts: zero for rows of weight zero, and for those that are censored at
+    # time zero, which say nothing about survival.
     weight: Floats
-    given: RowInputs
+    given: RowInputs  # what the user passed, the named columns taken out of the table
 
     @property
     def present(self) -> NDArray[np.bool_]:

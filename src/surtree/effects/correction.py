@@ -126,18 +126,11 @@ def correct_effects(
 
 @dataclass(frozen=True, eq=False)
 class _Effects:
-    """The adjusted effects of leaves; arrays have the shape (n_nodes, n_arms - 1).
+    """The adjusted effects of leaves; arrays have the shape (n_nodes, n_arms - 1)."""
 
-    Parameters
-    ----------
-    deviation : array of float
-        By how much the effect of a leaf is above that of all rows, on the logarithmic scale.
-    error : array of float
-        The standard error of the effect of a leaf.
-    """
-
+    # By how much the effect of a leaf is above that of all rows, on the logarithmic scale.
     deviation: Floats
-    error: Floats
+    error: Floats  # the standard error of the effect of a leaf
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,26 +134,13 @@ class _Trial:
 
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """Trials that are drawn from the null model.
+    """Trials that are drawn from the null model."""
 
-    Parameters
-    ----------
-    target : ArmTarget
-        The rows.
-    null : NullModel
-        The null model.
-    censored : RiskSets
-        The rows at risk of being censored, the arms being strata.
-    struck : array of int
-        The positions of the rows whose event is the end of what is known.
-    is_final : bool
-        Whether an event ends the rows of a person: in this trial, no person has several.
-    """
-
-    target: ArmTarget
-    null: NullModel
-    censored: RiskSets
-    struck: NDArray[np.intp]
+    target: ArmTarget  # the rows
+    null: NullModel  # the null model
+    censored: RiskSets  # the rows at risk of being censored, the arms being strata
+    struck: NDArray[np.intp]  # the positions of the rows whose event is the end of what is known
+    # Whether an event ends the rows of a person: in this trial, no person has several.
     is_final: bool
 
     @classmethod

@@ -35,34 +35,17 @@ _LEAST_HAZARD = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class NullModel(ArrayValue):
-    """One effect for everybody, beside the prognosis of rows.
+    """One effect for everybody, beside the prognosis of rows."""
 
-    Parameters
-    ----------
-    log_risk : array of float of shape (n_rows,)
-        The logarithm of each row's relative risk, whatever its arm.
-    sets : RiskSets
-        The rows at risk, the arms being strata.
-    effect : CoxFit
-        The logarithm of the hazard ratio of each arm but the first over the first, if the prognosis
-        is given and arms are no strata.
-    """
-
-    log_risk: Floats
-    sets: RiskSets
+    log_risk: Floats  # the logarithm of each row's relative risk, whatever its arm
+    sets: RiskSets  # the rows at risk, the arms being strata
+    # The logarithm of the hazard ratio of each arm but the first over the first, if the prognosis
+    # is given and arms are no strata.
     effect: CoxFit
 
     @classmethod
     def of(cls, template: EffectTree, data: TrainingData) -> NullModel:
-        """Return the null model of rows.
-
-        Parameters
-        ----------
-        template : EffectTree
-            It says which questions may be asked.
-        data : TrainingData
-            The rows of a trial.
-        """
+        """Return the null model of rows."""
         target, weight = arm_target(data), data.sums.weight
         sets = RiskSets.of(target, weight, target.arm)
         # The cuts of categories depend on the objective: those of the risk serve the prognosis.

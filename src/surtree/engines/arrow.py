@@ -9,13 +9,7 @@ from surtree.engines import memory_caps
 
 
 def arrow_tables(batches: Iterable[Any]) -> Iterator[Any]:
-    """Join Arrow record batches until they have enough rows, and yield them as tables.
-
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch
-        The rows.
-    """
+    """Join Arrow record batches until they have enough rows, and yield them as tables."""
     import pyarrow as pa
 
     waiting: list[Any] = []

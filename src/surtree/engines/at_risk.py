@@ -25,44 +25,23 @@ from surtree.tree.tree import Tree
 
 @dataclass(eq=False)
 class LeafTables:
-    """For each leaf, who leaves and who enters at each time.
+    """For each leaf, who leaves and who enters at each time."""
 
-    Parameters
-    ----------
-    leaving : array of float of shape (n_lines, n_leaves, n_times)
-        At each distinct time of all rows: rows, rows with an event, and the parts of the weight of
-        both.
-    entering : array of float of shape (1 + n_parts, n_leaves, n_entries)
-        At each distinct entry time: rows, and the parts of their weight.
-    """
-
+    # At each distinct time of all rows: rows, rows with an event, and the parts of the weight of
+    # both.
     leaving: Floats
-    entering: Floats
+    entering: Floats  # at each distinct entry time: rows, and the parts of their weight
 
 
 @dataclass(frozen=True, eq=False)
 class AtRiskPass:
-    """The pass over the columns that a tree asks about.
+    """The pass over the columns that a tree asks about."""
 
-    Parameters
-    ----------
-    names : TargetNames
-        The columns of the target.
-    questions : tuple of str
-        All columns that a tree may ask about, in the order of the table.
-    tree : Tree
-        The tree.
-    grid : Grid
-        Of the weights.
-    times, entries : array of float
-        The distinct times, and the distinct entry times, of all rows.
-    """
-
-    names: TargetNames
-    questions: tuple[str, ...]
-    tree: Tree
-    grid: Grid
-    times: Floats
+    names: TargetNames  # the columns of the target
+    questions: tuple[str, ...]  # all columns that a tree may ask about, in the order of the table
+    tree: Tree  # the tree
+    grid: Grid  # of the weights
+    times: Floats  # the distinct times, and the distinct entry times, of all rows
     entries: Floats
     title = "leaves over time"
     is_ordered = False
@@ -119,19 +98,7 @@ def _add(
 def counts_of_leaves(
     tables: LeafTables, summary: Summary, grid: Grid, baseline: Baseline
 ) -> tuple[AtRiskCounts, ...]:
-    """Return the at-risk counts of leaves, as `leaf_at_risk` finds them in rows.
-
-    Parameters
-    ----------
-    tables : LeafTables
-        Who leaves and enters when.
-    summary : Summary
-        It has the times of all rows.
-    grid : Grid
-        Of the weights.
-    baseline : Baseline
-        It has the event times of all rows.
-    """
+    """Return the at-risk counts of leaves, as `leaf_at_risk` finds them in rows."""
     return at_risk_counts(_fields(tables, summary, grid, baseline))
 
 

@@ -16,15 +16,7 @@ Enums = Mapping[str, tuple[str, ...]]
 
 
 class Batch:
-    """Some rows of a table, each column read at its first access.
-
-    Parameters
-    ----------
-    frame : data frame of pandas, polars or pyarrow
-        The rows.
-    enums : mapping of str to tuple of str, optional
-        The ordered categories of columns, where the engine knows them and the frame does not.
-    """
+    """Some rows of a table, each column read at its first access."""
 
     def __init__(self, frame: Any, enums: Enums | None = None) -> None:
         self._frame = nw.from_native(frame, eager_only=True)

@@ -24,48 +24,26 @@ _LOW = np.uint64(2**32 - 1)
 
 @dataclass(eq=False)
 class BinTotals:
-    """Sums over the rows of each bin, one column after the other.
+    """Sums over the rows of each bin, one column after the other."""
 
-    Parameters
-    ----------
-    sums : array of float of shape (n_lines, n_bins)
-        Rows, and the parts of their weight.
-    by_risk : dict
-        Of columns whose categories are ordered by their risk: what the rows of each bin add, as
-        `RowValues` says.
-    hashes : array of uint64 of shape (2, n_bins)
-        The hash of the set of rows, in halves: a sum of random numbers, one for each row, which
-        are the same where rows have the same bins.
-    first : array of int, optional
-        The bins of one of the rows.
-    """
-
-    sums: Floats
+    sums: Floats  # rows, and the parts of their weight
+    # Of columns whose categories are ordered by their risk: what the rows of each bin add, as
+    # `RowValues` says.
     by_risk: dict[int, Floats]
+    # The hash of the set of rows, in halves: a sum of random numbers, one for each row, which are
+    # the same where rows have the same bins.
     hashes: Hashes
-    first: NDArray[np.intp] | None = None
+    first: NDArray[np.intp] | None = None  # the bins of one of the rows
 
 
 @dataclass(frozen=True, eq=False)
 class BinTotalsPass:
-    """The pass that counts the rows in each bin, and tells sets of rows apart.
+    """The pass that counts the rows in each bin, and tells sets of rows apart."""
 
-    Parameters
-    ----------
-    names : TargetNames
-        The columns of the target.
-    coders : tuple of Coder
-        How columns become bins.
-    values : RowValues
-        What rows add.
-    by_risk : tuple of int
-        The columns whose categories are ordered by their risk.
-    """
-
-    names: TargetNames
-    coders: tuple[Coder, ...]
-    values: RowValues
-    by_risk: tuple[int, ...]
+    names: TargetNames  # the columns of the target
+    coders: tuple[Coder, ...]  # how columns become bins
+    values: RowValues  # what rows add
+    by_risk: tuple[int, ...]  # the columns whose categories are ordered by their risk
     title = "bins"
     is_ordered = False
 
@@ -137,15 +115,7 @@ def _whole(low: NDArray[Any], high: NDArray[Any]) -> Hashes:
 
 
 def all_rows(totals: BinTotals, step: BinTotalsPass) -> AllRows:
-    """Return what all rows are together; each is in one bin of the first column.
-
-    Parameters
-    ----------
-    totals : BinTotals
-        What the pass found.
-    step : BinTotalsPass
-        The pass.
-    """
+    """Return what all rows are together; each is in one bin of the first column."""
     own = slice(*step.borders[:2])
     n, *parts = totals.sums[:, own].sum(axis=1)
     key = totals.hashes[:, own].sum(axis=1, dtype=np.uint64)[:, None]
@@ -155,15 +125,7 @@ def all_rows(totals: BinTotals, step: BinTotalsPass) -> AllRows:
 def bins_of(
     totals: BinTotals, step: BinTotalsPass, number: int
 ) -> tuple[NDArray[np.int64], Hashes, Floats]:
-    """Return rows, hash and weight of each bin of a column.
-
-    Parameters
-    ----------
-    totals, step
-        As in `all_rows`.
-    number : int
-        The column.
-    """
+    """Return rows, hash and weight of each bin of a column."""
     own = slice(*step.borders[number : number + 2])
     n, *parts = totals.sums[:, own]
     return n.astype(np.int64), totals.hashes[:, own], step.grid.join(np.array(parts))

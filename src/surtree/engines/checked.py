@@ -13,46 +13,24 @@ from surtree.engines.rows import TargetNames
 
 @dataclass(eq=False)
 class Checked:
-    """What a pass found in some rows.
+    """What a pass found in some rows."""
 
-    Parameters
-    ----------
-    partial : object
-        The sums of the pass itself.
-    checksums : Checksums
-        Of the rows that count.
-    is_clear : bool
-        Whether some batch told the event from the time.
-    error : Exception, optional
-        What the pass could not do with rows that another pass has read before.
-    """
-
-    partial: Any
-    checksums: Checksums
-    is_clear: bool = False
+    partial: Any  # the sums of the pass itself
+    checksums: Checksums  # of the rows that count
+    is_clear: bool = False  # whether some batch told the event from the time
+    # What the pass could not do with rows that another pass has read before.
     error: Exception | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedPass:
-    """A pass, and the checksums of the rows that it reads.
+    """A pass, and the checksums of the rows that it reads."""
 
-    Parameters
-    ----------
-    step : Pass
-        The pass.
-    names : TargetNames
-        The columns of the target.
-    is_read_again : bool
-        Whether other passes read the same rows, so that checksums are of use.
-    knows_target, knows_columns : bool
-        Whether an earlier pass has read the columns of the target, or all columns of this pass:
-        then errors wait for the checksums, as they are likely to come from rows that have changed.
-    """
-
-    step: Pass[Any]
-    names: TargetNames
-    is_read_again: bool
+    step: Pass[Any]  # the pass
+    names: TargetNames  # the columns of the target
+    is_read_again: bool  # whether other passes read the same rows, so that checksums are of use
+    # Whether an earlier pass has read the columns of the target, or all columns of this pass: then
+    # errors wait for the checksums, as they are likely to come from rows that have changed.
     knows_target: bool
     knows_columns: bool
 

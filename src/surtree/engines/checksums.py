@@ -30,14 +30,9 @@ _MISSING = np.uint64(0x7FF8000000000001)
 
 @dataclass(eq=False)
 class Checksums:
-    """Sums of the hashes of some rows.
+    """Sums of the hashes of some rows."""
 
-    Parameters
-    ----------
-    sums : dict
-        For the outcomes, for each column, and for all columns together: a whole number below 2**64.
-    """
-
+    # For the outcomes, for each column, and for all columns together: a whole number below 2**64.
     sums: dict[Key, int]
 
     @classmethod

@@ -16,47 +16,21 @@ from surtree.engines.tally import Tally
 
 @dataclass(eq=False)
 class ColumnSummary:
-    """The values of a column in the rows that count.
+    """The values of a column in the rows that count."""
 
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    kind : {"numeric", "boolean", "categorical"}, optional
-        How its values are to be read; None while none was seen.
-    n_missing, n_infinite : float
-        Rows without a value, and rows with infinity.
-    counts : Tally, optional
-        Of numbers: how often each value counts; None where they are too many ...
-    bounds : RankBounds, optional
-        ... and bounds of ranks instead.
-    categories : dict
-        Of categories: how often each counts, and the parts of its weight.
-    order : tuple, optional
-        The categories of an ordered column.
-    """
-
-    name: str
-    kind: Kind | None = None
-    n_missing: float = 0.0
+    name: str  # what the column is called
+    kind: Kind | None = None  # how its values are to be read; None while none was seen
+    n_missing: float = 0.0  # rows without a value, and rows with infinity
     n_infinite: int = 0
+    # Of numbers: how often each value counts; None where they are too many ...
     counts: Tally | None = None
-    bounds: RankBounds | None = None
+    bounds: RankBounds | None = None  # ... and bounds of ranks instead
+    # Of categories: how often each counts, and the parts of its weight.
     categories: dict[Any, Floats] = field(default_factory=dict)
-    order: tuple[Any, ...] | None = None
+    order: tuple[Any, ...] | None = None  # the categories of an ordered column
 
     def add(self, column: Column, repeats: Floats | None, parts: Floats) -> None:
-        """Add the rows of a batch.
-
-        Parameters
-        ----------
-        column : Column
-            Their values.
-        repeats : array of float, optional
-            How often each row counts for quantiles; once if None.
-        parts : array of float of shape (n_parts, n_rows)
-            The parts of the weights.
-        """
+        """Add the rows of a batch."""
         lines = np.concatenate(
             [np.ones((1, column.values.size)) if repeats is None else repeats[None], parts]
         )

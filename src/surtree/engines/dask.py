@@ -13,13 +13,7 @@ _MERGED_AT_ONCE = 8
 
 
 class DaskSource(Source):
-    """A Dask data frame.
-
-    Parameters
-    ----------
-    frame : dask.dataframe.DataFrame
-        The table. What computes it is Dask's affair: threads, processes or a cluster.
-    """
+    """A Dask data frame."""
 
     def __init__(self, frame: Any) -> None:
         if not all(isinstance(name, str) for name in frame.columns):

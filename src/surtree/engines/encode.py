@@ -29,40 +29,16 @@ Risk = Callable[[NDArray[np.intp], int], Floats]
 
 @dataclass(frozen=True, eq=False)
 class DistinctColumn:
-    """The distinct values of a column, each of them a row.
+    """The distinct values of a column, each of them a row."""
 
-    Parameters
-    ----------
-    index : int
-        The position of the column in the table.
-    column : Column
-        The values, and a missing one if there are some.
-    counts : array of float
-        How often each counts for quantiles.
-    weight : array of float
-        The weight of each.
-    """
-
-    index: int
-    column: Column
-    counts: Floats
-    weight: Floats
+    index: int  # the position of the column in the table
+    column: Column  # the values, and a missing one if there are some
+    counts: Floats  # how often each counts for quantiles
+    weight: Floats  # the weight of each
 
     @classmethod
     def of(cls, index: int, summary: ColumnSummary, counts: Tally | None, grid: Grid) -> Any:
-        """Return the distinct values that a summary has; None if there are none.
-
-        Parameters
-        ----------
-        index : int
-            The position of the column in the table.
-        summary : ColumnSummary
-            What is known of it.
-        counts : Tally or None
-            Of numbers, those values that matter.
-        grid : Grid
-            Of the weights.
-        """
+        """Return the distinct values that a summary has; None if there are none."""
         if summary.kind is None:
             return None
         missing = np.array([summary.n_missing] if summary.n_missing else [])
@@ -109,24 +85,12 @@ class DistinctColumn:
 
 @dataclass(frozen=True, eq=False)
 class Coder:
-    """How the values of a column become bins.
+    """How the values of a column become bins."""
 
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    n_bins : int
-        The number of bins of values; missing values come after them.
-    edges : array of float, optional
-        Of numbers: the least value of each bin but the first.
-    places : dict, optional
-        Of categories: the bin of each.
-    """
-
-    name: str
-    n_bins: int
-    edges: Floats | None = None
-    places: dict[Any, int] | None = None
+    name: str  # what the column is called
+    n_bins: int  # the number of bins of values; missing values come after them
+    edges: Floats | None = None  # of numbers: the least value of each bin but the first
+    places: dict[Any, int] | None = None  # of categories: the bin of each
 
     @classmethod
     def of(cls, distinct: DistinctColumn, candidates: CandidateCuts) -> Coder:
@@ -160,21 +124,11 @@ class Coder:
 
 @dataclass(frozen=True, eq=False)
 class MovedCoder:
-    """A coder whose bins were renumbered.
+    """A coder whose bins were renumbered."""
 
-    Parameters
-    ----------
-    coder : Coder
-        The coder.
-    places : array of uint16
-        The new number of each of its bins.
-    n_bins : int
-        How many there are now.
-    """
-
-    coder: Coder
-    places: Bins
-    n_bins: int
+    coder: Coder  # the coder
+    places: Bins  # the new number of each of its bins
+    n_bins: int  # how many there are now
 
     @property
     def name(self) -> str:
@@ -188,18 +142,10 @@ class MovedCoder:
 
 @dataclass(frozen=True, eq=False)
 class CodedColumns:
-    """The columns that have values, their candidate cuts, and how rows are binned by them.
+    """The columns that have values, their candidate cuts, and how rows are binned by them."""
 
-    Parameters
-    ----------
-    encoder : Encoder
-        It says which cuts are wanted.
-    columns : list of DistinctColumn
-        The distinct values of each.
-    """
-
-    encoder: Encoder
-    columns: list[DistinctColumn]
+    encoder: Encoder  # it says which cuts are wanted
+    columns: list[DistinctColumn]  # the distinct values of each
 
     @cached_property
     def candidates(self) -> list[CandidateCuts]:
@@ -226,23 +172,7 @@ class CodedColumns:
     def ranked(
         self, number: int, risk: Callable[[NDArray[np.intp], int], Floats]
     ) -> tuple[CandidateCuts, NDArray[np.uint16]]:
-        """Return the candidates of a column of many categories, whose risk is known now.
-
-        Parameters
-        ----------
-        number : int
-            The column.
-        risk : callable
-            Returns the risk of groups of bins: from the group of each bin, -1 for none, and the
-            number of groups.
-
-        Returns
-        -------
-        CandidateCuts
-            Its distinct values being the rows.
-        array of uint16
-            The bin there of each bin of the coder.
-        """
+        """Return the candidates of a column of many categories, whose risk is known now."""
         first = self.candidates[number]
         own = np.asarray(first.bins)
 
@@ -258,15 +188,7 @@ class CodedColumns:
 
 
 def wanted_intervals(summary: ColumnSummary, encoder: Encoder) -> Intervals:
-    """Return where the values lie that the cuts of a long column are made from.
-
-    Parameters
-    ----------
-    summary : ColumnSummary
-        What is known of a column of numbers with too many distinct values to keep.
-    encoder : Encoder
-        It says which cuts are wanted.
-    """
+    """Return where the values lie that the cuts of a long column are made from."""
     assert summary.bounds is not None
     given = (encoder.thresholds or {}).get(summary.name)
     if given is not None:

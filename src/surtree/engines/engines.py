@@ -19,13 +19,7 @@ from surtree.engines.spark import SparkSource
 
 
 def source_of(X: Any) -> Source:
-    """Return a lazy table as a source of batches.
-
-    Parameters
-    ----------
-    X : object
-        Something that `is_lazy`.
-    """
+    """Return a lazy table as a source of batches."""
     if nw.dependencies.is_narwhals_lazyframe(X):
         X = nw.to_native(X)
     if isinstance(X, (str, os.PathLike)):

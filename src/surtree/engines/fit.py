@@ -38,21 +38,7 @@ from surtree.survival.objective import MOST_UNEVEN, Objective
 def read_problem(
     estimator: Any, objective: Objective, limits: Limits, names: TargetNames, reader: Reader
 ) -> FitProblem:
-    """Read a lazy table, pass by pass, and pose the problem of its best tree.
-
-    Parameters
-    ----------
-    estimator : SurTree
-        It has the parameters of the encoder and the limits; it remembers the names of the columns.
-    objective : RelativeRisk
-        What a leaf is worth.
-    limits : Limits
-        Of the trees.
-    names : TargetNames
-        The columns of the target.
-    reader : Reader
-        It reads the rows.
-    """
+    """Read a lazy table, pass by pass, and pose the problem of its best tree."""
     questions = tuple(name for name in reader.source.names if name not in names.columns)
     if not questions:
         raise ValueError(f"{reader.source.label} has no columns but those of the target")

@@ -24,28 +24,14 @@ class MergedData:
 
 @dataclass(frozen=True, eq=False)
 class KnownRows:
-    """What is known of all rows before a tree is, and the way to read them again.
+    """What is known of all rows before a tree is, and the way to read them again."""
 
-    Parameters
-    ----------
-    reader : Reader
-        It reads the rows.
-    names : TargetNames
-        The columns of the target.
-    questions : tuple of str
-        The columns that a tree may ask about, in their order.
-    weights, summary : Weights, Summary
-        What the first passes found.
-    memory : int
-        How many bytes there are.
-    """
-
-    reader: Reader
-    names: TargetNames
-    questions: tuple[str, ...]
-    weights: Weights
+    reader: Reader  # it reads the rows
+    names: TargetNames  # the columns of the target
+    questions: tuple[str, ...]  # the columns that a tree may ask about, in their order
+    weights: Weights  # what the first passes found
     summary: Summary
-    memory: int
+    memory: int  # how many bytes there are
 
     def with_at_risk(self, tree: Tree, leaf_curve: LeafCurveKind) -> Tree:
         """Return a tree with the at-risk counts of its leaves, from one more pass."""

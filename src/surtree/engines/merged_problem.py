@@ -23,16 +23,10 @@ from surtree.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class MergedProblem(FitProblem):
-    """A problem whose rows are not in memory, but for the distinct ones among them.
-
-    Parameters
-    ----------
-    known : KnownRows
-        What the first passes found, to read the rows again.
-    """
+    """A problem whose rows are not in memory, but for the distinct ones among them."""
 
     data: MergedData  # type: ignore[assignment]
-    known: KnownRows = field(kw_only=True)
+    known: KnownRows = field(kw_only=True)  # what the first passes found, to read the rows again
 
     @property
     def follow_up(self) -> FollowUp:
@@ -48,19 +42,7 @@ class MergedProblem(FitProblem):
 def pose_merged(
     known: KnownRows, coded: CodedColumns, values: RowValues, most: int
 ) -> MergedProblem:
-    """Merge all rows with the same bins, in one pass.
-
-    Parameters
-    ----------
-    known : KnownRows
-        What is known of the rows, and the way to read them.
-    coded : CodedColumns
-        How columns become bins.
-    values : RowValues
-        What rows add.
-    most : int
-        The most distinct rows; a `TooManyRowsError` says that there are more.
-    """
+    """Merge all rows with the same bins, in one pass."""
     step = MergePass(known.names, coded.coders, values, most)
     rows = known.reader.run(step, known.names).whole()
     known.reader.expect(1, may_be_more=False)

@@ -23,15 +23,9 @@ _MOST = 2**63
 
 @dataclass(frozen=True)
 class Packing:
-    """How the bins of a row are packed into words of 64 bits.
+    """How the bins of a row are packed into words of 64 bits."""
 
-    Parameters
-    ----------
-    radix : tuple of tuple of int
-        For each word, the number of bins of each column in it.
-    """
-
-    radix: tuple[tuple[int, ...], ...]
+    radix: tuple[tuple[int, ...], ...]  # for each word, the number of bins of each column in it
 
     @classmethod
     def of(cls, n_bins: list[int]) -> Packing:
@@ -70,18 +64,10 @@ class Packing:
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """Distinct rows, and the sums over all rows that are equal to each.
+    """Distinct rows, and the sums over all rows that are equal to each."""
 
-    Parameters
-    ----------
-    words : array of uint64 of shape (n_words, n_rows)
-        The packed bins.
-    sums : array of float of shape (n_lines, n_rows)
-        Whole numbers of some units: adding them up does not round.
-    """
-
-    words: Words
-    sums: Floats
+    words: Words  # the packed bins
+    sums: Floats  # whole numbers of some units: adding them up does not round
 
     @property
     def n(self) -> int:
@@ -114,18 +100,10 @@ class DistinctRows:
 
 @dataclass(eq=False)
 class Merging:
-    """Distinct rows of some batches: parts, each less than half as long as the one before.
+    """Distinct rows of some batches: parts, each less than half as long as the one before."""
 
-    Parameters
-    ----------
-    parts : list of DistinctRows
-        The parts; a row may be in several.
-    n_rows : int
-        How many rows were merged.
-    """
-
-    parts: list[DistinctRows] = field(default_factory=list)
-    n_rows: int = 0
+    parts: list[DistinctRows] = field(default_factory=list)  # the parts; a row may be in several
+    n_rows: int = 0  # how many rows were merged
 
     def add(self, rows: DistinctRows, most: int) -> None:
         """Add distinct rows, and raise an error if there are more than so many."""
@@ -146,24 +124,12 @@ class Merging:
 
 @dataclass(frozen=True, eq=False)
 class MergePass:
-    """The pass that bins rows, looks up their hazard, and merges those with the same bins.
+    """The pass that bins rows, looks up their hazard, and merges those with the same bins."""
 
-    Parameters
-    ----------
-    names : TargetNames
-        The columns of the target.
-    coders : tuple of Coder or MovedCoder
-        How columns become bins.
-    values : RowValues
-        What rows add.
-    most : int
-        The most distinct rows that there is room for.
-    """
-
-    names: TargetNames
-    coders: tuple[Coder | MovedCoder, ...]
-    values: RowValues
-    most: int
+    names: TargetNames  # the columns of the target
+    coders: tuple[Coder | MovedCoder, ...]  # how columns become bins
+    values: RowValues  # what rows add
+    most: int  # the most distinct rows that there is room for
     title = "bins and merging"
     is_ordered = False
 
@@ -199,15 +165,7 @@ class MergePass:
 
 
 def row_bytes(values: RowValues, n_columns: int) -> int:
-    """Return about how many bytes a distinct row takes, in all copies that there are at a time.
-
-    Parameters
-    ----------
-    values : RowValues
-        What rows add.
-    n_columns : int
-        How many columns have bins.
-    """
+    """Return about how many bytes a distinct row takes, in all copies that there are at a time."""
     # Its words and sums, a copy while parts are merged; its bins, and what the core makes of both.
     own: Any = 8 * (values.n_lines + 1 + n_columns // 8)
     return int(2 * own + 6 * n_columns + 64)

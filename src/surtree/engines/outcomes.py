@@ -27,47 +27,23 @@ from surtree.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Distinct outcomes of rows.
+    """Distinct outcomes of rows."""
 
-    Parameters
-    ----------
-    leaf : array of int
-        The number of the leaf of each.
-    target : Target
-        Event, time and entry time of each.
-    n_rows, weight : array of float
-        How many rows have it, and their weight.
-    is_weighted : bool
-        Whether rows had weights.
-    unseen : dict
-        Categories that training never had.
-    """
-
-    leaf: NDArray[np.intp]
-    target: Target
-    n_rows: Floats
+    leaf: NDArray[np.intp]  # the number of the leaf of each
+    target: Target  # event, time and entry time of each
+    n_rows: Floats  # how many rows have it, and their weight
     weight: Floats
-    is_weighted: bool
-    unseen: Unseen
+    is_weighted: bool  # whether rows had weights
+    unseen: Unseen  # categories that training never had
 
 
 @dataclass(frozen=True, eq=False)
 class OutcomePass:
-    """The pass that sends rows down a tree, and merges those with the same outcome.
+    """The pass that sends rows down a tree, and merges those with the same outcome."""
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    questions : tuple of str
-        All columns of the training table, as this table calls them.
-    names : TargetNames
-        The columns of the target.
-    """
-
-    tree: Tree
-    questions: tuple[str, ...]
-    names: TargetNames
+    tree: Tree  # the tree
+    questions: tuple[str, ...]  # all columns of the training table, as this table calls them
+    names: TargetNames  # the columns of the target
     title = "outcomes"
     is_ordered = False
 
@@ -107,17 +83,7 @@ class OutcomePass:
 
 
 def find_outcomes(model: Any, source: Source, names: TargetNames) -> Outcomes:
-    """Return the distinct outcomes of the rows of a table.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        It has a tree.
-    source : Source
-        The table.
-    names : TargetNames
-        The columns of the target.
-    """
+    """Return the distinct outcomes of the rows of a table."""
     step = partial(OutcomePass, model.tree_, question_names(model, source))
     (merging, unseen), _ = Reader(source).run_first(step, names)
     if not merging.parts:
@@ -132,22 +98,7 @@ def find_outcomes(model: Any, source: Source, names: TargetNames) -> Outcomes:
 
 
 def quantiles_of_counts(values: Floats, counts: Floats, shares: Sequence[float]) -> Floats:
-    """Return quantiles of values that occur several times, as `numpy.quantile` finds them.
-
-    Parameters
-    ----------
-    values, counts : array of float
-        The values, and how often each occurs.
-    shares : sequence of float
-        Which quantiles.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.engines.outcomes import quantiles_of_counts
-    >>> quantiles_of_counts(np.array([3.0, 1.0]), np.array([1.0, 3.0]), (0.5, 1.0))
-    array([1., 3.])
-    """
+    """Return quantiles of values that occur several times, as `numpy.quantile` finds them."""
     order = np.argsort(values)
     ends = np.cumsum(counts[order])
     place = np.asarray(shares) * (ends[-1] - 1)

@@ -59,15 +59,7 @@ class Outcome(Generic[Partial]):
 
 
 def add_batches(step: Pass[Any], batches: Iterable[Batch]) -> Outcome[Any]:
-    """Return the outcome of a pass over some batches.
-
-    Parameters
-    ----------
-    step : Pass
-        The pass.
-    batches : iterable of Batch
-        The rows.
-    """
+    """Return the outcome of a pass over some batches."""
     partial, n_rows = step.start(), 0
     try:
         for batch in batches:
@@ -79,15 +71,7 @@ def add_batches(step: Pass[Any], batches: Iterable[Batch]) -> Outcome[Any]:
 
 
 def merge_outcomes(step: Pass[Any], outcomes: Iterable[Outcome[Any]]) -> Outcome[Any]:
-    """Return the outcome of a pass over the rows of some outcomes; of several errors, the first.
-
-    Parameters
-    ----------
-    step : Pass
-        The pass.
-    outcomes : iterable of Outcome
-        At least one.
-    """
+    """Return the outcome of a pass over the rows of some outcomes; of several errors, the first."""
     merged: Outcome[Any] | None = None
     for one in outcomes:
         if one.error is not None:

@@ -33,18 +33,10 @@ class Routed:
 
 @dataclass(frozen=True, eq=False)
 class RoutePass:
-    """The pass that sends rows down a tree.
+    """The pass that sends rows down a tree."""
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    questions : tuple of str
-        All columns of the training table, as this table calls them.
-    """
-
-    tree: Tree
-    questions: tuple[str, ...]
+    tree: Tree  # the tree
+    questions: tuple[str, ...]  # all columns of the training table, as this table calls them
     title = "leaves"
     is_ordered = True
 
@@ -76,19 +68,11 @@ class RoutePass:
 
 @dataclass(frozen=True, eq=False)
 class LossPass:
-    """The pass that adds up the loss of a tree.
+    """The pass that adds up the loss of a tree."""
 
-    Parameters
-    ----------
-    tree, questions
-        As in `RoutePass`.
-    names : TargetNames
-        The columns of the target.
-    """
-
-    tree: Tree
+    tree: Tree  # as in `RoutePass`
     questions: tuple[str, ...]
-    names: TargetNames
+    names: TargetNames  # the columns of the target
     title = "loss"
     is_ordered = False
 
@@ -133,13 +117,6 @@ def question_names(model: Any, source: Source) -> tuple[str, ...]:
 
     Columns have the names that they had in training, and others may be beside them; where they had
     none, they are in the same order, and there are no others.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        It has the names.
-    source : Source
-        The table.
     """
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
@@ -153,32 +130,14 @@ def question_names(model: Any, source: Source) -> tuple[str, ...]:
 
 
 def route(model: Any, source: Source) -> tuple[NDArray[np.intp], Unseen]:
-    """Return the leaf of each row of a table, and categories that training never had.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        It has a tree.
-    source : Source
-        The table.
-    """
+    """Return the leaf of each row of a table, and categories that training never had."""
     found: Routed = source.run(RoutePass(model.tree_, question_names(model, source))).partial
     leaves = np.concatenate(found.leaves) if found.leaves else np.empty(0, dtype=np.int32)
     return leaves.astype(np.intp), found.unseen
 
 
 def lazy_loss(model: Any, source: Source, names: TargetNames) -> tuple[float, Unseen]:
-    """Return the loss of a tree on the rows of a table, and categories that training never had.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        It has a tree.
-    source : Source
-        The table.
-    names : TargetNames
-        The columns of the target.
-    """
+    """Return the loss of a tree on the rows of a table, and categories that training never had."""
     step = partial(LossPass, model.tree_, question_names(model, source))
     (constants, costs, unseen), _ = Reader(source).run_first(step, names)
     return math.fsum(constants) + math.fsum(costs), unseen

@@ -21,18 +21,10 @@ Intervals = list[tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class RankBounds:
-    """Some values of a column, and bounds of how many rows do not exceed each of them.
+    """Some values of a column, and bounds of how many rows do not exceed each of them."""
 
-    Parameters
-    ----------
-    values : array of float
-        Ascending; the first is the least value of all, and the last the greatest.
-    least, most : array of float
-        At least, and at most, so many rows do not exceed each value.
-    """
-
-    values: Floats
-    least: Floats
+    values: Floats  # ascending; the first is the least value of all, and the last the greatest
+    least: Floats  # at least, and at most, so many rows do not exceed each value
     most: Floats
 
     @classmethod
@@ -70,18 +62,7 @@ class RankBounds:
         return RankBounds(self.values[chosen], self.least[chosen], self.most[chosen])
 
     def around(self, places: Floats) -> Intervals:
-        """Return where the values at some places of the sorted list are, and their neighbours.
-
-        Parameters
-        ----------
-        places : array of float
-            Places in the list of all values, repeats included, from 0.
-
-        Returns
-        -------
-        list of tuple
-            Intervals, ends included, disjoint and ascending; both ends are values.
-        """
+        """Return where the values at some places of the sorted list are, and their neighbours."""
         # What surely has at most as many rows up to it as the place is below the value there, and
         # what surely has more is not.
         first = np.searchsorted(self.most, places, side="right") - 1
@@ -108,21 +89,11 @@ class RankBounds:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The values in some intervals, and how many rows are below each interval.
+    """The values in some intervals, and how many rows are below each interval."""
 
-    Parameters
-    ----------
-    inside : Tally
-        The values in the intervals, and how often they occur.
-    below : array of float of shape (n_intervals,)
-        How many rows are below each interval.
-    n : float
-        The number of rows.
-    """
-
-    inside: Tally
-    below: Floats
-    n: float = 0.0
+    inside: Tally  # the values in the intervals, and how often they occur
+    below: Floats  # how many rows are below each interval
+    n: float = 0.0  # the number of rows
 
     @classmethod
     def empty(cls, n_intervals: int) -> Selection:
@@ -131,17 +102,7 @@ class Selection:
 
     @classmethod
     def of(cls, values: Floats, repeats: Floats | None, intervals: Intervals) -> Selection:
-        """Select from some rows, without sorting them.
-
-        Parameters
-        ----------
-        values : array of float
-            Their values.
-        repeats : array of float, optional
-            How often each row counts; once if None.
-        intervals : list of tuple
-            The intervals.
-        """
+        """Select from some rows, without sorting them."""
         chosen = np.zeros(values.size, dtype=bool)
         below = np.empty(len(intervals))
         for place, (low, high) in enumerate(intervals):
@@ -163,13 +124,6 @@ class Selection:
 
         Those of the intervals are all there. Rows in a gap before an interval count for its first
         value: that changes no rank inside of it, nor after.
-
-        Parameters
-        ----------
-        intervals : list of tuple
-            The intervals.
-        seen : tuple of two floats
-            The least and the greatest value of all.
         """
         keys, n = self.inside.keys, self.inside.sums[0].copy()
         first = np.searchsorted(keys, [low for low, _ in intervals])

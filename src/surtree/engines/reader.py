@@ -24,19 +24,7 @@ _REASONS = (
 
 
 class Reader:
-    """Reads a source as often as it takes.
-
-    Parameters
-    ----------
-    source : Source
-        The table.
-    n_threads : int
-        How many batches are worked on at a time, where that is done here.
-    progress : callable, optional
-        Is told what is read, and how many rows were.
-    verbose : int, default=0
-        Whether each pass has a line on standard error.
-    """
+    """Reads a source as often as it takes."""
 
     def __init__(
         self,

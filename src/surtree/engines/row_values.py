@@ -26,24 +26,12 @@ _FEW = 8
 
 @dataclass(frozen=True, eq=False)
 class RowValues:
-    """What rows add to sums: lines of numbers, all of them whole numbers of some unit.
+    """What rows add to sums: lines of numbers, all of them whole numbers of some unit."""
 
-    Parameters
-    ----------
-    objective : RelativeRisk
-        What a leaf is worth.
-    baseline : Baseline
-        The hazard that all rows share.
-    weights : Weights
-        What the weights of all rows have in common.
-    unit : float
-        That of the sums of the core.
-    """
-
-    objective: Objective
-    baseline: Baseline
-    weights: Weights
-    unit: float
+    objective: Objective  # what a leaf is worth
+    baseline: Baseline  # the hazard that all rows share
+    weights: Weights  # what the weights of all rows have in common
+    unit: float  # that of the sums of the core
 
     @classmethod
     def of(cls, objective: Objective, summary: Summary, weights: Weights) -> RowValues:
@@ -161,13 +149,7 @@ class RowValues:
 
 
 class RowLines:
-    """What each row of a batch adds.
-
-    Parameters
-    ----------
-    lines : array of float of shape (n_lines, n_rows)
-        The numbers.
-    """
+    """What each row of a batch adds."""
 
     def __init__(self, lines: Floats) -> None:
         self._lines = lines
@@ -187,17 +169,7 @@ class RowLines:
 
 
 class LinesByTime(RowLines):
-    """The same where all but rows and events is a function of time.
-
-    Parameters
-    ----------
-    event : array of float
-        One where a row has an event.
-    place : array of int
-        The place of the time of each row among the distinct ones.
-    always, with_event : array of float of shape (n_lines, n_times)
-        What all rows of a time add, and what those with an event add.
-    """
+    """The same where all but rows and events is a function of time."""
 
     def __init__(
         self, event: Floats, place: NDArray[np.intp], always: Floats, with_event: Floats

@@ -32,16 +32,7 @@ _ROWS_FIRST, _TEXTS_FIRST = -2, -1
 
 
 class NotTheEventError(ValueError):
-    """The column that was taken for the event is not; the other one of the target may be.
-
-    Parameters
-    ----------
-    text : str
-        What the column holds.
-    n_distinct : int
-        How many values it has in the batch that shows it; fewer for texts, which are no times, and
-        least where its values could be events and the rows cannot be used for another reason.
-    """
+    """The column that was taken for the event is not; the other one of the target may be."""
 
     def __init__(self, text: str, n_distinct: int) -> None:
         super().__init__(text, n_distinct)
@@ -54,20 +45,12 @@ class NotTheEventError(ValueError):
 
 @dataclass(frozen=True)
 class TargetNames:
-    """The columns of a table that are no questions.
+    """The columns of a table that are no questions."""
 
-    Parameters
-    ----------
-    y : tuple of str
-        The event and the time, or the time alone. Which of two columns is the event is known from
-        all rows only: where a batch shows that it is not the first, `read` raises
-        `NotTheEventError`.
-    entry, weight : str, optional
-        When rows came under observation, and how often they count.
-    """
-
+    # The event and the time, or the time alone. Which of two columns is the event is known from all
+    # rows only: where a batch shows that it is not the first, `read` raises `NotTheEventError`.
     y: tuple[str, ...]
-    entry: str | None = None
+    entry: str | None = None  # when rows came under observation, and how often they count
     weight: str | None = None
 
     @property
@@ -150,31 +133,15 @@ class TargetNames:
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """The rows of a batch that count: those of positive weight that say something about survival.
+    """The rows of a batch that count: of positive weight, and not censored at time zero."""
 
-    Parameters
-    ----------
-    batch : Batch
-        All rows.
-    rows : array of int or slice
-        Which of them count.
-    target, weight : Target, array of float
-        Of those that do.
-    n_left_out : int
-        How many rows of positive weight are censored at time zero.
-    is_weighted : bool
-        Whether the table has weights.
-    columns : dict
-        Columns that were read already, where some rows do not count.
-    """
-
-    batch: Batch
-    rows: NDArray[np.intp] | slice
-    target: Target
+    batch: Batch  # all rows
+    rows: NDArray[np.intp] | slice  # which of them count
+    target: Target  # of those that do
     weight: Floats
-    n_left_out: int
-    is_weighted: bool
-    columns: dict[str, Column]
+    n_left_out: int  # how many rows of positive weight are censored at time zero
+    is_weighted: bool  # whether the table has weights
+    columns: dict[str, Column]  # columns that were read already, where some rows do not count
 
     @property
     def n(self) -> int:
@@ -192,17 +159,7 @@ class CountedRows:
 
 
 def target_names(y: Any, sample_weight: Any, entry: Any, names: tuple[str, ...]) -> TargetNames:
-    """Return the columns that a user has named as the target, the entry times and the weights.
-
-    Parameters
-    ----------
-    y : tuple of str, mapping or str
-        Names of the event and the time.
-    sample_weight, entry : str or None
-        Names of columns.
-    names : tuple of str
-        The columns that the table has.
-    """
+    """Return the columns that a user has named as the target, the entry times and the weights."""
     if y is None:
         raise ValueError(
             f"This estimator requires y to be passed, but the target y is None: {_SHAPES}"

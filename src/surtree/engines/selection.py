@@ -11,21 +11,12 @@ from surtree.engines.rows import TargetNames
 
 @dataclass(frozen=True, eq=False)
 class SelectionPass:
-    """The pass over columns with too many distinct values to keep.
+    """The pass over columns with too many distinct values to keep."""
 
-    Parameters
-    ----------
-    names : TargetNames
-        The columns of the target.
-    intervals : dict
-        For each column, by its name, the intervals whose values are wanted.
-    repeated : bool
-        Whether a row of weight k counts as k rows.
-    """
-
-    names: TargetNames
+    names: TargetNames  # the columns of the target
+    # For each column, by its name, the intervals whose values are wanted.
     intervals: dict[str, Intervals]
-    repeated: bool
+    repeated: bool  # whether a row of weight k counts as k rows
     title = "quantiles"
     is_ordered = False
 

@@ -21,15 +21,7 @@ _REMEDIES = {
 
 
 class Source(ABC):
-    """A table that an engine holds, whose rows are read again for every pass.
-
-    Parameters
-    ----------
-    label : str
-        What the table is called in errors.
-    names : tuple of str
-        Its columns.
-    """
+    """A table that an engine holds, whose rows are read again for every pass."""
 
     def __init__(self, label: str, names: tuple[str, ...]) -> None:
         self.label = label
@@ -38,17 +30,7 @@ class Source(ABC):
     def run(
         self, step: Pass[Any], n_threads: int = 1, hook: RowsHook | None = None
     ) -> Outcome[Any]:
-        """Return the sums of a pass over all rows, and the number of rows.
-
-        Parameters
-        ----------
-        step : Pass
-            What to do with the rows.
-        n_threads : int
-            How many batches are worked on at a time, where that is done here.
-        hook : callable, optional
-            Is told how many rows were read, where that is known.
-        """
+        """Return the sums of a pass over all rows, and the number of rows."""
         absent = [name for name in step.columns if name not in self.names]
         if absent:
             held = ", ".join(self.names[:20]) + (", ..." if len(self.names) > 20 else "")
@@ -75,17 +57,7 @@ class Source(ABC):
 
 
 class LocalSource(Source):
-    """A table that is read on this machine, batch by batch.
-
-    Parameters
-    ----------
-    label, names
-        As in `Source`.
-    read : callable
-        Returns frames with some of the columns, given by their names.
-    enums : mapping, optional
-        The ordered categories of columns whose frames do not say that they are ordered.
-    """
+    """A table that is read on this machine, batch by batch."""
 
     def __init__(
         self,

@@ -14,13 +14,7 @@ from surtree.engines.source import RowsHook, Source
 
 
 class SparkSource(Source):
-    """A PySpark data frame.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        The table. Workers need this package, pyarrow and pandas.
-    """
+    """A PySpark data frame."""
 
     def __init__(self, frame: Any) -> None:
         super().__init__("the Spark data frame", tuple(frame.columns))

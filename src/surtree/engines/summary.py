@@ -20,22 +20,12 @@ from surtree.survival.kaplan_meier import EventCounts
 
 @dataclass(frozen=True)
 class Weights:
-    """What all weights have in common.
+    """What all weights have in common."""
 
-    Parameters
-    ----------
-    n_counted : int
-        The rows that count.
-    most, least : float
-        The largest and the smallest weight of these.
-    are_whole : bool
-        Whether all weights are whole numbers.
-    """
-
-    n_counted: int = 0
-    most: float = 0.0
+    n_counted: int = 0  # the rows that count
+    most: float = 0.0  # the largest and the smallest weight of these
     least: float = np.inf
-    are_whole: bool = True
+    are_whole: bool = True  # whether all weights are whole numbers
 
     @property
     def are_one(self) -> bool:
@@ -52,15 +42,9 @@ class Weights:
 
 @dataclass(frozen=True)
 class WeightPass:
-    """The pass over the weights, where there are some.
+    """The pass over the weights, where there are some."""
 
-    Parameters
-    ----------
-    names : TargetNames
-        The columns of the target and the weights.
-    """
-
-    names: TargetNames
+    names: TargetNames  # the columns of the target and the weights
     title = "weights"
     is_ordered = False
 
@@ -94,28 +78,19 @@ class WeightPass:
 
 @dataclass(eq=False)
 class Summary:
-    """What is known of all rows before they are binned.
+    """What is known of all rows before they are binned."""
 
-    Parameters
-    ----------
-    n_rows, n_counted, n_left_out, n_events : int
-        The rows, those that count, those of positive weight that are censored at time zero, and
-        those that count and have an event.
-    times : Tally
-        For each time of a row: how many rows end there, how many of them with an event, and the
-        parts of the weight of both.
-    entries : Tally
-        For each entry time, the parts of the weight that enters.
-    questions : list of ColumnSummary
-        What is known of the columns that a tree may ask about.
-    """
-
+    # The rows, those that count, those of positive weight that are censored at time zero, and those
+    # that count and have an event.
     n_rows: int
     n_counted: int
     n_left_out: int
     n_events: int
+    # For each time of a row: how many rows end there, how many of them with an event, and the parts
+    # of the weight of both.
     times: Tally
-    entries: Tally
+    entries: Tally  # for each entry time, the parts of the weight that enters
+    # What is known of the columns that a tree may ask about.
     questions: list[ColumnSummary] = field(default_factory=list)
 
     def risk_table(self, grid: Grid) -> RiskTable:
@@ -169,27 +144,13 @@ def from_each_on(parts: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class SummaryPass:
-    """The pass that learns the values of columns, and who dies when.
+    """The pass that learns the values of columns, and who dies when."""
 
-    Parameters
-    ----------
-    names : TargetNames
-        The columns of the target.
-    questions : tuple of str
-        The columns that a tree may ask about.
-    grid : Grid
-        Of the weights.
-    repeated : bool
-        Whether a row of weight k counts as k rows for quantiles.
-    most_times : int
-        The most distinct times that there is room for.
-    """
-
-    names: TargetNames
-    questions: tuple[str, ...]
-    grid: Grid
-    repeated: bool
-    most_times: int
+    names: TargetNames  # the columns of the target
+    questions: tuple[str, ...]  # the columns that a tree may ask about
+    grid: Grid  # of the weights
+    repeated: bool  # whether a row of weight k counts as k rows for quantiles
+    most_times: int  # the most distinct times that there is room for
     title = "values and times"
     is_ordered = False
 

@@ -33,22 +33,12 @@ _FEW_ROWS = 2**12
 
 @dataclass(frozen=True, eq=False)
 class TableProblem(FitProblem):
-    """A problem that is known by its tables only.
-
-    Parameters
-    ----------
-    known : KnownRows
-        What the first passes found, to read the rows again.
-    binning : Binning
-        How rows get their bins.
-    tables : TripleTables
-        Tables of all rows.
-    """
+    """A problem that is known by its tables only."""
 
     data: MergedData  # type: ignore[assignment]
-    known: KnownRows = field(kw_only=True)
-    binning: Binning = field(kw_only=True)
-    tables: TripleTables = field(kw_only=True)
+    known: KnownRows = field(kw_only=True)  # what the first passes found, to read the rows again
+    binning: Binning = field(kw_only=True)  # how rows get their bins
+    tables: TripleTables = field(kw_only=True)  # tables of all rows
 
     def search(self, how: SearchSettings) -> Solution:
         """Search for the best tree of every size; that takes no longer for more rows."""
@@ -86,17 +76,6 @@ def pose_tables(
 
     Where cuts are so few that rows are hardly told apart, they are merged instead: of few distinct
     rows, the sizes of trees depend on how many there are.
-
-    Parameters
-    ----------
-    known : KnownRows
-        What is known of the rows, and the way to read them.
-    coded : CodedColumns
-        How columns become bins.
-    values : RowValues
-        What rows add.
-    limits : Limits
-        Of the trees; three levels at most.
     """
     step = BinTotalsPass(known.names, coded.coders, values, coded.by_risk)
     known.reader.expect(4, may_be_more=False)

@@ -25,13 +25,7 @@ _COUNTS = ("samples", "events")
 
 
 def fit_in_tables(n_bins: Sequence[int]) -> bool:
-    """Return whether there can be tables of columns with so many bins.
-
-    Parameters
-    ----------
-    n_bins : sequence of int
-        For each column.
-    """
+    """Return whether there can be tables of columns with so many bins."""
     # Two sums, and two counts at most.
     cells = sum(map(prod, combinations(n_bins, min(3, len(n_bins)))))
     return max(n_bins, default=0) <= _MOST_BINS and 4 * cells <= _MOST_NUMBERS
@@ -39,24 +33,12 @@ def fit_in_tables(n_bins: Sequence[int]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Binning:
-    """How the rows of a batch get the bins that the core knows.
+    """How the rows of a batch get the bins that the core knows."""
 
-    Parameters
-    ----------
-    names : TargetNames
-        The columns of the target.
-    coders : tuple of MovedCoder
-        How those columns that have cuts become bins of the core.
-    binned : BinnedRows
-        The cuts; no rows.
-    values : RowValues
-        What rows add.
-    """
-
-    names: TargetNames
-    coders: tuple[MovedCoder, ...]
-    binned: BinnedRows
-    values: RowValues
+    names: TargetNames  # the columns of the target
+    coders: tuple[MovedCoder, ...]  # how those columns that have cuts become bins of the core
+    binned: BinnedRows  # the cuts; no rows
+    values: RowValues  # what rows add
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,19 +62,7 @@ class Binning:
 
 
 class TableSums:
-    """Tables of some rows, and the sums over all of these.
-
-    Parameters
-    ----------
-    binning : Binning
-        The columns and the cuts.
-    limits : Limits
-        Of the trees.
-    sums : array of float, optional
-        What was added up already.
-    total : array of float, optional
-        The sums over all rows, as `RowValues` says.
-    """
+    """Tables of some rows, and the sums over all of these."""
 
     def __init__(
         self,
@@ -114,18 +84,10 @@ class TableSums:
 
 @dataclass(frozen=True, eq=False)
 class TablesPass:
-    """The pass that adds rows to tables over triples of columns.
+    """The pass that adds rows to tables over triples of columns."""
 
-    Parameters
-    ----------
-    binning : Binning
-        How rows get their bins.
-    limits : Limits
-        Of the trees.
-    """
-
-    binning: Binning
-    limits: Limits
+    binning: Binning  # how rows get their bins
+    limits: Limits  # of the trees
     title = "tables over columns"
     is_ordered = False
 
@@ -156,18 +118,10 @@ class TablesPass:
 
 @dataclass(frozen=True, eq=False)
 class NodesPass:
-    """The pass that adds up the nodes of some trees.
+    """The pass that adds up the nodes of some trees."""
 
-    Parameters
-    ----------
-    binning : Binning
-        How rows get their bins.
-    topologies : list of TreeTopology
-        The trees.
-    """
-
-    binning: Binning
-    topologies: list[TreeTopology]
+    binning: Binning  # how rows get their bins
+    topologies: list[TreeTopology]  # the trees
     title = "nodes of trees"
     is_ordered = False
 

@@ -21,18 +21,10 @@ _MOST_WHOLE = 2.0**53
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Distinct values, and sums over the rows that have each of them.
+    """Distinct values, and sums over the rows that have each of them."""
 
-    Parameters
-    ----------
-    keys : array of shape (n_keys,)
-        The values, ascending.
-    sums : array of float of shape (n_sums, n_keys)
-        Whole numbers, or parts of terms (`Grid`): adding them up does not round.
-    """
-
-    keys: NDArray[Any]
-    sums: Floats
+    keys: NDArray[Any]  # the values, ascending
+    sums: Floats  # whole numbers, or parts of terms (`Grid`): adding them up does not round
 
     @classmethod
     def empty(cls, n_sums: int, dtype: Any = np.float64) -> Tally:
@@ -41,15 +33,7 @@ class Tally:
 
     @classmethod
     def of(cls, values: NDArray[Any], lines: Sequence[Floats]) -> Tally:
-        """Add up lines of values, one for each row, by the keys of the rows.
-
-        Parameters
-        ----------
-        values : array of shape (n_rows,)
-            The key of each row; none is missing.
-        lines : sequence of arrays of float of shape (n_rows,)
-            What to add up.
-        """
+        """Add up lines of values, one for each row, by the keys of the rows."""
         keys, place = group(values)
         sums = np.array([np.bincount(place, line, minlength=keys.size) for line in lines])
         return cls(keys, sums.reshape(len(lines), keys.size))
@@ -79,20 +63,7 @@ class Tally:
 
 
 def group(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the distinct values, ascending, and the place of each value among them.
-
-    Parameters
-    ----------
-    values : array of shape (n_rows,)
-        None of them is missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.engines.tally import group
-    >>> group(np.array([7.0, 3.0, 7.0]))
-    (array([3., 7.]), array([1, 0, 1]))
-    """
+    """Return the distinct values, ascending, and the place of each value among them."""
     if not values.size:
         return values, np.empty(0, dtype=np.intp)
     low, high = values.min(), values.max()

@@ -12,20 +12,10 @@ _MOST_ACTIVE = 4
 
 @dataclass(frozen=True)
 class ArmLimits(Limits):
-    """How large a tree may be, and how small its leaves and the arms in them.
+    """How large a tree may be, and how small its leaves and the arms in them."""
 
-    Parameters
-    ----------
-    max_depth, max_splits, min_samples_leaf, min_events_leaf
-        As in `Limits`.
-    min_events_arm : int
-        The least number of rows with an event in each arm of a leaf.
-    n_arms : int
-        The number of arms.
-    """
-
-    min_events_arm: int = 0
-    n_arms: int = 2
+    min_events_arm: int = 0  # the least number of rows with an event in each arm of a leaf
+    n_arms: int = 2  # the number of arms
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -23,13 +23,7 @@ class CauseLimits(Limits):
 
 
 def require_causes(causes: Any) -> None:
-    """Raise an error unless ``causes`` names causes, or weights of causes.
-
-    Parameters
-    ----------
-    causes : object
-        What the user passed.
-    """
+    """Raise an error unless ``causes`` names causes, or weights of causes."""
     named = list(_weights(causes).items()) if causes is not None else []
     wrong = any(not is_whole(cause) or cause < 1 for cause, _ in named) or any(
         not is_number(weight) or not 0 <= weight < float("inf") for _, weight in named
@@ -51,15 +45,7 @@ def require_cause_curve(leaf_curve: Any) -> None:
 
 
 def cause_weights(causes: CauseChoice, found: Iterable[int]) -> tuple[float, ...]:
-    """Return the weight of each cause that rows have.
-
-    Parameters
-    ----------
-    causes : int, sequence of int, mapping of int to float, or None
-        What the user asked for; None is all causes.
-    found : iterable of int
-        The causes that there are.
-    """
+    """Return the weight of each cause that rows have."""
     found = tuple(found)
     if causes is None:
         return (1.0,) * len(found)
@@ -74,13 +60,7 @@ def cause_weights(causes: CauseChoice, found: Iterable[int]) -> tuple[float, ...
 
 
 def plain_causes(causes: CauseChoice) -> Any:
-    """Return a choice of causes as JSON can hold it: weights as a list of pairs.
-
-    Parameters
-    ----------
-    causes : int, sequence of int, mapping of int to float, or None
-        The choice.
-    """
+    """Return a choice of causes as JSON can hold it: weights as a list of pairs."""
     if causes is None or is_whole(causes):
         return causes if causes is None else int(causes)  # type: ignore[arg-type]
     if isinstance(causes, Mapping):
@@ -89,13 +69,7 @@ def plain_causes(causes: CauseChoice) -> Any:
 
 
 def read_causes(saved: Any) -> CauseChoice:
-    """Return a choice of causes that `plain_causes` wrote.
-
-    Parameters
-    ----------
-    saved : object
-        What it wrote.
-    """
+    """Return a choice of causes that `plain_causes` wrote."""
     if isinstance(saved, list) and saved and all(isinstance(one, list) for one in saved):
         return {int(cause): float(weight) for cause, weight in saved}
     return saved  # type: ignore[no-any-return]

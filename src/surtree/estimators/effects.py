@@ -504,15 +504,7 @@ class EffectTree(SurTree):
 
 
 def objective_for(model: EffectTree, n_arms: int) -> ArmHazards:
-    """Return what a leaf is worth to an estimator.
-
-    Parameters
-    ----------
-    model : EffectTree
-        Its ``objective`` and ``shrinkage`` count.
-    n_arms : int
-        The number of arms.
-    """
+    """Return what a leaf is worth to an estimator."""
     if model.objective not in AIMS:
         raise ValueError(f"objective must be one of {AIMS}; got {model.objective!r}.")
     kind = ArmContrasts if model.objective == "effect" else ArmHazards
@@ -520,15 +512,7 @@ def objective_for(model: EffectTree, n_arms: int) -> ArmHazards:
 
 
 def arm_limits(model: EffectTree, n_arms: int) -> ArmLimits:
-    """Return the limits of the search, or raise an error that names the parameter at fault.
-
-    Parameters
-    ----------
-    model : EffectTree
-        Its parameters count.
-    n_arms : int
-        The number of arms.
-    """
+    """Return the limits of the search, or raise an error that names the parameter at fault."""
     require_whole("min_events_arm", model.min_events_arm, 0)
     return ArmLimits(
         **vars(check_parameters(model)), min_events_arm=model.min_events_arm, n_arms=n_arms

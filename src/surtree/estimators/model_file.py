@@ -52,15 +52,7 @@ _SHARED = ("baseline", "known", "objective")
 
 
 def write_model(estimator: Any, path: Path) -> None:
-    """Write a fitted `SurTree` to a file.
-
-    Parameters
-    ----------
-    estimator : SurTree
-        The estimator. Its ``progress`` hook is code, and is left out.
-    path : Path
-        Where to write.
-    """
+    """Write a fitted `SurTree` to a file."""
     MODEL_FILE.check(path)
     saved = model_dict(estimator)
     saved["digest"] = digest(saved)
@@ -68,19 +60,7 @@ def write_model(estimator: Any, path: Path) -> None:
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read what `write_model` wrote.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    parameters, attributes : dict
-        What the estimator is made with, and what `fit` had learnt. Where the file was edited, the
-        status is "edited", the lower bounds are zero and the gap is one.
-    """
+    """Read what `write_model` wrote."""
     saved = parse_model(path, FORMAT, MODEL_FORMATS)
     try:
         MODEL_FORMATS[saved["version"]](saved, "")

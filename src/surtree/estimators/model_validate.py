@@ -122,15 +122,7 @@ MODEL_FORMATS = {
 
 
 def validate_model(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...]) -> None:
-    """Raise an error where parts that are sound in themselves do not fit together.
-
-    Parameters
-    ----------
-    saved : dict
-        What was read, of the right form.
-    trees, cuts : tuple
-        The trees and the questions in it, each of them sound.
-    """
+    """Raise an error where parts that are sound in themselves do not fit together."""
     for fault in _faults(saved, trees, cuts):
         raise ValueError(fault)
 
@@ -159,15 +151,7 @@ def _faults_of_cause_names(saved: dict[str, Any], tree: Tree) -> Iterator[str]:
 
 
 def faults_of_columns(saved: dict[str, Any], cuts: list[Cut]) -> Iterator[str]:
-    """Yield what does not fit between the columns of a table and questions about them.
-
-    Parameters
-    ----------
-    saved : dict
-        What was read, with the names (``columns``) and the number (``n_columns``) of the columns.
-    cuts : list of Cut
-        The questions.
-    """
+    """Yield what does not fit between the columns of a table and questions about them."""
     n_columns, names = saved["n_columns"], saved["columns"]
     if names is not None and len(names) != n_columns:
         yield f"{len(names)} names for {n_columns} columns"

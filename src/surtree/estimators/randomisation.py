@@ -41,39 +41,17 @@ class NotRandomisedWarning(UserWarning):
 
 @dataclass(frozen=True)
 class ArmPrediction:
-    """How well one question about the columns tells the arm of a row.
+    """How well one question about the columns tells the arm of a row."""
 
-    Parameters
-    ----------
-    question : str
-        The question that tells it best; empty where there is none.
-    statistic : float
-        Twice the gain in log likelihood of a multinomial model.
-    p_value : float
-        The probability of as much if arms were drawn by lot, times the number of questions (and one
-        at most): the correction for having chosen the best of them.
-
-    Examples
-    --------
-    >>> from surtree.estimators.randomisation import ArmPrediction
-    >>> told = ArmPrediction(question="menopause is post", statistic=48.1, p_value=1e-9)
-    >>> told.p_value < 0.001
-    True
-    """
-
-    question: str
-    statistic: float
+    question: str  # the question that tells it best; empty where there is none
+    statistic: float  # twice the gain in log likelihood of a multinomial model
+    # The probability of as much if arms were drawn by lot, times the number of questions (and one
+    # at most): the correction for having chosen the best of them.
     p_value: float
 
 
 def predict_arms(problem: FitProblem) -> ArmPrediction:
-    """Find the question that tells the arms of rows apart best.
-
-    Parameters
-    ----------
-    problem : FitProblem
-        The rows of a trial, and the questions that a tree may ask.
-    """
+    """Find the question that tells the arms of rows apart best."""
     target = problem.data.target
     assert isinstance(target, ArmTarget)
     n_arms = int(target.arm.max()) + 1

@@ -497,13 +497,7 @@ def _afterwards(time_limit: float, n_rows: int, limits: Limits) -> float:
 
 
 def check_parameters(model: SurTree) -> Limits:
-    """Return the limits of the search, or raise an error that names the parameter at fault.
-
-    Parameters
-    ----------
-    model : SurTree
-        An estimator, fitted or not.
-    """
+    """Return the limits of the search, or raise an error that names the parameter at fault."""
     require_whole("max_depth", model.max_depth, 0, MAX_DEPTH)
     if model.max_splits is not None:
         require_whole("max_splits", model.max_splits, 0)
@@ -528,31 +522,13 @@ def check_parameters(model: SurTree) -> Limits:
 
 
 def choose_size(model: SurTree, path: SizePath) -> Size:
-    """Return the size with the smallest penalised loss, the smallest one if several have it.
-
-    Parameters
-    ----------
-    model : SurTree
-        Its ``ccp_alpha`` is the penalty on each split.
-    path : SizePath
-        What was found.
-    """
+    """Return the size with the smallest penalised loss, the smallest one if several have it."""
     penalty = float(model.ccp_alpha)
     return min(path.sizes, key=lambda size: (size.loss + penalty * size.splits, size.splits))
 
 
 def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) -> Model:
-    """Set the fitted attributes of a model to one of the sizes that were found.
-
-    Parameters
-    ----------
-    model : SurTree
-        The estimator; it is changed and returned.
-    problem, path : FitProblem, SizePath
-        What was searched, and what was found.
-    best : Size
-        One of the sizes of the path.
-    """
+    """Set the fitted attributes of a model to one of the sizes that were found."""
     chosen = problem.build_with_at_risk(path.topologies[best.splits], model.leaf_curve)
     model.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
     model.tree_ = chosen

@@ -118,25 +118,13 @@ def export_leaves(
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of the table: a cell for each leaf.
+    """A column of the table: a cell for each leaf."""
 
-    Parameters
-    ----------
-    name, heading : str
-        What it is called in CSV, and for people.
-    values : sequence
-        Texts and numbers; None, infinity and NaN are empty cells in CSV.
-    limits : sequence of pairs of float, optional
-        The confidence limits of each value.
-    texts : sequence of str, optional
-        What people read; by default the values.
-    """
-
-    name: str
+    name: str  # what it is called in CSV, and for people
     heading: str
-    values: Sequence[Any]
-    limits: Sequence[Limits] | None = None
-    texts: Sequence[str] | None = None
+    values: Sequence[Any]  # texts and numbers; None, infinity and NaN are empty cells in CSV
+    limits: Sequence[Limits] | None = None  # the confidence limits of each value
+    texts: Sequence[str] | None = None  # what people read; by default the values
 
 
 def _figures(

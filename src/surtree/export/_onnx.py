@@ -225,13 +225,7 @@ def _at(
 
 
 class _Graph:
-    """The nodes of a graph, with the answer to each question of a tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree, its columns called as in the graph.
-    """
+    """The nodes of a graph, with the answer to each question of a tree."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

@@ -17,15 +17,7 @@ from surtree.words.numbers import plural
 
 
 def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
-    """Return the tree of a model, with the names of its columns replaced where others are given.
-
-    Parameters
-    ----------
-    model : fitted estimator or Tree
-        A model, or its tree.
-    feature_names : sequence of str, optional
-        A name for each column of the training table.
-    """
+    """Return the tree of a model, with the names of its columns replaced where others are given."""
     tree = tree_of(model)
     if feature_names is None:
         return tree
@@ -40,20 +32,7 @@ def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
 
 
 def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
-    """Return the categories for which the answer to a question is yes.
-
-    Parameters
-    ----------
-    cut : Cut
-        The question, with its answer to a missing value. A category that training never had is
-        answered in the same way.
-
-    Returns
-    -------
-    inside, categories : bool, tuple
-        If ``inside``, the answer is yes for these categories, else for all others. None if the
-        question is about a number, or only about missing values.
-    """
+    """Return the categories for which the answer to a question is yes."""
     if cut.known is None:
         return None if cut.categories is None else (not cut.negated, cut.categories)
     listed = cut.categories or ()

@@ -28,21 +28,7 @@ def leaf_values(
     leaf_curve: LeafCurveKind | None,
     cause: int | None = None,
 ) -> dict[int, Scalar]:
-    """Return the value of each leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    value : {"leaf", "risk", "median", "effect"} or mapping
-        The number of the leaf's node, its hazard relative to the baseline, its median survival
-        (None where survival never falls to one half), or the hazard ratio of two arms; or any value
-        for each leaf.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        Which curve the median is read off; by default the one that the tree predicts with.
-    cause : int, optional
-        Of competing risks, the cause whose relative risk is given; by default the main cause.
-    """
+    """Return the value of each leaf."""
     if cause is not None and value != "risk":
         raise ValueError('A cause has a risk: it goes with value="risk".')
     leaves = tree.leaves.tolist()
@@ -81,13 +67,7 @@ def _effects(tree: Tree) -> dict[int, Scalar]:
 
 
 def leaf_comments(tree: Tree, value: LeafValue | Mapping[int, Any]) -> dict[int, str]:
-    """Return what to say beside the value of some leaves: that it is an estimate from few events.
-
-    Parameters
-    ----------
-    tree, value
-        As in `leaf_values`. The number of a leaf, and a value of the user's, need no comment.
-    """
+    """Return the note beside the value of a leaf that is an estimate from few events."""
     if value not in ("risk", "median", "effect") or has_causes(tree):
         return {}
     comments = {leaf: events_note(int(tree.n_events[leaf])) for leaf in tree.leaves.tolist()}
@@ -104,13 +84,7 @@ def value_title(
     leaf_curve: LeafCurveKind | None,
     cause: int | None = None,
 ) -> str:
-    """Return what the values of leaves are, in words; of a median, which curve it is read off.
-
-    Parameters
-    ----------
-    tree, value, leaf_curve, cause
-        As in `leaf_values`.
-    """
+    """Return what the values of leaves are, in words; of a median, which curve it is read off."""
     if value == "risk" and has_causes(tree):
         return f"risk of cause {causes_of(tree).main_cause if cause is None else cause}"
     if isinstance(value, Mapping):

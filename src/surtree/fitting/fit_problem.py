@@ -21,24 +21,12 @@ from surtree.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class FitProblem:
-    """Training data, its cuts and its bins: what the solver needs, and what a tree is built from.
+    """Training data, its cuts and its bins: what the solver and the tree builder need."""
 
-    Parameters
-    ----------
-    data : TrainingData
-        The rows.
-    encoder : Encoder
-        It has the cuts of the columns.
-    binned : BinnedRows
-        The rows of positive weight, by bins.
-    n_unread : int
-        Columns that were not read because time was over: nothing is proven of questions about
-        them.
-    """
-
-    data: TrainingData
-    encoder: Encoder
-    binned: BinnedRows
+    data: TrainingData  # the rows
+    encoder: Encoder  # it has the cuts of the columns
+    binned: BinnedRows  # the rows of positive weight, by bins
+    # Columns that were not read because time was over: nothing is proven of questions about them.
     n_unread: int = 0
     _built: dict[Hashable, LazyTree] = field(default_factory=dict)
 
@@ -88,19 +76,7 @@ def make_problem(
     leave_out: Collection[int] = (),
     clock: Clock | None = None,
 ) -> FitProblem:
-    """Find the cuts of the training data and bin its rows.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        It says which cuts to look for, and is fitted.
-    data : TrainingData
-        The rows.
-    leave_out : collection of int
-        The positions of columns that have no cuts.
-    clock : Clock, optional
-        When it is over, no more columns are read.
-    """
+    """Find the cuts of the training data and bin its rows."""
     binned = encoder.fit_encode(
         data.table, data.table_weight, data.sums, leave_out, clock, data.target.share
     )

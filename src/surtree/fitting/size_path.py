@@ -21,69 +21,32 @@ SPLIT_TOLERANCE, UNEVEN_TOLERANCE = 1e-12, 2.0**-49
 
 @dataclass(frozen=True)
 class SizePath:
-    """The result of a search.
+    """The result of a search."""
 
-    Parameters
-    ----------
-    status : Status
-        How the search ended.
-    sizes : tuple of Size
-        For 0, 1, 2, ... splits, the best tree.
-    topologies : tuple of TreeTopology
-        The topology of each of them, as the solver returns it.
-    n_cuts, n_evaluated : int
-        Where columns were bisected: over all subproblems, the cuts that divide their rows, and
-        those of them that were evaluated.
-    proven_depth : int
-        The largest depth, up to the limit, whose optimum is known.
-    tie : float
-        A gap of less is rounding, whatever the loss.
-    """
-
-    status: Status
-    sizes: tuple[Size, ...]
-    topologies: tuple[TreeTopology, ...]
+    status: Status  # how the search ended
+    sizes: tuple[Size, ...]  # for 0, 1, 2, ... splits, the best tree
+    topologies: tuple[TreeTopology, ...]  # the topology of each of them, as the solver returns it
+    # Where columns were bisected: over all subproblems, the cuts that divide their rows, and those
+    # of them that were evaluated.
     n_cuts: int = 0
     n_evaluated: int = 0
-    proven_depth: int = 0
-    tie: float = 0.0
+    proven_depth: int = 0  # the largest depth, up to the limit, whose optimum is known
+    tie: float = 0.0  # a gap of less is rounding, whatever the loss
 
     def lower_bound(self, best: Size, price: float) -> float:
-        """Return what no tree goes below, each split more than those of a size having a price.
-
-        Parameters
-        ----------
-        best : Size
-            One of the sizes. A better tree of any size could have been chosen: all bounds count.
-        price : float
-            Of a split.
-        """
+        """Return what no tree goes below, each split more than those of a size having a price."""
         bound = min(size.lower_bound + price * (size.splits - best.splits) for size in self.sizes)
         is_proven = best.loss - bound <= self.tie + SPLIT_TOLERANCE * best.loss
         return best.loss if is_proven else bound
 
     def status_of(self, best: Size, price: float) -> Status:
-        """Return what is known of the tree of a size; it may be proven where others are not.
-
-        Parameters
-        ----------
-        best, price
-            As in `lower_bound`.
-        """
+        """Return what is known of the tree of a size; it may be proven where others are not."""
         is_proven = self.lower_bound(best, price) == best.loss
         return "optimal" if is_proven and self.status in ("time_limit", "rounded") else self.status
 
 
 def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
-    """Search for the best tree of every size, and check every loss that the solver claims.
-
-    Parameters
-    ----------
-    problem : FitProblem
-        The training data and its cuts.
-    how : SearchSettings
-        Limits of the trees and of the search.
-    """
+    """Search for the best tree of every size, and check every loss that the solver claims."""
     solution = problem.search(how)
     if problem.n_unread:
         solution = replace(

@@ -21,27 +21,13 @@ from surtree.survival.row_sums import RowSums
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The rows that a tree is fitted on.
+    """The rows that a tree is fitted on."""
 
-    Parameters
-    ----------
-    table : Table
-        The user's table, with rows of weight zero.
-    table_weight : array of float
-        The weight of each row of the table.
-    target : Target
-        The survival of the rows that count: those of positive weight.
-    baseline : Baseline
-        The hazard that all rows that count share.
-    sums : RowSums
-        What each row that counts adds to the sums of a leaf.
-    """
-
-    table: Table
-    table_weight: Floats
-    target: Target
-    baseline: Baseline
-    sums: RowSums
+    table: Table  # the user's table, with rows of weight zero
+    table_weight: Floats  # the weight of each row of the table
+    target: Target  # the survival of the rows that count: those of positive weight
+    baseline: Baseline  # the hazard that all rows that count share
+    sums: RowSums  # what each row that counts adds to the sums of a leaf
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -76,15 +62,7 @@ def objective_of(estimator: Any, target: Target) -> Objective:
 def training_data(
     table: Table, target: Target, table_weight: Floats, objective: Objective = RELATIVE_RISK
 ) -> TrainingData:
-    """Add up what the rows say before any tree.
-
-    Parameters
-    ----------
-    table, target, table_weight : Table, Target, array of float
-        All rows, including those of weight zero.
-    objective : Objective
-        What a leaf is worth.
-    """
+    """Add up what the rows say before any tree."""
     present = table_weight > 0
     target, weight = target.take(present), table_weight[present]
     require_events(target)

@@ -19,13 +19,6 @@ def nearest_topology(tree: Tree, problem: FitProblem) -> TreeTopology:
 
     Where no cut comes close to a question, because its column is not there or has no cuts, the side
     that most of the weight takes stands for the node.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of any model.
-    problem : FitProblem
-        The rows, and the cuts there are. Columns are found by their names, if they have any.
     """
     walk = _Walk(tree, problem)
     walk.add(0, np.arange(problem.binned.bins.shape[1]))

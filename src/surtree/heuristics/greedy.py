@@ -206,24 +206,7 @@ class GreedyTree(TreeEstimator):
 def grow(
     binned: BinnedRows, sums: RowSums, limits: Limits, min_samples_split: int = 2
 ) -> TreeTopology:
-    """Grow a tree from the top, at every node with the cut of the largest gain.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows and the cuts.
-    sums : RowSums
-        What each row adds to a node.
-    limits : Limits
-        The depth and the limits on leaves; the number of splits is not limited.
-    min_samples_split : int
-        A node with fewer rows is a leaf.
-
-    Returns
-    -------
-    TreeTopology
-        Where two cuts are equally good, the first of them is taken.
-    """
+    """Grow a tree from the top, at every node with the cut of the largest gain."""
     cuts = _Cuts(binned, sums, limits)
     cut: list[int] = []
     left: list[int] = []

@@ -20,21 +20,11 @@ _TOLERANCE = 1e-10
 
 @dataclass(frozen=True)
 class Pruning:
-    """A pruned tree: some of its nodes have become leaves.
+    """A pruned tree: some of its nodes have become leaves."""
 
-    Parameters
-    ----------
-    alpha : float
-        The least that a split must be worth for this to be the best pruning.
-    nodes : array of int
-        The nodes of the whole tree that are left, in preorder.
-    left, right : array of int
-        Positions in ``nodes`` of their children, -1 for a leaf.
-    """
-
-    alpha: float
-    nodes: Nodes
-    left: NDArray[np.int32]
+    alpha: float  # the least that a split must be worth for this to be the best pruning
+    nodes: Nodes  # the nodes of the whole tree that are left, in preorder
+    left: NDArray[np.int32]  # positions in ``nodes`` of their children, -1 for a leaf
     right: NDArray[np.int32]
 
     @property
@@ -75,13 +65,6 @@ def prunings(left: NDArray[np.int32], right: NDArray[np.int32], loss: Floats) ->
     For a price ``alpha`` the best pruning minimises ``loss + alpha * splits``, and of those it is
     the smallest. As alpha grows they are nested, so the next one is found by cutting the weakest
     link: the split whose whole subtree brings the least for each of its splits.
-
-    Parameters
-    ----------
-    left, right : array of int
-        The children of each node, -1 for a leaf; in preorder.
-    loss : array of float
-        The loss of each node if it were a leaf.
     """
     is_split = left >= 0
     tolerance = _TOLERANCE * max(float(loss[0]), 1e-300)

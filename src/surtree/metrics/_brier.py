@@ -272,15 +272,7 @@ def _sums(values: Floats) -> Floats:
 
 
 def read_span(interval: Span | None, train: Target, test: Target) -> Span:
-    """Return the start and the end of the interval to integrate over.
-
-    Parameters
-    ----------
-    interval : (float, float), optional
-        What the user asked for; by default the 10% and 90% quantiles of the test times.
-    train, test : Target
-        The rows: none may be left to test, and the censoring of training rows may end too early.
-    """
+    """Return the start and the end of the interval to integrate over."""
     if len(test.time) == 0:
         raise ValueError("All test rows are later than the last training time: nothing to score.")
     ends = np.quantile(test.time, _QUANTILES) if interval is None else read_times(interval)

@@ -108,17 +108,7 @@ def calibration_groups(
     level: float,
     observe: Callable[[Any, Floats, float], Observed],
 ) -> Calibration:
-    """Compare what is predicted with what is observed in groups of rows.
-
-    Parameters
-    ----------
-    target : Target
-        The rows.
-    survival, horizon, n_groups, sample_weight, level
-        As in `calibration`.
-    observe : callable
-        What is observed of some rows, given as their target and weights, at a time.
-    """
+    """Compare what is predicted with what is observed in groups of rows."""
     times = read_horizon(horizon, target, survival)
     require_level(level)
     if n_groups < 1:

@@ -17,17 +17,7 @@ from surtree.survival.follow_up import reverse_kaplan_meier
 
 
 def read_causes(y: Any, cause: int, name: str = "y") -> CauseTarget:
-    """Read a target of competing risks without entry times, which has events of a cause.
-
-    Parameters
-    ----------
-    y : structured array, data frame, pair of arrays or CauseTarget
-        Cause and time of each row.
-    cause : int
-        The cause.
-    name : str
-        What the target is called, for errors.
-    """
+    """Read a target of competing risks without entry times, which has events of a cause."""
     target = without_entry(read_cause_target(y))
     if not (target.cause == cause).any():
         raise ValueError(f"{name} has no event of cause {cause!r}: its causes are {target.causes}.")
@@ -146,12 +136,7 @@ def _pairs(
     later: tuple[Floats, Floats],
     ended: tuple[Floats, Floats],
 ) -> tuple[float, float, float]:
-    """Sum over pairs of a row and a later one, and of a row and one that another cause had ended.
-
-    Returns
-    -------
-    concordant, tied, comparable : float
-    """
+    """Sum over pairs of a row and a later one, or one that another cause had ended."""
     rank = ranks(test.time)
     # Events come before censorings of the same time; of two events at a time none comes first,
     # unless the other one is of another cause.

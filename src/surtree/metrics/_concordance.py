@@ -215,23 +215,7 @@ def _is_any_comparable(
 def pair_weights(
     time_rank: Ranks, risk: Floats, first_weight: Floats, second_weight: Floats
 ) -> tuple[float, float, float]:
-    """Sum ``first_weight[i] * second_weight[j]`` over the pairs where ``i`` comes before ``j``.
-
-    Parameters
-    ----------
-    time_rank : array of int, shape (n_rows,)
-        ``i`` comes before ``j`` where its rank is lower.
-    risk : array of float, shape (n_rows,)
-        Risk of each row.
-    first_weight, second_weight : array of float, shape (n_rows,)
-        Weight of each row as the earlier and as the later one of a pair.
-
-    Returns
-    -------
-    concordant, tied, comparable : float
-        Over the pairs where the earlier row has the higher risk, where both risks are equal, and
-        over all pairs.
-    """
+    """Sum ``first_weight[i] * second_weight[j]`` over the pairs where ``i`` comes before ``j``."""
     risk_rank = ranks(risk)
     by_time = np.bincount(time_rank, second_weight)
     # Summed from the last time backwards, so that nothing comes after it, exactly.

@@ -25,15 +25,7 @@ class ScoredRows(NamedTuple):
 def read_scored(
     y: Any, sample_weight: ArrayLike | None = None, entry: ArrayLike | None = None
 ) -> ScoredRows:
-    """Read rows that scores weigh by how rows come under observation, and leave it.
-
-    Parameters
-    ----------
-    y : structured array, data frame or Target
-        What estimators accept as ``y``, or a Target.
-    sample_weight, entry : array-like, optional
-        Weights and entry times; a Target has its own entry times.
-    """
+    """Read rows that scores weigh by how rows come under observation, and leave it."""
     target = y if isinstance(y, Target) else read_target(y, entry=entry)
     n_parts = parts_of_persons(target)
     if n_parts:
@@ -53,17 +45,7 @@ def parts_of_persons(target: Target) -> int:
 
 
 def read_numbers(values: ArrayLike, name: str, n_rows: int | None = None) -> Floats:
-    """Read one number a row.
-
-    Parameters
-    ----------
-    values : array-like, shape (n_rows,)
-        Numbers or booleans.
-    name : str
-        What the user calls them, for messages.
-    n_rows : int, optional
-        How many there must be.
-    """
+    """Read one number a row."""
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.ndim != 1:
         raise ValueError(f"{name} must have one value a row, got the shape {numbers.shape}.")

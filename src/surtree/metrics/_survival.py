@@ -37,16 +37,7 @@ class Curves:
 
 
 def read_survival_at(survival: Any, times: Floats, n_rows: int) -> Floats:
-    """Read the predicted survival of each row at each of the times.
-
-    Parameters
-    ----------
-    survival : array-like, shape (n_rows, n_times) or (n_rows,) with one time, or n_rows functions
-        Survival at these times, or functions of time.
-    times : array of float, shape (n_times,)
-    n_rows : int
-        How many rows there must be.
-    """
+    """Read the predicted survival of each row at each of the times."""
     functions = _functions(survival)
     if functions is not None:
         curves = share_curves(functions)
@@ -65,19 +56,7 @@ def read_survival_at(survival: Any, times: Floats, n_rows: int) -> Floats:
 def read_survival_curves(
     survival: Any, times: ArrayLike | None, n_rows: int, before: float = 1.0
 ) -> Curves:
-    """Read the predicted survival of each row as step functions.
-
-    Parameters
-    ----------
-    survival : array-like, shape (n_rows, n_times), or n_rows step functions
-        An array has the survival from each of the times on.
-    times : array-like, shape (n_times,), optional
-        Times of the columns of an array.
-    n_rows : int
-        How many rows there must be.
-    before : float
-        The value of all curves before the first of the times.
-    """
+    """Read the predicted survival of each row as step functions."""
     functions = _functions(survival)
     if functions is None:
         if times is None:
@@ -111,17 +90,7 @@ def last_time(curve: Curve) -> float:
 
 
 def read_horizon(horizon: float, target: Target, survival: Any) -> Floats:
-    """Read a single time at which rows were observed, and at which predicted curves have a value.
-
-    Parameters
-    ----------
-    horizon : float
-        What the user asked for.
-    target : Target
-        The rows that predictions are compared with.
-    survival : array-like or functions
-        The predictions: an array is taken to be of the horizon, functions may end before it.
-    """
+    """Read a single time at which rows were observed and predicted curves have a value."""
     times = read_times(horizon)
     if times[0] > target.time.max():
         raise ValueError(

@@ -40,57 +40,28 @@ Positions = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """The rows to fit on, and the rows to score on.
+    """The rows to fit on, and the rows to score on."""
 
-    Parameters
-    ----------
-    table, target, weight : Table, Target, array of float
-        The training rows; all weights are positive.
-    held_out : HeldOut
-        The other rows.
-    """
-
-    table: Table
+    table: Table  # the training rows; all weights are positive
     target: Target
     weight: Floats
-    held_out: HeldOut
+    held_out: HeldOut  # the other rows
 
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
-    """The scores of every candidate in one fold; arrays have the shape (n_shrinkages, n_sizes).
+    """The scores of every candidate in one fold; arrays have the shape (n_shrinkages, n_sizes)."""
 
-    Parameters
-    ----------
-    held_out : array of float
-        The score on the held-out rows.
-    training_loss : array of float
-        The loss on the training rows, divided by their weight.
-    fit_time, score_time : array of float
-        Seconds.
-    status : Status
-        "optimal" where every search was completed, else how the first other one ended.
-    """
-
-    held_out: Floats
-    training_loss: Floats
-    fit_time: Floats
+    held_out: Floats  # the score on the held-out rows
+    training_loss: Floats  # the loss on the training rows, divided by their weight
+    fit_time: Floats  # seconds
     score_time: Floats
+    # "optimal" where every search was completed, else how the first other one ended.
     status: Status
 
 
 def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) -> Fold:
-    """Take the training and the held-out rows of a fold.
-
-    Parameters
-    ----------
-    rows : Rows
-        All rows.
-    train, test : array of int
-        Positions of rows of positive weight.
-    as_passed : bool
-        Whether to take the held-out rows also as the user passed them.
-    """
+    """Take the training and the held-out rows of a fold."""
     if not (train.size and test.size):
         raise ValueError(
             f"A fold of cv has {train.size} rows to fit on and {test.size} held-out rows of "
@@ -126,21 +97,7 @@ def score_fold(
     scorer: Scorer,
     fold: Fold,
 ) -> FoldScores:
-    """Score the best tree of every shrinkage and size.
-
-    Parameters
-    ----------
-    template : SurTree
-        Every fit has its parameters, except shrinkage, depth and splits.
-    shrinkages : sequence of float
-        The events that the prior of a leaf is worth.
-    sizes : list of (int, int)
-        Depth and number of splits.
-    scorer : callable
-        What to score by.
-    fold : Fold
-        The rows.
-    """
+    """Score the best tree of every shrinkage and size."""
     problem, held_out = _read_fold(template, fold)
     values = np.empty((len(shrinkages), len(sizes), 4))
     statuses: list[Status] = []
@@ -164,15 +121,7 @@ def score_fold(
 
 
 def measure_fold(chosen: SurTree, fold: Fold) -> list[list[Score]]:
-    """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts.
-
-    Parameters
-    ----------
-    chosen : SurTree
-        The parameters of the model.
-    fold : Fold
-        The rows.
-    """
+    """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts."""
     problem, held_out = _read_fold(chosen, fold)
     limits = check_parameters(chosen)
     size = limits.max_depth, limits.max_splits or 0

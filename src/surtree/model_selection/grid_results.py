@@ -11,15 +11,7 @@ from surtree.validation.sizes import SizeScores
 
 
 def grid_results(scores: list[SizeScores], folds: list[FoldScores]) -> dict[str, Any]:
-    """Return scores and times as scikit-learn's searches do: shrinkage by shrinkage.
-
-    Parameters
-    ----------
-    scores : list of SizeScores
-        The scores of every size, for each shrinkage.
-    folds : list of FoldScores
-        Where the times come from.
-    """
+    """Return scores and times as scikit-learn's searches do: shrinkage by shrinkage."""
     from scipy.stats import rankdata
 
     limits = {

@@ -36,43 +36,26 @@ Scoring = str | Callable[[SurTree, Any, Any], float]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One size, fitted on the training rows of a fold.
+    """One size, fitted on the training rows of a fold."""
 
-    Parameters
-    ----------
-    tree : Tree
-        Its tree, without at-risk counts.
-    model : callable
-        Makes the whole model, which takes longer than all that most scores need.
-    """
-
-    tree: Tree
+    tree: Tree  # its tree, without at-risk counts
+    # Makes the whole model, which takes longer than all that most scores need.
     model: Callable[[], SurTree]
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The rows of a fold that its trees have not seen.
+    """The rows of a fold that its trees have not seen."""
 
-    Parameters
-    ----------
-    table, target, weight : Table, Target, array of float
-        The rows; all weights are positive.
-    training_target, training_weight : Target, array of float
-        The rows that the trees have seen, from which the censoring distribution is estimated.
-    X, y : object
-        The rows as the user passed them, where a scorer of the user's asks for them.
-    sums : RowSums, optional
-        What the rows add to the sums of leaves, by the baseline of the fold, once that is known.
-    """
-
-    table: Table
+    table: Table  # the rows; all weights are positive
     target: Target
     weight: Floats
+    # The rows that the trees have seen, from which the censoring distribution is estimated.
     training_target: Target
     training_weight: Floats
-    X: Any
+    X: Any  # the rows as the user passed them, where a scorer of the user's asks for them
     y: Any
+    # What the rows add to the sums of leaves, by the baseline of the fold, once that is known.
     sums: RowSums | None = None
     _answers: dict[Cut, NDArray[np.bool_]] = field(default_factory=dict)
 
@@ -189,14 +172,7 @@ _OF_PERSONS = ("concordance_ipcw", "integrated_brier")
 
 
 def find_scorer(scoring: Scoring) -> Scorer:
-    """Return how trees are scored.
-
-    Parameters
-    ----------
-    scoring : str or callable
-        A key of ``SCORERS``, or a scikit-learn scorer, by its name or as a function of a model,
-        X and y.
-    """
+    """Return how trees are scored."""
     if isinstance(scoring, str) and scoring in SCORERS:
         return SCORERS[scoring]
     from sklearn.metrics import get_scorer

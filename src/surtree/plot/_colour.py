@@ -14,15 +14,7 @@ if TYPE_CHECKING:
 
 
 def mapped_colours(theta: ArrayLike, cmap: str | Colormap | None) -> list[str]:
-    """Return a colour for each relative risk.
-
-    Parameters
-    ----------
-    theta : array of float
-        Relative risks, above zero.
-    cmap : str or matplotlib colour map, optional
-        Colours from low to high risk, instead of blue, grey and vermilion.
-    """
+    """Return a colour for each relative risk."""
     if cmap is None:
         return risk_colours(theta)
     from matplotlib import colormaps
@@ -33,15 +25,7 @@ def mapped_colours(theta: ArrayLike, cmap: str | Colormap | None) -> list[str]:
 
 
 def read_colours(colours: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
-    """Return the colours of a few things that are drawn: those that a user gave, or the usual ones.
-
-    Parameters
-    ----------
-    colours : sequence of str, optional
-        What a user passed.
-    usual : sequence of str
-        A colour for each thing.
-    """
+    """Return the colours of a few things that are drawn: the user's, or the default ones."""
     if colours is None:
         return list(usual)
     if len(colours) < len(usual):

@@ -128,29 +128,16 @@ def plot_curves(
 
 @dataclass(frozen=True)
 class _CurvesLayout:
-    """The texts around the curves, and their sizes.
+    """The texts around the curves, and their sizes."""
 
-    Parameters
-    ----------
-    headings, rules : tuple of str
-        The first line of each label, and the lines below it; labels from below.
-    left, right : float
-        The width of what stands on either side.
-    tick_room : float
-        The width of a number in the table, or of a tick label where that is more.
-    n_rows : int
-        The number of rows of the table.
-    caption : str
-        What stands below.
-    """
-
+    # The first line of each label, and the lines below it; labels from below.
     headings: tuple[str, ...]
     rules: tuple[str, ...]
-    left: float
+    left: float  # the width of what stands on either side
     right: float
-    tick_room: float
-    n_rows: int
-    caption: str
+    tick_room: float  # the width of a number in the table, or of a tick label where that is more
+    n_rows: int  # the number of rows of the table
+    caption: str  # what stands below
 
     @property
     def label_heights(self) -> Floats:

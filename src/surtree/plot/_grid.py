@@ -24,26 +24,7 @@ _TITLE_WIDTH = 46
 
 
 def open_grid(ax: Axes | None, tree: Tree, n_lines: int) -> tuple[Axes, list[Axes], float]:
-    """Return the axes of a picture, a panel in them for each leaf, and how large text may be.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes, optional
-        Whose place the picture takes; a new figure of a fitting size when None.
-    tree : Tree
-        The tree.
-    n_lines : int
-        The lines of numbers at risk below a panel.
-
-    Returns
-    -------
-    ax : matplotlib Axes
-        The axes of the picture.
-    panels : list of matplotlib Axes
-        In the order of the leaves.
-    scale : float
-        The size of text over the usual one; less than one where the axes are small.
-    """
+    """Return the axes of a picture, a panel in them for each leaf, and how large text may be."""
     from matplotlib import pyplot
 
     width, height = _PANEL[0], _PANEL[1] + _LINE * (n_lines - 1)
@@ -80,23 +61,7 @@ def label_panel(
     at_risk: Sequence[Callable[[Floats], Floats]],
     scale: float,
 ) -> None:
-    """Write the title, the ticks and the numbers at risk of a panel.
-
-    Parameters
-    ----------
-    panel : matplotlib Axes
-        The panel.
-    tree : Tree
-        The tree.
-    title, subtitle : str
-        What stands above, broken into lines, and below it.
-    time_unit : str, optional
-        What time is counted in.
-    at_risk : sequence of callable
-        For each line of numbers, what gives them at some times; none where they are not known.
-    scale : float
-        The size of text over the usual one.
-    """
+    """Write the title, the ticks and the numbers at risk of a panel."""
     import numpy as np
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -132,17 +97,7 @@ def label_panel(
 
 
 def add_legend(ax: Axes, handles: Sequence[Any], scale: float) -> None:
-    """Write what colours and lines mean below all panels.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes of the picture.
-    handles : sequence of matplotlib artists
-        What has a label.
-    scale : float
-        The size of text over the usual one.
-    """
+    """Write what colours and lines mean below all panels."""
     legend = ax.legend(
         handles=handles,
         loc="lower center",

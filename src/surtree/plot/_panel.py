@@ -25,19 +25,7 @@ def add_panel(
     end: float,
     tick_room: float = TICK_ROOM,
 ) -> Axes:
-    """Add axes of survival from time zero to an end.
-
-    Parameters
-    ----------
-    page : Page
-        Where to add them.
-    bounds : tuple of float
-        Left, bottom, width and height on the page, in ems.
-    end : float
-        The last time.
-    tick_room : float
-        How far ticks of time are apart at least, in ems.
-    """
+    """Add axes of survival from time zero to an end."""
     from matplotlib import rcParams
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -67,21 +55,7 @@ def add_panel(
 def draw_leaf(
     page: Page[AnyLayout], panel: Axes, leaf: Leaf, end: float, band_opacity: float = 0.25
 ) -> None:
-    """Draw the curve of a leaf with its band, and what was observed as a thin line with ticks.
-
-    Parameters
-    ----------
-    page : Page
-        Whose text the lines are as strong as.
-    panel : matplotlib Axes
-        Where to draw.
-    leaf : Leaf
-        The leaf.
-    end : float
-        The last time of the axis. Curves end before it where the follow-up of the leaf does.
-    band_opacity : float
-        How strong the band is, from 0 to 1.
-    """
+    """Draw the curve of a leaf with its band, and what was observed as a thin line with ticks."""
     draw_curve(panel, leaf, end, page.fontsize, band_opacity)
 
 
@@ -93,17 +67,7 @@ def draw_curve(
     band_opacity: float,
     line: Any = "-",
 ) -> None:
-    """Draw the curve of a leaf in axes of any kind.
-
-    Parameters
-    ----------
-    panel, leaf, end, band_opacity
-        As in `draw_leaf`.
-    fontsize : float
-        The size of text in points that lines are as strong as.
-    line : str or dashes
-        How the curve is drawn, as matplotlib names it.
-    """
+    """Draw the curve of a leaf in axes of any kind."""
     last = min(leaf.last_time, end)
     if leaf.band is not None:
         times, lower = _drawn(leaf.times, leaf.band[0], last, before=np.nan)

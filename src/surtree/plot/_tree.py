@@ -125,35 +125,18 @@ def plot_tree(
 
 @dataclass(frozen=True)
 class _TreeLayout:
-    """Positions and sizes, from the left and from the top.
+    """Positions and sizes, from the left and from the top."""
 
-    Parameters
-    ----------
-    rules, notes : tuple of str
-        What stands above and below the edge of each node.
-    levels : array of float
-        Where the edges of each depth begin, and where the deepest ones end.
-    gutter : float
-        The width of what stands between an edge and the panel of its leaf.
-    table : tuple of tuple of str
-        The columns of the table, a heading and a cell for each leaf.
-    columns : array of float
-        How wide they are.
-    header, row : float
-        The height of what stands above the leaves, and the least height of a leaf.
-    caption : str
-        What stands below.
-    """
-
-    rules: tuple[str, ...]
+    rules: tuple[str, ...]  # what stands above and below the edge of each node
     notes: tuple[str, ...]
-    levels: Floats
-    gutter: float
+    levels: Floats  # where the edges of each depth begin, and where the deepest ones end
+    gutter: float  # the width of what stands between an edge and the panel of its leaf
+    # The columns of the table, a heading and a cell for each leaf.
     table: tuple[tuple[str, ...], ...]
-    columns: Floats
-    header: float
+    columns: Floats  # how wide they are
+    header: float  # the height of what stands above the leaves, and the least height of a leaf
     row: float
-    caption: str
+    caption: str  # what stands below
 
     @property
     def n_leaves(self) -> int:

@@ -254,13 +254,7 @@ def _split_costs(
 
 
 def default_encoder(model: Any) -> Encoder:
-    """Return the encoder, not fitted, whose cuts the optimum can use unless another one is given.
-
-    Parameters
-    ----------
-    model : object
-        What is audited.
-    """
+    """Return the unfitted encoder whose cuts the optimum can use by default."""
     model = last_step(model).model
     model = getattr(model, "best_estimator_", model)
     refuse_causes(model, "audit")

@@ -81,15 +81,7 @@ class AuditedTree:
 
 
 def rebuilt(audited: AuditedTree, rows: TrainingData) -> AuditedTree | None:
-    """Return a tree of questions that has the audited leaves, or None where there is none.
-
-    Parameters
-    ----------
-    audited : AuditedTree
-        Its questions, if they are known, are those of the result.
-    rows : TrainingData
-        The rows.
-    """
+    """Return a tree of questions that has the audited leaves, or None where there is none."""
     if audited.topology is not None:
         return audited
     found = rebuild(audited.label, rows)
@@ -100,17 +92,7 @@ def rebuilt(audited: AuditedTree, rows: TrainingData) -> AuditedTree | None:
 
 
 def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
-    """Read a model, or labels, for rows that are read already.
-
-    Parameters
-    ----------
-    model : fitted estimator, Tree, or array of shape (n_samples,)
-        What is audited.
-    X : data frame or array of shape (n_samples, n_features)
-        The rows, as the model takes them.
-    rows : TrainingData
-        The same rows.
-    """
+    """Read a model, or labels, for rows that are read already."""
     if isinstance(model, Tree):
         check_columns(model, rows.table)
         return _read_tree("Tree", model, rows)

@@ -175,13 +175,7 @@ class Best:
 
 
 def parameters_of(estimator: Any) -> SurTree:
-    """Return a new `SurTree` with the parameters of one, or of the one that a search chose.
-
-    Parameters
-    ----------
-    estimator : SurTree or fitted SurTreeCV
-        It is not changed.
-    """
+    """Return a new `SurTree` with the parameters of one, or of the one that a search chose."""
     if last_step(estimator).transformers:
         raise TypeError(
             "estimator is a pipeline with transformers: pass its last step, pipeline[-1], and the "
@@ -210,15 +204,7 @@ def _positions(side: str, forbid: Forbidden, data: TrainingData) -> frozenset[in
 
 
 def best_tree(model: SurTree, problem: FitProblem, limits: Limits, clock: Clock) -> Best:
-    """Return the best tree over all cuts of a problem.
-
-    Parameters
-    ----------
-    model : SurTree
-        Its parameters.
-    problem, limits, clock : FitProblem, Limits, Clock
-        The rows and their cuts, how large trees may be, and the time.
-    """
+    """Return the best tree over all cuts of a problem."""
     how = SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit, model.progress)
     path = find_path(problem, how)
     price = float(model.ccp_alpha)
@@ -238,17 +224,6 @@ def best_with_first(
     """Return the best tree whose first question is one of those asked; None if none may be.
 
     Both sides of a question are problems of their own; a tree joins their best trees.
-
-    Parameters
-    ----------
-    model : SurTree
-        Its parameters.
-    asked : list of pairs
-        Questions, and their answers.
-    forbidden : pair of sets of int
-        Columns that are not asked about where the answer is no, and where it is yes.
-    data, limits, clock : TrainingData, Limits, Clock
-        The rows, how large trees may be, and the time.
     """
     sides = [make_problem(encoder_of(model), data, leave_out) for leave_out in forbidden]
     most = 2**limits.max_depth - 1 if limits.max_splits is None else limits.max_splits

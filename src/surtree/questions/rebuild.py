@@ -36,15 +36,7 @@ class Rebuilt:
 
 
 def rebuild(label: NDArray[np.intp], rows: TrainingData) -> Rebuilt | None:
-    """Return a tree whose leaves have the given labels, or None if no tree of such questions has.
-
-    Parameters
-    ----------
-    label : array of int
-        The leaf of each row that counts, counted from zero.
-    rows : TrainingData
-        The rows.
-    """
+    """Return a tree whose leaves have the given labels, or None if there is none."""
     places = np.flatnonzero(rows.present)
     columns = [rows.table.column(index) for index in range(rows.table.n_columns)]
     left: list[int] = []

@@ -26,19 +26,7 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 def causes_html(
     findings: Findings, leaves: Sequence[Leaf], times: Sequence[float], level: float
 ) -> str:
-    """Return the section about the causes of a tree of competing risks; of others, nothing.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    leaves : sequence of Leaf
-        The leaves of the tree.
-    times : sequence of float
-        Times for which the incidence is stated.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return the section about the causes of a tree of competing risks; of others, nothing."""
     tree = findings.tree
     if not has_causes(tree):
         return ""

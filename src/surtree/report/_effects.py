@@ -20,15 +20,7 @@ _MOST_TICKS = 6
 
 
 def effects_html(findings: Findings, level: float) -> str:
-    """Return a picture of the arms of each leaf with its hazard ratio; nothing without arms.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return a picture of the arms of each leaf with its hazard ratio; nothing without arms."""
     tree = findings.tree
     if tree.arms is None:
         return ""
@@ -54,13 +46,7 @@ def effects_html(findings: Findings, level: float) -> str:
 
 
 def verdict_html(findings: Findings) -> str:
-    """Return whether effects differ at all, and how much in new data.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows: the tree of an `EffectTree`.
-    """
+    """Return whether effects differ at all, and how much in new data."""
     test, correction = findings.heterogeneity, findings.correction
     if test is None:
         heading = "Not tested: nothing is known about whether effects differ."

@@ -25,19 +25,7 @@ def groups_html(
     survival: Sequence[Sequence[SurvivalAt]],
     level: float,
 ) -> str:
-    """Return the rules and figures of all leaves, and their survival at some times, as tables.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    leaves : sequence of Leaf
-        The leaves of the tree.
-    survival : sequence of sequences of SurvivalAt
-        The survival of each of them.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return the rules and figures of all leaves, and their survival at some times, as tables."""
     rules = leaf_texts(findings.tree, findings.labels)
     interval = level_text(level)
     ratios: list[str] = []

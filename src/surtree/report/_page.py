@@ -134,21 +134,7 @@ def page_html(
     level: float,
     today: date | None = None,
 ) -> str:
-    """Return the page that `write_report` writes.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    title : str
-        The heading of the page.
-    horizons : iterable of float, optional
-        Times for which survival is stated; a few round times when None.
-    level : float
-        The level of confidence intervals.
-    today : datetime.date, optional
-        The date of the page.
-    """
+    """Return the page that `write_report` writes."""
     tree, labels = findings.tree, findings.labels
     leaves, everyone = read_leaves(tree, level=level), read_everyone(tree)
     end = float(tree.baseline.times[-1])

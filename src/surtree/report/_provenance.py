@@ -15,17 +15,7 @@ from surtree.words.quoting import html_text as escape
 
 
 def provenance_html(findings: Findings, leaves: Sequence[Leaf], today: date) -> str:
-    """Return what a reviewer asks about the fit, as a list of terms.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    leaves : sequence of Leaf
-        The leaves of the tree.
-    today : datetime.date
-        When the page is made.
-    """
+    """Return what a reviewer asks about the fit, as a list of terms."""
     facts = [
         ("made", f"{today.isoformat()} with surtree {VERSION}"),
         ("fitted", f"with surtree {findings.fitted_with}" if findings.fitted_with else ""),

@@ -41,13 +41,7 @@ _NOTES = {
 
 
 def performance_html(found: Validation) -> str:
-    """Return what to expect on new rows: figures, and why some are missing.
-
-    Parameters
-    ----------
-    found : Validation
-        What `validate` found.
-    """
+    """Return what to expect on new rows: figures, and why some are missing."""
     figures = "".join(
         f"<div><dt>{escape(term)}</dt><dd>{escape(_figure(measure))}"
         f"<small>{escape(_apparent(measure))}; {escape(note)}</small></dd></div>"
@@ -93,13 +87,7 @@ def _how(found: Validation) -> str:
 
 
 def curves_html(findings: Findings) -> str:
-    """Return calibration and net benefit on rows that trees had not seen, as pictures.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows; nothing where it has no validation.
-    """
+    """Return calibration and net benefit on rows that trees had not seen, as pictures."""
     found = findings.validation
     if found is None or found.calibration is None:
         return ""
@@ -169,13 +157,7 @@ def _decision_chart(curve: DecisionCurve, when: str) -> Chart:
 
 
 def stability_html(findings: Findings) -> str:
-    """Return how stable the questions and the groups are, as tables.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows; nothing where it has no validation of a tree.
-    """
+    """Return how stable the questions and the groups are, as tables."""
     found = findings.validation
     if found is None or not found.columns:
         return ""

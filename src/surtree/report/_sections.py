@@ -173,15 +173,7 @@ def costs_html(findings: Findings) -> str:
 
 
 def optimum_html(findings: Findings, level: float) -> str:
-    """Return the best tree of the size of an audited one, to compare with.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return the best tree of the size of an audited one, to compare with."""
     audited = findings.audited
     if audited is None or audited.missed < ROUNDING:
         return ""
@@ -350,15 +342,7 @@ _CURVES: dict[LeafCurveKind, str] = {
 
 
 def explanation(findings: Findings, level: float) -> list[str]:
-    """Return what the curves and figures of a page show, a few sentences at a time.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return what the curves and figures of a page show, a few sentences at a time."""
     tree = findings.tree
     curve = _CURVES[tree.leaf_curve]
     curve += f" Shaded is their {100 * level:g}% {BANDS[tree.leaf_curve]}."

@@ -28,23 +28,7 @@ def tree_html(
     labels: Labels,
     name: str = "The tree",
 ) -> str:
-    """Return the tree as HTML: a list in a list for every split, a figure for every leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaves : tuple of Leaf
-        Its leaves, as they are drawn.
-    everyone : Leaf
-        All rows together.
-    level : float
-        The level of confidence intervals.
-    labels : Labels
-        What to call the columns.
-    name : str, default="The tree"
-        What a screen reader calls it.
-    """
+    """Return the tree as HTML: a list in a list for every split, a figure for every leaf."""
     drawing = _Drawing(tree, leaves, everyone, level, labels)
     return (
         '<div class="surtree-body"><div class="surtree-head" aria-hidden="true"><span></span>'

@@ -28,13 +28,6 @@ def certify(problem: Problem, solution: Solution) -> Solution:
 
     The core rounds hazards down, which only raises a gain: what it claims is a bound. A search to
     the end whose bounds are further from the losses than `PROMISE` is "rounded", not "optimal".
-
-    Parameters
-    ----------
-    problem : Problem
-        Rows of uneven weights.
-    solution : Solution
-        What the core has found.
     """
     constant = problem.sums.constant
     noise = _noise(problem, solution.gains)

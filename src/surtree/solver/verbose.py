@@ -38,19 +38,7 @@ class Counted(Protocol):
 def searching(
     label: str, verbose: int, hook: ProgressHook | None, time_limit: float | None = None
 ) -> AbstractContextManager[ProgressHook | None]:
-    """Return a context that gives the hook of a search; with ``verbose``, it writes a line too.
-
-    Parameters
-    ----------
-    label : str
-        The first word of the line.
-    verbose : int
-        Whether there is a line.
-    hook : callable, optional
-        The hook of the user.
-    time_limit : float, optional
-        The seconds after which the search ends anyway.
-    """
+    """Return a context that gives the hook of a search; with ``verbose``, it writes a line too."""
     start = perf_counter()
 
     def text(now: Progress) -> str:

@@ -25,13 +25,6 @@ def divide(values: Floats, unit: float) -> Floats:
 
     The lines are events and hazard in coarse units, then events and hazard in fine units. Hazards
     are rounded down to the fine unit. Their fine part is not zero, but for rows with less than one.
-
-    Parameters
-    ----------
-    values : array of float of shape (2, n_rows)
-        Events and hazards.
-    unit : float
-        The coarse unit.
     """
     fine_unit = unit / COARSE
     fine = np.fmod(values, unit)  # exact, as are all numbers below

@@ -22,20 +22,7 @@ ARM_COLOURS = ("#7d8288", "#0a7fd0", "#d0701a", "#9a5fc0")
 def read_arm_leaves(
     tree: Tree, leaf: int, kind: LeafCurveKind | None = None, level: float = LEVEL
 ) -> tuple[Leaf, ...]:
-    """Return each arm of a leaf as it is drawn, the reference first.
-
-    Parameters
-    ----------
-    tree : Tree
-        The chosen tree of an `EffectTree`.
-    leaf : int
-        The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        Which curve an arm has; by default the one that the tree predicts with. The band is that of
-        the Kaplan-Meier curve, and only drawn with it.
-    level : float
-        The level of the band.
-    """
+    """Return each arm of a leaf as it is drawn, the reference first."""
     return tuple(
         _read_arm(tree, leaf, arm, curve_kind(tree, kind), level)
         for arm in range(arms_of(tree).n_arms)
@@ -73,15 +60,7 @@ def _read_arm(tree: Tree, leaf: int, arm: int, kind: LeafCurveKind, level: float
 
 
 def arm_at_risk(tree: Tree, leaf: int, arm: int, times: Floats) -> Floats:
-    """Return the weight of an arm of a leaf that is at risk at some round times.
-
-    Parameters
-    ----------
-    tree, leaf, arm
-        As in `read_arm_leaves`; the number of the arm.
-    times : array of float
-        Ticks of a time axis; at others the answer is not a number.
-    """
+    """Return the weight of an arm of a leaf that is at risk at some round times."""
     counts = arms_of(tree).risk[leaf_position(tree, leaf)][arm].round_at_risk.astype(np.float64)
     multiples = np.asarray(times) / round_step(float(tree.baseline.times[-1]))
     nearest = np.minimum(np.rint(multiples), counts.size - 1)
@@ -92,15 +71,7 @@ def arm_at_risk(tree: Tree, leaf: int, arm: int, times: Floats) -> Floats:
 def arms_caption(
     tree: Tree, kind: LeafCurveKind | None, level: float, *, ticks: bool = True
 ) -> str:
-    """Return in words how the arms of leaves are drawn, and what a hazard ratio is.
-
-    Parameters
-    ----------
-    tree, kind, level
-        As in `read_arm_leaves`.
-    ticks : bool
-        Whether censored rows have a tick.
-    """
+    """Return in words how the arms of leaves are drawn, and what a hazard ratio is."""
     kind = curve_kind(tree, kind)
     curves = {
         "kaplan-meier": f"Kaplan-Meier survival of each arm, with {100 * level:g}% confidence band",

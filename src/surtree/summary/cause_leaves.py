@@ -20,15 +20,7 @@ _COLOURS = ("#C04808", "#0A5FB5", "#D9A21B", "#5B7F3A", "#7A4E9C", "#8B8B8B")
 
 
 def cause_names(tree: Tree, names: Mapping[int, str] | None = None) -> dict[int, str]:
-    """Return what each cause is called.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    names : mapping of int to str, optional
-        Names of causes; those without are called by their number.
-    """
+    """Return what each cause is called."""
     given = read_cause_names(tree, names)
     return {
         cause: printable(str(given.get(cause, f"cause {cause}")))
@@ -37,28 +29,12 @@ def cause_names(tree: Tree, names: Mapping[int, str] | None = None) -> dict[int,
 
 
 def cause_colours(tree: Tree) -> list[str]:
-    """Return the colour of each cause.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    """
+    """Return the colour of each cause."""
     return [_COLOURS[place % len(_COLOURS)] for place in range(causes_of(tree).n_channels)]
 
 
 def causes_text(tree: Tree, leaf: int, names: Mapping[int, str]) -> str:
-    """Return how many rows and events of each cause a leaf has.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    leaf : int
-        The number of a leaf's node.
-    names : mapping of int to str
-        What each cause is called.
-    """
+    """Return how many rows and events of each cause a leaf has."""
     parts = [f"{name} ({cause_events(tree, cause)[leaf]:g})" for cause, name in names.items()]
     return f"{plural(int(tree.n_samples[leaf]), 'row')}; events: {', '.join(parts)}"
 
@@ -66,24 +42,7 @@ def causes_text(tree: Tree, leaf: int, names: Mapping[int, str]) -> str:
 def stacked_incidence(
     tree: Tree, leaf: int, kind: LeafCurveKind | None = None
 ) -> tuple[Floats, Floats]:
-    """Return the corners of the areas of a leaf, each on top of those of the causes before.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    leaf : int
-        The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
-        Which curves; by default those that the tree predicts with.
-
-    Returns
-    -------
-    times : array of float
-        From zero to the last follow-up of the leaf, or the last event time.
-    upper : array of float of shape (n_causes, n_times)
-        The upper edge of each area from each of the times on.
-    """
+    """Return the corners of the areas of a leaf, each on top of those of the causes before."""
     all_times = tree.baseline.times
     last = float(all_times[-1])
     if tree.risk:

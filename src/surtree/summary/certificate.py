@@ -17,32 +17,16 @@ ROUNDING = 1e-8
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is proven about a tree, in words.
+    """What is proven about a tree, in words."""
 
-    Parameters
-    ----------
-    proven : bool
-        Whether it is proven to be optimal.
-    answer : str
-        Whether a better tree is possible.
-    heading, text : str
-        What is proven, in a few words and in a few sentences.
-    """
-
-    proven: bool
-    answer: str
-    heading: str
+    proven: bool  # whether it is proven to be optimal
+    answer: str  # whether a better tree is possible
+    heading: str  # what is proven, in a few words and in a few sentences
     text: str
 
 
 def verdict(certificate: Certificate | None) -> Verdict:
-    """Return what is proven about a tree.
-
-    Parameters
-    ----------
-    certificate : Certificate, optional
-        What the search proved.
-    """
+    """Return what is proven about a tree."""
     if certificate is None:
         return Verdict(
             False,
@@ -123,13 +107,7 @@ def _shallow(certificate: Certificate) -> str:
 
 
 def audit_verdict(audited: Audited) -> Verdict:
-    """Return how far an audited tree is from the best tree of its size.
-
-    Parameters
-    ----------
-    audited : Audited
-        What the audit found.
-    """
+    """Return how far an audited tree is from the best tree of its size."""
     best = "the best tree of its size" if audited.proven else "the best tree found in time"
     comparison = f"{audited.comparison[0].upper()}{audited.comparison[1:]}."
     if audited.missed >= ROUNDING:

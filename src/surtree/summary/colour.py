@@ -24,13 +24,7 @@ def scale_place(theta: ArrayLike) -> Floats:
 
 
 def risk_colours(theta: ArrayLike) -> list[str]:
-    """Return a colour for each relative risk: grey for one, bluer below it, redder above it.
-
-    Parameters
-    ----------
-    theta : array of float
-        Relative risks, above zero.
-    """
+    """Return a colour for each relative risk: grey for one, bluer below it, redder above it."""
     known = np.array([list(bytes.fromhex(colour[1:])) for colour in LOW_TO_HIGH])
     place = scale_place(theta) * (len(known) - 1)
     channels = [np.interp(place, np.arange(len(known)), channel) for channel in known.T]

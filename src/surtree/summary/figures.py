@@ -10,13 +10,7 @@ from surtree.summary.wording import median_text, number
 
 
 def risk_text(leaf: Leaf) -> str:
-    """Return the relative risk of a leaf; without events, only what it is not above.
-
-    Parameters
-    ----------
-    leaf : Leaf
-        The leaf.
-    """
+    """Return the relative risk of a leaf; without events, only what it is not above."""
     if not leaf.no_events:
         return number(leaf.theta, 3)
     most = leaf.theta_limits[1]

@@ -33,72 +33,35 @@ _OF_THE_MACHINE = frozenset({"n_jobs", "memory_limit", "progress", "verbose"})
 
 @dataclass(frozen=True)
 class Certificate:
-    """How a tree was found, and what is proven about it.
+    """How a tree was found, and what is proven about it."""
 
-    Parameters
-    ----------
-    method : str
-        The name of the estimator.
-    loss : float
-        The loss of the tree on its training rows.
-    lower_bound, gap, status : optional
-        What a search proved and how it ended; None where there is no proof.
-    limits : tuple of str
-        Within which limits the tree is the best.
-    questions : str
-        Which questions there were to choose from, in words.
-    shrinkage : float
-        What the prior of a leaf is worth, in events; zero for none.
-    any_split : bool
-        Whether the search has come to a tree with a split, of any size.
-    fold_status : Status
-        How the searches of a cross-validation ended; "optimal" without one.
-    proven_depth : int
-        The largest depth whose optimum is known.
-    confirmed_on : str
-        When a second program confirmed all of it; empty where none did.
-    is_best : str
-        What no other tree does more (`Objective.is_best`).
-    """
-
-    method: str
-    loss: float
+    method: str  # the name of the estimator
+    loss: float  # the loss of the tree on its training rows
+    # What a search proved and how it ended; None where there is no proof.
     lower_bound: float | None = None
     gap: float | None = None
     status: Status | None = None
-    limits: tuple[str, ...] = ()
-    questions: str = ""
-    shrinkage: float = 0.0
-    any_split: bool = True
+    limits: tuple[str, ...] = ()  # within which limits the tree is the best
+    questions: str = ""  # which questions there were to choose from, in words
+    shrinkage: float = 0.0  # what the prior of a leaf is worth, in events; zero for none
+    any_split: bool = True  # whether the search has come to a tree with a split, of any size
+    # How the searches of a cross-validation ended; "optimal" without one.
     fold_status: Status = "optimal"
-    proven_depth: int = 0
-    confirmed_on: str = ""
-    is_best: str = Objective.is_best
+    proven_depth: int = 0  # the largest depth whose optimum is known
+    confirmed_on: str = ""  # when a second program confirmed all of it; empty where none did
+    is_best: str = Objective.is_best  # what no other tree does more (`Objective.is_best`)
 
 
 @dataclass(frozen=True)
 class Audited:
-    """How far a tree is from the best of its size.
+    """How far a tree is from the best of its size."""
 
-    Parameters
-    ----------
-    missed : float
-        The share of what the optimum explains that the tree does not.
-    proven : bool
-        Whether the optimum is one, and not the best tree that was found in time.
-    comparison : str
-        The optimum in words.
-    costs : tuple of pairs of int and float
-        The node of each question of the tree, and what it costs; the costliest first.
-    optimum : Tree
-        The best tree of the same size.
-    """
-
-    missed: float
-    proven: bool
-    comparison: str
+    missed: float  # the share of what the optimum explains that the tree does not
+    proven: bool  # whether the optimum is one, and not the best tree that was found in time
+    comparison: str  # the optimum in words
+    # The node of each question of the tree, and what it costs; the costliest first.
     costs: tuple[tuple[int, float], ...]
-    optimum: Tree
+    optimum: Tree  # the best tree of the same size
 
 
 @dataclass(frozen=True)
@@ -121,62 +84,32 @@ class ColumnCuts:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that a page shows.
+    """All that a page shows."""
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    certificate : Certificate, optional
-        What is known of how good it is.
-    sizes : tuple of SizeLoss
-        The best tree of every size, where one search found them.
-    scores : SizeScores, optional
-        How well every size did on held-out rows.
-    columns : tuple of ColumnCuts
-        The columns of the table; empty where they are not known.
-    audited : Audited, optional
-        How far the tree is from the best of its size, where it was audited.
-    held_out : HeldOutScores, optional
-        How well it predicts rows that were not seen, where that is known.
-    validation : Validation, optional
-        What resampling says of it, where that was done.
-    parameters : tuple of pairs of str
-        The hyperparameters of the fit that a result can depend on, and their values.
-    labels : Labels
-        What columns are called on the page.
-    time_unit : str, optional
-        What time is counted in.
-    fitted_with : str, optional
-        Which surtree fitted the model, where that is known.
-    heterogeneity, correction : HeterogeneityTest, EffectCorrection, optional
-        Of a tree of treatment effects: whether they differ, and how much in new data.
-    tuning : Tuning, optional
-        What was tried to choose the size and the shrinkage, where that is known.
-    follow_up : FollowUp, optional
-        The quartiles of follow-up, where they are known.
-    cause_names : mapping of int to str, optional
-        What the causes of competing risks are called.
-    """
-
-    tree: Tree
-    certificate: Certificate | None = None
-    sizes: tuple[SizeLoss, ...] = ()
-    scores: SizeScores | None = None
+    tree: Tree  # the tree
+    certificate: Certificate | None = None  # what is known of how good it is
+    sizes: tuple[SizeLoss, ...] = ()  # the best tree of every size, where one search found them
+    scores: SizeScores | None = None  # how well every size did on held-out rows
+    # The columns of the table; empty where they are not known.
     columns: tuple[ColumnCuts, ...] = ()
+    # How far the tree is from the best of its size, where it was audited.
     audited: Audited | None = None
+    # How well it predicts rows that were not seen, where that is known.
     held_out: HeldOutScores | None = None
-    validation: Validation | None = None
+    validation: Validation | None = None  # what resampling says of it, where that was done
+    # The hyperparameters of the fit that a result can depend on, and their values.
     parameters: tuple[tuple[str, str], ...] = ()
-    labels: Labels = field(default_factory=Labels)
+    labels: Labels = field(default_factory=Labels)  # what columns are called on the page
     column_costs: ColumnCosts | None = None
-    time_unit: str | None = None
-    fitted_with: str | None = None
+    time_unit: str | None = None  # what time is counted in
+    fitted_with: str | None = None  # which surtree fitted the model, where that is known
+    # Of a tree of treatment effects: whether they differ, and how much in new data.
     heterogeneity: HeterogeneityTest | None = None
     correction: EffectCorrection | None = None
+    # What was tried to choose the size and the shrinkage, where that is known.
     tuning: Tuning | None = None
-    follow_up: FollowUp | None = None
-    cause_names: Mapping[int, str] | None = None
+    follow_up: FollowUp | None = None  # the quartiles of follow-up, where they are known
+    cause_names: Mapping[int, str] | None = None  # what the causes of competing risks are called
 
     @property
     def predicts_otherwise(self) -> bool:
@@ -185,13 +118,7 @@ class Findings:
 
 
 def read_findings(model: Any) -> Findings:
-    """Gather the contents of a page from a fitted estimator, an audit, or a tree alone.
-
-    Parameters
-    ----------
-    model : Tree, Audit or fitted estimator with a ``tree_``
-        What to look at.
-    """
+    """Gather the contents of a page from a fitted estimator, an audit, or a tree alone."""
     if isinstance(model, Audit):
         return _of_audit(model)
     shown = fitted(model)

@@ -15,17 +15,11 @@ NO_BREAK_SPACE = "\u00a0"
 
 @dataclass(frozen=True)
 class Labels:
-    """What columns are called on a page, and what their numbers are counted in.
+    """What columns are called on a page, and what their numbers are counted in."""
 
-    Parameters
-    ----------
-    names : mapping of str to str
-        For some columns of the table, what to call them instead.
-    units : mapping of str to str
-        For some columns of the table, the unit of their numbers, such as "mm".
-    """
-
+    # For some columns of the table, what to call them instead.
     names: Mapping[str, str] = field(default_factory=dict)
+    # For some columns of the table, the unit of their numbers, such as "mm".
     units: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, column: str) -> str:
@@ -41,15 +35,7 @@ class Labels:
         return replace(cut, name=self.name(cut.name))
 
     def rules(self, cut: Cut, shown: Cut | None = None) -> tuple[str, str]:
-        """Return what holds where the answer is no and where it is yes, in words.
-
-        Parameters
-        ----------
-        cut : Cut
-            A question of the tree.
-        shown : Cut, optional
-            The same question with its texts shortened; by default they stay as they are.
-        """
+        """Return what holds where the answer is no and where it is yes, in words."""
         worded = self.labelled(cut) if shown is None else shown
         unit = self.unit(cut.name) if cut.threshold is not None else ""
         no, yes = (_with_unit(worded, rule, unit) for rule in (worded.negated_rule, worded.rule))
@@ -57,13 +43,7 @@ class Labels:
 
 
 def read_labels(labels: Any, units: Any) -> Labels:
-    """Return labels that were checked: mappings from names of columns to texts.
-
-    Parameters
-    ----------
-    labels, units : mapping of str to str, or None
-        What a user passed.
-    """
+    """Return labels that were checked: mappings from names of columns to texts."""
     for name, given in (("labels", labels), ("units", units)):
         if given is None:
             continue

@@ -37,68 +37,39 @@ BANDS: dict[LeafCurveKind, str] = {
 
 @dataclass(frozen=True, eq=False)
 class ObservedCurve:
-    """The Kaplan-Meier curve of the rows of a leaf, at the steps where it moves.
+    """The Kaplan-Meier curve of the rows of a leaf, at the steps where it moves."""
 
-    Parameters
-    ----------
-    times, survival : array of float
-        The event times of the leaf, and the share without an event from each of them on.
-    lower, upper : array of float
-        The confidence limits, not numbers where R says NA.
-    """
-
+    # The event times of the leaf, and the share without an event from each of them on.
     times: Floats
     survival: Floats
-    lower: Floats
+    lower: Floats  # the confidence limits, not numbers where R says NA
     upper: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A leaf as it is drawn.
+    """A leaf as it is drawn."""
 
-    Parameters
-    ----------
-    node : int
-        The number of the leaf's node.
-    n_samples, n_events : int
-        The training rows of the leaf, and those of them with an event.
-    theta, median : float
-        The relative risk, and when survival falls to one half; infinity where it never does.
-    times, survival : array of float
-        The steps of the curve that the tree predicts with, up to the last follow-up of the leaf.
-    band : tuple of two arrays, or None
-        The lower and upper confidence limit at the same times; not numbers where nothing is known.
-    colour : str
-        The colour of the relative risk.
-    theta_limits, median_limits : tuple of two floats
-        The confidence limits of both; infinity where a median has none, and not numbers where it
-        is not known whether it has.
-    observed : ObservedCurve, optional
-        What was observed, where the tree keeps it.
-    censored : array of float
-        When rows were censored; of many at almost the same time, one.
-    last_time : float
-        The last follow-up of the leaf. Nothing is drawn after it.
-    n_persons : int, optional
-        The persons whose rows they are, where that is known.
-    """
-
-    node: int
-    n_samples: int
+    node: int  # the number of the leaf's node
+    n_samples: int  # the training rows of the leaf, and those of them with an event
     n_events: int
+    # The relative risk, and when survival falls to one half; infinity where it never does.
     theta: float
     median: float
+    # The steps of the curve that the tree predicts with, up to the last follow-up of the leaf.
     times: Floats
     survival: Floats
+    # The lower and upper confidence limit at the same times; not numbers where nothing is known.
     band: tuple[Floats, Floats] | None
-    colour: str
+    colour: str  # the colour of the relative risk
+    # The confidence limits of both; infinity where a median has none, and not numbers where it is
+    # not known whether it has.
     theta_limits: tuple[float, float]
     median_limits: tuple[float, float]
-    observed: ObservedCurve | None
-    censored: Floats
-    last_time: float
-    n_persons: int | None = None
+    observed: ObservedCurve | None  # what was observed, where the tree keeps it
+    censored: Floats  # when rows were censored; of many at almost the same time, one
+    last_time: float  # the last follow-up of the leaf. Nothing is drawn after it
+    n_persons: int | None = None  # the persons whose rows they are, where that is known
 
     @property
     def name(self) -> str:
@@ -127,19 +98,7 @@ def read_leaves(
     level: float = LEVEL,
     colours: Sequence[str] | None = None,
 ) -> tuple[Leaf, ...]:
-    """Return the leaves of a tree as they are drawn, in the order of ``tree.leaves``.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        Which curve a leaf has; by default the one that the tree predicts with.
-    level : float
-        The level of all confidence limits.
-    colours : sequence of str, optional
-        A colour for each leaf; those of `risk_colours` when None.
-    """
+    """Return the leaves of a tree as they are drawn, in the order of ``tree.leaves``."""
     kind = curve_kind(tree, kind)
     if colours is None:
         colours = risk_colours(tree.theta[tree.leaves])
@@ -207,17 +166,7 @@ def time_label(time_unit: str | None) -> str:
 
 
 def caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
-    """Return in words how leaves are drawn, and what a relative risk is.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        As in `read_leaves`.
-    level : float
-        The level of the band.
-    """
+    """Return in words how leaves are drawn, and what a relative risk is."""
     kind = curve_kind(tree, kind)
     said = [f"{_CURVES[kind]}, with {100 * level:g}% {BANDS[kind]}."]
     if tree.risk:
@@ -234,15 +183,6 @@ def at_risk(tree: Tree, position: int, times: Floats) -> Floats:
 
     A tree knows this at the times that can be ticks of an axis; at others the answer is not a
     number.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree that keeps its at-risk counts.
-    position : int
-        The position of the leaf in ``tree.leaves``.
-    times : array of float
-        The times that are asked for, zero or later.
     """
     counts = tree.risk[position].round_at_risk.astype(np.float64)
     multiples = np.asarray(times) / round_step(float(tree.baseline.times[-1]))
@@ -252,13 +192,7 @@ def at_risk(tree: Tree, position: int, times: Floats) -> Floats:
 
 
 def read_everyone(tree: Tree) -> Leaf:
-    """Return all rows together as they are drawn: what the baseline hazard predicts, in grey.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    """
+    """Return all rows together as they are drawn: what the baseline hazard predicts, in grey."""
     times, survival = tree.baseline.times, tree.baseline.survival(1.0)
     return Leaf(
         node=0,

@@ -13,39 +13,19 @@ Band = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """A survival curve from time zero on, and its confidence band where it has one.
+    """A survival curve from time zero on, and its confidence band where it has one."""
 
-    Parameters
-    ----------
-    times : array of float
-        When the curve or its band steps, after zero.
-    survival, lower, upper : array of float
-        The value from each of these times on.
-    has_band : bool
-        Whether the limits are known at any time.
-    """
-
-    times: Floats
-    survival: Floats
+    times: Floats  # when the curve or its band steps, after zero
+    survival: Floats  # the value from each of these times on
     lower: Floats
     upper: Floats
-    has_band: bool
+    has_band: bool  # whether the limits are known at any time
 
 
 def visible_steps(
     times: Floats, survival: Floats, band: Band | None, tolerances: tuple[float, float]
 ) -> Steps:
-    """Return the steps that move a curve or its band visibly.
-
-    Parameters
-    ----------
-    times, survival : array of float
-        The curve.
-    band : tuple of two arrays, or None
-        Its confidence limits at the same times; where they are not known, the band has no width.
-    tolerances : tuple of two floats
-        How far survival and the limits may be from the truth.
-    """
+    """Return the steps that move a curve or its band visibly."""
     lower, upper = (survival, survival) if band is None else band
     lower, upper = (np.where(np.isnan(limit), survival, limit) for limit in (lower, upper))
     curve, limits = tolerances

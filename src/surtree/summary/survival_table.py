@@ -19,46 +19,19 @@ Limits = tuple[float, float]
 
 @dataclass(frozen=True)
 class SurvivalAt:
-    """Survival of a leaf at one time.
+    """Survival of a leaf at one time."""
 
-    Parameters
-    ----------
-    time : float
-        The time.
-    predicted : float
-        What the tree predicts.
-    limits : tuple of two floats, optional
-        Its confidence limits; None where nothing is known about them.
-    observed : float, optional
-        The Kaplan-Meier estimate of the rows of the leaf, where the tree keeps it.
-    observed_limits : tuple of two floats, optional
-        The confidence limits of that.
-    at_risk : str
-        The weight still at risk, in words; empty where it is not known.
-    """
-
-    time: float
-    predicted: float
-    limits: Limits | None
+    time: float  # the time
+    predicted: float  # what the tree predicts
+    limits: Limits | None  # its confidence limits; None where nothing is known about them
+    # The Kaplan-Meier estimate of the rows of the leaf, where the tree keeps it.
     observed: float | None
-    observed_limits: Limits | None
-    at_risk: str
+    observed_limits: Limits | None  # the confidence limits of that
+    at_risk: str  # the weight still at risk, in words; empty where it is not known
 
 
 def survival_table(tree: Tree, place: int, leaf: Leaf, times: list[float]) -> list[SurvivalAt]:
-    """Return the survival of a leaf at some times, as long as some of its rows are at risk.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    place : int
-        The position of the leaf in ``tree.leaves``.
-    leaf : Leaf
-        The leaf as it is drawn.
-    times : list of float
-        Ascending.
-    """
+    """Return the survival of a leaf at some times, as long as some of its rows are at risk."""
     asked = [time for time in times if time <= leaf.last_time]
     seen = leaf.observed
     return [

@@ -17,31 +17,13 @@ INDEPENDENT_CENSORING = (
 
 
 def last_time(tree: Tree, leaves: Sequence[Leaf]) -> float:
-    """Return the last follow-up of all leaves; where it is not known, the last event.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaves : sequence of Leaf
-        Its leaves, as they are drawn.
-    """
+    """Return the last follow-up of all leaves; where it is not known, the last event."""
     last = max(leaf.last_time for leaf in leaves)
     return last if isfinite(last) else float(tree.baseline.times[-1])
 
 
 def follow_up_text(quartiles: FollowUp, unit: str, verb: str = "") -> str:
-    """Return the quartiles of follow-up in words.
-
-    Parameters
-    ----------
-    quartiles : FollowUp
-        The quartiles; infinity where they are not reached.
-    unit : str
-        What time is counted in, after a space; or empty.
-    verb : str
-        What stands before the median, after a space; or empty.
-    """
+    """Return the quartiles of follow-up in words."""
     median, *ends = (
         f"{number(time, 6)}" if isfinite(time) else "not reached"
         for time in (quartiles.median, quartiles.lower, quartiles.upper)

@@ -28,17 +28,7 @@ _BREAK = re.compile(
 
 
 def rule_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False) -> list[str]:
-    """Return, for each node, what holds for its rows and not for those of its sibling.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    labels : Labels, optional
-        What to call the columns; by default as the table does.
-    whole : bool
-        Whether long names and long lists of categories are written to their end.
-    """
+    """Return, for each node, what holds for its rows and not for those of its sibling."""
     labels = labels or Labels()
     texts = ["all rows"] * tree.n_nodes
     for node, cut in tree.worded_cuts.items():
@@ -48,13 +38,7 @@ def rule_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False)
 
 
 def leaf_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False) -> dict[int, str]:
-    """Return all that holds for the rows of each leaf, without what later rules imply.
-
-    Parameters
-    ----------
-    tree, labels, whole
-        As in `rule_texts`.
-    """
+    """Return all that holds for the rows of each leaf, without what later rules imply."""
     rules = rule_texts(tree, labels, whole=whole)
     return {
         leaf: ", ".join(rules[child] for _, child in steps) or rules[leaf]
@@ -76,17 +60,7 @@ def pieces(text: str) -> list[str]:
 
 
 def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
-    """Break a text into lines that are no wider than a width.
-
-    Parameters
-    ----------
-    text : str
-        The text, on one line.
-    width : float
-        The widest that a line may be.
-    measure : callable
-        Gives the width of a text.
-    """
+    """Break a text into lines that are no wider than a width."""
     lines = [""]
     for piece in pieces(text):
         # A word wider than a line is broken anywhere, so that no text is lost.

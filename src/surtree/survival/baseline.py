@@ -95,39 +95,14 @@ class RiskTable(ArrayValue):
 
 
 def nelson_aalen(target: Target, weight: Floats) -> Baseline:
-    """Estimate the cumulative hazard of all rows together.
-
-    Parameters
-    ----------
-    target : Target
-        Event, time and entry time of each row; at least one row has an event.
-    weight : array of float
-        The weight of each row, above zero. A weight of two is the row twice.
-
-    Returns
-    -------
-    Baseline
-        Its floor is one over the total weight (of persons, where rows are parts of them) plus one,
-        the hazard of a row that left before the first event, or the smallest step of the estimate
-        where that is less.
-    """
+    """Estimate the cumulative hazard of all rows together."""
     terms = Terms.of(weight)
     total = terms.total if target.share is None else target.total(weight)
     return estimate(_risk_table(target, terms), total, float(target.time.max()))
 
 
 def estimate(table: RiskTable, total: float, last_time: float) -> Baseline:
-    """Return the estimate from who is at risk and who dies at each event time.
-
-    Parameters
-    ----------
-    table : RiskTable
-        The counts.
-    total : float
-        The weight of all rows, or persons.
-    last_time : float
-        The last follow-up.
-    """
+    """Return the estimate from who is at risk and who dies at each event time."""
     steps = table.deaths / table.at_risk
     floor = min(1.0 / (total + 1.0), float(steps.min()))
     return Baseline(table.times, np.cumsum(steps), floor, last_time)

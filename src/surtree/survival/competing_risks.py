@@ -18,26 +18,12 @@ from surtree.survival.objective import row_counts, saturated_gain
 
 @dataclass(frozen=True, eq=False)
 class CauseBaseline(Baseline):
-    """The Nelson-Aalen estimate for all causes together, and that of each cause.
+    """The Nelson-Aalen estimate for all causes together, and that of each cause."""
 
-    Parameters
-    ----------
-    times, cumulative_hazard, floor, last_time
-        Of an event of any cause, as in `Baseline`.
-    of_cause : tuple of Baseline
-        Of each cause; one that no row has has no times.
-    """
-
-    of_cause: tuple[Baseline, ...] = ()
+    of_cause: tuple[Baseline, ...] = ()  # of each cause; one that no row has has no times
 
     def steps_of_cause(self, place: int) -> Floats:
-        """Return the step of the hazard of a cause at each of the times of all causes.
-
-        Parameters
-        ----------
-        place : int
-            The position of the cause.
-        """
+        """Return the step of the hazard of a cause at each of the times of all causes."""
         one = self.of_cause[place]
         steps = np.zeros(self.times.size)
         steps[np.searchsorted(self.times, one.times)] = one.hazard

@@ -321,15 +321,7 @@ RELATIVE_RISK = RelativeRisk()
 
 
 def require_visible_events(sums: RowSums, hazard: float) -> None:
-    """Refuse rows, or a prior, beside which the events of all rows are lost in rounding.
-
-    Parameters
-    ----------
-    sums : RowSums
-        The rows; their scale is the weight of all events.
-    hazard : float
-        The hazard of all rows.
-    """
+    """Refuse rows, or a prior, beside which the events of all rows are lost in rounding."""
     events, shrinkage = sums.scale, sums.objective.shrinkage
     if sums.is_uneven and hazard > MOST_HAZARD * events:
         raise ValueError(
@@ -349,15 +341,6 @@ def saturated_gain(target: Target, values: Floats, hazard: Floats) -> Floats:
     """Return what rows gain in a leaf of their own, which no tree exceeds.
 
     Where rows are parts of persons, a leaf of their own have those that no tree can tell apart.
-
-    Parameters
-    ----------
-    target : Target
-        The rows.
-    values : array of float of shape (2, n_rows)
-        Their weighted events and hazards.
-    hazard : array of float of shape (n_rows,)
-        The hazard of each row, without its weight.
     """
     events = values[0]
     if target.spell is None:

@@ -22,14 +22,9 @@ class TaughtRisk(Objective):
     A leaf in which the teacher expects ``T`` events and the baseline ``H`` gains ``T log(T / H)``:
     the loss of a tree is half of the Poisson deviance between it and the teacher. With ``E`` events
     of its own rows and a prior worth ``k`` events, the leaf predicts ``(E + k T / H) / (H + k)``.
-
-    Parameters
-    ----------
-    prior_events : float
-        The events that the teacher is worth in a leaf.
     """
 
-    prior_events: float = 30.0
+    prior_events: float = 30.0  # the events that the teacher is worth in a leaf
 
     name = "taught_risk"
     kernel = "relative_risk"

@@ -26,28 +26,13 @@ class ArmHazards(Channels):
 
     All arms have the same baseline, that of all rows. The relative risk of an arm in a leaf over
     that of another is nearer to one than the hazard ratio of the treatment there.
-
-    Parameters
-    ----------
-    shrinkage : float
-        How many events the prior of each arm is worth.
-    weights : tuple of float
-        The weight of each arm, in the order of its number: one each.
     """
 
     name = "arm_hazards"
 
     @classmethod
     def of(cls, n_arms: int, shrinkage: float = 0.0) -> ArmHazards:
-        """Return the objective for a number of arms.
-
-        Parameters
-        ----------
-        n_arms : int
-            From two to four.
-        shrinkage : float
-            How many events the prior of each arm is worth.
-        """
+        """Return the objective for a number of arms."""
         return cls(shrinkage=shrinkage, weights=(1.0,) * n_arms)
 
     @property

@@ -129,19 +129,7 @@ def count_arms(
     baseline: Baseline,
     labels: tuple[Label, ...],
 ) -> Arms:
-    """Count the rows and events of each arm in each node, and over time in each leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaf_of_row, target, weight
-        The leaf of each training row, its survival and arm, and its weight.
-    baseline : Baseline
-        The baseline of all rows.
-    labels : tuple
-        What the arms are called.
-    """
+    """Count the rows and events of each arm in each node, and over time in each leaf."""
     n_arms = len(labels)
     cell = leaf_of_row.astype(np.intp) * n_arms + target.arm
     size = tree.n_nodes * n_arms
@@ -175,11 +163,6 @@ def theta_ratios(tree: Tree) -> Floats:
     """Return the theta of each arm but the first over that of the first, (n_arms - 1, n_nodes).
 
     They need no at-risk counts, and are nearer to one than hazard ratios.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of an `EffectTree`, also one of another size on its path.
     """
     objective = tree.objective
     if not isinstance(objective, ArmHazards):
@@ -193,11 +176,6 @@ def hazard_ratios(tree: Tree) -> Floats:
 
     They are those of a Cox model of the arms in the rows of each node, ties after Breslow. With
     shrinkage, each arm has a prior worth so many events, which draws arms together.
-
-    Parameters
-    ----------
-    tree : Tree
-        The chosen tree of an `EffectTree`.
     """
     return tree._arm_ratios[1:]
 
@@ -236,13 +214,6 @@ def leaf_effects(tree: Tree, level: float = LEVEL) -> tuple[LeafEffect, ...]:
     """Return the effect of each arm but the reference, in each leaf.
 
     Limits are those of the profile of the partial likelihood. Weights count as repeated rows.
-
-    Parameters
-    ----------
-    tree : Tree
-        The chosen tree of an `EffectTree`.
-    level : float
-        The probability that an interval covers the truth, if the leaf had been chosen beforehand.
     """
     return tuple(
         effect for leaf in tree.leaves.tolist() for effect in effects_of_leaf(tree, leaf, level)
@@ -250,15 +221,7 @@ def leaf_effects(tree: Tree, level: float = LEVEL) -> tuple[LeafEffect, ...]:
 
 
 def effects_of_leaf(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[LeafEffect, ...]:
-    """Return the effect of each arm but the reference in one leaf.
-
-    Parameters
-    ----------
-    tree, level
-        As in `leaf_effects`.
-    leaf : int
-        The number of a leaf's node.
-    """
+    """Return the effect of each arm but the reference in one leaf."""
     require_level(level)
     arms, counts, prior = arms_of(tree), _leaf_counts(tree, leaf), tree.objective.shrinkage
     ratios = _ratios(counts, prior)
@@ -277,28 +240,14 @@ def effects_of_leaf(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[LeafEf
 
 
 def arm_headings(arms: Arms, level: float = LEVEL) -> tuple[str, ...]:
-    """Return the headings of what `arm_cells` says of a leaf.
-
-    Parameters
-    ----------
-    arms : Arms
-        The arms.
-    level : float
-        The level of intervals.
-    """
+    """Return the headings of what `arm_cells` says of a leaf."""
     reference, *others = arms.names
     ratios = ((f"{name} over {reference}", f"{100 * level:g}% interval") for name in others)
     return (f"events {', '.join(arms.names)}", *(text for pair in ratios for text in pair))
 
 
 def arm_cells(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[str, ...]:
-    """Return the events of each arm of a leaf, and hazard ratios with limits, as texts.
-
-    Parameters
-    ----------
-    tree, leaf, level
-        As in `effects_of_leaf`.
-    """
+    """Return the events of each arm of a leaf, and hazard ratios with limits, as texts."""
     events = ", ".join(map(str, arms_of(tree).n_events[leaf].tolist()))
     return (
         events,
@@ -311,15 +260,7 @@ def arm_cells(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[str, ...]:
 
 
 def effect_texts(tree: Tree, leaf: int, style: str = ".3g") -> list[str]:
-    """Return the hazard ratios of a leaf in words; none where the tree has no arms.
-
-    Parameters
-    ----------
-    tree, leaf
-        As in `effects_of_leaf`.
-    style : str
-        How to format a ratio.
-    """
+    """Return the hazard ratios of a leaf in words; none where the tree has no arms."""
     if tree.arms is None:
         return []
     return [
@@ -345,17 +286,7 @@ def interval_text(limits: tuple[float, float]) -> str:
 def arm_counts(
     tree: Tree, leaf: int, arm: int, kind: LeafCurveKind = "kaplan-meier"
 ) -> EventCounts:
-    """Return what is at risk and what dies in an arm of a leaf, at each time of the baseline.
-
-    Parameters
-    ----------
-    tree : Tree
-        The chosen tree of an `EffectTree`.
-    leaf, arm : int
-        The number of a leaf's node, and that of an arm.
-    kind : {"kaplan-meier", "shrunk"}
-        The rows alone, or these with a prior, as in `leaf_curves`.
-    """
+    """Return what is at risk and what dies in an arm of a leaf, at each time of the baseline."""
     counts = arms_of(tree).risk[leaf_position(tree, leaf)][arm]
     own = counts.at_events(tree.baseline.times.size)
     prior = tree.objective.shrinkage
@@ -365,15 +296,7 @@ def arm_counts(
 
 
 def arm_band(tree: Tree, leaf: int, arm: int, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return the limits of the Kaplan-Meier curve of an arm of a leaf, at the baseline's times.
-
-    Parameters
-    ----------
-    tree, leaf, arm
-        As in `arm_counts`.
-    level : float
-        The probability that the band covers the truth at one time.
-    """
+    """Return the limits of the Kaplan-Meier curve of an arm of a leaf, at the baseline's times."""
     counts = arm_counts(tree, leaf, arm)
     band = log_log_band(counts, level)
     for limit in band:
@@ -382,15 +305,7 @@ def arm_band(tree: Tree, leaf: int, arm: int, level: float = LEVEL) -> tuple[Flo
 
 
 def save_arms(arms: Arms | None, save_counts: Any) -> dict[str, Any]:
-    """Return the field of a saved tree that holds its arms; none where it has none.
-
-    Parameters
-    ----------
-    arms : Arms or None
-        The arms.
-    save_counts : callable
-        Returns at-risk counts as plain values.
-    """
+    """Return the field of a saved tree that holds its arms; none where it has none."""
     if arms is None:
         return {}
     return {

@@ -56,17 +56,7 @@ def leaf_incidence(
 
 
 def incidence_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> Floats:
-    """Return the cumulative incidence of each cause in a leaf, of shape (n_causes, n_times).
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    leaf : int
-        The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk"}, optional
-        How it is estimated; by default as the tree predicts.
-    """
+    """Return the cumulative incidence of each cause in a leaf, of shape (n_causes, n_times)."""
     kind = curve_kind(tree, kind)
     if kind == "baseline":
         leaf_position(tree, leaf)
@@ -135,17 +125,7 @@ def leaf_incidence_band(
 
 
 def cause_counts(tree: Tree, leaf: int, kind: LeafCurveKind) -> CauseCounts:
-    """Return what is at risk and what each cause ends in a leaf, at each time of the baseline.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks that keeps its at-risk counts.
-    leaf : int
-        The number of a leaf's node.
-    kind : {"kaplan-meier", "shrunk"}
-        Its own rows alone, or these with a prior, as in `surtree.tree.leaf_curve.event_counts`.
-    """
+    """Return what is at risk and what each cause ends in a leaf, at each time of the baseline."""
     if kind not in _COUNTS:
         raise ValueError(
             f"Competing risks have no curves of the kind {kind!r}: use 'kaplan-meier', 'shrunk' or "

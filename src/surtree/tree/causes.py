@@ -22,28 +22,14 @@ def has_causes(tree: Tree) -> bool:
 
 
 def causes_of(tree: Tree) -> CauseHazards:
-    """Return the objective of a tree of competing risks, or raise an error for any other tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    """
+    """Return the objective of a tree of competing risks, or raise an error for any other tree."""
     if not isinstance(tree.objective, CauseHazards):
         raise ValueError("This tree knows of one cause only: fit a CompetingRisksTree.")
     return tree.objective
 
 
 def read_cause_names(tree: Tree, names: Mapping[int, str] | None) -> dict[int, str]:
-    """Return the names that a user gave to causes of a tree, or raise an error for others.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    names : mapping of int to str, optional
-        Names of some causes.
-    """
+    """Return the names that a user gave to causes of a tree, or raise an error for others."""
     given = dict(names or {})
     causes = causes_of(tree).causes
     absent = [cause for cause in given if cause not in causes]
@@ -53,65 +39,25 @@ def read_cause_names(tree: Tree, names: Mapping[int, str] | None) -> dict[int, s
 
 
 def cause_events(tree: Tree, cause: int) -> Floats:
-    """Return the weight of the events of a cause in each node.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    cause : int
-        One of its causes.
-    """
+    """Return the weight of the events of a cause in each node."""
     return tree.sums[:, 2 * causes_of(tree).place(cause)]
 
 
 def cause_theta(tree: Tree, cause: int) -> Floats:
-    """Return the hazard of a cause in each node, relative to the baseline of the cause.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    cause : int
-        One of its causes.
-    """
+    """Return the hazard of a cause in each node, relative to the baseline of the cause."""
     theta: Floats = tree.prediction[causes_of(tree).place(cause)]
     return theta
 
 
 def cause_limits(tree: Tree, node: int, cause: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the confidence limits of the relative risk of a cause in a node.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    node : int
-        The number of a node.
-    cause : int
-        One of its causes.
-    level : float
-        The probability that the interval covers the truth.
-    """
+    """Return the confidence limits of the relative risk of a cause in a node."""
     place = causes_of(tree).place(cause)
     events, expected = tree.sums[node, 2 * place : 2 * place + 2].tolist()
     return ratio_limits(tree, events, expected, level)
 
 
 def cause_text(tree: Tree, leaf: int, cause: int, style: str) -> str:
-    """Return the relative risk of a cause in a leaf; without events, the most that it may be.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of competing risks.
-    leaf : int
-        The number of a leaf's node.
-    cause : int
-        One of its causes.
-    style : str
-        How to format the number, such as ".3g".
-    """
+    """Return the relative risk of a cause in a leaf; without events, the most that it may be."""
     if cause_events(tree, cause)[leaf] > 0:
         return format(cause_theta(tree, cause)[leaf], style)
     most = cause_limits(tree, leaf, cause)[1]

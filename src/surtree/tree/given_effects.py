@@ -16,15 +16,7 @@ from surtree.tree.tree import Tree
 
 
 def arm_risks(tree: Tree, effects: Floats | None = None) -> Floats:
-    """Return the hazard of each arm relative to the baseline, of shape (n_arms, n_nodes).
-
-    Parameters
-    ----------
-    tree : Tree
-        The chosen tree of an `EffectTree`.
-    effects : array of float of shape (n_arms, n_nodes), optional
-        The hazard of each arm over that of the reference; by default the tree's own.
-    """
+    """Return the hazard of each arm relative to the baseline, of shape (n_arms, n_nodes)."""
     effects = tree._arm_ratios if effects is None else effects
     hazard = tree.sums[:, 1::2].T
     adjusted = (effects * hazard).sum(axis=0)
@@ -42,17 +34,6 @@ def leaf_arm_curve(
 
     With effects that are given, and of the kind "breslow", all arms of the leaf share a baseline,
     that of its own rows (Breslow's estimate); of the kind "baseline", that of all rows.
-
-    Parameters
-    ----------
-    tree : Tree
-        The chosen tree of an `EffectTree`.
-    leaf, arm : int
-        The number of a leaf's node, and that of an arm.
-    effects : array of float of shape (n_arms, n_nodes), optional
-        As in `arm_risks`.
-    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        As in `leaf_curves`; by default as the tree predicts.
     """
     kind = curve_kind(tree, kind)
     if kind == "baseline":

@@ -19,13 +19,7 @@ _Line = tuple[str, tuple[str, ...], str]
 
 
 def tree_text(tree: Tree) -> str:
-    """Return a tree as text.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    """
+    """Return a tree as text."""
     headings = _headings(tree)
     lines: list[_Line] = [("", headings, ""), *_draw(tree, 0, "all rows", "", "")]
     label_width = max(len(label) for label, _, _ in lines)
@@ -39,17 +33,7 @@ def tree_text(tree: Tree) -> str:
 
 
 def median_text(tree: Tree, leaf: int, style: str) -> str:
-    """Return the median survival of a leaf; if it is not reached, that it is after the last event.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaf : int
-        The number of a leaf's node.
-    style : str
-        How to format the number, such as ".6g".
-    """
+    """Return the median survival of a leaf, or that it is after the last event."""
     median = tree.median(leaf)
     if np.isfinite(median):
         return format(median, style)

@@ -486,13 +486,7 @@ class Tree(ArrayValue):
 
 
 def save_baseline(baseline: Baseline) -> dict[str, Any]:
-    """Return a baseline as plain lists and numbers that JSON can hold without loss.
-
-    Parameters
-    ----------
-    baseline : Baseline
-        The baseline.
-    """
+    """Return a baseline as plain lists and numbers that JSON can hold without loss."""
     return {
         "times": baseline.times.tolist(),
         "cumulative_hazard": baseline.cumulative_hazard.tolist(),
@@ -507,13 +501,7 @@ def save_baseline(baseline: Baseline) -> dict[str, Any]:
 
 
 def read_baseline(saved: Any) -> Baseline:
-    """Return a baseline that `Tree.to_dict` wrote.
-
-    Parameters
-    ----------
-    saved : dict
-        What it wrote; a ValueError says what is wrong with anything else.
-    """
+    """Return a baseline that `Tree.to_dict` wrote."""
     BASELINE_FORMAT(saved, "baseline")
     times, hazard = (
         np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")

@@ -128,17 +128,7 @@ TREE_FORMATS = {
 
 
 def read_sums(nodes: dict[str, Any], objective: Objective, version: int) -> Floats:
-    """Return the sums of the nodes of a tree, of shape (n_nodes, n_sums).
-
-    Parameters
-    ----------
-    nodes : dict
-        The nodes, of the right form.
-    objective : Objective
-        It names the sums.
-    version : int
-        The version of the tree.
-    """
+    """Return the sums of the nodes of a tree, of shape (n_nodes, n_sums)."""
     lists = nodes if version == 1 else nodes["sums"]
     if version > 1:
         record({name: list_of(_finite) for name in objective.sum_names})(lists, "nodes.sums")
@@ -148,15 +138,7 @@ def read_sums(nodes: dict[str, Any], objective: Objective, version: int) -> Floa
 
 
 def validate_tree(tree: Tree, theta: Floats) -> None:
-    """Raise an error where applying a tree would fail, never end, or contradict itself.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree, made of fields that each have the right form, and of sound questions.
-    theta : array of float
-        What its nodes predict, as the file says.
-    """
+    """Raise an error where applying a tree would fail, never end, or contradict itself."""
     for holds, fault in (
         (_equally_long, "its fields are not equally long"),
         (_is_tree, "its nodes do not form a tree"),

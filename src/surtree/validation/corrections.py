@@ -46,19 +46,7 @@ class Correction(NamedTuple):
 
 
 def correct(method: Method, apparent: Floats, found: Repetitions, level: float) -> Correction:
-    """Return what to expect of each measure in new data.
-
-    Parameters
-    ----------
-    method : {"632+", "optimism", "folds"}
-        How to correct.
-    apparent : array of float
-        The values of the model of all rows, on these rows.
-    found : Repetitions
-        The values of samples.
-    level : float
-        The level of the limits.
-    """
+    """Return what to expect of each measure in new data."""
     if method == "folds":
         values, errors = mean_of_known(found.held_out), _errors_of_means(found.held_out)
         draws = found.resampled - mean_of_known(found.resampled) + values

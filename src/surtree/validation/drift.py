@@ -79,17 +79,7 @@ class ColumnDrift:
 
 
 def column_drifts(tree: Tree, cuts: Iterable[Cut], table: Table) -> tuple[ColumnDrift, ...]:
-    """Return how the columns of a table differ from those in training, the most different first.
-
-    Parameters
-    ----------
-    tree : Tree
-        Its questions are about the columns that matter.
-    cuts : iterable of Cut
-        All questions that could be asked: what is known of the columns in training.
-    table : Table
-        The rows.
-    """
+    """Return how the columns of a table differ from those in training, the most different first."""
     asked = {cut.column for cut in tree.cuts}
     known: dict[int, Cut] = {}
     for cut in cuts:

@@ -189,17 +189,7 @@ class HeldOutScores(ArrayValue):
 def held_out_scores(
     folds: Sequence[Sequence[Sequence[Score]]], corrected: bool, causes: Iterable[int]
 ) -> HeldOutScores:
-    """Return the scores of folds: the MEASURES of all causes together, then those of each.
-
-    Parameters
-    ----------
-    folds : sequence of sequence of sequence of Score
-        For each fold, and for all causes and each of them, the measures.
-    corrected : bool
-        Whether they are corrected for the choice of size.
-    causes : iterable of int
-        The causes; none without competing risks.
-    """
+    """Return the scores of folds: the MEASURES of all causes together, then those of each."""
     of_all, *of_causes = (
         HeldOutScores.of_folds(part, corrected) for part in zip(*folds, strict=True)
     )

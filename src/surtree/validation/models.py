@@ -19,21 +19,11 @@ from surtree.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says of each row.
+    """What a model says of each row."""
 
-    Parameters
-    ----------
-    risk : array of float
-        Higher is riskier.
-    curves : array of objects
-        The distinct survival curves, step functions.
-    of_row : array of int
-        Which of them each row has: in a tree, the place of its leaf.
-    """
-
-    risk: Floats
-    curves: NDArray[np.object_]
-    of_row: NDArray[np.intp]
+    risk: Floats  # higher is riskier
+    curves: NDArray[np.object_]  # the distinct survival curves, step functions
+    of_row: NDArray[np.intp]  # which of them each row has: in a tree, the place of its leaf
 
     @property
     def survival(self) -> list[Curve]:
@@ -66,16 +56,7 @@ def has_tree(model: Any) -> bool:
 
 
 def predict(model: Any, X: Any) -> Predictions:
-    """Ask a fitted survival model about rows.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        With ``predict`` and ``predict_survival_function``, as those of this package and of
-        scikit-survival.
-    X : data frame or array
-        The rows.
-    """
+    """Ask a fitted survival model about rows."""
     if has_tree(model):  # the table is read once, not for risks and curves
         return predictions_of_leaves(model.tree_, model.apply(X))
     model, X = _last_step(model, X)
@@ -88,15 +69,7 @@ def predict(model: Any, X: Any) -> Predictions:
 
 
 def predictions_of_leaves(tree: Tree, leaves: NDArray[np.intp]) -> Predictions:
-    """Return what a tree says of rows.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaves : array of int
-        The leaf of each row.
-    """
+    """Return what a tree says of rows."""
     return Predictions(tree.theta[leaves], _curves(tree), np.searchsorted(tree.leaves, leaves))
 
 

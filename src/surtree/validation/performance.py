@@ -72,18 +72,6 @@ def scores(
     A measure that has no value for such rows is NaN, with its reason: those that weigh rows
     against censoring have none where persons are in parts, and nothing is known after the last
     follow-up of the rows that a model was fitted on.
-
-    Parameters
-    ----------
-    predicted : Predictions
-        What a model says of the rows.
-    target, weight : Target, array of float
-        The rows.
-    horizons : array of float
-        Times for calibration; the slope is that at the last.
-    interval : tuple of two floats
-        Over which the Brier score is integrated. Uno's C counts pairs whose first event is
-        before its end: later, few rows are left, and their weights decide.
     """
     weights: dict[str, Any] = {"sample_weight": weight, "train_weight": weight}
     risk, end = predicted.risk, interval[1]

@@ -177,35 +177,20 @@ class LeafStability:
 
 @dataclass(frozen=True, eq=False)
 class Repetitions(ArrayValue):
-    """All numbers behind a validation; they are in memory only, not in the file of a model.
+    """All numbers behind a validation; they are in memory only, not in the file of a model."""
 
-    Parameters
-    ----------
-    resampled, original, held_out : array of float of shape (n_repetitions, n_measures)
-        The measures of the model of each sample: on the rows that it was built on, on all rows,
-        and on the rows that it has not seen. With folds, only the last.
-    predicted : array of float of shape (n_repetitions, n_shown)
-        What each says of the survival of some rows at the last horizon.
-    unseen : array of bool of the same shape
-        Whether it had not seen the row.
-    rows : array of int of shape (n_shown,)
-        The positions of these rows; all, unless there are very many.
-    whole : array of float of shape (n_shown,)
-        What the model of all rows says of their survival.
-    model : object
-        What predicts survival as the model of all rows does (`surtree.validation.models`).
-    models : tuple
-        The same for each sample; trees predict the Kaplan-Meier curves of their leaves.
-    """
-
+    # The measures of the model of each sample: on the rows that it was built on, on all rows, and
+    # on the rows that it has not seen. With folds, only the last.
     resampled: Floats
     original: Floats
     held_out: Floats
-    predicted: Floats
-    unseen: Any
-    rows: Any
-    whole: Floats
+    predicted: Floats  # what each says of the survival of some rows at the last horizon
+    unseen: Any  # whether it had not seen the row
+    rows: Any  # the positions of these rows; all, unless there are very many
+    whole: Floats  # what the model of all rows says of their survival
+    # What predicts survival as the model of all rows does (`surtree.validation.models`).
     model: Any
+    # The same for each sample; trees predict the Kaplan-Meier curves of their leaves.
     models: tuple[Any, ...]
 
 

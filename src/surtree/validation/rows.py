@@ -31,29 +31,15 @@ Positions = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """All rows that count, as the user passed them and as they are read.
+    """All rows that count, as the user passed them and as they are read."""
 
-    Parameters
-    ----------
-    X, y : object
-        As the user passed them, without rows of weight zero.
-    target, weight : Target, array of float or None
-        The rows.
-    counted : array of int
-        The positions of the rows among those that the user passed.
-    horizons : array of float
-        Times for calibration.
-    interval : tuple of two floats
-        Over which the Brier score is integrated.
-    """
-
-    X: Any
+    X: Any  # as the user passed them, without rows of weight zero
     y: Any
-    target: Target
+    target: Target  # the rows
     weight: Floats | None
-    counted: Positions
-    horizons: Floats
-    interval: tuple[float, float]
+    counted: Positions  # the positions of the rows among those that the user passed
+    horizons: Floats  # times for calibration
+    interval: tuple[float, float]  # over which the Brier score is integrated
 
     @property
     def n(self) -> int:

@@ -201,11 +201,6 @@ def choose(scores: Sequence[SizeScores]) -> tuple[int, int]:
     """Return the position of the shrinkage with the best mean, and of the size that the rule picks.
 
     If several are equally good, it is the smallest size and of these the least shrinkage.
-
-    Parameters
-    ----------
-    scores : sequence of SizeScores
-        Those of each shrinkage, ascending.
     """
     highest = [float(score.mean[score.best]) for score in scores]
     _, place = min(

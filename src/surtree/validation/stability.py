@@ -41,22 +41,6 @@ def jaccard(
 
     The agreement (Jaccard) is the weight of the rows that are in both, divided by that of the rows
     that are in one of them.
-
-    Parameters
-    ----------
-    of_row, other : array of int
-        The place of the leaf of each row in the two trees.
-    n_leaves : int
-        How many leaves the first has.
-    weight : array of float, optional
-        The weight of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.validation.stability import jaccard
-    >>> jaccard(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), 2, None).round(2).tolist()
-    [0.67, 0.5]
     """
     n_others = int(other.max()) + 1
     both = np.bincount(of_row * n_others + other, weights=weight, minlength=n_leaves * n_others)
@@ -73,21 +57,7 @@ def leaf_stabilities(
     predicted: Floats,
     level: float,
 ) -> tuple[LeafStability, ...]:
-    """Return how each leaf of a tree fares in the trees of samples.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of all rows.
-    of_row : array of int of shape (n_shown,)
-        The place of the leaf of some rows.
-    agreement : array of float of shape (n_leaves,)
-        The mean agreement of each leaf.
-    whole, predicted : array of float of shape (n_shown,) and (n_repetitions, n_shown)
-        The survival of these rows by the tree of all rows, and by those of samples.
-    level : float
-        The level of limits.
-    """
+    """Return how each leaf of a tree fares in the trees of samples."""
     limits = np.full((2, of_row.size), np.nan)
     enough = np.isfinite(predicted).sum(axis=0) >= FEWEST_SAMPLES
     if enough.any():

@@ -39,19 +39,7 @@ def prediction_verdicts(
     n_splits: int,
     names: Mapping[int, str] | None = None,
 ) -> list[PredictionVerdict]:
-    """Return what is known of how well a tree predicts new rows: with competing risks, each cause.
-
-    Parameters
-    ----------
-    validation : Validation, optional
-        What resampling says; it goes before cross-validation.
-    held_out : HeldOutScores, optional
-        What cross-validation says.
-    n_splits : int
-        The number of splits of the tree.
-    names : mapping of int to str, optional
-        Names of causes.
-    """
+    """Return how well a tree predicts new data: with competing risks, for each cause."""
     if validation is not None:
         return [_resampled(validation)]
     if held_out is None:

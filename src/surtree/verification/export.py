@@ -18,15 +18,7 @@ def program_text() -> str:
 
 
 def write_claim(claim: dict[str, Any], rows: dict[str, Any], folder: Path) -> None:
-    """Write all that a stranger needs: ``python verify.py`` in the folder repeats the check.
-
-    Parameters
-    ----------
-    claim, rows : dict
-        What the program takes.
-    folder : Path
-        Where to write; it is made if it is not there.
-    """
+    """Write all that a stranger needs: ``python verify.py`` in the folder repeats the check."""
     folder.mkdir(parents=True, exist_ok=True)
     # How the whole numbers of the rows are to be read, in words.
     known = claim["known"]

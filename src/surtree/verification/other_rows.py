@@ -18,14 +18,7 @@ _WORD = 2**64
 
 
 def other_rows_text(claim: dict[str, Any], rows: dict[str, Any]) -> str:
-    """Return in a sentence how rows differ from those of the fit, as far as the sketch tells.
-
-    Parameters
-    ----------
-    claim, rows : dict
-        What the program takes; ``index`` has the position of each row in the table, and ``raw`` the
-        values of columns.
-    """
+    """Return in a sentence how rows differ from those of the fit, as far as the sketch tells."""
     kept, n_rows = claim["rows"], len(rows["time"])
     hashes = hash_rows(_parts(rows))
     only_fit, only_here = _peel(kept, hashes)

@@ -8,17 +8,7 @@ from surtree.words.quoting import html_text as escape
 
 
 def table_html(heading: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """Return a table as HTML that can stand anywhere in a page; all texts are escaped.
-
-    Parameters
-    ----------
-    heading : sequence of str
-        The names of the columns.
-    rows : iterable of sequences of str
-        The cells.
-    caption : str, default=""
-        What stands above the table.
-    """
+    """Return a table as HTML that can stand anywhere in a page; all texts are escaped."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heading)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows

@@ -7,15 +7,7 @@ from math import isfinite
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a number with its noun, such as "1 leaf" and "2 leaves".
-
-    Parameters
-    ----------
-    count : int
-        How many there are.
-    noun : str
-        What is counted, in the singular.
-    """
+    """Return a number with its noun, such as "1 leaf" and "2 leaves"."""
     many = "leaves" if noun == "leaf" else f"{noun}s"
     return f"{count} {noun if count == 1 else many}"
 
@@ -33,14 +25,7 @@ def limits_text(lower: float, upper: float, digits: int = 3) -> str:
 
 
 def missing_figures(measures: Iterable[tuple[str, str, bool]]) -> list[str]:
-    """Return, for the foot of a table, why it has a dash where a number is expected.
-
-    Parameters
-    ----------
-    measures : iterable of (str, str, bool)
-        What each measure is called, the reason (empty where nothing is missing), and whether it
-        has a value: then it is the interval that is missing.
-    """
+    """Return, for the foot of a table, why it has a dash where a number is expected."""
     named: dict[str, list[str]] = {}
     for name, reason, has_value in measures:
         what = "no interval" if has_value else "not estimable"

@@ -30,14 +30,7 @@ _PATTERN = re.compile(r"[\x00-\x1f!-/:-@\[-`{-\x7f]")
 
 
 def printable(text: str) -> str:
-    r"""Return a text on one line whose characters are all seen; others are as ``\n`` in Python.
-
-    Examples
-    --------
-    >>> from surtree.words.quoting import printable
-    >>> printable("two\nlines \u202eesrever")
-    'two\\nlines \\u202eesrever'
-    """
+    r"""Return a text on one line whose characters are all seen; others are as ``\n`` in Python."""
     return UNSEEN.sub(_escape, text)
 
 
@@ -62,12 +55,6 @@ def sql_text(text: str) -> str:
 
     A backslash is a character in standard SQL, and an escape in Snowflake, MySQL and others, where
     a literal such as ``'\'`` would not end. The first character of ``'\\'`` is a backslash in all.
-
-    Examples
-    --------
-    >>> from surtree.words.quoting import sql_text
-    >>> print(sql_text("it's"), sql_text("a\\b"))
-    'it''s' REPLACE('a~b', '~', SUBSTR('\\', 1, 1))
     """
     if "\\" not in text:
         return _between("'", text)
