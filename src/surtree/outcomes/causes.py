@@ -47,8 +47,8 @@ class Causes(Outcome):
         "concordance": (
             "Wolbers' C (Wolbers and others, 2014; here not weighed against censoring) is the "
             "share of comparable pairs of rows in which the one with an event of the cause has the "
-            "higher risk; the other one is still under observation then, or has had an event of another "
-            "cause; equal risks count one half."
+            "higher risk; the other one is still under observation then, or has had an event of "
+            "another cause; equal risks count one half."
         ),
         "brier": (
             "The Brier score saved is one less the Brier score (Graf and others, 1999) divided by "
