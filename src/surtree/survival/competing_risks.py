@@ -16,20 +16,6 @@ from surtree.survival.exactness import HazardExactness
 from surtree.survival.objective import row_counts, saturated_gain
 
 
-@dataclass(frozen=True, eq=False)
-class CauseBaseline(Baseline):
-    """The Nelson-Aalen estimate for all causes together, and that of each cause."""
-
-    of_cause: tuple[Baseline, ...] = ()  # of each cause; one that no row has has no times
-
-    def steps_of_cause(self, index: int) -> Floats:
-        """Return the step of the hazard of a cause at each of the times of all causes."""
-        one = self.of_cause[index]
-        steps = np.zeros(self.times.size)
-        steps[np.searchsorted(self.times, one.times)] = one.hazard
-        return steps
-
-
 @dataclass(frozen=True, kw_only=True)
 class CauseHazards(Channels):
     """A hazard for each cause: that of a leaf is proportional to the baseline of the cause.
@@ -86,7 +72,7 @@ class CauseHazards(Channels):
         alone = np.eye(self.n_channels)
         return {self.causes[j]: replace(self, weights=tuple(alone[j])) for j in self.counted}
 
-    def place(self, cause: int) -> int:
+    def position(self, cause: int) -> int:
         """Return the position of a cause, or raise an error that names those that there are."""
         if cause not in self.causes:
             raise ValueError(
@@ -94,16 +80,15 @@ class CauseHazards(Channels):
             )
         return self.causes.index(cause)
 
-    def baseline_of(self, risks: Risks) -> CauseBaseline:
+    def baseline_of(self, risks: Risks) -> Baseline:
         """Return the Nelson-Aalen estimates of all causes together and of each cause."""
         of_cause = tuple(estimate(risks, cause) for cause in self.causes)
-        return CauseBaseline(**vars(estimate(risks)), of_cause=of_cause)
+        return replace(estimate(risks), of_cause=of_cause)
 
     def row_values(
         self, target: Target, weight: Floats, baseline: Baseline
     ) -> tuple[Floats, Floats]:
         """Return the weighted events and hazards of each cause, and the parts of the constant."""
-        assert isinstance(baseline, CauseBaseline)
         values, constants = [], np.zeros(weight.size)
         channels = zip(self._events(target), baseline.of_cause, self.weights, strict=True)
         for event, of_cause, counts in channels:
@@ -127,17 +112,16 @@ class CauseHazards(Channels):
 
     def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:
         """Return the cumulative hazard of all causes in a leaf, each in its own proportion."""
-        assert isinstance(baseline, CauseBaseline)
         return np.asarray(np.cumsum(self.hazard_steps(self.predict(sums), baseline).sum(axis=0)))
 
-    def hazard_steps(self, prediction: Floats, baseline: CauseBaseline) -> Floats:
+    def hazard_steps(self, prediction: Floats, baseline: Baseline) -> Floats:
         """Return the steps of the hazard of each cause in a leaf, of shape (n_causes, n_times).
 
         Parameters
         ----------
         prediction : array of float of shape (n_causes,)
             The relative risk of each cause.
-        baseline : CauseBaseline
+        baseline : Baseline
             The baseline of each cause.
         """
         steps = [baseline.steps_of_cause(index) for index in range(self.n_channels)]
@@ -151,5 +135,4 @@ class CauseHazards(Channels):
 class _CauseExactness(HazardExactness):
     def baselines(self, baseline: Baseline) -> tuple[Baseline, ...]:
         """Return the baseline of each cause."""
-        assert isinstance(baseline, CauseBaseline)
         return baseline.of_cause
