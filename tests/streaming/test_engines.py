@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pytest
 from tables import content, gbsg2, messy, synthetic
 
-from surtree import CompetingRisksTree, SurTree, SurTreeCV, SuspiciousColumnWarning
+from surtree import SurTree, SurTreeCV, SuspiciousColumnWarning
 from surtree.engines import engines, memory_caps
 
 WEIGHTED = {"sample_weight": "weight", "entry": "entry"}
@@ -175,8 +175,6 @@ def test_rows_that_say_nothing_are_left_out_with_the_same_warning(tmp_path):
 
 def test_other_estimators_ask_for_rows_in_memory():
     frame = gbsg2()
-    with pytest.raises(ValueError, match="CompetingRisksTree needs its rows in memory"):
-        CompetingRisksTree().fit(frame.lazy(), ("event", "time"))
     with pytest.raises(ValueError, match="SurTreeCV needs its rows in memory: collect them first"):
         SurTreeCV().fit(frame.lazy(), ("event", "time"))
     for name in ("id", "init"):

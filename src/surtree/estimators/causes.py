@@ -157,11 +157,13 @@ class CompetingRisksTree(CauseEstimator, SurTree):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            Numbers, booleans, categories or text; values may be missing.
-        y : structured array, data frame or pair of arrays
+        X : data frame, array of shape (n_samples, n_features), or lazy table
+            Numbers, booleans, categories or text; values may be missing. Lazy tables are those of
+            `SurTree.fit`.
+        y : structured array, data frame, pair of arrays, or names of columns
             The cause of each row, a whole number that is 0 where the row is censored, and its
-            time, zero or later. Rows that are censored at time zero are left out.
+            time, zero or later. Rows that are censored at time zero are left out. Columns of X
+            may be named, as ``("cause", "time")``; those of a lazy table must be.
         sample_weight : array of shape (n_samples,), optional
             How often each row counts. A row of weight zero counts as absent.
         entry : array of shape (n_samples,), optional

@@ -192,9 +192,9 @@ class EffectTree(SurTree):
         Parameters
         ----------
         X, y, sample_weight, entry, id, init
-            As in `SurTree.fit`, but for lazy tables. The arm is not to be among the columns.
+            As in `SurTree.fit`. The arm is not to be among the columns.
         treatment : array of shape (n_samples,), or the name of a column
-            The arm of each row: two to four different labels.
+            The arm of each row: two to four different labels. That of a lazy table is named.
 
         Returns
         -------
