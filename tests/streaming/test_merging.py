@@ -6,6 +6,7 @@ import pytest
 from tables import content, messy, synthetic
 
 from surtree import SurTree
+from surtree._support.quantiles import repeats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.engines import memory_caps
@@ -15,7 +16,7 @@ from surtree.engines.reader import Reader
 from surtree.engines.rows import target_names
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
-from surtree.solver.restriction import quantiles, repeats
+from surtree.solver.restriction import quantiles
 
 TARGET = ("event", "time")
 

@@ -81,12 +81,12 @@ class BinTotalsPass:
         terms = np.stack([np.ones(rows.n), *parts, *halves])
         n_sums = len(partial.sums)
         for begin, binner, column_bins in zip(self.borders, self.binners, bins, strict=False):
-            own, size = slice(begin, begin + binner.n_bins + 1), binner.n_bins + 1
+            column_slice, size = slice(begin, begin + binner.n_bins + 1), binner.n_bins + 1
             of_bins = sums_by(column_bins.astype(np.intp), terms, size)
-            partial.sums[:, own] += of_bins[:n_sums]
+            partial.sums[:, column_slice] += of_bins[:n_sums]
             low, high, *others = of_bins[n_sums:]
-            partial.hashes[0, own] += _from_halves(low, high)
-            partial.hashes[1, own] += _from_halves(*others)
+            partial.hashes[0, column_slice] += _from_halves(low, high)
+            partial.hashes[1, column_slice] += _from_halves(*others)
         if self.by_risk:
             values = self.values.of_rows(rows)
             for number in self.by_risk:
@@ -119,9 +119,9 @@ def _from_halves(low: NDArray[Any], high: NDArray[Any]) -> Hashes:
 
 def all_rows(totals: BinTotals, step: BinTotalsPass) -> AllRows:
     """Return what all rows are together; each is in one bin of the first column."""
-    own = slice(*step.borders[:2])
-    n, *parts = totals.sums[:, own].sum(axis=1)
-    key = totals.hashes[:, own].sum(axis=1, dtype=np.uint64)[:, None]
+    column_slice = slice(*step.borders[:2])
+    n, *parts = totals.sums[:, column_slice].sum(axis=1)
+    key = totals.hashes[:, column_slice].sum(axis=1, dtype=np.uint64)[:, None]
     return AllRows(int(n), float(step.grid.join(np.array(parts))), key)
 
 
@@ -129,6 +129,6 @@ def bins_of(
     totals: BinTotals, step: BinTotalsPass, number: int
 ) -> tuple[NDArray[np.int64], Hashes, Floats]:
     """Return rows, hash and weight of each bin of a column."""
-    own = slice(*step.borders[number : number + 2])
-    n, *parts = totals.sums[:, own]
-    return n.astype(np.int64), totals.hashes[:, own], step.grid.join(np.array(parts))
+    column_slice = slice(*step.borders[number : number + 2])
+    n, *parts = totals.sums[:, column_slice]
+    return n.astype(np.int64), totals.hashes[:, column_slice], step.grid.join(np.array(parts))

@@ -13,7 +13,7 @@ from surtree.engines.rows import TargetNames
 
 @dataclass(eq=False)
 class Checked:
-    """What a pass found in some rows."""
+    """What a pass knows of some rows."""
 
     partial: Any  # the sums of the pass itself
     checksums: Checksums  # of the rows that count

@@ -22,10 +22,10 @@ class ColumnSummary:
     kind: Kind | None = None  # how its values are to be read; None while none was seen
     n_missing: float = 0.0  # rows without a value, and rows with infinity
     n_infinite: int = 0
-    # Of numbers: how often each value counts; None where they are too many ...
+    # How often each number counts; None where they are too many ...
     counts: Tally | None = None
     bounds: RankBounds | None = None  # ... and bounds of ranks instead
-    # Of categories: how often each counts, and the parts of its weight.
+    # How often each category counts, and the parts of its weight.
     categories: dict[Any, Floats] = field(default_factory=dict)
     order: tuple[Any, ...] | None = None  # the categories of an ordered column
 

@@ -24,7 +24,7 @@ class PassContext:
     reader: Reader  # it reads the rows
     names: TargetNames  # the columns of the target
     questions: tuple[str, ...]  # the columns that a tree may ask about, in their order
-    weights: WeightSummary  # what the first passes found
+    weights: WeightSummary  # what the first passes know
     summary: Summary
     memory: int  # how many bytes there are
 

@@ -60,9 +60,9 @@ class RowValues:
             of_sums, unit = extents.of_sums(excess), extents.unit
         assert of_sums is not None
         assert unit is not None
-        own = (weights.most, weights.least)  # events have the weights of their rows
+        of_weights = (weights.most, weights.least)  # events have the weights of their rows
         grids = tuple(
-            weights.grid if extent == own else Grid.covering(weights.n_counted, *extent)
+            weights.grid if extent == of_weights else Grid.covering(weights.n_counted, *extent)
             for extent in of_sums
         )
         names = tuple(objective.row_counts(example, np.ones(1)))

@@ -64,17 +64,17 @@ class ColumnRounds:
         some = only_columns(self._problem.binned, self._choose(known.topologies[-1]))
         left = clock.left()
         most = _OVERRUN * self._seconds
-        found = Problem(some.binned, self._problem.sums).solve(
+        solution = Problem(some.binned, self._problem.sums).solve(
             self._limits,
             time_limit=most if left is None else min(most, left),
             n_jobs=self._n_jobs,
             progress=watch.part(),
         )
         self._n_rounds += 1
-        if found.gains[-1] > known.gains[-1] + self._rounding:
+        if solution.gains[-1] > known.gains[-1] + self._rounding:
             self._idle = 0
-            return _original(found, some)
-        if found.status != "optimal":
+            return _original(solution, some)
+        if solution.status != "optimal":
             self._seconds /= 2
         self._idle += 1
         if self._idle >= _PATIENCE:

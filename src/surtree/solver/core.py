@@ -366,15 +366,15 @@ def _core_limits(
     }
 
 
-def _solution(found: _core.Solution) -> Solution:
+def _solution(solution: _core.Solution) -> Solution:
     return Solution(
-        cast(Status, found.status),
-        found.gains,
-        found.gain_bounds,
-        tuple(map(_topology, found.trees)),
-        found.n_cuts,
-        found.n_evaluated,
-        found.proven_depth,
+        cast(Status, solution.status),
+        solution.gains,
+        solution.gain_bounds,
+        tuple(map(_topology, solution.trees)),
+        solution.n_cuts,
+        solution.n_evaluated,
+        solution.proven_depth,
     )
 
 

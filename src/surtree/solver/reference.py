@@ -99,5 +99,7 @@ def solve(holds: NDArray[np.bool_], sums: Sums, limits: Limits) -> ReferenceSolu
     if limits.max_splits is not None:
         most_splits = min(most_splits, limits.max_splits)
     everything = np.ones(len(holds), dtype=np.bool_)
-    found = [search(everything, limits.max_depth, budget) for budget in range(most_splits + 1)]
-    return ReferenceSolution(np.array([value for value, _ in found]), tuple(t for _, t in found))
+    best_trees = [search(everything, limits.max_depth, budget) for budget in range(most_splits + 1)]
+    return ReferenceSolution(
+        np.array([value for value, _ in best_trees]), tuple(t for _, t in best_trees)
+    )

@@ -23,7 +23,7 @@ def can_be_wide(sums: Sums) -> bool:
 def divide(values: Floats, unit: float) -> Floats:
     """Return what the core adds up, of shape (4, n_rows), in multiples of the fine unit.
 
-    The lines are events and hazard in coarse units, then events and hazard in fine units. Hazards
+    They are events and hazard in coarse units, then events and hazard in fine units. Hazards
     are rounded down to the fine unit. Their fine part is not zero, but for rows with less than one.
     """
     fine_unit = unit / COARSE

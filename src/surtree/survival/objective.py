@@ -308,10 +308,10 @@ def saturated_gain(target: Target, values: Floats, hazard: Floats) -> Floats:
     events = values[0]
     if target.spell is None:
         return np.asarray(-(events * np.log(hazard)))
-    names, place = np.unique(target.spell, return_inverse=True)
-    total, expected = (Terms.of(line).total_by(place, names.size) for line in values)
+    names, spell = np.unique(target.spell, return_inverse=True)
+    total, expected = (Terms.of(terms).total_by(spell, names.size) for terms in values)
     gain = np.log(np.where(total > 0, total / expected, 1.0))
-    return np.asarray(events * gain[place])
+    return np.asarray(events * gain[spell])
 
 
 def _floats(values: ArrayLike) -> list[Floats]:

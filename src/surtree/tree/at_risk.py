@@ -186,8 +186,8 @@ def _at_events(
             at_risk = at_risk - from_each_on(waiting)[:, :, 1:]
             moved |= np.bincount(cell, minlength=size[0] * size[1]).reshape(size)[:, :-1] > 0
         changed = moved | (deaths > 0)
-        for own, at_times, dying in zip(changed, grid.join(at_risk), deaths, strict=True):
-            step = np.flatnonzero(own)
+        for here, at_times, dying in zip(changed, grid.join(at_risk), deaths, strict=True):
+            step = np.flatnonzero(here)
             yield step, at_times[step], dying[step]
 
 
