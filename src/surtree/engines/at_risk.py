@@ -48,7 +48,6 @@ class AtRiskPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *asked_columns(self.tree, self.questions))
 
     @property
@@ -63,7 +62,6 @@ class AtRiskPass:
         return 8 * (1 + self.grid.n_parts) * self.n_groups * n_times
 
     def start(self) -> LeafTables:
-        """Return the tables of no rows."""
         first = 1 + self.grid.n_parts, self.n_groups
         return LeafTables(
             np.zeros((*first, self.names.known_ends.size, self.times.size)),
@@ -71,7 +69,6 @@ class AtRiskPass:
         )
 
     def add(self, partial: LeafTables, batch: Batch) -> LeafTables:
-        """Add the rows of a batch."""
         rows, names = self.names.read(batch), self.names
         target = rows.target
         leaf = np.searchsorted(
@@ -87,7 +84,6 @@ class AtRiskPass:
         return partial
 
     def merge(self, one: LeafTables, other: LeafTables) -> LeafTables:
-        """Return the tables of the rows of both."""
         one.leaving += other.leaving
         one.entering += other.entering
         return one

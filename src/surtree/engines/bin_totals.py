@@ -50,7 +50,6 @@ class BinTotalsPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *(binner.name for binner in self.binners))
 
     @property
@@ -64,13 +63,11 @@ class BinTotalsPass:
         return [0, *np.cumsum([binner.n_bins + 1 for binner in self.binners]).tolist()]
 
     def start(self) -> BinTotals:
-        """Return the sums of no rows."""
         n_bins = self.borders[-1]
         sums = np.zeros((1 + self.grid.n_parts, n_bins))
         return BinTotals(sums, {}, np.zeros((2, n_bins), dtype=np.uint64))
 
     def add(self, partial: BinTotals, batch: Batch) -> BinTotals:
-        """Add the rows of a batch."""
         rows = self.names.read(batch)
         if not rows.n:
             return partial
@@ -98,7 +95,6 @@ class BinTotalsPass:
         return partial
 
     def merge(self, one: BinTotals, other: BinTotals) -> BinTotals:
-        """Return the sums of the rows of both."""
         one.sums += other.sums
         for number, sums in other.by_risk.items():
             one.by_risk[number] = one.by_risk.get(number, np.zeros(1)) + sums

@@ -62,18 +62,15 @@ class ExtentPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.names.columns
 
     def start(self) -> Extents:
-        """Return the extents of no rows."""
         n_sums = len(self.objective.sum_names)
         n_core = len(self.objective.core_values(np.empty((n_sums, 0))))
         n = n_core + n_sums + 1
         return Extents(n_core, np.zeros(n), np.full(n, np.inf), [[] for _ in range(n)])
 
     def add(self, partial: Extents, batch: Batch) -> Extents:
-        """Add the rows of a batch."""
         rows = self.names.read(batch)
         values, constants = self.objective.row_values(rows.target, rows.weight, self.baseline)
         core = self.objective.core_values(values)
@@ -86,7 +83,6 @@ class ExtentPass:
         return partial
 
     def merge(self, one: Extents, other: Extents) -> Extents:
-        """Return the extents of the rows of both."""
         np.maximum(one.most, other.most, out=one.most)
         np.minimum(one.least, other.least, out=one.least)
         for terms, more in zip(one.terms, other.terms, strict=True):

@@ -32,35 +32,28 @@ class CauseNames(TargetNames):
     least_columns = 2
 
     def learn(self, causes: Iterable[int], arms: Mapping[Any, int], model: Any) -> Self:
-        """Return the same with the causes of the rows that count."""
         return replace(self, causes=tuple(sorted(causes)))
 
     def of_model(self, model: Any) -> Self:
-        """Return the same with the causes of a fitted model."""
         return replace(self, causes=model.causes_)
 
     @property
     def orders(self) -> tuple[TargetNames, ...]:
-        """The cause comes first."""
         return (self,)
 
     def is_clear(self, batch: Batch) -> bool:
-        """Return True: the cause comes first."""
         return True
 
     def ends(self, target: Target) -> NDArray[np.intp]:
-        """Return the cause of each row."""
         assert isinstance(target, CauseTarget)
         return target.cause
 
     def target_of(
         self, ends: NDArray[np.intp], time: Floats, entry: Floats | None = None
     ) -> CauseTarget:
-        """Return the target of rows that end so."""
         return CauseTarget(ends > 0, time, entry, cause=ends, causes=self.causes)
 
     def marks(self, target: Target) -> list[NDArray[np.uint64]]:
-        """Return the causes."""
         return [self.ends(target).astype(np.uint64)]
 
     def _target(self, batch: Batch, entry: Floats | None) -> CauseTarget:
@@ -85,16 +78,13 @@ class ArmNames(TargetNames):
 
     @classmethod
     def of(cls, given: RowInputs, y: tuple[str, ...]) -> Self:
-        """Return the names that a user has passed."""
         return cls(y, given.entry, given.sample_weight, treatment=given.treatment)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All of them."""
         return (*super().columns, self.treatment)
 
     def learn(self, causes: Iterable[int], arms: Mapping[Any, int], model: Any) -> Self:
-        """Return the same with the labels of all arms, the reference first."""
         given = np.array(list(arms))
         _, labels = read_arms(given, given.size, model.reference)
         counted = np.array([arms[label] for label in labels])
@@ -103,7 +93,6 @@ class ArmNames(TargetNames):
         return replace(self, labels=labels)
 
     def of_model(self, model: Any) -> Self:
-        """Return the same with the arms of a fitted model."""
         return replace(self, labels=model.arms_)
 
     @property
@@ -112,12 +101,10 @@ class ArmNames(TargetNames):
         return len(self.labels)
 
     def arms(self, target: Target) -> NDArray[np.intp]:
-        """Return the number of the arm of each row."""
         assert isinstance(target, ArmTarget)
         return target.arm
 
     def arm_rows(self, target: Target) -> dict[Any, int]:
-        """Return how many rows each arm has, by its label."""
         assert isinstance(target, ArmTarget)
         n_rows = np.bincount(target.arm, minlength=len(target.labels)).tolist()
         return dict(zip(target.labels, n_rows, strict=True))
@@ -128,7 +115,6 @@ class ArmNames(TargetNames):
         return ArmTarget.of(super().example, np.zeros(1, dtype=np.intp), self.labels)
 
     def marks(self, target: Target) -> list[NDArray[np.uint64]]:
-        """Return the labels of the arms."""
         assert isinstance(target, ArmTarget)
         hashes = np.array([hash_text(str(label)) for label in target.labels], dtype=np.uint64)
         return [hashes[target.arm]]

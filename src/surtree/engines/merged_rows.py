@@ -134,7 +134,6 @@ class MergePass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *(binner.name for binner in self.binners))
 
     @property
@@ -143,11 +142,9 @@ class MergePass:
         return Packing.of([binner.n_bins + 1 for binner in self.binners])
 
     def start(self) -> Merging:
-        """Return no rows."""
         return Merging()
 
     def add(self, partial: Merging, batch: Batch) -> Merging:
-        """Add the rows of a batch."""
         rows = self.names.read(batch)
         bins = [binner.bins(rows.column(binner.name)) for binner in self.binners]
         parts = self.values.of_rows(rows).whole()
@@ -156,7 +153,6 @@ class MergePass:
         return partial
 
     def merge(self, one: Merging, other: Merging) -> Merging:
-        """Return the rows of both."""
         one.n_rows += other.n_rows
         for part in other.parts:
             one.add(part, self.most)

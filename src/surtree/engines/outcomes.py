@@ -49,15 +49,12 @@ class OutcomePass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *asked_columns(self.tree, self.questions))
 
     def start(self) -> tuple[Merging, Unseen]:
-        """Return no rows."""
         return Merging(), {}
 
     def add(self, partial: Any, batch: Batch) -> Any:
-        """Add the rows of a batch."""
         merging, unseen = partial
         rows = self.names.read(batch)
         table = table_of(rows, self.questions)
@@ -75,7 +72,6 @@ class OutcomePass:
         return merging, join_unseen(unseen, find_unseen(self.tree.cuts, table))
 
     def merge(self, one: Any, other: Any) -> Any:
-        """Return the rows of both."""
         one[0].n_rows += other[0].n_rows
         for part in other[0].parts:
             one[0].add(part, memory_caps.MOST_OUTCOMES)

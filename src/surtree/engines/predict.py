@@ -43,15 +43,12 @@ class RoutePass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read; one at least, for the rows to be counted."""
         return asked_columns(self.tree, self.questions) or self.questions[:1]
 
     def start(self) -> Routed:
-        """Return no rows."""
         return Routed()
 
     def add(self, partial: Routed, batch: Batch) -> Routed:
-        """Add the rows of a batch."""
         table = Table(
             self.questions,
             batch.n_rows,
@@ -63,7 +60,6 @@ class RoutePass:
         return partial
 
     def merge(self, one: Routed, other: Routed) -> Routed:
-        """Return the rows of both, in this order."""
         return Routed(one.leaves + other.leaves, join_unseen(one.unseen, other.unseen))
 
 
@@ -91,15 +87,12 @@ class LossPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *asked_columns(self.tree, self.questions))
 
     def start(self) -> LossTerms:
-        """Return the terms of no rows."""
         return LossTerms()
 
     def add(self, partial: LossTerms, batch: Batch) -> LossTerms:
-        """Add the rows of a batch: what it adds up to, without rounding, in a few numbers."""
         rows, tree, objective = self.names.read(batch), self.tree, self.tree.objective
         table = table_of(rows, self.questions)
         nodes = np.zeros(rows.n, dtype=np.intp) if self.at_root else find_leaves(tree, table)
@@ -117,7 +110,6 @@ class LossPass:
         return partial
 
     def merge(self, one: LossTerms, other: LossTerms) -> LossTerms:
-        """Return the terms of both."""
         return LossTerms(
             one.constants + other.constants,
             one.costs + other.costs,

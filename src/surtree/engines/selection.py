@@ -22,15 +22,12 @@ class SelectionPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *self.intervals)
 
     def start(self) -> dict[str, Selection]:
-        """Return what is known before the first row."""
         return {name: Selection.empty(len(intervals)) for name, intervals in self.intervals.items()}
 
     def add(self, partial: dict[str, Selection], batch: Batch) -> dict[str, Selection]:
-        """Select from the rows of a batch."""
         rows = self.names.read(batch)
         for name, intervals in self.intervals.items():
             column = rows.column(name)
@@ -41,5 +38,4 @@ class SelectionPass:
         return partial
 
     def merge(self, one: dict[str, Selection], other: dict[str, Selection]) -> dict[str, Selection]:
-        """Return what was selected from the rows of both."""
         return {name: one[name] + other[name] for name in self.intervals}

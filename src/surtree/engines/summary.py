@@ -51,15 +51,12 @@ class WeightPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.names.columns
 
     def start(self) -> WeightSummary:
-        """Return what is known before the first row."""
         return WeightSummary()
 
     def add(self, partial: WeightSummary, batch: Batch) -> WeightSummary:
-        """Look at the weights of a batch."""
         weight = self.names.read(batch).weight
         if not weight.size:
             return partial
@@ -68,7 +65,6 @@ class WeightPass:
         return self.merge(partial, summary)
 
     def merge(self, one: WeightSummary, other: WeightSummary) -> WeightSummary:
-        """Return what the weights of both have in common."""
         return WeightSummary(
             one.n_counted + other.n_counted,
             max(one.most, other.most),
@@ -169,17 +165,14 @@ class SummaryPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *self.questions)
 
     def start(self) -> Summary:
-        """Return what is known before the first row."""
         n_parts = self.grid.n_parts
         none = Tally.empty(1 + n_parts), Tally.empty(n_parts)
         return Summary(0, 0, 0, *none, {}, {}, [ColumnSummary(name) for name in self.questions])
 
     def add(self, partial: Summary, batch: Batch) -> Summary:
-        """Add the rows of a batch."""
         rows = self.names.read(batch)
         target, parts = rows.target, self.grid.split(rows.weight)
         partial.n_rows += batch.n_rows
@@ -209,7 +202,6 @@ class SummaryPass:
             )
 
     def merge(self, one: Summary, other: Summary) -> Summary:
-        """Return what is known of the rows of both."""
         one.n_rows += other.n_rows
         one.n_counted += other.n_counted
         one.n_left_out += other.n_left_out

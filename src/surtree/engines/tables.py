@@ -97,15 +97,12 @@ class TablesPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.binning.columns
 
     def start(self) -> TableSums:
-        """Return the tables of no rows."""
         return TableSums(self.binning, self.limits)
 
     def add(self, partial: TableSums, batch: Batch) -> TableSums:
-        """Add the rows of a batch."""
         rows = self.binning.names.read(batch)
         values = self.binning.values.of_rows(rows)
         partial.tables.add(self.binning.bins(rows), *values.core())
@@ -113,7 +110,6 @@ class TablesPass:
         return partial
 
     def merge(self, one: TableSums, other: TableSums) -> TableSums:
-        """Return the tables of the rows of both."""
         one.tables.merge(other.tables.sums)
         one.total += other.total
         return one
@@ -130,7 +126,6 @@ class NodesPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.binning.columns
 
     @property
@@ -139,11 +134,9 @@ class NodesPass:
         return Forest.of(self.topologies)
 
     def start(self) -> Floats:
-        """Return the sums of no rows."""
         return np.zeros((self.binning.values.n_parts, self.forest.cut.size))
 
     def add(self, partial: Floats, batch: Batch) -> Floats:
-        """Add the rows of a batch."""
         binning = self.binning
         rows = binning.names.read(batch)
         if not rows.n:
@@ -162,6 +155,5 @@ class NodesPass:
         return partial
 
     def merge(self, one: Floats, other: Floats) -> Floats:
-        """Return the sums of the rows of both."""
         one += other
         return one
