@@ -13,7 +13,7 @@ from surtree.engines.engines import source_of
 from surtree.engines.fit import read_problem
 from surtree.engines.reader import Reader
 from surtree.engines.rows import target_names
-from surtree.estimators.tree import check_parameters
+from surtree.estimators.parameters import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.restriction import quantiles, repeats

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.parameters import read_time_limit
 from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.cuts.encoder import Encoder
 from surtree.data.bootstrap import Counts, draw_counts
 from surtree.data.table import Table
 from surtree.data.target import Target
-from surtree.estimators.tree import SurTree, check_parameters, choose_size
+from surtree.estimators.fit import search_quietly
+from surtree.estimators.parameters import check_parameters
+from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.size_path import find_path
 from surtree.fitting.training import training_data
 from surtree.solver.problem import BinnedRows
-from surtree.solver.search import SearchSettings
+from surtree.survival.objective import Objective
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree
 
@@ -31,6 +31,7 @@ class BagRows:
     table: Table  # the rows; all weights are positive
     target: Target
     weight: Floats
+    objective: Objective  # what a leaf is worth
     encoder: Encoder  # their cuts and bins
     binned: BinnedRows
 
@@ -58,22 +59,14 @@ def fit_sample(template: SurTree, rows: BagRows, counts: Counts) -> SampleTree:
     """Find the optimal tree of a sample."""
     drawn = counts > 0
     bins = np.ascontiguousarray(rows.binned.bins[:, drawn])
-    objective = template._objective(rows.target)
-    data = training_data(rows.table, rows.target, counts * rows.weight, objective)
+    data = training_data(rows.table, rows.target, counts * rows.weight, rows.objective)
     problem = FitProblem(data, rows.encoder, replace(rows.binned, bins=bins))
-    settings = SearchSettings(
-        check_parameters(template),
-        read_time_limit(template.time_limit),
-        memory_limit=template.memory_limit,
-    )
-    path = find_path(problem, settings)
-    if path.status == "interrupted":
-        raise KeyboardInterrupt
-    best = choose_size(template, path)
+    path = search_quietly(template, problem, check_parameters(template))
+    price = float(template.ccp_alpha)
+    best = path.choose(price)
     tree = best.tree
     if template.leaf_curve != "baseline":
         tree = problem.build_with_at_risk(path.topologies[best.splits], template.leaf_curve)
     left_out = np.flatnonzero(~drawn)
     risk = tree.theta[find_leaves(tree, rows.table.take(left_out))]
-    status = path.status_of(best, float(template.ccp_alpha))
-    return SampleTree(tree, status, left_out, risk)
+    return SampleTree(tree, path.status_of(best, price), left_out, risk)

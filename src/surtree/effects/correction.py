@@ -21,22 +21,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import clone
 
-from surtree._support.parameters import read_time_limit, require_random_state, require_whole
+from surtree._support.parameters import require_random_state, require_whole
 from surtree._support.types import Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.bootstrap import spawn_generators
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.effects.prognosis import NullModel, arm_columns, arm_target
-from surtree.estimators.arm_limits import ArmLimits
-from surtree.estimators.effects import EffectTree, arm_limits, labels_of
-from surtree.estimators.tree import choose_size
+from surtree.estimators.effects import EffectTree, labels_of
+from surtree.estimators.fit import search_quietly
+from surtree.estimators.parameters import limits_of
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data, training_data
 from surtree.outcomes.effect_results import CorrectedEffect, EffectCorrection
-from surtree.solver.problem import TreeTopology
-from surtree.solver.search import SearchSettings
+from surtree.solver.problem import Limits, TreeTopology
 from surtree.survival.confidence import LEVEL
 from surtree.survival.cox import RiskSets, fit_cox
 from surtree.tree.arms import hazard_ratios
@@ -92,7 +90,7 @@ def correct_effects(
     trial = _Trial(
         template,
         make_problem(encoder_of(template), data),
-        arm_limits(template, len(labels)),
+        limits_of(template, data.target),
         NullModel.of(template, data),
     )
     everyone = np.ones(data.sums.weight.size, dtype=bool)
@@ -112,11 +110,11 @@ def correct_effects(
         expected = overall + kept * deviation
         width = wide * np.hypot(effects.error[node], deviation * doubt)
         with np.errstate(over="ignore"):
-            found = np.exp(np.stack([expected, expected - width, expected + width])).T.tolist()
+            expected_and_limits = np.exp(np.stack([expected, expected - width, expected + width]))
         leaves += [
             CorrectedEffect(node, arm, float(ratio), corrected, (lower, upper))
             for arm, ratio, (corrected, lower, upper) in zip(
-                labels[1:], ratios[:, node], found, strict=True
+                labels[1:], ratios[:, node], expected_and_limits.T.tolist(), strict=True
             )
         ]
     return EffectCorrection(
@@ -139,7 +137,7 @@ class _Trial:
 
     template: EffectTree
     problem: FitProblem
-    limits: ArmLimits
+    limits: Limits
     null: NullModel
 
     def fit(self, rows: NDArray[np.bool_]) -> TreeTopology:
@@ -151,14 +149,10 @@ class _Trial:
         binned = replace(
             self.problem.binned, bins=np.ascontiguousarray(self.problem.binned.bins[:, rows])
         )
-        how = SearchSettings(
-            self.limits,
-            read_time_limit(template.time_limit),
-            template.n_jobs,
-            template.memory_limit,
+        path = search_quietly(
+            template, FitProblem(sample, self.problem.encoder, binned), self.limits
         )
-        path = find_path(FitProblem(sample, self.problem.encoder, binned), how)
-        return path.topologies[choose_size(template, path).splits]
+        return path.topologies[path.choose(float(template.ccp_alpha)).splits]
 
     def effects(self, leaf: NDArray[np.int32], rows: NDArray[np.bool_]) -> _Effects:
         """Return the effects of leaves, and of all, in some rows."""

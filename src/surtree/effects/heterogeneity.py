@@ -7,8 +7,8 @@ The null hypothesis is one effect for everybody, beside any prognosis: the hazar
 2. Trials are drawn from the null model: rows keep their columns and their arms, and have new times,
    by the hazard of their arm and their prognosis. Who is censored keeps the time of censoring; of
    others it is drawn from those of the arm that are censored later. The hazards of arms are
-   estimated again, and the best tree is found again. The prognosis stays: what is left of it is the
-   same in all arms of a leaf, and no effect.
+   estimated again, and the best tree is found again. The prognosis stays: the part that it misses
+   is the same in all arms of a leaf, and no effect.
 
 Exchanging arms between rows would break what all rows share: a treatment that works late does more
 for rows of low risk, which live to see it.
@@ -31,12 +31,13 @@ from surtree.data.named import RowInputs
 from surtree.data.persons import going_on
 from surtree.data.target import Target
 from surtree.effects.prognosis import NullModel, arm_target
-from surtree.estimators.arm_limits import ArmLimits
-from surtree.estimators.effects import EffectTree, arm_limits, labels_of
+from surtree.estimators.effects import EffectTree, labels_of
+from surtree.estimators.parameters import limits_of
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
 from surtree.outcomes.effect_results import HeterogeneityTest, monte_carlo_p_value
 from surtree.solver.core import Problem
+from surtree.solver.problem import Limits
 from surtree.survival.cox import RiskSets
 
 
@@ -90,7 +91,7 @@ def heterogeneity_test(
     labels = labels_of(data.target)
     null = NullModel.of(template, data)
     problem = make_problem(encoder_of(template), data)
-    trial = _Trial(problem, arm_limits(template, len(labels)), null)
+    trial = _Trial(problem, limits_of(template, data.target), null)
     target = arm_target(data)
     observed = trial.statistic(target, data.sums.weight)
     source = _Draws.of(target, null)
@@ -111,16 +112,16 @@ class _Trial:
     """The rows of a trial, and the null model beside which trees of effects are found."""
 
     problem: FitProblem
-    limits: ArmLimits
+    limits: Limits
     null: NullModel
 
     def statistic(self, target: Target, weight: Floats) -> float:
         """Return what the splits of the best tree gain if the rows have given times and events."""
-        sums, arm = self.problem.data.sums, arm_target(self.problem.data).arm
-        inside = arm == np.arange(self.limits.n_arms)[:, None]
+        sums, drawn = self.problem.data.sums, arm_target(self.problem.data)
+        arm, inside = drawn.arm, drawn.arm == np.arange(len(drawn.labels))[:, None]
         expected = self.null.expected(RiskSets.of(target, weight, arm))
         values = np.stack([inside * (target.event * weight), inside * expected], axis=1)
-        counts = {f"events_{place}": one for place, one in enumerate(inside & target.event)}
+        counts = {f"events_{index}": one for index, one in enumerate(inside & target.event)}
         counts["events"] = target.event
         sums = replace(
             sums,

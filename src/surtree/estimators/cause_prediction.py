@@ -67,16 +67,10 @@ class CauseEstimator(TreeEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
+        X, return_array, times
+            As in `predict_survival_function`.
         cause : int, optional
             The cause; by default ``main_cause_``.
-        return_array : bool, default=False
-            Whether to return numbers at ``unique_times_``, an array of shape
-            (n_samples, n_times), instead of an array of step functions.
-        times : array of shape (n_times,), optional
-            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
-            after the last follow-up, with a `BeyondFollowUpWarning`.
         """
         leaves = self._route(X)
         curves = leaf_incidence(self.tree_, self._cause(cause))
@@ -96,22 +90,18 @@ class CauseEstimator(TreeEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        y : structured array, data frame or pair of arrays
-            Cause and time.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
+        X, y, sample_weight
+            As in `fit`.
         cause : int, optional
             The cause; by default ``main_cause_``.
         """
         given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
         risk = self.predict(given.X, cause)
         target, weight = self._read_outcomes(given, risk.size)
-        found: Concordance = concordance_index_cause(
+        concordance: Concordance = concordance_index_cause(
             None, target, risk, self._cause(cause), sample_weight=weight
         )
-        return found.cindex
+        return concordance.cindex
 
     def _cause(self, cause: int | None) -> int:
         objective = causes_of(self.tree_)

@@ -17,7 +17,7 @@ from surtree.solver.problem import Limits
 from surtree.survival.row_sums import RowSums
 from surtree.survival.treatment import ArmHazards
 
-# Of a thousand trials with a proper lot, one is warned of at most.
+# At most one of a thousand trials with a proper lot is warned of.
 _RARE = 0.001
 
 
@@ -56,13 +56,13 @@ def predict_arms(problem: FitProblem) -> ArmPrediction:
     assert isinstance(target, ArmTarget)
     n_arms = int(target.arm.max()) + 1
     sums = _arm_sums(target.arm, n_arms)
-    found = Problem(problem.binned, sums).solve(Limits(max_depth=1, max_splits=1))
+    solution = Problem(problem.binned, sums).solve(Limits(max_depth=1, max_splits=1))
     n_cuts = problem.binned.cut_column.size
-    if n_cuts == 0 or len(found.gains) < 2:
+    if n_cuts == 0 or len(solution.gains) < 2:
         return ArmPrediction("", 0.0, 1.0)
-    statistic = max(2.0 * float(found.gains[1] - found.gains[0]), 0.0)
+    statistic = max(2.0 * float(solution.gains[1] - solution.gains[0]), 0.0)
     p_value = min(1.0, n_cuts * float(chdtrc(n_arms - 1, statistic)))
-    cut = int(found.topologies[1].cut[0])
+    cut = int(solution.topologies[1].cut[0])
     return ArmPrediction(problem.encoder.cuts_[cut].rule if cut >= 0 else "", statistic, p_value)
 
 
@@ -81,12 +81,12 @@ def _arm_sums(arm: NDArray[np.intp], n_arms: int) -> RowSums:
 
 def warn_unless_randomised(problem: FitProblem) -> None:
     """Warn if a question tells the arms of rows apart better than chance allows."""
-    found = predict_arms(problem)
-    if found.p_value < _RARE:
+    prediction = predict_arms(problem)
+    if prediction.p_value < _RARE:
         warnings.warn(
-            f"Arms were hardly drawn by lot: {found.question!r} tells them apart (p = "
-            f"{found.p_value:.2g}). What differs between arms may then be due to who is in them, "
-            "and not to the treatment.",
+            f"Arms were hardly drawn by lot: {prediction.question!r} tells them apart (p = "
+            f"{prediction.p_value:.2g}). What differs between arms may then be due to who is in "
+            "them, and not to the treatment.",
             NotRandomisedWarning,
             stacklevel=user_level(),
         )

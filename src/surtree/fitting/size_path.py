@@ -26,12 +26,16 @@ class SizePath:
     status: Status  # how the search ended
     sizes: tuple[Size, ...]  # for 0, 1, 2, ... splits, the best tree
     topologies: tuple[TreeTopology, ...]  # the topology of each of them, as the solver returns it
-    # Where columns were bisected: over all subproblems, the cuts that divide their rows, and those
+    # Bisected columns count here: over all subproblems, the cuts that divide their rows, and those
     # of them that were evaluated.
     n_cuts: int = 0
     n_evaluated: int = 0
     proven_depth: int = 0  # the largest depth, up to the limit, whose optimum is known
     tie: float = 0.0  # a gap of less is rounding, whatever the loss
+
+    def choose(self, price: float) -> Size:
+        """Return the size with the smallest penalised loss, the smallest one if several have it."""
+        return min(self.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
 
     def lower_bound(self, best: Size, price: float) -> float:
         """Return what no tree goes below, each split more than those of a size having a price."""
@@ -74,7 +78,7 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
         claimed = sums.constant - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
         scale = sums.scale + abs(claimed)
-        # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
+        # A bound that is the gain itself means an optimal tree, and no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
         if path and path[-1].loss - claimed <= tie * scale:
             path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from surtree._support.types import Floats
 from surtree.data.named import RowInputs
-from surtree.data.rows import TargetReader, read_rows
+from surtree.data.rows import Rows, TargetReader, read_rows
 from surtree.data.table import Table
 from surtree.data.target import Target, require_events
 from surtree.survival.baseline import Baseline
@@ -39,7 +39,11 @@ def read_training_data(
     estimator: Any, given: RowInputs, objective: Objective | None = None
 ) -> TrainingData:
     """Read and check what `fit` is given; the objective is by default the estimator's."""
-    rows = read_rows(estimator, given, reader_of(estimator))
+    return rows_to_fit(estimator, read_rows(estimator, given, reader_of(estimator)), objective)
+
+
+def rows_to_fit(estimator: Any, rows: Rows, objective: Objective | None = None) -> TrainingData:
+    """Return rows that were read as training data, and warn of events before others enter."""
     objective = objective or objective_of(estimator, rows.target)
     data = training_data(rows.table, rows.target, rows.weight, objective)
     warn_of_early_events(data.target, rows.weight[data.present])

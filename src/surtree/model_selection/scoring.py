@@ -55,7 +55,7 @@ class HeldOut:
     training_weight: Floats
     X: Any  # the rows as the user passed them, where a scorer of the user's asks for them
     y: Any
-    # What the rows add to the sums of leaves, by the baseline of the fold, once that is known.
+    # The rows add this to the sums of leaves, by the baseline of the fold, once that is known.
     sums: RowSums | None = None
     _answers: dict[Cut, NDArray[np.bool_]] = field(default_factory=dict)
 

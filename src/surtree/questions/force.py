@@ -16,7 +16,8 @@ from surtree.averages.taught import TaughtTree
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
 from surtree.data.named import RowInputs
-from surtree.estimators.tree import SurTree, check_parameters
+from surtree.estimators.parameters import check_parameters
+from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import TrainingData, read_training_data
