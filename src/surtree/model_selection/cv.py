@@ -22,36 +22,24 @@ from surtree._support.parameters import (
     is_whole,
     require_flag,
     require_shrinkage,
-    require_whole,
 )
 from surtree._support.status import Status, first_unproven, warn_of_limit
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds
-from surtree.data.bootstrap import read_groups
 from surtree.data.named import RowInputs
 from surtree.data.names import copy_columns
 from surtree.data.rows import Rows, read_rows
 from surtree.data.target import require_events
-from surtree.data.target_columns import as_rows
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.fit import fit_tree
 from surtree.estimators.parameters import (
     check_parameters,
     make_like,
     of_value,
-    require_parameters,
 )
 from surtree.estimators.tree import SurTree
 from surtree.model_selection.chosen import OfChosen
-from surtree.model_selection.folds import (
-    Fold,
-    FoldScores,
-    Positions,
-    cut_fold,
-    hold_out_apart,
-    measure_fold,
-    score_fold,
-)
+from surtree.model_selection.folds import Fold, FoldScores, cut_fold, measure_fold, score_fold
 from surtree.model_selection.grid_results import grid_results
 from surtree.model_selection.scoring import (
     SCORERS,
@@ -59,6 +47,7 @@ from surtree.model_selection.scoring import (
     find_scorer,
     require_whole_persons,
 )
+from surtree.model_selection.split import Positions, hold_out_apart, require_folds, split_rows
 from surtree.solver.verbose import counting
 from surtree.validation.held_out import HeldOutScores, held_out_scores
 from surtree.validation.sizes import RULES, Rule, SizeScores, candidate_sizes, choose
@@ -82,16 +71,6 @@ def read_shrinkages(shrinkage: Any) -> list[float]:
     for value in values:
         require_shrinkage(value)
     return sorted({float(value) for value in values})
-
-
-def require_folds(name: str, cv: Any) -> None:
-    """Raise an error unless a parameter may say how rows are divided into folds."""
-    if is_whole(cv):
-        require_whole(name, cv, 2)
-    elif cv is None or isinstance(cv, bool):
-        raise ValueError(
-            f"{name} must be a number of folds, a splitter or pairs of positions; got {cv!r}."
-        )
 
 
 def require_rule(name: str, rule: Any) -> None:
@@ -302,13 +281,12 @@ class SurTreeCV(_FittedSearch):
 
     def _fit(self, given: RowInputs, *, measured: bool = True, keeps_done: bool = False) -> Self:
         """Do as `fit`; with ``keeps_done``, Ctrl-C is as a progress hook that returns True."""
-        require_parameters(self)
+        limits = check_parameters(self)
         rows = read_rows(self, given, self._read_target)
         require_events(rows.target.take(rows.present))
         require_whole_persons(self.scoring, rows.target)
-        limits = check_parameters(self._tree())
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
-        positions = self._split(rows)
+        positions = split_rows(self.cv, rows)
         scorer, shrinkages = find_scorer(self.scoring), read_shrinkages(self.shrinkage)
         score = partial(score_fold, self._tree(), shrinkages, sizes, scorer)
         with counting("Tuning", "folds", self.verbose, self.progress) as progress:
@@ -456,38 +434,6 @@ class SurTreeCV(_FittedSearch):
             keeps_done=keeps_done,
         )
 
-    def _split(self, rows: Rows) -> list[tuple[Positions, Positions]]:
-        """Return the positions of the training and of the held-out rows of every fold.
-
-        A position that is given more than once is a row that counts more than once.
-        """
-        from sklearn.model_selection import check_cv
-
-        from surtree.model_selection.event_kfold import EventStratifiedKFold
-
-        present, groups = rows.present, rows.target.person
-        if rows.given.groups is not None:
-            groups = read_groups(rows.given.groups, rows.table.n_rows)
-        if is_whole(self.cv):
-            counted = np.flatnonzero(present)
-            together = None if groups is None else groups[counted]
-            try:
-                pairs = list(
-                    EventStratifiedKFold(self.cv).split(
-                        counted, rows.target.event[counted], together
-                    )
-                )
-            except ValueError as error:
-                raise ValueError(f"cv={self.cv}: {error}") from error
-            return [(counted[train], counted[test]) for train, test in pairs]
-        folds = [
-            (_positions(train, present), _positions(test, present))
-            for train, test in check_cv(self.cv).split(rows.given.X, as_rows(rows.given.y), groups)
-        ]
-        if not folds:
-            raise ValueError("cv has no folds: give it at least one pair of positions.")
-        return folds
-
     def _choose(
         self, sizes: list[tuple[int, int]], shrinkages: list[float], folds: list[FoldScores]
     ) -> None:
@@ -544,15 +490,6 @@ def _score_numbered(numbered: tuple[Callable[[Fold], Result], int, Fold]) -> Res
     except Exception as error:
         error.add_note(f"This happened in fold {number} of the cross-validation.")
         raise
-
-
-def _positions(chosen: Any, present: NDArray[np.bool_]) -> Positions:
-    """Return the positions that a fold of the user's names, but for rows of weight zero."""
-    try:
-        positions: Positions = np.arange(present.size)[chosen]
-    except IndexError as error:
-        raise ValueError(f"A fold of cv names rows that X has not: {error}") from error
-    return positions[present[positions]]
 
 
 def _name(scoring: Scoring) -> str:

@@ -8,7 +8,6 @@ from functools import cache, partial
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surtree._support.parallel import require_running
@@ -29,8 +28,7 @@ from surtree.fitting.size_path import SizePath
 from surtree.fitting.training import objective_of, training_data
 from surtree.metrics._reason import Score, score_or_reason
 from surtree.model_selection.scoring import SCORERS, Candidate, HeldOut, Scorer
-
-Positions = NDArray[np.intp]
+from surtree.model_selection.split import Positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +71,6 @@ def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) 
         y=take(as_rows(rows.given.y), test) if as_passed else None,
     )
     return Fold(rows.table.take(train), target, rows.weight[train], held_out)
-
-
-def hold_out_apart(held_out: list[Positions]) -> NDArray[np.bool_]:
-    """Return for each pair of folds whether they hold out different rows, of shape (n, n)."""
-    from scipy.sparse import csr_array
-
-    ends = np.cumsum([0, *(rows.size for rows in held_out)])
-    rows = np.concatenate(held_out)
-    table = csr_array((np.ones(rows.size), rows, ends))
-    return np.asarray((table @ table.T).toarray() == 0)
 
 
 def score_fold(
