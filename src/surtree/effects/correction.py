@@ -23,19 +23,17 @@ from sklearn.base import clone
 
 from surtree._support.parameters import require_random_state, require_whole
 from surtree._support.types import Floats
-from surtree.cuts.encoder import encoder_of
 from surtree.data.bootstrap import spawn_generators
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
-from surtree.effects.prognosis import NullModel, arm_columns, arm_target
-from surtree.estimators.effects import EffectTree, labels_of
+from surtree.effects.prognosis import Trial, arm_columns
+from surtree.estimators.effects import EffectTree
 from surtree.estimators.fit import search_quietly
-from surtree.estimators.parameters import limits_of
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import read_training_data, training_data
+from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import training_data
 from surtree.outcomes.arm_effects import hazard_ratios
 from surtree.outcomes.effect_results import CorrectedEffect, EffectCorrection
-from surtree.solver.problem import Limits, TreeTopology
+from surtree.solver.problem import TreeTopology
 from surtree.survival.confidence import LEVEL
 from surtree.survival.cox import RiskSets, fit_cox
 
@@ -85,15 +83,9 @@ def correct_effects(
     require_random_state(random_state)
     template = clone(model).set_params(progress=None)
     given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-    data = read_training_data(template, given.in_memory("correct_effects"))
-    labels = labels_of(data.target)
-    trial = _Trial(
-        template,
-        make_problem(encoder_of(template), data),
-        limits_of(template, data.target),
-        NullModel.of(template, data),
-    )
-    everyone = np.ones(data.sums.weight.size, dtype=bool)
+    trial = _Trial.read(template, given.in_memory("correct_effects"))
+    labels = trial.target.labels
+    everyone = np.ones(trial.target.time.size, dtype=bool)
     topology = trial.fit(everyone)
     tree = trial.problem.build_with_at_risk(topology, template.leaf_curve)
     effects = trial.effects(trial.problem.core.find_leaves(topology), everyone)
@@ -131,14 +123,8 @@ class _Effects:
     error: Floats  # the standard error of the effect of a leaf
 
 
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """The rows of a trial, and how trees of their effects are built."""
-
-    template: EffectTree
-    problem: FitProblem
-    limits: Limits
-    null: NullModel
+class _Trial(Trial):
+    """A trial whose effects are found again without some rows."""
 
     def fit(self, rows: NDArray[np.bool_]) -> TreeTopology:
         """Return the tree of some rows."""
@@ -169,7 +155,7 @@ class _Trial:
 
         Its shape is (n_arms - 1, n_rows).
         """
-        target = arm_target(self.problem.data)
+        target = self.target
         person = np.arange(target.arm.size) if target.person is None else target.person
         group = np.unique(person, return_inverse=True)[1]
         n_groups = int(group.max()) + 1
@@ -195,7 +181,7 @@ class _Trial:
         )
         if not deviation.any():
             return np.nan, np.nan
-        target, n_rows = arm_target(self.problem.data), self.null.log_risk.size
+        target, n_rows = self.target, self.null.log_risk.size
         n_repeats = deviation.shape[1] // n_rows
         row = np.tile(np.arange(n_rows), n_repeats)
         stratum = np.repeat(np.arange(n_repeats), n_rows) * len(target.labels) + target.arm[row]
@@ -210,7 +196,7 @@ class _Trial:
 
     def _effect(self, rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Return the logarithms of the hazard ratios of arms in some rows, and their errors."""
-        target, kept = arm_target(self.problem.data), np.flatnonzero(rows)
+        target, kept = self.target, np.flatnonzero(rows)
         weight = self.problem.data.sums.weight[kept]
         sets = RiskSets.of(_take(target, kept), weight, np.zeros_like(kept))
         fit = fit_cox(

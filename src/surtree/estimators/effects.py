@@ -264,12 +264,10 @@ class EffectTree(SurTree):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        treatment : label, or array of shape (n_samples,)
-            One arm for all rows, or the arm of each.
+        X, treatment
+            As in `predict_risk`.
         return_array, times : optional
-            As in `SurTree`.
+            As in `SurTree.predict_survival_function`.
         corrected : bool, default=False
             As in `predict_risk`. The arms of a leaf then share a baseline, that of its own rows
             (Breslow's estimate), or of all rows where ``leaf_curve`` is "baseline"; so they do
