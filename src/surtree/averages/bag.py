@@ -18,7 +18,7 @@ from surtree._support.status import Status, first_unproven, warn_of_limit
 from surtree._support.types import Floats
 from surtree.averages.bag_average import average_curves
 from surtree.averages.bag_file import FORMAT, bag_content, read_bag
-from surtree.averages.bag_sample import BagRows, SampleTree, draw_sample, fit_sample
+from surtree.averages.bag_sample import SampleTree, draw_sample, fit_sample
 from surtree.averages.base import AverageEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.cut import Cut
@@ -28,15 +28,13 @@ from surtree.data.bootstrap import read_groups, spawn_generators
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_rows
 from surtree.data.table import Table
-from surtree.data.target import require_events
 from surtree.estimators.base import CurveKind
 from surtree.estimators.parameters import make_like, require_parameters, whole
 from surtree.estimators.tree import SurTree
-from surtree.fitting.training import objective_of
+from surtree.fitting.fit_problem import make_problem
+from surtree.fitting.training import TrainingData, rows_to_fit
 from surtree.metrics import concordance_index_censored
 from surtree.solver.verbose import counting
-from surtree.survival.baseline import nelson_aalen
-from surtree.survival.early_events import warn_of_early_events
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree
@@ -98,14 +96,10 @@ class SurTreeBag(AverageEstimator):
     oob_loss_ : float
         The loss of ``oob_risk_``, divided by the weight of the rows: what to expect in new data.
         `SurTreeCV` has the same measure of a single tree in ``held_out_``.
-    unique_times_ : array of float
-        The distinct event times of the training rows.
     feature_importances_ : array of float
         The share of each column in the reduction of the loss, averaged over trees.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, where the table has names.
+    unique_times_, n_features_in_, feature_names_in_ : object
+        As in `SurTree`.
 
     Examples
     --------
@@ -173,36 +167,29 @@ class SurTreeBag(AverageEstimator):
         """
         require_parameters(self)
         template = make_like(SurTree, self, {"n_jobs", "progress"})
-        read = read_rows(self, RowInputs(X, y, sample_weight, entry, id, groups))
-        table, target, weight = read.table, read.target, read.weight
-        present = np.flatnonzero(read.present)
-        groups = target.person if groups is None else read.given.groups
-        group = present if groups is None else read_groups(groups, table.n_rows)[present]
+        rows = read_rows(self, RowInputs(X, y, sample_weight, entry, id, groups))
+        present = np.flatnonzero(rows.present)
+        groups = rows.target.person if groups is None else rows.given.groups
+        group = present if groups is None else read_groups(groups, rows.table.n_rows)[present]
         group = np.unique(group, return_inverse=True)[1]
-        target = target.take(present)
-        require_events(target)
-        warn_of_early_events(target, weight[present])
-        self.baseline_ = nelson_aalen(target, weight[present])
-        objective = objective_of(template, target)
-        sums = objective.row_sums(target, weight[present], self.baseline_)
-        encoder = encoder_of(self)
-        binned = encoder.fit_encode(table, weight, sums, share=target.share)
-        rows = BagRows(table.take(present), target, weight[present], objective, encoder, binned)
+        data = rows_to_fit(template, rows)
+        self.baseline_ = data.baseline
+        problem = make_problem(encoder_of(self), data)
         n_samples = int(self.n_estimators)
         samples = (
-            draw_sample(random, group, target)
+            draw_sample(random, group, data.target)
             for random in spawn_generators(self.random_state, n_samples)
         )
         with counting("Bagging", "trees", self.verbose, self.progress) as progress:
-            job = partial(fit_sample, template, rows)
+            job = partial(fit_sample, template, problem)
             finished = run_all(job, samples, n_samples, n_jobs=self.n_jobs, progress=progress)
         fitted = list(finished.results.values())
         self.trees_ = tuple(sample.tree for sample in fitted)
         statuses = [sample.status for sample in fitted]
         self.status_ = "interrupted" if finished.stopped else first_unproven(statuses)
-        self.oob_risk_ = np.full(table.n_rows, np.nan)
+        self.oob_risk_ = np.full(rows.table.n_rows, np.nan)
         self.oob_risk_[present] = _out_of_bag(fitted, present.size)
-        self._score_out_of_bag(rows, self.oob_risk_[present])
+        self._score_out_of_bag(data, self.oob_risk_[present])
         warn_of_limit(self.status_)
         return self
 
@@ -241,13 +228,13 @@ class SurTreeBag(AverageEstimator):
         is_seed = isinstance(parameters["random_state"], int)
         return parameters if is_seed else parameters | {"random_state": None}
 
-    def _score_out_of_bag(self, rows: BagRows, risk: Floats) -> None:
+    def _score_out_of_bag(self, data: TrainingData, risk: Floats) -> None:
         """Set the scores of what trees say of rows that they have not seen."""
         self.oob_score_ = self.oob_loss_ = float("nan")
         known = np.isfinite(risk)
         if not known.any():
             return
-        target, weight, risk = rows.target.take(known), rows.weight[known], risk[known]
+        target, weight, risk = data.target.take(known), data.sums.weight[known], risk[known]
         sums = RELATIVE_RISK.row_sums(target, weight, self.baseline_)
         self.oob_loss_ = sums.loss(risk) / target.total(weight)
         try:

@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.types import Floats
 from surtree.averages.binning import Binning
+from surtree.averages.stages import MergedRows
 from surtree.cuts.cut import Cut
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.named import RowInputs
 from surtree.data.table import Table, read_table
 from surtree.estimators.base import CurveKind
 from surtree.estimators.saved import SavedEstimator
+from surtree.fitting.fit_problem import FitProblem
 from surtree.survival.baseline import Baseline
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
@@ -96,6 +98,12 @@ class ProportionalEstimator(AverageEstimator):
     """A survival model that predicts a risk for each row, relative to the baseline."""
 
     binning_: Binning
+
+    def _merge(self, problem: FitProblem) -> MergedRows:
+        """Learn the baseline and the bins of rows, and return rows of equal bins as one."""
+        self.baseline_ = problem.data.baseline
+        self.binning_ = Binning.of(problem.encoder, problem.binned, problem.data.sums.weight)
+        return MergedRows.of(problem.binned, problem.data.sums)
 
     def _cuts(self) -> Iterable[Cut]:
         return self.binning_.cuts

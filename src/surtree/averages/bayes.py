@@ -21,7 +21,6 @@ from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.averages.base import ProportionalEstimator
 from surtree.averages.bayes_file import FORMAT, bayes_content, read_bayes
-from surtree.averages.binning import Binning
 from surtree.averages.stages import MergedRows, Stage, next_stage, risk_of, stage_limits
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
@@ -61,12 +60,10 @@ class SurTreeBayes(ProportionalEstimator):
         The number of stages.
     min_samples_leaf : int, default=5
         The least rows of a leaf (persons, where `fit` is told whose rows they are).
-    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
+    n_thresholds, max_categories, min_support, category_cuts, thresholds, n_jobs : optional
         As in `SurTree`.
     time_limit : float or None, default=None
         Seconds after which no stage is begun or ended: the risk is then that of the stages so far.
-    n_jobs : int or None, default=None
-        How many threads to use; -1 is one for each processor. The result does not depend on it.
     progress : callable, optional
         Called with a `FoldProgress` after each stage; where it returns something true, the model
         has the stages so far, and the status "interrupted".
@@ -90,12 +87,8 @@ class SurTreeBayes(ProportionalEstimator):
         missing, "edited" of a file that was edited.
     baseline_ : Baseline
         The baseline hazard of all rows.
-    unique_times_ : array of float
-        The distinct event times of the training rows.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, where the table has names.
+    unique_times_, n_features_in_, feature_names_in_ : object
+        As in `SurTree`.
 
     Examples
     --------
@@ -170,10 +163,8 @@ class SurTreeBayes(ProportionalEstimator):
 
     def _fit_problem(self, problem: FitProblem, start: float | None = None) -> Floats:
         """Add up the trees of rows that were read, and return the risk of each of these."""
-        rows = MergedRows.of(problem.binned, problem.data.sums)
+        rows = self._merge(problem)
         self._require_memory(rows)
-        self.baseline_ = problem.data.baseline
-        self.binning_ = Binning.of(problem.encoder, problem.binned, problem.data.sums.weight)
         self._add_stages(rows, perf_counter() if start is None else start)
         return risk_of(self.stages_, rows.binned.bins)[rows.index]
 

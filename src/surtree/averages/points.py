@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.parameters import require_not_negative
 from surtree._support.types import Floats
 from surtree.averages.base import ProportionalEstimator
-from surtree.averages.binning import Binning, ColumnBins
+from surtree.averages.binning import ColumnBins
 from surtree.averages.points_file import FORMAT, points_content, read_points
 from surtree.averages.stages import MergedRows, stage_limits
 from surtree.cuts.categories import CategoryCuts
@@ -128,9 +128,7 @@ class PointsTable(ProportionalEstimator):
         The points that double the hazard. More of them are a finer scale.
     min_samples_leaf : int, default=5
         The least rows on each side of a question.
-    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
-        As in `SurTree`.
-    n_jobs : optional
+    n_thresholds, max_categories, min_support, category_cuts, thresholds, n_jobs : optional
         As in `SurTree`.
 
     Attributes
@@ -139,10 +137,8 @@ class PointsTable(ProportionalEstimator):
         The points of each column, to be printed. Columns that say nothing have none.
     baseline_ : Baseline
         The baseline hazard of all rows.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, where the table has names.
+    n_features_in_, feature_names_in_ : object
+        As in `SurTree`.
 
     Examples
     --------
@@ -193,10 +189,7 @@ class PointsTable(ProportionalEstimator):
         """
         require_parameters(self)
         data = read_training_data(self, RowInputs(X, y, sample_weight, entry, id))
-        problem = make_problem(encoder_of(self), data)
-        rows = MergedRows.of(problem.binned, data.sums)
-        self.baseline_ = data.baseline
-        self.binning_ = Binning.of(problem.encoder, problem.binned, data.sums.weight)
+        rows = self._merge(make_problem(encoder_of(self), data))
         self.points_ = tuple(
             np.rint((log_risk - log_risk.min()) / self._log_risk_of_point).astype(np.intp)
             for log_risk in self._log_risks(rows)

@@ -13,7 +13,7 @@ ratio of a leaf whose rows differ in risk would be nearer to one than that of an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,6 @@ from surtree.data.target import Target
 from surtree.effects.prognosis import Trial, arm_columns
 from surtree.estimators.effects import EffectTree
 from surtree.estimators.fit import search_quietly
-from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.training import training_data
 from surtree.outcomes.arm_effects import hazard_ratios
 from surtree.outcomes.effect_results import CorrectedEffect, EffectCorrection
 from surtree.solver.problem import TreeTopology
@@ -128,17 +126,9 @@ class _Trial(Trial):
 
     def fit(self, rows: NDArray[np.bool_]) -> TreeTopology:
         """Return the tree of some rows."""
-        data, template = self.problem.data, self.template
-        present = np.flatnonzero(data.present)
-        weight = np.where(rows, data.sums.weight, 0.0)
-        sample = training_data(data.table.take(present), data.target, weight, data.sums.objective)
-        binned = replace(
-            self.problem.binned, bins=np.ascontiguousarray(self.problem.binned.bins[:, rows])
-        )
-        path = search_quietly(
-            template, FitProblem(sample, self.problem.encoder, binned), self.limits
-        )
-        return path.topologies[path.choose(float(template.ccp_alpha)).splits]
+        weight = np.where(rows, self.problem.data.sums.weight, 0.0)
+        path = search_quietly(self.template, self.problem.reweighted(weight), self.limits)
+        return path.topologies[path.choose(float(self.template.ccp_alpha)).splits]
 
     def effects(self, leaf: NDArray[np.int32], rows: NDArray[np.bool_]) -> _Effects:
         """Return the effects of leaves, and of all, in some rows."""

@@ -6,7 +6,10 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.cuts.encoder import Encoder
 from surtree.fitting.training import TrainingData
 from surtree.solver.clock import Clock
@@ -50,6 +53,12 @@ class FitProblem:
         objective.require_exact(sums)
         data = replace(self.data, sums=sums)
         return FitProblem(data, self.encoder, self.binned, self.n_unread)
+
+    def reweighted(self, weight: Floats) -> FitProblem:
+        """Return the same cuts for a sample: rows that count, with other weights or zero."""
+        bins = np.ascontiguousarray(self.binned.bins[:, weight > 0])
+        data = self.data.reweighted(weight)
+        return FitProblem(data, self.encoder, replace(self.binned, bins=bins), self.n_unread)
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
         """Return the tree of each topology, without at-risk counts."""

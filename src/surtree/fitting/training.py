@@ -34,6 +34,12 @@ class TrainingData:
         """Which rows of the table count."""
         return self.table_weight > 0
 
+    def reweighted(self, weight: Floats) -> TrainingData:
+        """Return the rows that count with other weights; of weight zero, they count no longer."""
+        table_weight = np.zeros_like(self.table_weight)
+        table_weight[self.present] = weight
+        return _add_up(self.table, table_weight, self.target, weight, self.sums.objective)
+
 
 def read_training_data(
     estimator: Any, given: RowInputs, objective: Objective | None = None
@@ -66,9 +72,16 @@ def objective_of(estimator: Any, target: Target) -> Objective:
 def training_data(
     table: Table, target: Target, table_weight: Floats, objective: Objective = RELATIVE_RISK
 ) -> TrainingData:
-    """Add up what the rows say before any tree."""
-    present = table_weight > 0
-    target, weight = target.take(present), table_weight[present]
+    """Return rows as training data, given the target of each row of the table."""
+    return _add_up(table, table_weight, target, table_weight, objective)
+
+
+def _add_up(
+    table: Table, table_weight: Floats, target: Target, weight: Floats, objective: Objective
+) -> TrainingData:
+    """Add up what some rows of a table say before any tree."""
+    present = weight > 0
+    target, weight = target.take(present), weight[present]
     require_events(target)
     baseline = objective.baseline(target, weight)
     sums = objective.row_sums(target, weight, baseline)

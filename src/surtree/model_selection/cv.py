@@ -177,10 +177,8 @@ class SurTreeCV(_FittedSearch):
         size. Sizes of one depth share one solve, so they have the same fit time.
     n_splits_ : int
         The number of folds that are scored.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, where the table has names.
+    n_features_in_, feature_names_in_ : object
+        As in `SurTree`.
 
     Notes
     -----
