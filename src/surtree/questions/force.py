@@ -28,7 +28,7 @@ from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
 from surtree.tree.build import build_tree
-from surtree.tree.resolve import fitted, last_step
+from surtree.tree.resolve import chosen_model, last_step
 from surtree.tree.tree import Tree
 from surtree.words.numbers import plural
 
@@ -183,7 +183,7 @@ def parameters_of(estimator: Any) -> SurTree:
             "table that it sees, pipeline[:-1].transform(X)"
         )
     if not isinstance(estimator, SurTree):
-        estimator = fitted(estimator)
+        estimator = chosen_model(estimator)
     if not isinstance(estimator, SurTree):
         raise TypeError(f"estimator must be a SurTree or a fitted SurTreeCV; got {estimator!r}")
     refuse_causes(estimator, "question")
