@@ -40,15 +40,15 @@ def draw_sample(random: np.random.Generator, group: NDArray[np.intp], target: Ta
 
 def fit_sample(template: SurTree, problem: FitProblem, counts: Counts) -> SampleTree:
     """Find the optimal tree of a sample, with the cuts of all rows."""
-    data = problem.data
-    sample = problem.reweighted(counts * data.sums.weight)
+    data, drawn = problem.data, counts > 0
+    sample = problem.take(drawn, counts)
     path = search_quietly(template, sample, check_parameters(template))
     price = float(template.ccp_alpha)
     best = path.choose(price)
     tree = best.tree
     if template.leaf_curve != "baseline":
         tree = sample.build_with_at_risk(path.topologies[best.splits], template.leaf_curve)
-    left_out = np.flatnonzero(counts == 0)
+    left_out = np.flatnonzero(~drawn)
     held_out = data.table.take(np.flatnonzero(data.present)[left_out])
     risk = tree.theta[find_leaves(tree, held_out)]
     return SampleTree(tree, path.status_of(best, price), left_out, risk)

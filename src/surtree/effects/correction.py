@@ -126,8 +126,7 @@ class _Trial(Trial):
 
     def fit(self, rows: NDArray[np.bool_]) -> TreeTopology:
         """Return the tree of some rows."""
-        weight = np.where(rows, self.problem.data.sums.weight, 0.0)
-        path = search_quietly(self.template, self.problem.reweighted(weight), self.limits)
+        path = search_quietly(self.template, self.problem.take(rows), self.limits)
         return path.topologies[path.choose(float(self.template.ccp_alpha)).splits]
 
     def effects(self, leaf: NDArray[np.int32], rows: NDArray[np.bool_]) -> _Effects:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.types import Floats
 from surtree.cuts.encoder import Encoder
+from surtree.data.bootstrap import Counts
 from surtree.fitting.training import TrainingData
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
@@ -54,8 +55,13 @@ class FitProblem:
         data = replace(self.data, sums=sums)
         return FitProblem(data, self.encoder, self.binned, self.n_unread)
 
-    def reweighted(self, weight: Floats) -> FitProblem:
-        """Return the same cuts for a sample: rows that count, with other weights or zero."""
+    def take(self, rows: NDArray[np.bool_], repeats: Counts | None = None) -> FitProblem:
+        """Return the problem of some of the rows, each once or as often as told, with these cuts.
+
+        Their baseline is their own.
+        """
+        weight = np.where(rows, self.data.sums.weight, 0.0)
+        weight = weight if repeats is None else weight * repeats
         bins = np.ascontiguousarray(self.binned.bins[:, weight > 0])
         data = self.data.reweighted(weight)
         return FitProblem(data, self.encoder, replace(self.binned, bins=bins), self.n_unread)
