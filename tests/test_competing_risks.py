@@ -29,8 +29,8 @@ from surtree.datasets import load_gbsg2, load_melanoma
 from surtree.estimators.cause_choice import CauseLimits
 from surtree.export import export_methods
 from surtree.metrics import (
-    concordance_index_cause,
-    normalized_integrated_incidence_brier_score,
+    concordance_index_censored,
+    normalized_integrated_brier_score,
 )
 from surtree.report._validation import validation_html
 from surtree.solver import reference
@@ -368,10 +368,12 @@ def test_scores_of_a_cause_are_those_of_fits_of_its_own():
         model = CompetingRisksTree(**options).fit(X.iloc[train], Y[train])
         for cause, scores in search.held_out_.of_cause.items():
             rows, new = X.iloc[test], Y[test]
-            c = concordance_index_cause(None, new, model.predict(rows, cause), cause).cindex
+            c = concordance_index_censored(
+                new["cause"], new["time"], model.predict(rows, cause), cause=cause
+            ).cindex
             assert scores.concordance[k] == pytest.approx(c)
             curves = model.predict_cumulative_incidence(rows, cause)
-            saved = normalized_integrated_incidence_brier_score(Y[train], new, curves, cause)
+            saved = normalized_integrated_brier_score(Y[train], new, curves, cause=cause)
             assert scores.brier[k] == pytest.approx(saved)
 
 

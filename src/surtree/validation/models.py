@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.metrics._survival import Curve, evaluate, last_time, share_curves
+from surtree.metrics._predicted import Curve, evaluate, last_time, share_curves
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
