@@ -388,7 +388,7 @@ def test_the_verdict_has_a_line_for_each_cause():
     scores = replace(search.held_out_, of_cause={1: good, 2: bad})
     verdicts = prediction_verdicts(None, scores, 2, {1: "melanoma"})
     assert [verdict.heading for verdict in verdicts] == [
-        "melanoma: predicts new rows better than no tree",
+        "melanoma: predicts new data better than no tree",
         "cause 2: not clearly better than no tree",
     ]
     assert [verdict.is_good for verdict in verdicts] == [True, False]

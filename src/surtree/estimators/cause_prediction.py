@@ -15,6 +15,7 @@ from surtree.data.target import Target, require_events
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.cause_choice import CauseChoice, cause_weights
 from surtree.metrics import concordance_index_censored
+from surtree.metrics._input import event_codes
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.step_function import curves_of_rows
 from surtree.tree.cause_curves import leaf_incidence
@@ -108,9 +109,10 @@ class CauseEstimator(TreeEstimator):
         given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
         risk = self.predict(given.X, cause)
         target, weight = self._read_outcomes(given, risk.size)
-        assert isinstance(target, CauseTarget)
+        cause = self._cause(cause)
+        events = event_codes(target, cause)
         return concordance_index_censored(
-            target.cause, target.time, risk, cause=self._cause(cause), sample_weight=weight
+            events, target.time, risk, cause=cause, sample_weight=weight
         ).cindex
 
     def _cause(self, cause: int | None) -> int:

@@ -26,9 +26,12 @@ from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.receipt import receipt_format
 from surtree.tree.size import LOSS_TOLERANCE
 from surtree.tree.tree import Tree
-from surtree.validation.result_file import validation_format
-from surtree.validation.score_file import held_out_format, sizes_format
-from surtree.validation.tuning import tuning_format
+from surtree.validation.files import (
+    held_out_format,
+    sizes_format,
+    tuning_format,
+    validation_format,
+)
 
 _count = Number("a whole number, zero or more", 0, whole=True)
 _loss = Number("a number, zero or more", 0.0)

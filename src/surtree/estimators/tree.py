@@ -56,10 +56,9 @@ from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.receipt import Receipt
 from surtree.tree.resolve import tree_of
 from surtree.tree.size import Size
+from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores
-from surtree.validation.result import Validation
-from surtree.validation.sizes import SizeScores
-from surtree.validation.tuning import Tuning
+from surtree.validation.sizes import SizeScores, Tuning
 
 Model = TypeVar("Model", bound="SurTree")
 

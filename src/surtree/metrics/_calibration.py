@@ -115,14 +115,12 @@ def calibration(
     group = np.searchsorted(edges, values)
     parts = [np.flatnonzero((group == number) & (weight > 0)) for number in np.unique(group)]
     parts = [rows for rows in parts if rows.size]
+    at = float(times[0])
     observed, lower, upper = np.array(
-        [
-            _observed(target.take(rows), weight[rows], float(times[0]), cause, level)
-            for rows in parts
-        ]
+        [observed_at(at, target.take(rows), weight[rows], cause, level) for rows in parts]
     ).T
     return Calibration(
-        horizon=float(times[0]),
+        horizon=at,
         predicted=np.array([np.average(values[rows], weights=weight[rows]) for rows in parts]),
         observed=observed,
         lower=lower,
@@ -131,8 +129,12 @@ def calibration(
     )
 
 
-def _observed(
-    target: Target, weight: Floats, horizon: float, cause: int | None, level: float
+def observed_at(
+    horizon: float,
+    target: Target,
+    weight: Floats | None,
+    cause: int | None = None,
+    level: float = LEVEL,
 ) -> Observed:
     """Return the Kaplan-Meier or the Aalen-Johansen estimate at a time, and its limits."""
     if cause is None:
@@ -140,14 +142,14 @@ def _observed(
     assert isinstance(target, CauseTarget)
     if cause not in target.causes:
         raise ValueError(f"y has no event of cause {cause!r}: its causes are {target.causes}.")
-    times, counts = count_causes(target, weight)
+    times, counts = count_causes(target, read_weights(weight, target.time.size))
     steps = int(np.searchsorted(times, horizon, side="right"))
     past_the_end = horizon > target.time.max()
     if steps == 0:
         return Observed(np.nan if past_the_end else 0.0, np.nan, np.nan)
     if past_the_end and counts.all_causes.survival[-1] > 0:
         return Observed(np.nan, np.nan, np.nan)
-    own = target.causes.index(cause)
-    incidence, variance = counts.incidence[own, :steps], counts.variance[own, :steps]
+    index = target.causes.index(cause)
+    incidence, variance = counts.incidence[index, :steps], counts.variance[index, :steps]
     lower, upper = incidence_band(incidence[-1:], variance[-1:], level)
     return Observed(float(incidence[-1]), float(lower[0]), float(upper[0]))

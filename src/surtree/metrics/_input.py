@@ -52,15 +52,23 @@ def read_outcomes(y: Any, entry: ArrayLike | None = None, cause: int | None = No
     return y if isinstance(y, Target) else read_target(y, entry=entry)
 
 
+def event_codes(target: Target, cause: int | None) -> NDArray[Any]:
+    """Return whether each row has an event; where a cause is scored, the cause of the event."""
+    if cause is None:
+        return target.event
+    assert isinstance(target, CauseTarget)
+    return target.cause
+
+
 def had_event(target: Target, cause: int | None, name: str = "y") -> NDArray[np.bool_]:
     """Tell which rows have the event that is scored: any, or that of a cause, which some have."""
     if cause is None:
         return target.event
-    assert isinstance(target, CauseTarget)
-    had_cause: NDArray[np.bool_] = target.cause == cause
-    if not had_cause.any():
-        raise ValueError(f"{name} has no event of cause {cause!r}: its causes are {target.causes}.")
-    return had_cause
+    codes = event_codes(target, cause)
+    if cause not in codes:
+        causes = tuple(np.unique(codes[codes > 0]).tolist())
+        raise ValueError(f"{name} has no event of cause {cause!r}: its causes are {causes}.")
+    return np.asarray(codes == cause)
 
 
 def parts_of_persons(target: Target) -> int:

@@ -20,7 +20,7 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
-from surtree.metrics._input import parts_of_persons
+from surtree.metrics._input import event_codes, parts_of_persons
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
 from surtree.tree.cause_curves import leaf_incidence
@@ -113,9 +113,9 @@ def _cause_concordance(
     tree, target, cause = candidate.tree, held_out.target, held_out.main_cause
     risk = cause_theta(tree, cause)[held_out.leaves(tree)]
     if train is None:
-        assert isinstance(target, CauseTarget)
+        events = event_codes(target, cause)
         return concordance_index_censored(
-            target.cause, target.time, risk, cause=cause, sample_weight=held_out.weight
+            events, target.time, risk, cause=cause, sample_weight=held_out.weight
         ).cindex
     tau = float(train.time.max())
     return concordance_index_ipcw(
