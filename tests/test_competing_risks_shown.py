@@ -21,8 +21,8 @@ from surtree import (
 from surtree.cli._app import app
 from surtree.datasets import load_melanoma
 from surtree.export import export_dot, export_mermaid, export_python, export_sql, export_text
+from surtree.outcomes.legacy import stacked_incidence
 from surtree.plot import plot_curves, plot_incidence, plot_tree
-from surtree.summary.cause_leaves import stacked_incidence
 
 X, Y = load_melanoma(backend="pandas")
 MODEL = CompetingRisksTree(max_depth=2, min_events_leaf=5).fit(X, Y)

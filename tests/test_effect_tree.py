@@ -43,10 +43,10 @@ from surtree.export import (
 )
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
+from surtree.outcomes.arm_curves import leaf_arm_curve
+from surtree.outcomes.arm_effects import leaf_effects, theta_ratios
 from surtree.plot import plot_tree
 from surtree.report import write_report
-from surtree.tree.arms import leaf_effects, theta_ratios
-from surtree.tree.given_effects import leaf_arm_curve
 
 REFERENCE = json.loads(
     gzip.decompress((Path(__file__).parent / "r" / "effects.json.gz").read_bytes())

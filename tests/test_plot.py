@@ -24,7 +24,6 @@ from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._spread import spread
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
-from surtree.summary.colour import risk_colours
 from surtree.summary.leaves import at_risk, read_leaves
 from surtree.summary.wording import leaf_texts, median_text, rule_texts, wrap
 from surtree.survival.baseline import nelson_aalen
@@ -32,6 +31,7 @@ from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree
 from surtree.tree.curves import leaf_curves
 from surtree.tree.evidence import events_note, theta_text
+from surtree.words.colour import risk_colours
 
 PLOTS = (plot_tree, plot_curves)
 REGIONS = tuple(f"Region number {place} of the whole wide world" for place in range(12))

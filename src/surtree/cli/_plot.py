@@ -20,6 +20,7 @@ from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model
 from surtree.cli._page import Page, read_page
 from surtree.estimators.tree import SurTree
+from surtree.outcomes.legacy import has_causes
 from surtree.plot import (
     plot_arms,
     plot_calibration,
@@ -31,7 +32,6 @@ from surtree.plot import (
     plot_tree,
 )
 from surtree.plot._requirement import require_matplotlib
-from surtree.tree.causes import has_causes
 
 What = Literal["tree", "curves", "sizes", "calibration", "decision", "stability"]
 

@@ -12,9 +12,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from surtree.export._tree import named_tree
+from surtree.outcomes.arm_effects import arms_of, effects_of_leaf, ratio_text
+from surtree.outcomes.arm_effects import interval_text as ratio_limits_text
+from surtree.outcomes.cause_figures import cause_events, cause_limits, cause_theta
 from surtree.outcomes.effect_results import UNTESTED
+from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
+from surtree.outcomes.legacy import cause_names, cause_text, has_causes
 from surtree.summary.arms import read_arm_leaves
-from surtree.summary.cause_leaves import cause_names
 from surtree.summary.figures import interval_text, level_text
 from surtree.summary.labels import read_labels
 from surtree.summary.leaves import Leaf, read_leaves
@@ -22,10 +26,6 @@ from surtree.summary.survival_table import survival_table
 from surtree.summary.wording import leaf_texts, median_text, number, risk_text
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.time_axis import read_horizons, round_horizons
-from surtree.tree.arms import arms_of, effects_of_leaf, ratio_text
-from surtree.tree.arms import interval_text as ratio_limits_text
-from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
-from surtree.tree.causes import cause_events, cause_limits, cause_text, cause_theta, has_causes
 from surtree.tree.evidence import events_note
 from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
 from surtree.tree.resolve import cause_names_of, fitted, horizons_of, time_unit_of

@@ -13,13 +13,13 @@ from surtree._support.version import VERSION
 from surtree.export._methods_data import data, questions
 from surtree.export._methods_measures import concordance_name, definitions, with_unit
 from surtree.export._methods_references import references
-from surtree.summary.cause_leaves import cause_names
+from surtree.outcomes.cause_figures import causes_of
+from surtree.outcomes.legacy import cause_names, has_causes
 from surtree.summary.certificate import WEAK, percent
 from surtree.summary.findings import Certificate, Findings, read_findings
 from surtree.summary.labels import read_labels
 from surtree.survival.taught import TaughtRisk
 from surtree.survival.treatment import ArmContrasts
-from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.resolve import fitted, time_unit_of
 from surtree.tree.tree import Tree
 from surtree.validation import Measure, Validation

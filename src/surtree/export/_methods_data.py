@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from surtree.summary.cause_leaves import cause_names
+from surtree.outcomes.cause_figures import cause_events
+from surtree.outcomes.legacy import cause_names, has_causes
 from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
 from surtree.summary.leaves import read_leaves
 from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text, last_time
 from surtree.summary.wording import number
 from surtree.survival.follow_up import FollowUp
-from surtree.tree.causes import cause_events, has_causes
 from surtree.words.numbers import plural
 
 

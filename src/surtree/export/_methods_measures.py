@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from surtree.outcomes.legacy import has_causes
 from surtree.summary.findings import Findings
-from surtree.tree.causes import has_causes
 
 _OBSERVED = "probability of not being censored before"
 _DEFINITIONS = {

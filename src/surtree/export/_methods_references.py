@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from surtree.export._methods_measures import cited
+from surtree.outcomes.legacy import has_causes
 from surtree.summary.findings import Findings
-from surtree.tree.causes import has_causes
 
 _PAPER = (
     "Huisman T, van der Linden JGM, Demirović E. Optimal Survival Trees: A Dynamic Programming "

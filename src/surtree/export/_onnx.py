@@ -17,9 +17,9 @@ from surtree._support.version import VERSION
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_values, value_title
+from surtree.outcomes.cause_figures import causes_of
+from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.step_function import BeyondFollowUpWarning
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import causes_of
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
 from surtree.words.quoting import pattern_text

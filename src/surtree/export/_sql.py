@@ -10,7 +10,7 @@ from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
-from surtree.tree.causes import has_causes
+from surtree.outcomes.legacy import has_causes
 from surtree.tree.tree import Tree
 from surtree.words.quoting import sql_comment, sql_name, sql_text
 

@@ -8,10 +8,9 @@ from typing import Any
 from surtree._support.parameters import require_whole
 from surtree.cuts.cut import Cut
 from surtree.export._tree import named_tree
-from surtree.tree.arms import effect_texts
-from surtree.tree.causes import cause_text, causes_of, has_causes
+from surtree.outcomes.cause_figures import causes_of
+from surtree.outcomes.legacy import cause_text, effect_texts, has_causes, median_text
 from surtree.tree.evidence import events_note, theta_text
-from surtree.tree.printed import median_text
 from surtree.tree.tree import Tree
 
 # The most blanks or digits.

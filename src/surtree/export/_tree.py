@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from surtree.cuts.cut import Cut
+from surtree.outcomes.cause_figures import cause_events, causes_of
+from surtree.outcomes.legacy import cause_text, effect_texts, has_causes, median_text
 from surtree.summary.wording import counted_node
-from surtree.tree.arms import effect_texts
-from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
-from surtree.tree.printed import median_text
 from surtree.tree.resolve import renamed, tree_of
 from surtree.tree.tree import Tree
 from surtree.words.numbers import plural

@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
-from surtree.tree.arms import arms_of, leaf_effects
-from surtree.tree.causes import cause_theta, causes_of, has_causes
+from surtree.outcomes.arm_effects import arms_of, leaf_effects
+from surtree.outcomes.cause_figures import cause_theta, causes_of
+from surtree.outcomes.legacy import has_causes
 from surtree.tree.curves import leaf_curves
 from surtree.tree.evidence import events_note, theta_text
 from surtree.tree.leaf_curve import curve_kind

@@ -8,14 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from surtree._support.parameters import LeafCurveKind
+from surtree.outcomes.arm_effects import arms_of, effects_of_leaf, interval_text, ratio_text
+from surtree.outcomes.legacy import arm_at_risk
 from surtree.plot._colour import read_colours
 from surtree.plot._grid import add_legend, label_panel, open_grid
 from surtree.plot._panel import draw_curve
 from surtree.plot._requirement import require_matplotlib
-from surtree.summary.arms import ARM_COLOURS, arm_at_risk, read_arm_leaves
+from surtree.summary.arms import ARM_COLOURS, read_arm_leaves
 from surtree.summary.labels import read_labels
 from surtree.summary.wording import leaf_texts
-from surtree.tree.arms import arms_of, effects_of_leaf, interval_text, ratio_text
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from surtree.summary.colour import risk_colours, scale_place
+from surtree.words.colour import risk_colours, scale_place
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap

@@ -10,10 +10,10 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
+from surtree.outcomes.legacy import cause_colours, cause_names, causes_text, stacked_incidence
 from surtree.plot._colour import read_colours
 from surtree.plot._grid import add_legend, label_panel, open_grid
 from surtree.plot._requirement import require_matplotlib
-from surtree.summary.cause_leaves import cause_colours, cause_names, causes_text, stacked_incidence
 from surtree.summary.labels import read_labels
 from surtree.summary.leaves import at_risk
 from surtree.summary.wording import leaf_texts

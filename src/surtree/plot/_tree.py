@@ -10,16 +10,18 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
+from surtree.outcomes.arm_effects import arms_of
+from surtree.outcomes.legacy import arms_caption
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
-from surtree.summary.arms import arms_caption, read_arm_leaves
+from surtree.summary.arms import read_arm_leaves
 from surtree.summary.labels import read_labels
 from surtree.summary.leaves import Leaf, caption, read_leaves, time_label
 from surtree.summary.wording import counted_node, median_text, risk_text, rule_texts, wrap
-from surtree.tree.arms import arm_cells, arm_headings, arms_of
 from surtree.tree.evidence import events_note
+from surtree.tree.printed import printed_columns
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
 from surtree.words.quoting import printable
@@ -199,17 +201,14 @@ def _table(
 
 def _arm_table(tree: Tree, leaves: tuple[Leaf, ...], level: float) -> tuple[tuple[str, ...], ...]:
     """Return the rows, the events and the hazard ratios of the arms, a column for each."""
+    headings, columns = printed_columns(tree, level)
     arms = arms_of(tree)
-    headings = [heading.replace(" ", "\n", 1) for heading in arm_headings(arms, level)]
-    cells = [arm_cells(tree, leaf.node, level) for leaf in leaves]
     rows = (", ".join(map(str, arms.n_samples[leaf.node].tolist())) for leaf in leaves)
+    events, *others = [heading.replace(" ", "\n", 1) for heading in headings]
     return (
         ("leaf", *(str(leaf.node) for leaf in leaves)),
-        (headings[0].replace("events", "rows"), *rows),
-        *(
-            (heading, *column)
-            for heading, column in zip(headings, zip(*cells, strict=True), strict=True)
-        ),
+        (events.replace("events", "rows"), *rows),
+        *((heading, *column) for heading, column in zip([events, *others], columns, strict=True)),
     )
 
 

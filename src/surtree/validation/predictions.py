@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.metrics._predicted import Curve, evaluate, last_time, share_curves
+from surtree.outcomes.cause_figures import cause_theta, causes_of
+from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.step_function import BeyondFollowUpWarning
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import cause_theta, causes_of
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
 
