@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.rounding import TIE
 from surtree._support.status import Status
 from surtree._support.types import ArrayValue, Floats
 from surtree.words.html_table import table_html
@@ -21,8 +22,6 @@ RULES: tuple[Rule, ...] = ("best", "1se")
 
 # Why a table has no standard errors.
 ONE_FOLD = "std. error: a single fold has none"
-# Means that differ by less than this, relative to their size, differ by rounding alone.
-_TIE = 1e-12
 # The share of a fold's own score that is taken out of the others': `SizeScores.without_fold`.
 _TAKEN_OUT = 0.5
 
@@ -241,7 +240,7 @@ def choose(scores: Sequence[SizeScores]) -> tuple[int, int]:
 
 def _is_as_good(mean: Floats | float, highest: float, margin: float = 0.0) -> NDArray[np.bool_]:
     """Return whether mean scores are within a margin of the highest, but for rounding."""
-    return np.asarray(mean >= highest - margin - _TIE * abs(highest))
+    return np.asarray(mean >= highest - margin - TIE * abs(highest))
 
 
 def _cell(value: np.generic) -> str:
