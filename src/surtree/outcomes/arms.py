@@ -17,7 +17,9 @@ from surtree.outcomes.arm_effects import (
     arms_of,
     effects_of_leaf,
     hazard_ratios,
+    interval_text,
     leaf_effects,
+    ratio_text,
 )
 from surtree.outcomes.column import Column
 from surtree.outcomes.curve import Channel, GroupCurve, ObservedCurve
@@ -27,11 +29,10 @@ from surtree.outcomes.effect_results_file import (
     save_correction,
     save_heterogeneity,
 )
-from surtree.outcomes.group import Group
+from surtree.outcomes.group import Group, at_round_times
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.confidence import LEVEL
 from surtree.survival.treatment import ArmHazards
-from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.leaf_curve import curve_kind, leaf_position
 from surtree.tree.tree import Tree
 from surtree.tree.validate import are_possible_counts, close
@@ -136,9 +137,28 @@ class TrialArms(Outcome):
             last_time=counts.last_time,
         )
 
-    def counts(self, group: Group) -> tuple[AtRiskCounts, ...]:
-        """Return the at-risk counts of each arm in a leaf."""
-        return arms_of(self.tree).risk[leaf_position(self.tree, group.leaf)]
+    def tree_curves(
+        self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
+    ) -> tuple[GroupCurve, ...]:
+        """Return the survival of each arm."""
+        return self.curves(group, kind, level)
+
+    def at_risk(self, group: Group, times: Floats) -> tuple[Floats, ...]:
+        """Return the weight of each arm that is at risk at some round times."""
+        counts = arms_of(self.tree).risk[leaf_position(self.tree, group.leaf)]
+        return tuple(at_round_times(self.tree, of_arm, times) for of_arm in counts)
+
+    def group_text(self, group: Group, level: float = LEVEL) -> str:
+        """Return the events of each arm of a leaf, and its hazard ratios with limits."""
+        arms, leaf = arms_of(self.tree), group.leaf
+        counts = zip(arms.names, arms.n_events[leaf], arms.n_samples[leaf], strict=True)
+        events = ", ".join(f"{label} {events} of {rows}" for label, events, rows in counts)
+        ratios = (
+            f"hazard ratio {effect.contrast}: {ratio_text(effect.ratio)} "
+            f"({100 * level:g}% CI {interval_text(effect.limits)})"
+            for effect in self.effects(group, level)
+        )
+        return "\n".join([f"events: {events}", *ratios])
 
     def risks(self, channel: Any = None) -> Floats:
         """Return the theta of each node, all arms together."""
@@ -212,6 +232,12 @@ class TrialArms(Outcome):
             f"Hazard ratio: the hazard of an arm over that of {reference}, by a Cox model in the "
             "leaf; below one it does better. Leaves were chosen because arms differ in them: "
             "intervals do not know that."
+        )
+
+    def figure_notes(self) -> tuple[str, ...]:
+        """Say what hazard ratios are."""
+        return (
+            "Hazard ratio: by a Cox model of the arms in the leaf; below one, the arm does better.",
         )
 
     def objective_text(self, loss: str) -> str:

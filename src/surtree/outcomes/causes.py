@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,14 +19,16 @@ from surtree.outcomes.cause_figures import (
 )
 from surtree.outcomes.column import Column
 from surtree.outcomes.curve import Channel, GroupCurve
-from surtree.outcomes.event import leaf_caption
+from surtree.outcomes.event import RELATIVE_RISK, leaf_caption
 from surtree.outcomes.group import Group
 from surtree.outcomes.incidence import incidence_limits, incidence_of, leaf_incidence
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
+from surtree.survival.step_function import StepFunction
 from surtree.tree.validate import close
+from surtree.words.numbers import plural
 from surtree.words.quoting import printable
 
 # Told apart by all common kinds of colour blindness, also in print; then they are repeated.
@@ -39,6 +41,23 @@ class Causes(Outcome):
     name = "causes"
     curve_name = "cumulative incidence"
     is_stacked = True
+    concordance_name = "Wolbers' C"
+    citations: ClassVar[Mapping[str, str]] = {"concordance": "wolbers"}
+    definitions: ClassVar[Mapping[str, str]] = {
+        "concordance": (
+            "Wolbers' C (Wolbers and others, 2014; here not weighed against censoring) is the "
+            "share of comparable pairs of rows in which the one with an event of the cause has the "
+            "higher risk; the other one is still under observation then, or has had an event of "
+            "another cause; equal risks count one half."
+        ),
+        "brier": (
+            "The Brier score saved is one less the Brier score (Graf and others, 1999) divided by "
+            "that of the Aalen-Johansen estimate of the cumulative incidence of all training rows. "
+            "Both are integrated between the 10% and 90% quantiles of the times, and rows are "
+            "weighed by the inverse probability of not being censored before; 0 is no better than "
+            "that curve, 1 is perfect."
+        ),
+    }
 
     @property
     def channels(self) -> tuple[Channel, ...]:
@@ -111,10 +130,35 @@ class Causes(Outcome):
             )
         return tuple(curves)
 
+    def group_text(self, group: Group, level: float = LEVEL) -> str:
+        """Return how many rows and events of each cause a leaf has."""
+        parts = [
+            f"{channel.label} ({cause_events(self.tree, channel.key)[group.leaf]:g})"
+            for channel in self.channels
+        ]
+        return f"{plural(group.n_samples, 'row')}; events: {', '.join(parts)}"
+
+    def count_lines(self, group: Group) -> tuple[str, ...]:
+        """Return the rows of a group, and the events of each cause."""
+        events = {c.key: cause_events(self.tree, c.key)[group.leaf] for c in self.channels}
+        return (
+            *(f"events {cause}: {n:g}" for cause, n in events.items()),
+            plural(group.n_samples, "row"),
+        )
+
     def risks(self, channel: Any = None) -> Floats:
         """Return the theta of a cause in each node, by default of the main cause."""
         cause = causes_of(self.tree).main_cause if channel is None else channel
         return cause_theta(self.tree, cause)
+
+    def step_functions(
+        self, value: str, kind: LeafCurveKind | None, channel: Any = None
+    ) -> list[StepFunction]:
+        """Return survival, or the cumulative incidence of a cause."""
+        if value == "survival":
+            return super().step_functions(value, kind, channel)
+        cause = causes_of(self.tree).main_cause if channel is None else channel
+        return list(leaf_incidence(self.tree, cause, kind))
 
     def value_title(self, value: str, kind: LeafCurveKind | None, channel: Any = None) -> str:
         """Return what the values of leaves are; of a risk, of which cause."""
@@ -142,7 +186,11 @@ class Causes(Outcome):
 
     def caption(self, kind: LeafCurveKind | None, level: float) -> str:
         """Return in words how leaves are drawn."""
-        return leaf_caption(self, kind, level)
+        return leaf_caption(self.tree, kind, level)
+
+    def figure_notes(self) -> tuple[str, ...]:
+        """Say what relative risks are."""
+        return (RELATIVE_RISK,)
 
     def objective_text(self, loss: str) -> str:
         """Return what the tree optimises: a sum over the causes that count."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite, nan
 
 Limits = tuple[float, float]
@@ -30,18 +31,24 @@ class Column:
     joins: bool = False  # whether a printed tree writes it into the cell of the column before
     shows_limits: bool = False  # whether printed trees show the limits in a cell of their own
 
-    def text(self, position: int, style: str | None = None) -> str:
-        """Return a value as people read it."""
+    def text(self, position: int, form: str | Callable[[float], str] | None = None) -> str:
+        """Return a value as people read it, with other digits where a form is given."""
         value = self.values[position]
         if self.texts is not None:
             return self.texts[position]
         if self.is_count:
             return str(value) if isinstance(value, int) else f"{value:g}"
-        style = style or self.style
+        write = form if callable(form) else partial(_written, form or self.style)
         if position not in self.instead:
-            return format(value, style) if isfinite(value) else "unknown"
+            return write(value) if isfinite(value) else "unknown"
         words, bound = self.instead[position]
-        return f"{words} {format(bound, style)}" if isfinite(bound) else "unknown"
+        return f"{words} {write(bound)}" if isfinite(bound) else "unknown"
+
+    @property
+    def picture_heading(self) -> str:
+        """The heading in a picture, on two lines."""
+        text = self.symbol if self.joins or " " in self.symbol else self.heading
+        return text.replace(" ", "\n", 1)
 
     @property
     def printed_heading(self) -> str:
@@ -60,3 +67,7 @@ class Column:
         if not isfinite(upper):
             return f"above {lower:.3g}" if lower > 0 else "unknown"
         return f"{lower:.3g} to {upper:.3g}"
+
+
+def _written(style: str, value: float) -> str:
+    return format(value, style)

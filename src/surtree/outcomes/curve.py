@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
@@ -67,6 +68,11 @@ class GroupCurve:
         return self.channel.colour
 
     @property
+    def no_events(self) -> bool:
+        """Whether no row has an event: then the relative risk is no estimate, and has a limit."""
+        return self.n_events == 0
+
+    @property
     def last_value(self) -> float:
         """The value after the last step."""
         return float(self.values[-1]) if self.values.size else self.start
@@ -110,6 +116,17 @@ def survival_curve(group: Group, kind: LeafCurveKind | None, level: float = LEVE
         theta_limits=theta_limits(tree, leaf, level),
         median_limits=median_limits(tree, leaf, kind, level),
     )
+
+
+def stacked(curves: Sequence[GroupCurve], end: float) -> tuple[Floats, Floats]:
+    """Return the corners of areas, each on top of those before, and their upper edges."""
+    times = np.concatenate([[0.0], curves[0].times])
+    values = [np.concatenate([[curve.start], curve.values]) for curve in curves]
+    upper = np.cumsum(values, axis=0)
+    last = min(curves[0].last_time, end)
+    if times[-1] < last:
+        times, upper = np.append(times, last), np.column_stack([upper, upper[:, -1]])
+    return times, upper
 
 
 def everyone(tree: Tree) -> GroupCurve:

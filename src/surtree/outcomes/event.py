@@ -16,6 +16,7 @@ from surtree.survival.confidence import LEVEL
 from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
 from surtree.tree.leaf_curve import curve_kind
 from surtree.tree.leaf_intervals import median_limits, theta_limits
+from surtree.tree.tree import Tree
 from surtree.words.colour import risk_colours
 
 # What a curve is, in a sentence.
@@ -34,11 +35,17 @@ BANDS: dict[LeafCurveKind, str] = {
 }
 
 
+RELATIVE_RISK = "Relative risk: events of a leaf over those that all rows let expect."
+
+
 class OneEvent(Outcome):
     """One event that ends the time of a row."""
 
     name = "event"
     shows_ratios = True
+    reference = (
+        "LeBlanc M, Crowley J. Relative risk trees for censored survival data. Biometrics 48, 1992."
+    )
 
     @property
     def channels(self) -> tuple[Channel, ...]:
@@ -101,16 +108,21 @@ class OneEvent(Outcome):
 
     def caption(self, kind: LeafCurveKind | None, level: float) -> str:
         """Return in words how leaves are drawn, and what a relative risk is."""
-        return leaf_caption(self, kind, level)
+        return leaf_caption(self.tree, kind, level)
+
+    def figure_notes(self) -> tuple[str, ...]:
+        """Say what relative risks and hazard ratios are."""
+        ratio = "Hazard ratio: by a Cox model with a factor for the leaf (Breslow's ties)."
+        return (RELATIVE_RISK, ratio) if shows_ratios(self.tree) else (RELATIVE_RISK,)
 
     def objective_text(self, loss: str) -> str:
         """Return what the tree optimises: what its objective says."""
         return self.tree.objective.method_words.format(loss=loss)
 
 
-def leaf_caption(outcome: Outcome, kind: LeafCurveKind | None, level: float) -> str:
+def leaf_caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
     """Return in words how the curve of all events is drawn, and what a relative risk is."""
-    tree, kind = outcome.tree, curve_kind(outcome.tree, kind)
+    kind = curve_kind(tree, kind)
     sentences = [f"{_CURVES[kind]}, with {100 * level:g}% {BANDS[kind]}."]
     if tree.risk:
         observed = "" if kind == "kaplan-meier" else "Thin line: observed (Kaplan-Meier). "
@@ -119,5 +131,5 @@ def leaf_caption(outcome: Outcome, kind: LeafCurveKind | None, level: float) -> 
         )
     if tree.weighted:
         sentences.append("Weights count as repeated rows.")
-    sentences.append("Relative risk: events of a leaf over those that all rows let expect.")
+    sentences.append(RELATIVE_RISK)
     return " ".join(sentences)

@@ -16,6 +16,7 @@ from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.evidence import FEW_EVENTS, events_note
 from surtree.tree.leaf_curve import LeafCurve, curve_of, leaf_position
 from surtree.tree.tree import Tree
+from surtree.words.numbers import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,15 @@ class Group:
     def at_risk(self, times: Floats) -> Floats:
         """Return the weight at risk at some times, not a number where it is not kept."""
         return sum_of(at_round_times(self.tree, counts, times) for counts in self.leaf_counts)
+
+
+def counted(group: Group) -> str:
+    """Return how many rows, persons and events a group has, in words."""
+    rows = plural(group.n_samples, "row")
+    if group.n_persons is not None:
+        rows = f"{plural(group.n_persons, 'person')}, {rows}"
+    events = plural(group.n_events, "event") if group.n_events else "no events"
+    return f"{rows}, {events}"
 
 
 def leaves_below(tree: Tree, node: int) -> tuple[int, ...]:

@@ -19,8 +19,9 @@ from surtree._support.schema import shown
 from surtree._support.types import Floats
 from surtree.outcomes.column import Column
 from surtree.outcomes.curve import Channel, GroupCurve, survival_curve
-from surtree.outcomes.group import Group
+from surtree.outcomes.group import Group, counted
 from surtree.survival.confidence import LEVEL
+from surtree.survival.step_function import StepFunction
 from surtree.tree.tree import Tree
 
 
@@ -38,6 +39,12 @@ class Outcome(ABC):
     compares_leaves: ClassVar[bool] = True
     # Whether tables of leaves show these hazard ratios.
     shows_ratios: ClassVar[bool] = False
+    # What its C is called; sentences that define its measures, where they are not those of one
+    # event; whom these cite, and whom the likelihood is of.
+    concordance_name: ClassVar[str] = "Harrell's C"
+    definitions: ClassVar[Mapping[str, str]] = {}
+    citations: ClassVar[Mapping[str, str]] = {}
+    reference: ClassVar[str] = ""
     # What a program in another language can return for a row.
     value_names: ClassVar[tuple[str, ...]] = ("leaf", "risk", "median")
 
@@ -76,6 +83,24 @@ class Outcome(ABC):
         """Return the survival of a leaf without any event, in the colour of its risk."""
         return survival_curve(group, kind, level)
 
+    def tree_curves(
+        self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
+    ) -> tuple[GroupCurve, ...]:
+        """Return what a picture of the tree draws in a leaf: by default survival of all rows."""
+        return (self.together(group, kind, level),)
+
+    def at_risk(self, group: Group, times: Floats) -> tuple[Floats, ...]:
+        """Return rows of a table of who is at risk: of all rows of the group, or of each arm."""
+        return (group.at_risk(times),) if group.has_counts else ()
+
+    def group_text(self, group: Group, level: float = LEVEL) -> str:
+        """Return the rows, events and figures of a group in words, in a few lines."""
+        return counted(group)
+
+    def count_lines(self, group: Group) -> tuple[str, ...]:
+        """Return what a picture says of the rows and events of a group, line by line."""
+        return (counted(group),)
+
     def leaf_values(
         self, value: str, kind: LeafCurveKind | None, channel: Any = None
     ) -> Mapping[int, float | None]:
@@ -87,6 +112,14 @@ class Outcome(ABC):
             return dict(zip(leaves, self.risks(channel)[leaves].tolist(), strict=True))
         medians = ((leaf, self.median(self.group(leaf), kind)) for leaf in leaves)
         return {leaf: median if isfinite(median) else None for leaf, median in medians}
+
+    def step_functions(
+        self, value: str, kind: LeafCurveKind | None, channel: Any = None
+    ) -> list[StepFunction]:
+        """Return the function of time that a program evaluates for each leaf."""
+        if value != "survival":
+            raise ValueError("This tree knows of one cause only: fit a CompetingRisksTree.")
+        return [group.curve(kind).survival for group in self.groups]
 
     def value_title(self, value: str, kind: LeafCurveKind | None, channel: Any = None) -> str:
         """Return what the values of `leaf_values` are, in words."""
@@ -130,6 +163,10 @@ class Outcome(ABC):
     @abstractmethod
     def caption(self, kind: LeafCurveKind | None, level: float) -> str:
         """Return in words how curves are drawn, and what the figures are."""
+
+    @abstractmethod
+    def figure_notes(self) -> tuple[str, ...]:
+        """Return sentences below a table that say what the figures of leaves are."""
 
     @abstractmethod
     def objective_text(self, loss: str) -> str:
