@@ -222,7 +222,7 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         given = given.in_memory(type(self).__name__)
         table = self._read(given.X)
         target, weight = self._read_outcomes(given, table.n_rows)
-        return Rows(table, target.with_spells(table), weight, given)
+        return Rows(target.with_spells(table), weight, given, table)
 
     def _objective(self, target: Target) -> Objective:
         """Return what a leaf is worth: by default relative risk, with the shrinkage if any."""

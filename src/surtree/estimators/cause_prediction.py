@@ -14,7 +14,8 @@ from surtree.data.named import RowInputs
 from surtree.data.target import Target, require_events
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.cause_choice import CauseChoice, cause_weights
-from surtree.metrics import Concordance, concordance_index_cause
+from surtree.metrics import concordance_index_censored
+from surtree.metrics._input import event_codes
 from surtree.outcomes.cause_figures import cause_theta, causes_of
 from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.competing_risks import CauseHazards
@@ -85,7 +86,7 @@ class CauseEstimator(TreeEstimator):
     ) -> float:
         """Return the concordance for a cause: how often the riskier row has such an event first.
 
-        All pairs count the same; `surtree.metrics.concordance_index_cause` weighs them against
+        All pairs count the same; `surtree.metrics.concordance_index_ipcw` weighs them against
         censoring.
 
         Parameters
@@ -98,10 +99,11 @@ class CauseEstimator(TreeEstimator):
         given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
         risk = self.predict(given.X, cause)
         target, weight = self._read_outcomes(given, risk.size)
-        concordance: Concordance = concordance_index_cause(
-            None, target, risk, self._cause(cause), sample_weight=weight
-        )
-        return concordance.cindex
+        cause = self._cause(cause)
+        events = event_codes(target, cause)
+        return concordance_index_censored(
+            events, target.time, risk, cause=cause, sample_weight=weight
+        ).cindex
 
     def _cause(self, cause: int | None) -> int:
         objective = causes_of(self.tree_)

@@ -21,9 +21,16 @@ from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.receipt import read_receipt, save_receipt
 from surtree.tree.size import Size
 from surtree.tree.tree import Tree, read_baseline
-from surtree.validation.result_file import read_validation, save_validation
-from surtree.validation.score_file import read_held_out, read_sizes, save_held_out, save_sizes
-from surtree.validation.tuning import read_tuning, save_tuning
+from surtree.validation.files import (
+    read_held_out,
+    read_sizes,
+    read_tuning,
+    read_validation,
+    save_held_out,
+    save_sizes,
+    save_tuning,
+    save_validation,
+)
 
 FORMAT = "surtree.model"
 VERSION = 2

@@ -34,10 +34,9 @@ from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.receipt import Receipt
 from surtree.tree.size import Size
+from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores
-from surtree.validation.result import Validation
-from surtree.validation.sizes import SizeScores
-from surtree.validation.tuning import Tuning
+from surtree.validation.sizes import SizeScores, Tuning
 
 
 class _Fitted(SavedEstimator, TreeEstimator):

@@ -6,17 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from surtree._support.rounding import SAME_LOSS, TIE
 from surtree._support.status import Status
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.survival.row_sums import RowSums
-from surtree.tree.size import LOSS_TOLERANCE, Size
+from surtree.tree.size import Size
 from surtree.tree.tree import Tree
 
-# One more split that improves the loss by less than this, or a gap of less, is rounding: relative
+# One more split that improves the loss by less than a tie, or a gap of less, is rounding: relative
 # to loss and scale of gains. Where weights are uneven, a loss may be much smaller than the scale.
-SPLIT_TOLERANCE, UNEVEN_TOLERANCE = 1e-12, 2.0**-49
+UNEVEN_TOLERANCE = 2.0**-49
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class SizePath:
     def lower_bound(self, best: Size, price: float) -> float:
         """Return what no tree goes below, each split more than those of a size having a price."""
         bound = min(size.lower_bound + price * (size.splits - best.splits) for size in self.sizes)
-        is_proven = best.loss - bound <= self.tie + SPLIT_TOLERANCE * best.loss
+        is_proven = best.loss - bound <= self.tie + TIE * best.loss
         return best.loss if is_proven else bound
 
     def status_of(self, best: Size, price: float) -> Status:
@@ -66,13 +67,13 @@ def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
         solution.n_cuts,
         solution.n_evaluated,
         solution.proven_depth,
-        0.0 if problem.data.sums.is_uneven else SPLIT_TOLERANCE * problem.data.sums.scale,
+        0.0 if problem.data.sums.is_uneven else TIE * problem.data.sums.scale,
     )
 
 
 def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
     sums = problem.data.sums
-    tie = UNEVEN_TOLERANCE if sums.is_uneven else SPLIT_TOLERANCE
+    tie = UNEVEN_TOLERANCE if sums.is_uneven else TIE
     path: list[Size] = []
     for splits, lazy in enumerate(problem.build(solution.topologies)):
         claimed = sums.constant - float(solution.gains[splits])
@@ -84,7 +85,7 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
             path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
             continue
         loss = lazy.loss
-        excess = abs(loss - claimed) - LOSS_TOLERANCE * scale
+        excess = abs(loss - claimed) - SAME_LOSS * scale
         if excess > 0 and excess > _rounding(lazy.tree, sums):
             raise RuntimeError(
                 f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "

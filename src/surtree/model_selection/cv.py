@@ -50,8 +50,7 @@ from surtree.model_selection.scoring import (
 from surtree.model_selection.split import Positions, hold_out_apart, require_folds, split_rows
 from surtree.solver.verbose import counting
 from surtree.validation.held_out import HeldOutScores, held_out_scores
-from surtree.validation.sizes import RULES, Rule, SizeScores, candidate_sizes, choose
-from surtree.validation.tuning import Tuning
+from surtree.validation.sizes import RULES, Rule, SizeScores, Tuning, candidate_sizes, choose
 
 Result = TypeVar("Result")
 

@@ -23,10 +23,9 @@ from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective
 from surtree.tree.resolve import cause_names_of, chosen_model, shown_model
 from surtree.tree.tree import Tree
+from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores
-from surtree.validation.result import Validation
-from surtree.validation.sizes import SizeScores
-from surtree.validation.tuning import Tuning
+from surtree.validation.sizes import SizeScores, Tuning
 from surtree.words.numbers import plural
 
 # Parameters that no result depends on, as far as the search was completed.
