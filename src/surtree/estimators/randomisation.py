@@ -17,7 +17,7 @@ from surtree.solver.problem import Limits
 from surtree.survival.row_sums import RowSums
 from surtree.survival.treatment import ArmHazards
 
-# Of a thousand trials with a proper lot, one is warned of at most.
+# At most one of a thousand trials with a proper lot is warned of.
 _RARE = 0.001
 
 
@@ -81,12 +81,12 @@ def _arm_sums(rows: Floats) -> RowSums:
 
 def warn_unless_randomised(problem: FitProblem) -> None:
     """Warn if a question tells the arms of rows apart better than chance allows."""
-    found = predict_arms(problem)
-    if found.p_value < _RARE:
+    prediction = predict_arms(problem)
+    if prediction.p_value < _RARE:
         warnings.warn(
-            f"Arms were hardly drawn by lot: {found.question!r} tells them apart (p = "
-            f"{found.p_value:.2g}). What differs between arms may then be due to who is in them, "
-            "and not to the treatment.",
+            f"Arms were hardly drawn by lot: {prediction.question!r} tells them apart (p = "
+            f"{prediction.p_value:.2g}). What differs between arms may then be due to who is in "
+            "them, and not to the treatment.",
             NotRandomisedWarning,
             stacklevel=user_level(),
         )

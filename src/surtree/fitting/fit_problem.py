@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.encoder import Encoder
-from surtree.fitting.training import TrainingData, training_data
+from surtree.data.bootstrap import Counts
+from surtree.fitting.training import TrainingData
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Solution, TreeTopology
@@ -53,24 +54,22 @@ class FitProblem:
         """Search for the best tree of every size."""
         return search(self.core, how)
 
-    def take(self, rows: NDArray[np.bool_], repeats: Floats | None = None) -> FitProblem:
-        """Return the problem of some of the rows, each once or as often as told, with these cuts.
-
-        Their baseline is their own.
-        """
-        data = self.data
-        weight = np.where(rows, data.sums.weight, 0.0)
-        weight = weight if repeats is None else weight * repeats
-        table = data.table.take(np.flatnonzero(data.present))
-        sample = training_data(table, data.target, weight, data.sums.objective)
-        return FitProblem(sample, self.encoder, self.binned.take(weight > 0), self.n_unread)
-
     def with_objective(self, objective: Objective) -> FitProblem:
         """Return the same rows and cuts, with another gain of a leaf."""
         sums = replace(self.data.sums, objective=objective)
         objective.exactness.require(sums)
         data = replace(self.data, sums=sums)
         return FitProblem(data, self.encoder, self.binned, self.n_unread)
+
+    def take(self, rows: NDArray[np.bool_], repeats: Counts | None = None) -> FitProblem:
+        """Return the problem of some of the rows, each once or as often as told, with these cuts.
+
+        Their baseline is their own.
+        """
+        weight = np.where(rows, self.data.sums.weight, 0.0)
+        weight = weight if repeats is None else weight * repeats
+        data = self.data.reweighted(weight)
+        return FitProblem(data, self.encoder, self.binned.take(weight > 0), self.n_unread)
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[UnbuiltTree]:
         """Return the tree of each topology, without at-risk counts."""

@@ -96,19 +96,19 @@ class _Walk:
 
 def _holds(binned: BinnedRows, cut: int) -> NDArray[np.bool_]:
     """Return for which rows a cut holds."""
-    column = binned.cut_column[cut]
-    return np.asarray(_bins_held(binned, np.array([cut]))[:, 0][binned.bins[column]])
+    row = binned.cut_column[cut]
+    return np.asarray(bins_held(binned, np.array([cut]))[:, 0][binned.bins[row]])
 
 
-def _bins_held(binned: BinnedRows, cuts: NDArray[np.intp]) -> NDArray[np.bool_]:
+def bins_held(binned: BinnedRows, cuts: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return for which bins of their column cuts hold, as an array (n_bins, n_cuts)."""
-    column = binned.cut_column[cuts[0]]
-    bins = np.arange(binned.n_bins[column])[:, None]
+    row = binned.cut_column[cuts[0]]
+    bins = np.arange(binned.n_bins[row])[:, None]
     held = (bins >= binned.cut_first[cuts]) & (bins <= binned.cut_last[cuts])
     gaps = binned.cut_gaps[cuts]
     if gaps.any():  # such a column has at most 64 bins
         held &= (gaps >> bins.astype(np.uint64) & np.uint64(1)) == 0
-    return np.asarray(held | (binned.cut_missing[cuts] & (bins == binned.missing_bin[column])))
+    return np.asarray(held | (binned.cut_missing[cuts] & (bins == binned.missing_bin[row])))
 
 
 def _agreement(
@@ -119,10 +119,10 @@ def _agreement(
     weight: Floats,
 ) -> Floats:
     """Return the weight of the rows for which each of the cuts of a column gives these answers."""
-    column = binned.cut_column[cuts[0]]
-    bins, n_bins = binned.bins[column][rows], int(binned.n_bins[column])
+    row = binned.cut_column[cuts[0]]
+    bins, n_bins = binned.bins[row][rows], int(binned.n_bins[row])
     signed = np.bincount(bins, np.where(yes, 1.0, -1.0) * weight[rows], minlength=n_bins)
     # A bin for which a cut holds adds those who say yes, any other those who say no.
     says_no = float(weight[rows][~yes].sum())
     parts = np.array_split(cuts, -(-cuts.size * n_bins // 10_000_000))
-    return np.concatenate([signed @ _bins_held(binned, part) for part in parts]) + says_no
+    return np.concatenate([signed @ bins_held(binned, part) for part in parts]) + says_no

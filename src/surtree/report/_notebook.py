@@ -51,10 +51,10 @@ def _validation(findings: Findings) -> str:
         return "effects not tested" if test is None else test.verdict.rstrip(".")
     if findings.validation is not None:
         one = findings.validation["concordance"]
-        if not isfinite(one.corrected):
+        if not isfinite(one.value):
             return f"C on new rows not estimable: {one.reason}"
         limits = limits_text(one.lower, one.upper)
-        return f"C on new rows {one.corrected:.3f}" + ("" if limits == "-" else f" ({limits})")
+        return f"C on new rows {one.value:.3f}" + ("" if limits == "-" else f" ({limits})")
     held_out = findings.held_out
     if held_out is None:
         return "not validated on other rows"

@@ -13,7 +13,7 @@ from surtree.report._tree import breakable
 from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
 from surtree.summary.wording import leaf_texts, number
-from surtree.validation.result import ColumnUse, LeafStability, Measure, Validation
+from surtree.validation import ColumnUse, LeafStability, Measure, Validation
 from surtree.validation.verdict import MEASURE_NAMES
 from surtree.words.numbers import missing_figures
 from surtree.words.quoting import html_text as escape
@@ -46,10 +46,10 @@ def performance_html(found: Validation) -> str:
         f"<div><dt>{escape(term)}</dt><dd>{escape(_figure(measure))}"
         f"<small>{escape(_apparent(measure))}; {escape(note)}</small></dd></div>"
         for name, (term, note) in _NOTES.items()
-        if isfinite((measure := found[name]).corrected)
+        if isfinite((measure := found[name]).value)
     )
     missing = missing_figures(
-        (one.words, one.reason, isfinite(one.corrected)) for one in found.measures
+        (one.words, one.reason, isfinite(one.value)) for one in found.measures
     )
     return (
         f'<dl class="figures scores">{figures}</dl>'
@@ -61,7 +61,7 @@ def performance_html(found: Validation) -> str:
 
 def _figure(measure: Measure) -> str:
     style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
-    value = style.format(measure.corrected)
+    value = style.format(measure.value)
     if not isfinite(measure.lower):
         return value
     return f"{value} ({style.format(measure.lower)} to {style.format(measure.upper)})"

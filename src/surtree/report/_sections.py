@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 
 from surtree._support.parameters import LeafCurveKind
+from surtree._support.rounding import SAME_LOSS
 from surtree._support.status import WORDS
 from surtree.outcomes.effect_results import UNTESTED, HeterogeneityTest
 from surtree.questions.columns import HEADING
@@ -139,7 +140,7 @@ def sizes_html(findings: Findings) -> str:
 def _sizes_text(findings: Findings) -> tuple[str, str]:
     # A search that is out of time may have proven the largest tree, and not all smaller ones.
     open_sizes = [
-        size for size in findings.sizes if size.loss - size.lower_bound > 1e-9 * size.loss
+        size for size in findings.sizes if size.loss - size.lower_bound > SAME_LOSS * size.loss
     ]
     if verdict(findings.certificate).proven and not open_sizes:
         return (
@@ -156,8 +157,7 @@ def costs_html(findings: Findings) -> str:
     """Return what each question of an audited tree costs, as a table."""
     if findings.audited is None or not findings.audited.costs:
         return ""
-    # Less than this is rounding.
-    least = 1e-9 * findings.tree.total_loss
+    least = SAME_LOSS * findings.tree.total_loss
     cuts = findings.tree.worded_cuts
     rows = (
         (findings.labels.rules(cuts[node])[1], f"{cost if cost > least else 0:.3g}")
@@ -259,7 +259,7 @@ def _column_costs_html(findings: Findings) -> str:
     found = findings.column_costs
     if found is None:
         return ""
-    rows = [(findings.labels.name(line[0]), *line[1:]) for line in found.lines()]
+    rows = [(findings.labels.name(row[0]), *row[1:]) for row in found.cells()]
     return f"<p>{escape(found.note())}</p>{_table(HEADING, rows, 'numbers')}"
 
 

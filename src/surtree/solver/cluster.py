@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.rounding import TIE
 from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.solver.clock import Clock
@@ -50,8 +51,6 @@ KERNEL_DEPTH = 3
 # Up to this number of bytes a problem is a part of its task, which can then begin again anywhere.
 # Dask keeps what is larger on its workers, and loses it if the only one that has it dies.
 MOST_INLINE = 2**23
-# Gains this close are equal, relative to the scale of gains; as in the core.
-TIE = 1e-12
 
 Cuts = NDArray[np.bool_]
 

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from surtree._support.rounding import SAME_LOSS
 from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.column_rounds import ColumnRounds
@@ -63,7 +64,7 @@ def improve(
     are many; local search from the best tree with a node changed; and from random trees.
     """
     # The same tree again is no better one.
-    rounding = 1e-9 * (problem.sums.scale + abs(float(known.gains[-1])))
+    rounding = SAME_LOSS * (problem.sums.scale + abs(float(known.gains[-1])))
     columns = ColumnRounds(problem, limits, rounding, n_jobs)
     ways: dict[Callable[[Solution, int], Solution | None], float] = {}
     if columns.is_useful:

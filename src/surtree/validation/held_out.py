@@ -95,14 +95,16 @@ class HeldOutScores(ArrayValue):
         ]
 
     def _missing(self, concordance: str) -> list[str]:
-        said = []
+        sentences = []
         names = (("concordance", concordance), ("brier", BRIER))
         for (name, words), reason in zip(names, self.reasons, strict=True):
             n_without = self.n_folds - self._known(name).size
             if n_without:
                 of = "" if n_without == self.n_folds else f" in {n_without} of {self.n_folds} folds"
-                said.append(f"{words}: not estimable{of}: {reason or 'the reason was not kept'}")
-        return said
+                sentences.append(
+                    f"{words}: not estimable{of}: {reason or 'the reason was not kept'}"
+                )
+        return sentences
 
     @property
     def n_folds(self) -> int:
