@@ -17,10 +17,10 @@ from surtree.averages.taught import TaughtTree
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
 from surtree.data.named import RowInputs
+from surtree.estimators.fit import search_path
 from surtree.estimators.parameters import check_parameters
 from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.size_path import find_path
 from surtree.fitting.training import TrainingData, read_training_data
 from surtree.outcomes.refusals import refuse_causes
 from surtree.questions.first import Answers, first_questions, position_of
@@ -198,10 +198,9 @@ def _positions(side: str, forbid: Forbidden, data: TrainingData) -> frozenset[in
 
 def best_tree(model: SurTree, problem: FitProblem, limits: Limits, clock: Clock) -> SearchResult:
     """Return the best tree over all cuts of a problem."""
-    how = SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit, model.progress)
-    path = find_path(problem, how)
+    path = search_path(model, problem, limits, clock.left(), model.progress)
     price = float(model.ccp_alpha)
-    best = min(path.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
+    best = path.choose(price)
     tree = problem.build_with_at_risk(path.topologies[best.splits], model.leaf_curve)
     return SearchResult(tree, best.loss, path.lower_bound(best, price), path.status_of(best, price))
 
