@@ -121,7 +121,7 @@ def brier_score(
     for j, time in enumerate(times):
         ended, left = test.event & (test.time <= time), lives_on(test, time)
         before, after = _errors(curves[:, j], cause)
-        # Not a dot product, here and below: its rounding may depend on the number of threads.
+        # Dot products are avoided: their rounding may depend on the number of threads.
         cost_ended = np.sum(row_weight * np.where(ended, np.where(is_scored, after, before), 0.0))
         cost_left = time_weight[j] * np.sum(weight[left] * before[left])
         scores[j] = (cost_ended + cost_left) / weight.sum()

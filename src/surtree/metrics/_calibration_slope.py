@@ -91,7 +91,7 @@ def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:
         risk = weight * np.exp(np.clip(slope * x, -700, 700))
         sums = [_at_risk(risk * x**power, target)[died] for power in (0, 1, 2)]
         mean = sums[1] / sums[0]
-        # Not dot products: their rounding may depend on the number of threads.
+        # Dot products are avoided: their rounding may depend on the number of threads.
         gradient = float((weight[died] * (x[died] - mean)).sum())
         information = float((weight[died] * (sums[2] / sums[0] - mean**2)).sum())
         at_zero = at_zero or information

@@ -220,7 +220,7 @@ def _concordance(
     sums = np.array(pair_weights(order, risk, first_weight, weight))
     is_comparable = _is_any_comparable(target, order, first_weight > 0, weight > 0)
     if target.entry is not None:
-        # Of the rows that end later, those that enter later too are not at risk at the event.
+        # Rows that end later and enter later too are not at risk at the event.
         n_rows, both = len(risk), ranks(np.concatenate([target.time, target.entry]))
         none = np.zeros(n_rows)
         not_yet = pair_weights(
@@ -231,7 +231,7 @@ def _concordance(
         )
         sums = np.maximum(sums - not_yet, 0.0)
     if cause is not None:
-        # Of two events at a time none comes first, unless the other one is of another cause.
+        # An event of another cause at the same time counts as earlier; one of this cause does not.
         ended = target.event & ~had_event(target, cause)
         backward = 2 * (time_rank.max() - time_rank) + ended
         second_weight = np.where(ended, weight * row_weight, 0.0)

@@ -14,7 +14,7 @@ from surtree.metrics._input import read_numbers, read_outcomes
 from surtree.metrics._predicted import read_horizon, read_predicted_at
 
 _THRESHOLDS = np.arange(1, 100) / 100
-# Where all rows have died, sums of weights may leave this much survival.
+# Sums of weights may leave this much survival where all rows have died.
 _ROUNDING = 1e-12
 
 

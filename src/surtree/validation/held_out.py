@@ -13,7 +13,7 @@ from surtree.validation.sizes import ONE_FOLD
 from surtree.words.numbers import figure
 from surtree.words.quoting import printable
 
-# What is measured, and what it is called, in the order of tables.
+# The scores and their names, in the order of tables.
 MEASURES = ("loss", "loss_without_tree", "concordance", "brier")
 CONCORDANCE = "concordance (Harrell's C)"
 CAUSE_CONCORDANCE = "concordance (Wolbers' C without censoring weights)"

@@ -62,7 +62,7 @@ class Repetitions(ArrayValue):
     unseen: Any  # whether it had not seen the row
     rows: Any  # the positions of these rows; all, unless there are very many
     whole: Floats  # what the model of all rows says of their survival
-    # What predicts survival as the model of all rows does (`surtree.validation.predictions`).
+    # The model of all rows, as it predicts survival (`surtree.validation.predictions`).
     model: Any
     # The same for each sample; trees predict the Kaplan-Meier curves of their leaves.
     models: tuple[Any, ...]
@@ -75,7 +75,7 @@ class Validation:
     Parameters
     ----------
     method : {"632+", "optimism", "folds"}
-        How it was found.
+        How values are corrected.
     measures : tuple of Measure
         Harrell's C, Uno's C, the share of the integrated Brier score that is saved, the
         calibration slope (1 is right), and then for each horizon the mean predicted survival less

@@ -144,7 +144,7 @@ def fit_on(model: Any, rows: JudgedRows, sample: Positions) -> tuple[Any, Predic
     # SurTreeCV also scores the chosen model (held_out_), which is not needed here.
     fit = getattr(fitted, "fit_unmeasured", fitted.fit)
     with warnings.catch_warnings():
-        # Of a sample, the other rows may have categories that it never had.
+        # The rows outside a sample may have categories that it never had.
         warnings.simplefilter("ignore", UserWarning)
         fit(given.X, given.y, **arguments)
         return fitted, predict(fitted, rows.given.X)

@@ -15,7 +15,7 @@ from surtree.validation.results import Validation
 # A measure of resampling is above chance where it is by so many standard errors: noise passes in
 # none of 290 tables (docs/results/validation.md).
 RESAMPLED_CLEARLY = 2.5
-# What readers call the measures that decide.
+# The names of the measures that decide, for readers.
 MEASURE_NAMES = {
     "concordance": "concordance (Harrell's C)",
     "calibration_slope": "calibration slope",
@@ -69,7 +69,7 @@ def _resampled(result: Validation) -> PredictionVerdict:
         return PredictionVerdict(
             "Not known to be better than no tree", f"Its {name} has no interval: {why}."
         )
-    # Not the limits themselves, whose level the user has chosen.
+    # The verdict must not depend on the level of the limits, which the user has chosen.
     error = (measure.value - measure.lower) / ndtri((1 + result.level) / 2)
     clear = f"by more than {RESAMPLED_CLEARLY:g} standard errors"
     if not measure.value - chance > RESAMPLED_CLEARLY * error:

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 Done = Callable[[float], object]
 
-# What a core does in a second: additions of matrix products, and losses of pairs of questions.
+# Work of a core in a second: additions of matrix products, and losses of pairs of questions.
 _ADDITIONS, _LOSSES = 1e10, 1e8
 # Answers, tables of pairs and results may take so many bytes.
 MOST_BYTES = 1.5e9
