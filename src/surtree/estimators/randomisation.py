@@ -10,7 +10,6 @@ from scipy.special import chdtrc
 
 from surtree._support.stack import user_level
 from surtree._support.types import Floats
-from surtree.data.arms import ArmTarget
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
@@ -53,7 +52,6 @@ class ArmPrediction:
 def predict_arms(problem: FitProblem) -> ArmPrediction:
     """Find the question that tells the arms of rows apart best."""
     target = problem.data.target
-    assert isinstance(target, ArmTarget)
     n_arms, n_cuts = len(target.labels), problem.binned.cut_column.size
     rows = problem.rows_by_arm(n_arms)
     if n_cuts == 0 or rows is None:

@@ -47,7 +47,7 @@ class FitProblem:
 
     def rows_by_arm(self, n_arms: int) -> Floats | None:
         """Return how many rows of each arm each row stands for; None where that is not known."""
-        arm = self.data.target.arm  # type: ignore[attr-defined]
+        arm = self.data.target.arm
         return np.asarray((arm == np.arange(n_arms)[:, None]).astype(np.float64))
 
     def search(self, how: SearchSettings) -> Solution:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._support.types import Floats
-from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
@@ -62,7 +61,6 @@ class ArmHazards(Channels):
         self, target: Target, weight: Floats, baseline: Baseline
     ) -> tuple[Floats, Floats]:
         """Return the weighted events and hazards of each arm, and the parts of the constant."""
-        assert isinstance(target, ArmTarget)
         hazard = baseline.row_hazard(target)
         events = np.where(target.event, weight, 0.0)
         inside = target.arm == np.arange(self.n_channels)[:, None]
@@ -77,7 +75,6 @@ class ArmHazards(Channels):
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return rows and events, also of each arm: ``samples_0``, ``events_0``, ..."""
-        assert isinstance(target, ArmTarget)
         counts = row_counts(target, weight)
         return counts | {
             f"{name}_{arm}": np.where(target.arm == arm, count, 0.0)
