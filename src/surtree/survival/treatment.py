@@ -13,7 +13,7 @@ from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
 from surtree.survival.exactness import MOST_UNEVEN, HazardExactness
 from surtree.survival.objective import row_counts, saturated_gain
-from surtree.survival.row_sums import Sums
+from surtree.survival.row_sums import RowSums, Sums
 
 # The structs in C++, by the number of channels that they have.
 _CONTRASTS = {2: "two_contrasts", 4: "four_contrasts"}
@@ -188,3 +188,21 @@ class _ContrastExactness(_ArmExactness):
                 f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: the "
                 "lightest rows are lost in rounding. Bring the weights closer together."
             )
+
+
+def arm_values(rows: Floats) -> Floats:
+    """Return values whose gain is the log likelihood of a multinomial model of the arms.
+
+    Given are rows of each arm. A channel for each arm: its events are the rows of the arm, and its
+    hazard all rows, so that a leaf gains the sum over arms of ``n_arm log(n_arm / n)``.
+    """
+    n_rows = np.tile(rows.sum(axis=0), (len(rows), 1))
+    return np.stack([rows, n_rows], axis=1).reshape(2 * len(rows), -1)
+
+
+def arm_sums(rows: Floats) -> RowSums:
+    """Return the sums of a multinomial model of the arms, given rows of each arm."""
+    n_rows = rows.sum(axis=0)
+    counts = {"samples": n_rows, "events": n_rows}
+    ones = np.ones(n_rows.size)
+    return RowSums(ArmHazards.of(len(rows)), arm_values(rows), counts, ones, 0.0 * ones)
