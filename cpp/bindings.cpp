@@ -16,6 +16,7 @@
 #include "local/local_search.hpp"
 #include "problem.hpp"
 #include "rows/rows.hpp"
+#include "search/plan.hpp"
 #include "search/triple_tables.hpp"
 
 namespace nb = nanobind;
@@ -175,6 +176,17 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
     for (std::size_t c = 0; c < leads.shape(0) && c < problem.cuts.size(); ++c)
         problem.cuts[c].leads = leads(c);
     return run_unlocked([&] { return solve(problem, limits, control); });
+}
+
+std::string plan_text(const BoundProblem& bound, int max_depth, int max_splits, const Input<double, 1>& least,
+                      double time_limit, int n_threads, std::size_t memory_limit, bool wants_progress,
+                      const Switches& switches) {
+    const Control control{.time_limit = time_limit,
+                          .n_threads = n_threads,
+                          .memory_limit = memory_limit,
+                          .wants_progress = wants_progress,
+                          .switches = switches};
+    return plan(bound.problem, bound.limits(max_depth, max_splits, least), control).text();
 }
 
 LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_splits,
@@ -378,6 +390,9 @@ NB_MODULE(_core, m) {
         .def("solve", &solve_problem, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
              "memory_limit"_a, "progress"_a.none(), "stop"_a.none(), "known_gains"_a, "leads"_a, "switches"_a,
              "The optimal tree of every number of splits.")
+        .def("plan_text", &plan_text, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
+             "memory_limit"_a, "wants_progress"_a, "switches"_a,
+             "The stages of `solve`, each with about how many seconds it takes on one thread.")
         .def("local_search", &search_locally, "max_depth"_a, "max_splits"_a, "least"_a, "n_restarts"_a,
              "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "stop"_a.none(),
              "cut"_a, "left"_a, "right"_a,

@@ -140,9 +140,6 @@ class Problem:
             return bool(progress(Progress(now.fraction, loss, lower_bound)))
 
         require_running()
-        core_switches = _core.Switches()
-        for name, value in vars(switches or Switches()).items():
-            setattr(core_switches, name, value)
         solution = self._core.solve(
             **self._limits(limits),
             time_limit=0.0 if time_limit is None else time_limit,
@@ -152,9 +149,29 @@ class Problem:
             stop=require_running,
             known_gains=np.empty(0) if known_gains is None else known_gains,
             leads=np.empty(0, dtype=np.bool_) if leads is None else leads,
-            switches=core_switches,
+            switches=_core_switches(switches),
         )
         return _solution(solution)
+
+    def plan_text(
+        self,
+        limits: Limits,
+        *,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+        wants_progress: bool = False,
+        switches: Switches | None = None,
+    ) -> str:
+        """Return the stages of `solve`, each with about how many seconds it takes on one thread."""
+        return self._core.plan_text(
+            **self._limits(limits),
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+            memory_limit=_bytes(memory_limit),
+            wants_progress=wants_progress,
+            switches=_core_switches(switches),
+        )
 
     def local_search(
         self,
@@ -430,6 +447,13 @@ def _core_limits(
         "max_splits": min(int(max_splits), most_splits),
         "least": np.array([least.get(name, 0.0) for name in counts], dtype=np.float64),
     }
+
+
+def _core_switches(switches: Switches | None) -> _core.Switches:
+    core_switches = _core.Switches()
+    for name, value in vars(switches or Switches()).items():
+        setattr(core_switches, name, value)
+    return core_switches
 
 
 def _solution(found: _core.Solution) -> Solution:
