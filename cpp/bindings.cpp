@@ -12,12 +12,12 @@
 #include <thread>
 
 #include "average/average.hpp"
+#include "batches/triple_tables.hpp"
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
 #include "problem.hpp"
 #include "rows/rows.hpp"
 #include "search/plan.hpp"
-#include "search/triple_tables.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

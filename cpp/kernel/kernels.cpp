@@ -4,9 +4,9 @@
 
 #include "kernel/depth_three.hpp"
 #include "kernel/scan.hpp"
-#include "kernel/screen.hpp"
-#include "kernel/stumps.hpp"
 #include "objective/objectives.hpp"
+#include "screening/kernel.hpp"
+#include "stumps/kernel.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {

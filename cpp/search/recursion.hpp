@@ -7,9 +7,9 @@
 #include "search/cache.hpp"
 #include "search/plan.hpp"
 #include "search/side_cache.hpp"
-#include "search/stump_filler.hpp"
 #include "search/table_solver.hpp"
 #include "search/workers.hpp"
+#include "stumps/filler.hpp"
 
 namespace surtree {
 

@@ -7,11 +7,11 @@
 #include <mutex>
 #include <optional>
 
+#include "screening/screening.hpp"
 #include "search/bounds.hpp"
 #include "search/incumbent.hpp"
 #include "search/plan.hpp"
 #include "search/recursion.hpp"
-#include "search/screening.hpp"
 
 namespace surtree {
 

@@ -6,7 +6,7 @@
 #include "kernel/kernels.hpp"
 #include "rows/rows.hpp"
 #include "search/sides.hpp"
-#include "search/stump_store.hpp"
+#include "stumps/store.hpp"
 
 namespace surtree {
 

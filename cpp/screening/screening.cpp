@@ -1,4 +1,4 @@
-#include "search/screening.hpp"
+#include "screening/screening.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "search/stump_store.hpp"
+#include "stumps/store.hpp"
 
 #include <algorithm>
 

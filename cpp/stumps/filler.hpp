@@ -5,8 +5,8 @@
 #include <array>
 #include <mutex>
 
-#include "search/stump_store.hpp"
 #include "search/table_solver.hpp"
+#include "stumps/store.hpp"
 
 namespace surtree {
 

@@ -1,4 +1,4 @@
-#include "search/stump_filler.hpp"
+#include "stumps/filler.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "search/table_trees.hpp"
+#include "batches/table_trees.hpp"
 
 #include <map>
 

@@ -1,11 +1,11 @@
-#include "search/triple_tables.hpp"
+#include "batches/triple_tables.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
+#include "batches/table_trees.hpp"
 #include "search/bounds.hpp"
-#include "search/table_trees.hpp"
 
 namespace surtree {
 namespace {
