@@ -19,10 +19,10 @@ using NotAsked = std::vector<double>;
 
 // The terms whose sum is the evidence of a node.
 struct Terms {
-    Strengths leaf;               // the logarithm of the node as a leaf
+    Strengths leaf;                 // the logarithm of the node as a leaf
     std::vector<Division> choices;  // the ways to divide it, by column ...
-    std::vector<double> logs;     // ... and the logarithm of each: choices x strengths
-    Strengths log_evidence;       // of all together
+    std::vector<double> logs;       // ... and the logarithm of each: choices x strengths
+    Strengths log_evidence;         // of all together
 
     std::size_t n_strengths() const { return leaf.size(); }
     double share_of_leaf(std::size_t a) const { return std::exp(leaf[a] - log_evidence[a]); }

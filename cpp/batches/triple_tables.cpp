@@ -12,7 +12,7 @@ namespace {
 
 constexpr int depth_of_tables = 3;
 
-// So many rows are added to one table after the other: they stay in the cache.
+// Rows that are added to one table after the other while they stay in the cache.
 constexpr std::size_t chunk_size = 1 << 12;
 
 const Problem& require_small(const Problem& problem, std::size_t memory_limit) {

@@ -43,7 +43,7 @@ bool run_depth_three(const KernelInput& in) {
     return in.tables ? run<Objective, DepthThreeOfTables>(in) : run<Objective, DepthThreeOfRows>(in);
 }
 
-// What only objectives with a rough gain have.
+// Kernels that only objectives with a rough gain have.
 template <class Objective>
 struct Screening {
     static constexpr bool (*run)(const ScreenInput&) = nullptr;

@@ -87,8 +87,8 @@ struct KernelInput {
     double rough_unit;
 };
 
-// Where screening finds the sums of a cut. An axis has a line of running sums for each bin, and then one for
-// each cut of which neither side is among them: of many cuts the side from the first bin on is.
+// The line that has the sums of a cut, in screening. An axis has a line of running sums for each bin, which
+// serves the cuts with a side from the first bin on, and then one for each other cut.
 struct CutLine {
     int line;
     int side;  // whose sums these are: 0 where the cut holds, 1 where it does not

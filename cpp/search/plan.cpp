@@ -42,7 +42,7 @@ double sets_of(const Columns& columns, std::size_t n) {
     return sum_of_products(columns, n, [](const Column&) { return 1; });
 }
 
-// To evaluate the tables over so many columns, without adding rows to them.
+// The time to evaluate the tables over so many columns, without adding rows to them.
 double seconds_of_cells(const Columns& columns, std::size_t n) {
     return sum_of_products(columns, n, [](const Column& c) { return 2.0 * c.n_cuts; }) * evaluate +
            sum_of_products(columns, n, [](const Column& c) { return c.n_bins; }) * clear;

@@ -37,7 +37,7 @@ struct Plan {
     std::string text() const;  // a line for each stage
 };
 
-// What `solve` does with a problem.
+// The plan that `solve` follows.
 Plan plan(const Problem& problem, const Limits& limits, const Control& control);
 
 // Kernels of this depth are swept: tables of sides are differences of running tables, of so many doubles.
@@ -46,7 +46,7 @@ constexpr std::size_t max_running_tables = std::size_t{1} << 24;
 // The depth whose searches share depth-two results two levels below the root.
 constexpr int side_cache_depth = 5;
 
-// What the costs of a sweep depend on.
+// The sizes that the costs of a sweep depend on.
 struct Workload {
     const Columns& columns;
     int n_rows;  // distinct ones
@@ -73,7 +73,7 @@ struct Workload {
 int kernel_depth(const Problem& problem, int depth, const Control& control);
 std::size_t bytes_of_threads(const Problem& problem, const Workload& load, const Control& control);
 
-// What a sweep has at hand.
+// The means that a sweep has.
 struct Means {
     bool all_lead;  // all cuts may be the first one
     bool has_stumps, has_side_cache, may_screen;

@@ -43,7 +43,7 @@ class Recursion {
     // The profile of a set of rows, for trees of at most this depth; false if stopped.
     bool solve(const RowSet& rows, int depth, Worker& worker, Profile& out);
 
-    // Those of all sides of one column; empty where a side or its opposite has no rows.
+    // The profiles of all sides of one column; empty where a side or its opposite has no rows.
     bool solve_sides(const RowSet& rows, const Column& column, const SideCounts& sides, int depth,
                      Worker& worker, std::vector<Profile>& out);
     bool solve_side(const RowSet& rows, const Column& column, int side, const SideCounts& sides, int depth,

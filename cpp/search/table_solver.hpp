@@ -61,7 +61,7 @@ class TableSolver {
     std::unique_ptr<bool[]> skipped_tables(const std::vector<bool>& swept) const;
     std::size_t tables_size() const { return layout_.size; }
 
-    // Of tables that are kept: the axes, and the column of each, -1 where columns are fewer than three.
+    // The axes of tables that are kept, and the column of each: -1 where columns are fewer than three.
     bool can_be_given() const { return triples_.size() > 0 || layout_.size == 0; }
     const TableLayout& layout() const { return layout_; }
     int column_of(int axis) const { return order_[at(axis)]; }

@@ -69,10 +69,10 @@ def sum_bins(
         One column after the other. The hash of a set of rows is the sum of 128-bit random numbers,
         one for each row: their low and high halves.
     """
-    add = _core.sum_bins_of_columns if bins.ndim == 2 else _core.sum_bins
+    columns = np.atleast_2d(bins)
     if weight is None:
-        return add(bins, n_bins, np.empty((0, 0)))
-    n_rows, low, high, parts = add(bins, n_bins, np.ascontiguousarray(weight.parts))
+        return _core.sum_bins(columns, n_bins, np.empty((0, 0)))
+    n_rows, low, high, parts = _core.sum_bins(columns, n_bins, np.ascontiguousarray(weight.parts))
     by_part = parts.reshape(-1, len(weight.parts), n_bins).swapaxes(0, 1)
     return n_rows, low, high, weight.grid.join(by_part).ravel()
 
