@@ -174,7 +174,7 @@ double Screening::n_lanes() const {
     for (const std::vector<int>& pairs : tasks_) {
         int last = 0;
         for (std::size_t p = 0; p < pairs.size(); p += 2) last = std::max(last, pairs[p]);
-        out += last * static_cast<double>(pairs.size() / 2);
+        out += last * (static_cast<double>(pairs.size()) / 2);
     }
     return out;
 }

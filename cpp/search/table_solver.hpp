@@ -62,7 +62,7 @@ class TableSolver {
     std::size_t tables_size() const { return layout_.size; }
 
     // The axes of tables that are kept, and the column of each: -1 where columns are fewer than three.
-    bool can_be_given() const { return triples_.size() > 0 || layout_.size == 0; }
+    bool can_be_given() const { return !triples_.empty() || layout_.size == 0; }
     const TableLayout& layout() const { return layout_; }
     int column_of(int axis) const { return order_[at(axis)]; }
     std::size_t n_tables() const { return n_tables_; }
