@@ -25,8 +25,8 @@ from surtree import (
     evaluate,
     leaf_incidence_band,
 )
+from surtree._support.parameters import LeafCurveKind
 from surtree.metrics import calibration
-from surtree.parameters import LeafCurveKind
 
 LEVEL = 0.95
 N_TABLES, TRAIN_ROWS, FAR_ROWS, HORIZON = 100, 500, 20_000, 1.0

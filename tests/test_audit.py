@@ -9,9 +9,9 @@ from sklearn.model_selection import GridSearchCV
 
 from problems import Case, cases, leaf_loss, row_hazard
 from surtree import Encoder, SurTree, audit_tree
+from surtree._support.parameters import LEAF_CURVES
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
-from surtree.parameters import LEAF_CURVES
 from surtree.solver import certificate
 
 check = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))

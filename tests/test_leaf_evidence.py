@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from surtree import BeyondFollowUpWarning, StepFunction, SurTree, leaf_curves
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cli._summary import model_json
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_everyone, read_leaves
-from surtree.display.wording import counted, risk_text
 from surtree.export import export_dot, export_mermaid, export_python, export_sql, export_text
 from surtree.metrics import brier_score, calibration, normalized_integrated_brier_score
-from surtree.parameters import LEAF_CURVES
+from surtree.summary.leaves import read_everyone, read_leaves
+from surtree.summary.wording import counted, risk_text
 from surtree.tree.evidence import FEW_EVENTS, advice, events_note, theta_text
 from surtree.tree.leaf_intervals import theta_limits
 

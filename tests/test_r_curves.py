@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surtree.display.leaves import read_leaves
+from surtree.summary.leaves import read_leaves
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.leaf_intervals import median_limits
 

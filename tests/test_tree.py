@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 from surtree import SurTree, UnseenCategoryWarning
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
-from surtree.display.wording import leaf_texts
 from surtree.export import export_dot, export_mermaid, export_text
-from surtree.parameters import LEAF_CURVES
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.summary.wording import leaf_texts
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree, lazy_trees

@@ -14,7 +14,7 @@ from fuzz.families.optimum import BRUTE
 from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import EffectTree, NotRandomisedWarning, SurTree
 from surtree.data.target_array import make_target
-from surtree.effects.estimator import arm_limits, objective_for
+from surtree.estimators.effects import arm_limits, objective_for
 from surtree.solver import reference
 from surtree.survival.row_sums import RowSums
 from tests.problems import Case, row_hazard

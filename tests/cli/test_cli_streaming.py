@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 
 from surtree import SurTree
-from surtree.streaming import limits
+from surtree.engines import memory_caps
 
 
 @pytest.fixture
 def parts(tmp_path, gbsg2, monkeypatch):
     """Return a directory of Parquet files, and the table that they are."""
-    monkeypatch.setattr(limits, "BATCH_ROWS", 150)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 150)
     directory = tmp_path / "big"
     directory.mkdir()
     frame = pl.from_pandas(gbsg2)

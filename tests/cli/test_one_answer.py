@@ -11,9 +11,9 @@ import pytest
 from matplotlib import pyplot
 
 from surtree import SurTree, Tree, confidence_band, leaf_curves, write_report
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cli._summary import model_json
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_leaves
 from surtree.export import (
     export_dot,
     export_json,
@@ -22,8 +22,8 @@ from surtree.export import (
     export_sql,
     export_text,
 )
-from surtree.parameters import LEAF_CURVES
 from surtree.plot import plot_curves, plot_tree
+from surtree.summary.leaves import read_leaves
 from surtree.survival.step_function import StepFunction
 from surtree.tree.leaf_intervals import median_limits
 

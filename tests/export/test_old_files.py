@@ -15,8 +15,8 @@ from golden import golden_tree
 
 from damage import use_everywhere
 from surtree import EffectTree, SurTree, Tree, UntestedEffectsWarning, leaf_curves
-from surtree.display.leaves import read_leaves
 from surtree.export import export_methods
+from surtree.summary.leaves import read_leaves
 from surtree.survival.objective import RELATIVE_RISK, RelativeRisk
 
 DATA = Path(__file__).parents[1] / "data"

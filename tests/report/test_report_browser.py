@@ -9,10 +9,10 @@ import pytest
 
 from surtree import SurTree, SurTreeCV
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_leaves
-from surtree.display.wording import median_text, number, rule_texts
 from surtree.report import write_report
 from surtree.report._questionnaire import UNKNOWN
+from surtree.summary.leaves import read_leaves
+from surtree.summary.wording import median_text, number, rule_texts
 from surtree.tree.curves import leaf_curves
 from surtree.tree.leaf_intervals import survival_band
 

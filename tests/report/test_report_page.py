@@ -14,14 +14,14 @@ from sklearn.pipeline import make_pipeline
 from surtree import SurTree, SurTreeCV, audit_tree, validate
 from surtree.cuts.cut import Cut
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_leaves
 from surtree.export import export_methods
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 from surtree.report import write_report
-from surtree.report._certificate import percent, verdict
-from surtree.report._findings import Certificate
 from surtree.report._questionnaire import read_fields
-from surtree.report._survival_table import survival_table
+from surtree.summary.certificate import percent, verdict
+from surtree.summary.findings import Certificate
+from surtree.summary.leaves import read_leaves
+from surtree.summary.survival_table import survival_table
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +281,7 @@ def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
     search = SurTreeCV(max_depth=1, cv=2).fit(*table)
     assert f"held-out C {search.held_out_.mean('concordance'):.3f} ±" in search._repr_html_()
     search.validation_ = validate(search, *table, n_bootstraps=20)
-    corrected = search.validation_["concordance"].corrected
+    corrected = search.validation_["concordance"].value
     assert f"C on new rows {corrected:.3f} (" in search._repr_html_()
     assert model._repr_mimebundle_()["text/plain"] == "SurTree(max_depth=2)"
     # Within others, and where the user wants text, scikit-learn's ways stay.

@@ -10,7 +10,7 @@ import pytest
 from tables import content, gbsg2, messy, synthetic
 
 from surtree import CompetingRisksTree, SurTree, SurTreeCV, SuspiciousColumnWarning
-from surtree.streaming import engines, limits
+from surtree.engines import engines, limits
 
 WEIGHTED = {"sample_weight": "weight", "entry": "entry"}
 TABLES = {

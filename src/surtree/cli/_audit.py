@@ -8,9 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from surtree.audit.audit import audit_tree, default_encoder
-from surtree.audit.r_tree import read_r_tree
-from surtree.audit.result import Audit, Optimum
 from surtree.cli import _options as options
 from surtree.cli._columns import conform
 from surtree.cli._console import failures, guarded, show, show_json, warnings_said
@@ -21,6 +18,9 @@ from surtree.cli._survival import TargetColumns, read_survival
 from surtree.cli._training import Asked, say_oddities
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder
+from surtree.questions.audit import audit_tree, default_encoder
+from surtree.questions.audit_result import Audit, Optimum
+from surtree.questions.r_tree import read_r_tree
 
 ModelOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="The model to audit.", show_default=False)

@@ -13,7 +13,7 @@ import polars as pl
 from surtree.cli._console import UserError
 from surtree.cli._kinds import Kind, kind_of
 from surtree.cli._numbers import numbers
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 
 _KIND_NAMES = {
     "numeric": "number",
@@ -32,18 +32,10 @@ _MOST_MISSING = 3
 
 @dataclass(frozen=True)
 class Reading:
-    """How a column is to be read.
+    """How a column is to be read."""
 
-    Parameters
-    ----------
-    kind : {"numeric", "boolean", "categorical", "ordered"}
-        What its values are.
-    order : tuple of str
-        The categories of an ordered column, the lowest first.
-    """
-
-    kind: str
-    order: tuple[str, ...] = ()
+    kind: str  # what its values are
+    order: tuple[str, ...] = ()  # the categories of an ordered column, the lowest first
 
     @property
     def as_kind(self) -> Kind:
@@ -81,21 +73,11 @@ def read_override(text: str) -> Override:
 
 @dataclass(frozen=True)
 class Choice:
-    """The columns that a tree may ask about.
+    """The columns that a tree may ask about."""
 
-    Parameters
-    ----------
-    X : polars.DataFrame
-        The columns, each read as the user says.
-    kinds : dict of str to Kind
-        What they and the left out columns hold.
-    left_out : dict of str to str
-        Why others are left out.
-    """
-
-    X: pl.DataFrame
-    kinds: dict[str, Kind]
-    left_out: dict[str, str]
+    X: pl.DataFrame  # the columns, each read as the user says
+    kinds: dict[str, Kind]  # what they and the left out columns hold
+    left_out: dict[str, str]  # why others are left out
 
     @property
     def words(self) -> dict[str, Any]:
@@ -116,19 +98,6 @@ def choose(
     Dates, ids, sentences and empty columns are left out, unless the user names them. A column of
     numbers that a few cells turn into texts is refused: whatever becomes of it, some users would
     not expect it.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    columns : sequence of str
-        The columns to take; all that are not reserved if empty.
-    exclude : sequence of str
-        Columns to leave out.
-    reserved : collection of str
-        The columns of the target, which no tree may ask about.
-    types : mapping of str to Reading
-        How some columns are to be read.
     """
     require_columns(frame, [*columns, *exclude, *types])
     for name in columns:

@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 import typer
 
-from surtree._quoting import terminal_json, terminal_text
 from surtree.cuts.unseen import UnseenCategoryWarning
 from surtree.data.suspicion import SuspiciousColumnWarning
 from surtree.survival.step_function import BeyondFollowUpWarning
+from surtree.words.quoting import terminal_json, terminal_text
 
 # Warnings that a user of the command line reads as a line.
 _SAID = (UnseenCategoryWarning, BeyondFollowUpWarning)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree._words import plural
 from surtree.cli._console import UserError, failures, say
 from surtree.cli._sheet import Sheet
+from surtree.words.numbers import plural
 
 # In the order of preference where two of them fit: cells hold commas more often than others.
 SEPARATORS = ";\t|,"
@@ -21,17 +21,7 @@ _LINES_LOOKED_AT = 100
 
 
 def read_csv(path: Path, text: str, separator: str | None) -> tuple[Sheet, str]:
-    """Return the cells of a CSV file, and what stands between them.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    text : str
-        Its content.
-    separator : str, optional
-        What stands between the cells, if the user has said it.
-    """
+    """Return the cells of a CSV file, and what stands between them."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():

@@ -32,13 +32,7 @@ _FORMATS = tuple(
 
 
 def read_dates(column: pl.Series) -> NDArray[np.datetime64]:
-    """Return a column of dates: of a type of its own, or texts that all have the same form.
-
-    Parameters
-    ----------
-    column : polars.Series
-        None of its cells is missing.
-    """
+    """Return a column of dates: of a type of its own, or texts that all have the same form."""
     if column.dtype in (pl.Date, pl.Datetime):
         if getattr(column.dtype, "time_zone", None) is not None:
             column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

@@ -9,19 +9,17 @@ from typing import Any
 
 import polars as pl
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.cli._columns import Reading, read_column
 from surtree.cli._console import UserError, failures, say
 from surtree.cli._summary import certificate, data_text, model_json
 from surtree.cli._survival import Survival
-from surtree.effects import (
-    EffectTree,
-    NotRandomisedWarning,
-    correct_effects,
-    heterogeneity_test,
-)
-from surtree.estimator import SurTree
-from surtree.scores.effects import UNTESTED, effects_warning
+from surtree.effects.correction import correct_effects
+from surtree.effects.heterogeneity import heterogeneity_test
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.randomisation import NotRandomisedWarning
+from surtree.estimators.tree import SurTree
+from surtree.outcomes.effect_results import UNTESTED, effects_warning
 
 
 def known_effects(model: SurTree) -> str:
@@ -36,15 +34,7 @@ def known_effects(model: SurTree) -> str:
 
 
 def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
-    """Return the effects to expect in new data and say so, or None for those of leaves.
-
-    Parameters
-    ----------
-    model : SurTree
-        Any model.
-    uncorrected : bool
-        Whether those of leaves are asked for.
-    """
+    """Return the effects to expect in new data and say so, or None for those of leaves."""
     if not isinstance(model, EffectTree):
         if uncorrected:
             raise UserError("--uncorrected is for models of treatment effects: leave it out")
@@ -69,22 +59,7 @@ def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
 def fit_effects(
     X: pl.DataFrame, survival: Survival, arm: pl.Series, parameters: dict[str, Any]
 ) -> tuple[EffectTree, str, dict[str, Any]]:
-    """Fit a tree of effects, test whether they differ, and correct them.
-
-    Parameters
-    ----------
-    X, survival : polars.DataFrame, Survival
-        The rows.
-    arm : polars.Series
-        The arm of each row.
-    parameters : dict
-        Of `EffectTree`; a ``reference`` is the text of an arm.
-
-    Returns
-    -------
-    model, text, content : EffectTree, str, dict
-        The model, what to print, and what JSON has.
-    """
+    """Fit a tree of effects, test whether they differ, and correct them."""
     start = perf_counter()
     given = (
         X,

@@ -14,17 +14,7 @@ _SAY = 'say which encoding it has, as in --encoding latin-1, or save it as "CSV 
 
 
 def decode(path: Path, source: bytes, encoding: str | None) -> tuple[str, str]:
-    """Return the text of a file and what its encoding is called, which is empty for UTF-8.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    source : bytes
-        Its content.
-    encoding : str, optional
-        Its encoding, if the user has said it.
-    """
+    """Return the text of a file and what its encoding is called, which is empty for UTF-8."""
     found = encoding or _by_zeros_and_marks(source)
     if found is not None:
         return _decoded(path, source, found), "" if found == "utf-8-sig" else found.upper()

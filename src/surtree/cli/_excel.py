@@ -23,15 +23,7 @@ _MOMENTS = {date: "yyyy-mm-dd", datetime: "yyyy-mm-dd hh:mm:ss", time: "hh:mm:ss
 
 
 def read_workbook(path: Path, sheet: str | None) -> Sheet:
-    """Return the cells of a sheet, by its name, or of the first one.
-
-    Parameters
-    ----------
-    path : Path
-        The workbook.
-    sheet : str, optional
-        The name of the sheet.
-    """
+    """Return the cells of a sheet, by its name, or of the first one."""
     if find_spec("fastexcel") is None:
         raise UserError(
             f"{path} is an Excel workbook, and reading these needs fastexcel, which is not "
@@ -62,15 +54,7 @@ def read_workbook(path: Path, sheet: str | None) -> Sheet:
 
 
 def require_writer(path: Path, *, streamed: bool) -> None:
-    """Raise an error where a workbook cannot be written.
-
-    Parameters
-    ----------
-    path : Path
-        The workbook.
-    streamed : bool
-        Whether the rows are never in memory together.
-    """
+    """Raise an error where a workbook cannot be written."""
     if streamed:
         raise UserError(
             f"cannot write {path}: a table that is streamed may have more rows than a workbook; "
@@ -84,13 +68,7 @@ def require_writer(path: Path, *, streamed: bool) -> None:
 
 
 def workbook_bytes(frame: pl.DataFrame) -> bytes:
-    """Return a table as a workbook of one sheet; a text stays a text, also one like ``=1+1``.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    """
+    """Return a table as a workbook of one sheet; a text stays a text, also one like ``=1+1``."""
     from xlsxwriter import Workbook
 
     if len(frame) >= _MOST_ROWS or frame.width > _MOST_COLUMNS:

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import polars as pl
 
+from surtree._support.endings import FileKind
+from surtree._support.writing import write_bytes
 from surtree.cli._console import UserError, failures, say, show_source
 from surtree.cli._csv import SEPARATOR_NAMES, read_csv
 from surtree.cli._encoding import decode
 from surtree.cli._excel import WORKBOOKS, read_workbook, workbook_bytes
 from surtree.cli._typed import Source, typed
-from surtree.files.endings import FileKind
-from surtree.files.writing import write_bytes
 
 STANDARD_INPUT = Path("-")
 # What R, pandas, databases, Excel (also the German one), and SAS write for a missing value.
@@ -46,26 +46,13 @@ _OTHER_FILES = {
 
 @dataclass(frozen=True)
 class Format:
-    """How the cells of a file are written, where the user has said it.
+    """How the cells of a file are written, where the user has said it."""
 
-    Parameters
-    ----------
-    separator : str, optional
-        What stands between the cells of a CSV file.
-    decimal : {".", ","}, optional
-        The decimal mark of numbers.
-    encoding : str, optional
-        The encoding of a CSV file.
-    sheet : str, optional
-        The sheet of a workbook.
-    missing : sequence of str
-        Cells that are missing values, beside those that most programs write.
-    """
-
-    separator: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    sheet: str | None = None
+    separator: str | None = None  # what stands between the cells of a CSV file
+    decimal: str | None = None  # the decimal mark of numbers
+    encoding: str | None = None  # the encoding of a CSV file
+    sheet: str | None = None  # the sheet of a workbook
+    # Cells that are missing values, beside those that most programs write.
     missing: Sequence[str] = ()
 
     def refuse(self, path: Path, kind: str, *names: str) -> None:
@@ -77,20 +64,12 @@ class Format:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A table that was read.
+    """A table that was read."""
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    texts : polars.DataFrame, optional
-        Its cells as they were written, without blanks; None where they had types already.
-    ways : dict of str to str
-        What is unusual about how the numbers of a column are written.
-    """
-
-    frame: pl.DataFrame
+    frame: pl.DataFrame  # the table
+    # Its cells as they were written, without blanks; None where they had types already.
     texts: pl.DataFrame | None = None
+    # What is unusual about how the numbers of a column are written.
     ways: Mapping[str, str] = field(default_factory=dict)
 
     def as_written(self, name: str) -> pl.Series:
@@ -106,17 +85,7 @@ class DataFile:
 def read_table(
     path: Path, form: Format | None = None, *, as_texts: Collection[str] = ()
 ) -> DataFile:
-    """Read a table.
-
-    Parameters
-    ----------
-    path : Path
-        A Parquet file or a workbook by its ending, else CSV; ``-`` is CSV from standard input.
-    form : Format, optional
-        What the user has said about its cells.
-    as_texts : collection of str
-        Columns to be read as text, also where all cells look like numbers.
-    """
+    """Read a table."""
     form = form or Format()
     if path != STANDARD_INPUT:
         require_file(path)
@@ -154,15 +123,7 @@ def write_frame(frame: pl.DataFrame, path: Path | None) -> None:
 def require_outputs(
     outputs: Mapping[str, tuple[Path | None, FileKind]], **inputs: Path | None
 ) -> None:
-    """Raise an error before a long search if an output cannot or must not be written.
-
-    Parameters
-    ----------
-    outputs : mapping of str to Path or None and FileKind
-        The files that will be written and what they will be, by the options that name them.
-    **inputs : Path or None
-        The files that are read.
-    """
+    """Raise an error before a long search if an output cannot or must not be written."""
     written = {name: path for name, (path, _) in outputs.items() if path is not None}
     for name, path in written.items():
         _require_writable(path)

@@ -12,6 +12,7 @@ import polars as pl
 import typer
 from sklearn.base import clone
 
+from surtree._support.endings import MODEL_FILE, PAGE_FILE
 from surtree.cli import _options as options
 from surtree.cli._console import (
     INTERRUPTED,
@@ -40,10 +41,9 @@ from surtree.cli._summary import (
 from surtree.cli._survival import Survival, TargetColumns
 from surtree.cli._training import Asked, read_training
 from surtree.cli._validate import validated, validation_json
-from surtree.competing_risks import CompetingRisksTree
 from surtree.datasets import load_gbsg2
-from surtree.files.endings import MODEL_FILE, PAGE_FILE
-from surtree.scores.sizes import Rule
+from surtree.estimators.causes import CompetingRisksTree
+from surtree.validation.sizes import Rule
 
 Model = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the model here (JSON).")]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here (HTML).")]

@@ -31,24 +31,12 @@ _LEFT_OUT = {
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds.
+    """What a column holds."""
 
-    Parameters
-    ----------
-    name : {"number", "yes/no", "category", "date", "id", "person", "free text", "empty"}
-        In a word.
-    odd : str
-        What is wrong with some of its cells, with examples; empty if nothing is.
-    nearly : tuple of str
-        Where nearly all cells are numbers: the other ones.
-    remedy : str
-        What makes numbers of all of them, if it is known.
-    """
-
-    name: str
-    odd: str = ""
-    nearly: tuple[str, ...] = ()
-    remedy: str = ""
+    name: str  # in a word
+    odd: str = ""  # what is wrong with some of its cells, with examples; empty if nothing is
+    nearly: tuple[str, ...] = ()  # where nearly all cells are numbers: the other ones
+    remedy: str = ""  # what makes numbers of all of them, if it is known
 
     @property
     def left_out(self) -> str:
@@ -57,13 +45,7 @@ class Kind:
 
 
 def kind_of(column: pl.Series) -> Kind:
-    """Return what a column holds.
-
-    Parameters
-    ----------
-    column : polars.Series
-        Of any type.
-    """
+    """Return what a column holds."""
     found = column.drop_nulls()
     if found.is_empty():
         return Kind("empty")

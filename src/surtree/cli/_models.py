@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from surtree._support.status import WORDS
 from surtree.cli._columns import text_columns
 from surtree.cli._console import UserError, failures, say
 from surtree.cli._files import DataFile, Format, read_table, require_file
 from surtree.cli._page import Page
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 from surtree.loading import load
 from surtree.model_selection.cv import SurTreeCV
 from surtree.report import write_report
-from surtree.status import WORDS
 from surtree.tree.tree import Tree
 
 

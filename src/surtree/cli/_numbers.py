@@ -15,15 +15,7 @@ MOSTLY = 0.9
 
 
 def numbers(texts: pl.Series, decimal: str = ".") -> pl.Series:
-    """Return the number that each text is, null where it is none.
-
-    Parameters
-    ----------
-    texts : polars.Series of String
-        Texts, null where missing.
-    decimal : {".", ","}
-        The decimal mark; the other one may stand between thousands.
-    """
+    """Return the number that each text is, null where it is none."""
     texts = texts.str.strip_chars()
     found = _plain(texts, decimal)
     others = (texts.is_not_null() & found.is_null()).arg_true()
@@ -58,11 +50,6 @@ def find_decimal(columns: Iterable[pl.Series]) -> str | None:
 
     Each column of numbers in which one mark cannot stand between thousands has a vote; a tie goes
     to the point.
-
-    Parameters
-    ----------
-    columns : iterable of polars.Series of String
-        Its columns.
     """
     votes = {".": 0, ",": 0}
     for texts in columns:

@@ -11,10 +11,10 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from surtree._support.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_shrinkage
 from surtree.cli._columns import Override, read_override
 from surtree.cli._survival import ZeroTimes
 from surtree.cuts.categories import CategoryCuts
-from surtree.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_shrinkage
 
 # An option that is given or not: no value follows, and none is shown in the help.
 FLAG = ""

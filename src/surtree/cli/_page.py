@@ -14,23 +14,12 @@ from surtree.cli._options import Times
 
 @dataclass(frozen=True)
 class Page:
-    """What a report is told beside the model.
+    """What a report is told beside the model."""
 
-    Parameters
-    ----------
-    title : str
-        Its heading.
-    time_unit : str, optional
-        What time is counted in.
-    horizons : tuple of float, optional
-        Times for which survival is stated.
-    labels, units : dict of str to str
-        What columns are called, and what they are counted in.
-    """
-
-    title: str
-    time_unit: str | None = None
-    horizons: tuple[float, ...] | None = None
+    title: str  # its heading
+    time_unit: str | None = None  # what time is counted in
+    horizons: tuple[float, ...] | None = None  # times for which survival is stated
+    # What columns are called, and what they are counted in.
     labels: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
 
@@ -41,17 +30,7 @@ DEFAULT_TITLE = "Survival tree"
 def read_page(
     title: str | None, time_unit: str | None, horizons: list[Times] | None, labels: Path | None
 ) -> Page:
-    """Return the options of a report as they were given.
-
-    Parameters
-    ----------
-    title, time_unit : str
-        As they are.
-    horizons : list of Times, optional
-        Lists of times.
-    labels : Path, optional
-        A table of labels: columns ``column`` and ``label``, and perhaps ``unit``.
-    """
+    """Return the options of a report as they were given."""
     times = None if horizons is None else tuple(time for one in horizons for time in one.times)
     title = title or DEFAULT_TITLE
     if labels is None:

@@ -11,27 +11,25 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from surtree._support.endings import FileKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.writing import write_bytes
 from surtree.cli import _options as options
 from surtree.cli._console import UserError, failures, guarded, show, show_json
 from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model
 from surtree.cli._page import Page, read_page
-from surtree.estimator import SurTree
-from surtree.files.endings import FileKind
-from surtree.files.writing import write_bytes
-from surtree.parameters import LeafCurveKind
+from surtree.estimators.tree import SurTree
 from surtree.plot import (
-    plot_arms,
     plot_calibration,
+    plot_channels,
     plot_curves,
     plot_decision_curve,
-    plot_incidence,
     plot_path,
     plot_stability,
     plot_tree,
 )
 from surtree.plot._requirement import require_matplotlib
-from surtree.tree.causes import has_causes
 
 What = Literal["tree", "curves", "sizes", "calibration", "decision", "stability"]
 
@@ -54,21 +52,11 @@ class Size:
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where a figure is drawn.
+    """Where a figure is drawn."""
 
-    Parameters
-    ----------
-    size : Size, optional
-        How large it is; as large as it needs when None.
-    font_size : float, optional
-        The size of text in points.
-    filled : bool
-        Whether the picture finds room for its own labels, and fits its text.
-    """
-
-    size: Size | None
-    font_size: float | None
-    filled: bool
+    size: Size | None  # how large it is; as large as it needs when None
+    font_size: float | None  # the size of text in points
+    filled: bool  # whether the picture finds room for its own labels, and fits its text
 
     @property
     def points(self) -> float:
@@ -207,13 +195,13 @@ def _require_effect(given: dict[str, tuple[bool, bool, str]]) -> None:
 
 def _is_grid(model: SurTree, what: What) -> bool:
     """Return whether a picture has a panel for each leaf, with text that fits it."""
-    several = has_causes(model.tree_) or model.tree_.arms is not None
-    return what == "curves" and several
+    return what == "curves" and model.tree_.outcome.is_several
 
 
 def _has_risks(model: SurTree, what: What) -> bool:
     """Return whether a picture has colours that can be shades of grey."""
-    return what == "curves" or (what == "tree" and model.tree_.arms is None)
+    outcome = model.tree_.outcome
+    return what == "curves" or (what == "tree" and len(outcome.tree_curves(outcome.groups[0])) == 1)
 
 
 def _drawing(
@@ -229,12 +217,10 @@ def _drawing(
         "labels": page.labels,
         "units": page.units,
     }
-    tree = model.tree_
     if what in ("tree", "curves"):
         if _is_grid(model, what):
-            several = plot_incidence if tree.arms is None else plot_arms
             greys = _GREYS if grey else None
-            return lambda ax: several(model, ax, kind=curve, colours=greys, **words)
+            return lambda ax: plot_channels(model, ax, kind=curve, colours=greys, **words)
         function = plot_tree if what == "tree" else plot_curves
         cmap = _greys() if grey else None
         return lambda ax: function(model, ax, kind=curve, cmap=cmap, **words)

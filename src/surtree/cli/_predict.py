@@ -12,7 +12,7 @@ import typer
 from numpy.typing import NDArray
 from polars import selectors
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.cli import _options as options
 from surtree.cli._columns import conform, require_columns, split_names
 from surtree.cli._console import UserError, failures, guarded, say, show_json, warnings_said
@@ -21,12 +21,13 @@ from surtree.cli._excel import require_writer
 from surtree.cli._files import TABLE_FILE, TABLE_WORKBOOK, Format, require_outputs, write_frame
 from surtree.cli._models import read_model, read_rows
 from surtree.cli._streaming import is_streamed, predict_streamed, refuse_options
-from surtree.estimator import SurTree
-from surtree.tree.arms import arms_of, hazard_ratios
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import cause_theta, causes_of, has_causes
+from surtree.estimators.tree import SurTree
+from surtree.outcomes.arm_curves import arm_risks, leaf_arm_curve
+from surtree.outcomes.arm_effects import arms_of, hazard_ratios
+from surtree.outcomes.cause_figures import cause_theta, causes_of
+from surtree.outcomes.incidence import leaf_incidence
+from surtree.outcomes.legacy import has_causes
 from surtree.tree.curves import leaf_curves
-from surtree.tree.given_effects import arm_risks, leaf_arm_curve
 from surtree.tree.tree import Tree
 
 

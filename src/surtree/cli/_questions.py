@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from surtree._words import plural
+from surtree._support.endings import PAGE_FILE
 from surtree.cli import _options as options
 from surtree.cli._columns import require_columns
 from surtree.cli._console import failures, guarded, show, show_json, warnings_said
@@ -17,10 +17,10 @@ from surtree.cli._page import read_page
 from surtree.cli._survey import long_table, survey, survey_json
 from surtree.cli._survival import TargetColumns
 from surtree.cli._training import Asked, read_training
-from surtree.estimator import SurTree
-from surtree.files.endings import PAGE_FILE
+from surtree.estimators.tree import SurTree
 from surtree.questions.columns import ColumnCosts, column_costs
 from surtree.report._page import write_report
+from surtree.words.numbers import plural
 
 # What says how to read a table; all else is about the tree.
 _OF_READING = frozenset(

@@ -17,12 +17,13 @@ from sklearn.exceptions import ConvergenceWarning
 from surtree.cli._console import failures
 from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
-from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.data.named import RowInputs
-from surtree.estimator import SurTree
+from surtree.estimators.causes import CompetingRisksTree
+from surtree.estimators.tree import SurTree
+from surtree.model_selection.causes import CompetingRisksTreeCV
 from surtree.model_selection.cv import LAST_SECONDS, SurTreeCV
 from surtree.model_selection.event_kfold import EventStratifiedKFold
-from surtree.scores.sizes import Rule
+from surtree.validation.sizes import Rule
 
 _FOLDS = 10
 
@@ -43,46 +44,23 @@ _UNMEASURED = "the last step, the scores on held-out rows: the tree is tuned, an
 
 @dataclass(frozen=True)
 class Settings:
-    """What to search for.
+    """What to search for."""
 
-    Parameters
-    ----------
-    limits : dict
-        Parameters that `SurTree` and `SurTreeCV` share.
-    time_limit : float, optional
-        Seconds for everything.
-    n_jobs : int, optional
-        Threads.
-    folds : int, optional
-        The number of folds of the cross-validation that chooses the size; None: no tuning.
-    rule : {"best", "1se"}
-        How the size is chosen.
-    """
-
-    limits: dict[str, Any]
-    time_limit: float | None = None
-    n_jobs: int | None = None
+    limits: dict[str, Any]  # parameters that `SurTree` and `SurTreeCV` share
+    time_limit: float | None = None  # seconds for everything
+    n_jobs: int | None = None  # threads
+    # The number of folds of the cross-validation that chooses the size; None: no tuning.
     folds: int | None = None
-    rule: Rule = "best"
+    rule: Rule = "best"  # how the size is chosen
 
 
 @dataclass(frozen=True)
 class Found:
-    """The result of a search.
+    """The result of a search."""
 
-    Parameters
-    ----------
-    model : SurTree
-        The fitted model.
-    tuning : SurTreeCV, optional
-        How its size was chosen.
-    stopped : str
-        What Ctrl-C has ended, in the words of a message; empty where nothing was.
-    """
-
-    model: SurTree
-    tuning: SurTreeCV | None = None
-    stopped: str = ""
+    model: SurTree  # the fitted model
+    tuning: SurTreeCV | None = None  # how its size was chosen
+    stopped: str = ""  # what Ctrl-C has ended, in the words of a message; empty where nothing was
 
 
 def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:

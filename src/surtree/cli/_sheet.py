@@ -8,29 +8,19 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree._words import plural
 from surtree.cli._console import UserError, say
 from surtree.cli._dates import DATE
 from surtree.cli._numbers import numbers
+from surtree.words.numbers import plural
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The first line of a file, and the cells below it.
+    """The first line of a file, and the cells below it."""
 
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    header : list of str
-        The cells of the first line.
-    cells : polars.DataFrame
-        The other lines, all of them texts.
-    """
-
-    path: Path
-    header: list[str]
-    cells: pl.DataFrame
+    path: Path  # the file, for messages
+    header: list[str]  # the cells of the first line
+    cells: pl.DataFrame  # the other lines, all of them texts
 
     def named(self) -> pl.DataFrame:
         """Return the cells below their names, without blank lines and row names."""

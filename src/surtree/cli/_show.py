@@ -8,6 +8,8 @@ from typing import Annotated, Literal, cast
 
 import typer
 
+from surtree._support.endings import PAGE_FILE, FileKind
+from surtree._support.writing import write_bytes, write_text
 from surtree.cli import _options as options
 from surtree.cli._console import UserError, failures, guarded, say, show, show_json, show_source
 from surtree.cli._effects import known_effects
@@ -15,8 +17,8 @@ from surtree.cli._files import require_outputs
 from surtree.cli._models import read_model, save_report, tree_of_size
 from surtree.cli._page import Page, read_page
 from surtree.cli._summary import certificate, path_json, path_text
-from surtree.effects import EffectTree
-from surtree.estimator import SurTree
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.tree import SurTree
 from surtree.export import (
     export_dot,
     export_json,
@@ -31,9 +33,7 @@ from surtree.export import (
 from surtree.export._leaves import TableFormat
 from surtree.export._onnx import OnnxValue
 from surtree.export._values import LeafValue
-from surtree.files.endings import PAGE_FILE, FileKind
-from surtree.files.writing import write_bytes, write_text
-from surtree.scores.effects import effects_warning
+from surtree.outcomes.effect_results import effects_warning
 from surtree.tree.tree import Tree
 
 Style = Literal[

@@ -14,6 +14,7 @@ import polars as pl
 import typer
 from sklearn.exceptions import ConvergenceWarning
 
+from surtree._support.writing import whole_file
 from surtree.cli._columns import WORDS, conform, require_columns, split_names
 from surtree.cli._console import UserError, failures, say, show_json, show_source
 from surtree.cli._progress import progress_bar
@@ -21,39 +22,24 @@ from surtree.cli._search import Found, first_interrupt, unfinished
 from surtree.cli._summary import certificate, model_json
 from surtree.cuts.unseen import Unseen, find_unseen, unseen_text
 from surtree.data.table import read_table
-from surtree.estimator import SurTree
-from surtree.files.writing import whole_file
-from surtree.streaming.engines import source_of
-from surtree.streaming.parquet import exactly, parquet_files, scan_files
-from surtree.streaming.predict import asked_columns, join_unseen
-from surtree.streaming.source import LocalSource
+from surtree.engines.engines import source_of
+from surtree.engines.parquet import exactly, parquet_files, scan_files
+from surtree.engines.predict import asked_columns, join_unseen
+from surtree.engines.source import LocalSource
+from surtree.estimators.tree import SurTree
 from surtree.tree.rows import find_leaves
 
 _PATTERNS = "*?["
 
 
 def is_streamed(data: Path, memory_limit: int | None = None) -> bool:
-    """Return whether a table is read in passes: a directory, a pattern, or if memory is limited.
-
-    Parameters
-    ----------
-    data : Path
-        What the user calls the table.
-    memory_limit : int, optional
-        The option of this name.
-    """
+    """Return whether a table is read in passes: a directory, a pattern, or if memory is limited."""
     is_pattern = not data.exists() and any(mark in str(data) for mark in _PATTERNS)
     return memory_limit is not None or data.is_dir() or is_pattern
 
 
 def refuse_options(given: Mapping[str, Any]) -> None:
-    """Raise an error for options that have no effect on a table that is streamed.
-
-    Parameters
-    ----------
-    given : mapping
-        The values of options, by their names.
-    """
+    """Raise an error for options that have no effect on a table that is streamed."""
     for name, value in given.items():
         if value not in (None, False):
             raise typer.BadParameter(f"{name} is for a table in memory: this one is streamed")
@@ -61,21 +47,11 @@ def refuse_options(given: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class StreamedTable:
-    """Parquet files as one table.
+    """Parquet files as one table."""
 
-    Parameters
-    ----------
-    path : Path
-        What the user calls them.
-    frame : polars.LazyFrame
-        The table.
-    columns : polars.DataFrame
-        Its columns, without rows.
-    """
-
-    path: Path
-    frame: pl.LazyFrame
-    columns: pl.DataFrame
+    path: Path  # what the user calls them
+    frame: pl.LazyFrame  # the table
+    columns: pl.DataFrame  # its columns, without rows
 
     @classmethod
     def read(cls, path: Path) -> StreamedTable:
@@ -110,19 +86,7 @@ def fit_streamed(
     exclude: Sequence[str] | None,
     parameters: Mapping[str, Any],
 ) -> tuple[Found, str, dict[str, Any]]:
-    """Fit a tree on Parquet files; return it, with a line and JSON about the rows.
-
-    Parameters
-    ----------
-    data : Path
-        The files.
-    target : mapping
-        The options ``time``, ``event``, ``entry`` and ``weight``.
-    columns, exclude : sequence of str, optional
-        The options of these names.
-    parameters : mapping
-        Those of `SurTree`.
-    """
+    """Fit a tree on Parquet files; return it, with a line and JSON about the rows."""
     table = StreamedTable.read(data)
     head = table.columns
     event, happened = _event(head, str(target["event"]))
@@ -203,23 +167,7 @@ def predict_streamed(
     *,
     json: bool,
 ) -> None:
-    """Write predictions batch by batch; a file is written whole, or not at all.
-
-    Parameters
-    ----------
-    model : SurTree
-        The model.
-    data : Path
-        The files.
-    of_leaf : mapping of str to polars.Series
-        The predictions of each leaf, in the order of the leaves.
-    keep : sequence of str, optional
-        Columns of the table to repeat.
-    output : Path, optional
-        Where to write; standard output if None.
-    json : bool
-        Whether to say in JSON what was written.
-    """
+    """Write predictions batch by batch; a file is written whole, or not at all."""
     if json and output is None:
         raise UserError("the predictions of a table that is streamed go to a file: add --output")
     table = StreamedTable.read(data)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from surtree._support.status import WORDS
 from surtree.cli._survival import Survival
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 from surtree.model_selection.cv import SurTreeCV
-from surtree.scores.held_out import MEASURES, HeldOutScores
-from surtree.scores.verdict import prediction_verdicts
-from surtree.status import WORDS
-from surtree.tree.arms import effects_of_leaf
-from surtree.tree.causes import cause_events, cause_limits, cause_theta, causes_of, has_causes
+from surtree.outcomes.arm_effects import effects_of_leaf
+from surtree.outcomes.cause_figures import cause_events, cause_limits, cause_theta, causes_of
+from surtree.outcomes.legacy import has_causes
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_intervals import median_limits
 from surtree.tree.resolve import cause_names_of
 from surtree.tree.tree import Tree
+from surtree.validation.held_out import MEASURES, HeldOutScores
+from surtree.validation.verdict import prediction_verdicts
 
 
 def certificate(model: SurTree) -> str:

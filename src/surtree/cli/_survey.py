@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from surtree._words import plural
 from surtree.cli._columns import EXCLUDED
 from surtree.cli._files import DataFile
 from surtree.cli._kinds import Kind, kind_of
+from surtree.words.numbers import plural
 
 _LONGEST_NAME = 24
 _LONGEST_NOTE = 90
@@ -22,24 +22,12 @@ _MOST_CATEGORIES = 5
 
 @dataclass(frozen=True)
 class ColumnRead:
-    """One column of a table.
+    """One column of a table."""
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    kind : str
-        What it holds, or what it is to a tree: the time, say.
-    missing : int
-        How many cells have no value.
-    notes : tuple of str
-        What is odd about it, and whether it is left out.
-    """
-
-    name: str
-    kind: str
-    missing: int
-    notes: tuple[str, ...] = ()
+    name: str  # what it is called
+    kind: str  # what it holds, or what it is to a tree: the time, say
+    missing: int  # how many cells have no value
+    notes: tuple[str, ...] = ()  # what is odd about it, and whether it is left out
 
 
 def survey(
@@ -49,19 +37,7 @@ def survey(
     kinds: Mapping[str, Kind] | None = None,
     left_out: Mapping[str, str] | None = None,
 ) -> list[ColumnRead]:
-    """Return what is to say about each column.
-
-    Parameters
-    ----------
-    table : DataFile
-        The table.
-    roles : mapping of str to str, optional
-        What some columns are to a tree.
-    kinds : mapping of str to Kind, optional
-        What columns hold, where that is known already.
-    left_out : mapping of str to str, optional
-        Why columns are left out.
-    """
+    """Return what is to say about each column."""
     found = []
     for column in table.frame:
         name = column.name

@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.types import Floats
 from surtree.cli._columns import WORDS, Reading, read_column, require_columns
 from surtree.cli._console import UserError, failures, say
 from surtree.cli._dates import read_dates
@@ -23,6 +22,7 @@ from surtree.data.event_codes import code_word, read_event_codes
 from surtree.data.persons import read_persons
 from surtree.data.target import RowsError, read_target, read_weights, require_events
 from surtree.data.target_array import make_target
+from surtree.words.numbers import plural
 
 _MOST_VALUES = 6
 ZeroTimes = Literal["keep", "drop", "half"]
@@ -30,32 +30,18 @@ ZeroTimes = Literal["keep", "drop", "half"]
 
 @dataclass(frozen=True)
 class Survival:
-    """The target of each row, as estimators take it.
+    """The target of each row, as estimators take it."""
 
-    Parameters
-    ----------
-    y : structured array
-        Event and time; with competing risks, cause and time.
-    entry, weight : array of float, optional
-        When each row came under observation, and how often it counts: not at all if it is
-        censored at time zero.
-    columns : frozenset of str
-        The columns of the table that these are.
-    id : array, optional
-        Whose row it is.
-    causes : tuple of int, optional
-        With competing risks, the causes that the tree is to tell apart; none for all of them.
-    group : array, optional
-        Rows with the same value stay together.
-    """
-
-    y: NDArray[np.void]
+    y: NDArray[np.void]  # event and time; with competing risks, cause and time
+    # When each row came under observation, and how often it counts: not at all if it is censored at
+    # time zero.
     entry: Floats | None
     weight: Floats | None
-    columns: frozenset[str]
-    id: NDArray[Any] | None = None
+    columns: frozenset[str]  # the columns of the table that these are
+    id: NDArray[Any] | None = None  # whose row it is
+    # With competing risks, the causes that the tree is to tell apart; none for all of them.
     causes: tuple[int, ...] | None = None
-    group: NDArray[Any] | None = None
+    group: NDArray[Any] | None = None  # rows with the same value stay together
 
     @property
     def event(self) -> NDArray[np.bool_]:
@@ -76,43 +62,26 @@ class Survival:
 
 @dataclass(frozen=True)
 class TargetColumns:
-    """Where the target is in a table, and what becomes of rows that say little.
+    """Where the target is in a table, and what becomes of rows that say little."""
 
-    Parameters
-    ----------
-    time : str
-        A column of numbers; or two columns of dates, ``START..END``, with the days between them.
-    entry, weight : str, optional
-        Columns of numbers.
-    event : str, optional
-        A column of 0 and 1 or of words such as yes and no; or, after an equals sign, the value
-        that is the event: ``status=dead``, or several with commas between.
-    cause : str, optional
-        In place of an event, a column of whole numbers, 0 where a row is censored; or, after an
-        equals sign, also the causes that the tree is to tell apart: ``status=1``.
-    id : str, optional
-        A column of any values: rows with the same value are of one person.
-    group : str, optional
-        A column of any values: rows with the same value stay together in folds and samples.
-    treatment, leaf : str, optional
-        The arm of a trial, and the leaf of another tool's tree: no tree asks about them.
-    drop_incomplete : bool
-        Whether rows that lack one of these are left out.
-    zero_times : {"keep", "drop", "half"}
-        What becomes of rows of time zero.
-    """
-
+    # A column of numbers; or two columns of dates, ``START..END``, with the days between them.
     time: str
+    # A column of 0 and 1 or of words such as yes and no; or, after an equals sign, the value that
+    # is the event: ``status=dead``, or several with commas between.
     event: str | None = None
+    # In place of an event, a column of whole numbers, 0 where a row is censored; or, after an
+    # equals sign, also the causes that the tree is to tell apart: ``status=1``.
     cause: str | None = None
-    entry: str | None = None
+    entry: str | None = None  # columns of numbers
     weight: str | None = None
-    id: str | None = None
+    id: str | None = None  # a column of any values: rows with the same value are of one person
+    # A column of any values: rows with the same value stay together in folds and samples.
     group: str | None = None
+    # The arm of a trial, and the leaf of another tool's tree: no tree asks about them.
     treatment: str | None = None
     leaf: str | None = None
-    drop_incomplete: bool = False
-    zero_times: ZeroTimes = "keep"
+    drop_incomplete: bool = False  # whether rows that lack one of these are left out
+    zero_times: ZeroTimes = "keep"  # what becomes of rows of time zero
 
     def time_columns(self, frame: pl.DataFrame) -> tuple[str, ...]:
         """Return the column of the time, or the two columns of dates that it is between."""
@@ -166,15 +135,7 @@ class TargetColumns:
 
 
 def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
-    """Read the target.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table: rows that are complete.
-    target : TargetColumns
-        Where the target is.
-    """
+    """Read the target."""
     event_column, values = target.event_and_values(frame)
     causes = None if target.cause is None else _chosen_causes(event_column, values)
     times = _with_zeros(_times(frame, target.time_columns(frame)), target)

@@ -14,25 +14,13 @@ from surtree.cli._survival import Survival
 from surtree.data.suspicious_columns import Suspicion, find_suspicions
 from surtree.data.table import read_table
 from surtree.data.target import Target
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 
 
 def say_suspicions(
     frame: pl.DataFrame, choice: Choice, survival: Survival, options: Collection[str]
 ) -> None:
-    """Write a line for each suspicious column that is not simply left out.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The whole table.
-    choice : Choice
-        What a tree may ask about.
-    survival : Survival
-        The target.
-    options : collection of str
-        Those about persons that the command has: ``--id`` and ``--group``.
-    """
+    """Write a line for each suspicious column that is not simply left out."""
     persons = [name for name in choice.left_out if _is_person(choice, name)]
     table = read_table(SurTree(), choice.X.with_columns(frame[one] for one in persons), reset=True)
     event, time = survival.event, survival.y["time"].astype(np.float64)

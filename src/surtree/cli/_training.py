@@ -18,27 +18,13 @@ from surtree.cli._suspicions import say_suspicions
 
 @dataclass(frozen=True)
 class Training:
-    """What a tree is fitted on.
+    """What a tree is fitted on."""
 
-    Parameters
-    ----------
-    X : polars.DataFrame
-        What it may ask about.
-    survival : Survival
-        The target.
-    frame : polars.DataFrame
-        The whole table.
-    columns : list of ColumnRead
-        What was read.
-    left_out : dict of str to str
-        Why columns are left out.
-    """
-
-    X: pl.DataFrame
-    survival: Survival
-    frame: pl.DataFrame
-    columns: list[ColumnRead]
-    left_out: dict[str, str]
+    X: pl.DataFrame  # what it may ask about
+    survival: Survival  # the target
+    frame: pl.DataFrame  # the whole table
+    columns: list[ColumnRead]  # what was read
+    left_out: dict[str, str]  # why columns are left out
 
 
 @dataclass(frozen=True)
@@ -74,23 +60,7 @@ def read_training(
     of_persons: Collection[str] = ("--id", "--group"),
     quiet: bool = False,
 ) -> Training:
-    """Read what a tree may ask about and the target, and say what was read.
-
-    Parameters
-    ----------
-    data : Path
-        The table.
-    target : TargetColumns
-        Where the target is.
-    asked : Asked
-        What the tree may ask about.
-    form : Format
-        How the cells are written.
-    of_persons : collection of str
-        The options about persons that the command has.
-    quiet : bool
-        Whether to say only what is odd.
-    """
+    """Read what a tree may ask about and the target, and say what was read."""
     table = read_table(data, form, as_texts=asked.as_texts)
     table = replace(table, frame=target.complete_rows(table.frame))
     survival = read_survival(table.frame, target)

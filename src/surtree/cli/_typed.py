@@ -23,22 +23,7 @@ def typed(
     decimal: str | None,
     source: Source,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return a table with numbers where all cells of a column are, and how these are written.
-
-    Parameters
-    ----------
-    texts : polars.DataFrame of String
-        The cells.
-    missing : collection of str
-        The cells that are missing values.
-    as_texts : collection of str
-        Columns that stay texts.
-    decimal : {".", ","}, optional
-        The decimal mark, if the user has said it.
-    source : {"commas", "other marks", "workbook"}
-        What stood between the cells. Where commas did, decimal commas are not looked for. The
-        numbers of a workbook have points, and only its texts can have commas.
-    """
+    """Return a table with numbers where all cells of a column are, and how these are written."""
     cleaned = [_cleaned(texts[name], missing) for name in texts.columns]
     default = "." if source == "commas" else None
     if source == "other marks" and decimal is None:

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import typer
 
-from surtree._words import plural
 from surtree.cli import _options as options
 from surtree.cli._columns import conform
 from surtree.cli._console import (
@@ -30,12 +29,13 @@ from surtree.cli._search import default_folds
 from surtree.cli._survival import Survival, TargetColumns, read_survival
 from surtree.cli._training import Asked, read_training
 from surtree.model_selection.cv import SurTreeCV
-from surtree.scores.validation import Method, Validation
-from surtree.scores.validation_file import save_validation
-from surtree.scores.verdict import prediction_verdicts
 from surtree.validation import Evaluation
 from surtree.validation import evaluate as evaluate_rows
 from surtree.validation import validate as resample
+from surtree.validation.files import save_validation
+from surtree.validation.results import Method, Validation
+from surtree.validation.verdict import prediction_verdicts
+from surtree.words.numbers import plural
 
 Bootstraps = Annotated[
     int,

@@ -17,9 +17,9 @@ from surtree.cli._files import Format
 from surtree.cli._models import read_model, read_rows, write_model
 from surtree.cli._progress import progress_bar
 from surtree.cli._survival import TargetColumns, read_survival
-from surtree.competing_risks import CompetingRisksTree
-from surtree.effects import EffectTree
-from surtree.estimator import SurTree
+from surtree.estimators.causes import CompetingRisksTree
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.tree import SurTree
 from surtree.verification import Verification
 from surtree.verification import verify as verify_model
 

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.cuts.categories import (
     MOST_FOR_SUBSETS,
     CategoryCuts,
@@ -23,7 +24,6 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.quantile_block import QuantileColumn, neighbours
 from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 from surtree.data.table import Column
-from surtree.exact import Terms
 from surtree.solver.core import sum_bins
 
 Places = NDArray[np.intp]
@@ -35,69 +35,35 @@ _FEW = 24
 
 @dataclass(frozen=True, eq=False)
 class CutSupport:
-    """The set of rows for which each cut holds.
+    """The set of rows for which each cut holds."""
 
-    Parameters
-    ----------
-    n_rows : array of int
-        The number of rows.
-    key : array of uint64 of shape (2, n_cuts)
-        A hash of the set of rows: the sum of random numbers, one for each row.
-    weight : array of float
-        The weight of the rows.
-    """
-
-    n_rows: NDArray[np.int64]
+    n_rows: NDArray[np.int64]  # the number of rows
+    # A hash of the set of rows: the sum of random numbers, one for each row.
     key: NDArray[np.uint64]
-    weight: Floats
+    weight: Floats  # the weight of the rows
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateCuts:
-    """The bins of a column, and cuts that each hold for some of them.
+    """The bins of a column, and cuts that each hold for some of them."""
 
-    Parameters
-    ----------
-    bins : array of int
-        The bin of each row; ``n_bins`` where the value is missing.
-    n_bins : int
-        The number of bins that hold values.
-    kind : {"above", "single", "set"}
-        Whether each cut holds for the bins above a threshold, for a single bin, or for any set.
-    first, last : array of int
-        Each cut holds for the bins from its first to its last, both included ...
-    gaps : array of uint64
-        ... but those with a bit here (up to 64 bins) ...
-    missing : array of bool
-        ... and, where this is True, for missing values. The cut "is missing" holds for no
-        other bin: its last is before its first.
-    cut : callable
-        Makes the `Cut` at a position.
-    given : bool
-        Whether the user chose the cuts: they are kept however few rows they hold for.
-    held : CutSupport, optional
-        The rows for which each cut holds, where they are known.
-    """
-
-    bins: Bins
-    n_bins: int
+    bins: Bins  # the bin of each row; ``n_bins`` where the value is missing
+    n_bins: int  # the number of bins that hold values
+    # Whether each cut holds for the bins above a threshold, for a single bin, or for any set.
     kind: Literal["above", "single", "set"]
-    first: Places
+    first: Places  # each cut holds for the bins from its first to its last, both included
     last: Places
-    gaps: NDArray[np.uint64]
+    gaps: NDArray[np.uint64]  # ... but those with a bit here (up to 64 bins)
+    # ... and, where this is True, for missing values. The cut "is missing" holds for no other bin:
+    # its last is before its first.
     missing: NDArray[np.bool_]
-    cut: Callable[[int], Cut]
+    cut: Callable[[int], Cut]  # makes the `Cut` at a position
+    # Whether the user chose the cuts: they are kept however few rows they hold for.
     given: bool = False
-    held: CutSupport | None = None
+    held: CutSupport | None = None  # the rows for which each cut holds, where they are known
 
     def support(self, weight: Terms | None = None) -> CutSupport:
-        """Return the rows for which each cut holds: their number, hash and weight.
-
-        Parameters
-        ----------
-        weight : Terms, optional
-            The weight of each row, one if None.
-        """
+        """Return the rows for which each cut holds: their number, hash and weight."""
         if self.held is not None:
             return self.held
         n, low, high, weighed = sum_bins(self.bins, self.n_bins + 1, weight)
@@ -110,15 +76,7 @@ class CandidateCuts:
         high: NDArray[np.uint64],
         weight: Floats | None,
     ) -> CutSupport:
-        """Return the same, from what is known of each bin; that of missing values is the last.
-
-        Parameters
-        ----------
-        n, low, high : array of shape (n_bins + 1,)
-            The rows in each bin, and the hash of their set: a sum of random numbers, in halves.
-        weight : array of float of shape (n_bins + 1,), optional
-            Their weight; the number of rows if None.
-        """
+        """Return the same, from what is known of each bin; that of missing values is the last."""
         counts = self._over_bins(np.array((n.view(np.uint64), low, high)))
         n_rows = counts[0].view(np.int64)
         return CutSupport(
@@ -161,30 +119,7 @@ def candidate_cuts(
     category_cuts: CategoryCuts = "one",
     risk: Callable[[Places, int], Floats] | None = None,
 ) -> CandidateCuts:
-    """Return all candidate cuts of a column.
-
-    Parameters
-    ----------
-    index : int
-        The position of the column in the user's table.
-    column : Column
-        The training rows; at least one has a value.
-    weight : array of float
-        The weights of the rows, all positive.
-    repeats : array of float, optional
-        How often each row counts where thresholds are chosen; once when None.
-    n_thresholds : int or None
-        The most thresholds of a numeric or ordered column; None: all.
-    max_categories : int
-        The most categories of an unordered column, counting all others together as one.
-    given : array of float, optional
-        The thresholds of a numeric column, ascending, instead of quantiles.
-    category_cuts : {"one", "subsets"}
-        Whether cuts of an unordered column hold for one category, or for any set of them.
-    risk : callable, optional
-        Returns the risk of groups of rows: from the group of each row, -1 for none, and the number
-        of groups. Where there are too many subsets, it says which are cuts.
-    """
+    """Return all candidate cuts of a column."""
     plain = Cut(column=index, name=column.name, known=column.known)
     if column.kind == "boolean":
         candidates = _boolean_cuts(plain, column)
@@ -200,19 +135,7 @@ def candidate_cuts(
 
 
 def quantile_cuts(index: int, name: str, values: Floats, found: QuantileColumn) -> CandidateCuts:
-    """Return the candidate cuts of a numeric column whose quantiles are known.
-
-    Parameters
-    ----------
-    index : int
-        The position of the column in the user's table.
-    name : str
-        What the user calls it.
-    values : array of float of shape (n_rows,)
-        The training rows; NaN where a value is missing.
-    found : QuantileColumn
-        Its quantiles.
-    """
+    """Return the candidate cuts of a numeric column whose quantiles are known."""
 
     def cut(number: int) -> Cut:
         threshold = float(found.thresholds[number])
@@ -346,13 +269,7 @@ def _distinct(column: Column, repeats: Floats | None) -> tuple[Floats, Floats]:
 
 
 def bins_above(values: Floats, edges: Floats) -> Bins:
-    """Return how many of the edges, which ascend, each value is not below.
-
-    Parameters
-    ----------
-    values, edges : array of float
-        The values, and the edges.
-    """
+    """Return how many of the edges, which ascend, each value is not below."""
     if len(edges) > _FEW:
         return np.searchsorted(edges, values, side="right")
     bins = np.zeros(len(values), dtype=np.uint8)
@@ -408,25 +325,7 @@ def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
 def filter_cuts(
     columns: Sequence[CandidateCuts], weight: Floats | Terms, min_support: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Keep cuts with enough rows on both sides that split the rows as no earlier one does.
-
-    Parameters
-    ----------
-    columns : sequence of CandidateCuts
-        The candidates of each column, over the same rows; at least one column.
-    weight : array of float, or Terms
-        The weights of the rows, all positive.
-    min_support : float
-        A cut is kept when it holds for more than this share of the weight, and does not hold
-        for more than this share too, or when the user gave it.
-
-    Returns
-    -------
-    kept : array of bool
-        Whether each cut is kept, column after column.
-    heavier : array of bool
-        Whether each cut holds for more than half of the weight.
-    """
+    """Keep cuts with enough rows on both sides that split the rows as no earlier one does."""
     n_rows = weight.n if isinstance(weight, Terms) else weight.size
     weighed = weight if isinstance(weight, Terms) else None
     # If all weights are one, the number of rows is their weight.
@@ -439,38 +338,17 @@ def filter_cuts(
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """What all rows are together.
+    """What all rows are together."""
 
-    Parameters
-    ----------
-    n : int
-        How many there are.
-    weight : float
-        Their weight.
-    key : array of uint64 of shape (2, 1)
-        The hash of their set.
-    """
-
-    n: int
-    weight: float
-    key: NDArray[np.uint64]
+    n: int  # how many there are
+    weight: float  # their weight
+    key: NDArray[np.uint64]  # the hash of their set
 
 
 def keep_cuts(
     columns: Sequence[CandidateCuts], rows: AllRows, min_support: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Do what `filter_cuts` does, where it is known which rows each cut holds for.
-
-    Parameters
-    ----------
-    columns : sequence of CandidateCuts
-        The candidates of each column, with the rows they hold for; of the bins, only that of the
-        first row is looked at.
-    rows : AllRows
-        All rows.
-    min_support : float
-        As in `filter_cuts`.
-    """
+    """Do what `filter_cuts` does, where it is known which rows each cut holds for."""
     total = rows.weight
     found = [candidates.support() for candidates in columns]
     n_held = np.concatenate([held.n_rows for held in found])

@@ -11,28 +11,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.schema import read_each
 from surtree.cuts.cut import Cut
 from surtree.cuts.validate import is_known
-from surtree.files.schema import read_each
 
 
 class Cuts(Sequence[Cut]):
-    """A sequence of cuts, each made at its first access and cached.
-
-    Parameters
-    ----------
-    parts : iterable of pairs
-        What makes the cut at a position, and the positions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.cuts.cut import Cut
-    >>> from surtree.cuts.cut_list import Cuts
-    >>> cuts = Cuts([(lambda position: Cut(0, "age", float(position)), np.array([40, 50]))])
-    >>> cuts[1].rule, len(cuts)
-    ('age > 50', 2)
-    """
+    """A sequence of cuts, each made at its first access and cached."""
 
     def __init__(self, parts: Iterable[tuple[Callable[[int], Cut], NDArray[np.intp]]]) -> None:
         self._parts = tuple(parts)
@@ -73,19 +58,7 @@ class Cuts(Sequence[Cut]):
 
 
 def save_cuts(cuts: Iterable[Cut]) -> dict[str, Any]:
-    """Return cuts as JSON can hold them, with the known categories of each column only once.
-
-    Parameters
-    ----------
-    cuts : iterable of Cut
-        The cuts.
-
-    Returns
-    -------
-    dict
-        ``cuts``, without what they know, and ``known``: for the positions of columns, as texts,
-        their categories in training.
-    """
+    """Return cuts as JSON can hold them, with the known categories of each column only once."""
     found = list(cuts)
     saved = [replace(cut, known=None).to_dict() for cut in found]
     for cut in saved:
@@ -97,13 +70,7 @@ def save_cuts(cuts: Iterable[Cut]) -> dict[str, Any]:
 
 
 def load_cuts(saved: Mapping[str, Any]) -> tuple[Cut, ...]:
-    """Return the cuts that `save_cuts` saved.
-
-    Parameters
-    ----------
-    saved : mapping
-        What `save_cuts` returned. Early files have no ``known``.
-    """
+    """Return the cuts that `save_cuts` saved."""
     known = {column: tuple(names) for column, names in saved.get("known", {}).items()}
 
     def read(cut: Any) -> Cut:

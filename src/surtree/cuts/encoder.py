@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.parameters import require_share, require_whole
+from surtree._support.types import Floats
 from surtree.cuts.candidates import (
     AllRows,
     CandidateCuts,
@@ -31,8 +33,6 @@ from surtree.data.names import remember_columns
 from surtree.data.rows import read_rows
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_weights, require_events
-from surtree.exact import Terms
-from surtree.parameters import require_share, require_whole
 from surtree.solver.clock import Clock
 from surtree.solver.problem import BinnedRows
 from surtree.solver.restriction import repeats
@@ -337,31 +337,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def encoder_of(estimator: Any) -> Encoder:
-    """Return a new encoder with those of its parameters that an estimator has too.
-
-    Parameters
-    ----------
-    estimator : object
-        It has all parameters of an encoder, under the same names.
-    """
+    """Return a new encoder with those of its parameters that an estimator has too."""
     return Encoder(**{name: getattr(estimator, name) for name in Encoder().get_params()})
 
 
 def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows:
-    """Bin rows by their answers to some cuts, each a column of its own.
-
-    Parameters
-    ----------
-    answers : sequence of arrays of bool of shape (n_rows,)
-        The rows for which each cut holds.
-    n_rows : int
-        The number of rows.
-
-    Returns
-    -------
-    BinnedRows
-        Its cuts are the given ones, in their order.
-    """
+    """Bin rows by their answers to some cuts, each a column of its own."""
     n_lines = len(answers)
     ones = np.ones(n_lines, dtype=np.int32)
     return BinnedRows(
@@ -377,13 +358,7 @@ def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows
 
 
 def join_binned(one: BinnedRows, other: BinnedRows) -> BinnedRows:
-    """Return the same rows with the columns and the cuts of both, in this order.
-
-    Parameters
-    ----------
-    one, other : BinnedRows
-        The rows, binned twice.
-    """
+    """Return the same rows with the columns and the cuts of both, in this order."""
     joined = {
         field.name: np.concatenate((getattr(one, field.name), getattr(other, field.name)))
         for field in fields(BinnedRows)

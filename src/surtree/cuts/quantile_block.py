@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.cuts.thresholds import midpoint
-from surtree.exact import Terms
 from surtree.solver.core import sum_bins
 from surtree.solver.restriction import quantile_places
 
@@ -21,58 +21,23 @@ LONG = 50_000
 
 @dataclass(frozen=True, eq=False)
 class QuantileColumn:
-    """The quantile cuts of one column.
+    """The quantile cuts of one column."""
 
-    Parameters
-    ----------
-    bins : array of uint16 of shape (n_rows,)
-        How many thresholds each value is above; where it is missing, the number of bins.
-    thresholds : array of float
-        Ascending; no two of them divide the rows alike, and each divides them.
-    n_rows, key, weight : arrays
-        Of the rows above each threshold: their number, the hash of their set as two lines, and
-        their weight.
-    has_missing : bool
-        Whether some values are missing.
-    """
-
+    # How many thresholds each value is above; where it is missing, the number of bins.
     bins: NDArray[np.uint16]
-    thresholds: Floats
+    thresholds: Floats  # ascending; no two of them divide the rows alike, and each divides them
+    # Of the rows above each threshold: their number, the hash of their set as two lines, and their
+    # weight.
     n_rows: NDArray[np.int64]
     key: NDArray[np.uint64]
     weight: Floats
-    has_missing: bool
+    has_missing: bool  # whether some values are missing
 
 
 def quantile_columns(
     values: Floats, n_thresholds: int, weight: Terms | None
 ) -> list[QuantileColumn | None]:
-    """Find the quantile cuts of several columns.
-
-    Parameters
-    ----------
-    values : array of float of shape (n_columns, n_rows)
-        The columns, a line each.
-    n_thresholds : int
-        The most thresholds of a column.
-    weight : Terms, optional
-        The weight of each row, one if None. It does not move thresholds.
-
-    Returns
-    -------
-    list of QuantileColumn or None
-        None for a column that must be looked at on its own: one that holds infinity, so few
-        distinct values that all midpoints are thresholds, or missing values and many rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.cuts.quantile_block import quantile_columns
-    >>> table = np.array([[1.0, 2, 3, 5, 8, 13], [0, 0, 0, 0, 1, 1]])
-    >>> first, second = quantile_columns(table, 2, None)
-    >>> first.thresholds, first.bins, second
-    (array([2.5, 6.5]), array([0, 0, 1, 1, 2, 2], dtype=uint16), None)
-    """
+    """Find the quantile cuts of several columns."""
     # With as many thresholds as rows, every midpoint is one.
     if values.shape[1] < 2 or n_thresholds >= values.shape[1]:
         return [None] * len(values)
@@ -96,13 +61,7 @@ def quantile_columns(
 
 
 def neighbours(values: Floats) -> Callable[[float], tuple[float, float]]:
-    """Return a function that finds the values of a column on either side of a threshold.
-
-    Parameters
-    ----------
-    values : array of float of shape (n_rows,)
-        The column; NaN where a value is missing.
-    """
+    """Return a function that finds the values of a column on either side of a threshold."""
 
     def find(threshold: float) -> tuple[float, float]:
         above = values > threshold

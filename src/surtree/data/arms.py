@@ -9,8 +9,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._words import plural
 from surtree.data.target import Target
+from surtree.words.numbers import plural
 
 # A tree can tell so many hazards apart.
 MOST_ARMS = 4
@@ -20,20 +20,10 @@ Label = str | int | float | bool
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ArmTarget(Target):
-    """The survival of each row, and its arm.
+    """The survival of each row, and its arm."""
 
-    Parameters
-    ----------
-    event, time, entry, person, spell
-        As in `Target`.
-    arm : array of int
-        The number of the arm, from 0.
-    labels : tuple
-        What the arms are called, if they have names.
-    """
-
-    arm: NDArray[np.intp]
-    labels: tuple[Label, ...] = ()
+    arm: NDArray[np.intp]  # the number of the arm, from 0
+    labels: tuple[Label, ...] = ()  # what the arms are called, if they have names
 
     @classmethod
     def of(cls, target: Target, arm: NDArray[np.intp], labels: tuple[Label, ...] = ()) -> ArmTarget:
@@ -58,25 +48,7 @@ class ArmTarget(Target):
 def read_arms(
     treatment: ArrayLike, n_rows: int, reference: Label | None = None
 ) -> tuple[NDArray[np.intp], tuple[Label, ...]]:
-    """Return the number of each row's arm, and the labels of the arms, the reference first.
-
-    Parameters
-    ----------
-    treatment : array-like of shape (n_rows,)
-        The arm of each row, by any labels: texts, numbers or booleans; two to four of them.
-    n_rows : int
-        How many rows the table has.
-    reference : str, number or bool, optional
-        The label of the arm that others are compared with; by default the first in order, such as
-        0 or False.
-
-    Examples
-    --------
-    >>> from surtree.data.arms import read_arms
-    >>> arm, labels = read_arms(["drug", "placebo", "drug"], 3, reference="placebo")
-    >>> arm.tolist(), labels
-    ([1, 0, 1], ('placebo', 'drug'))
-    """
+    """Return the number of each row's arm, and the labels of the arms, the reference first."""
     if nw.dependencies.is_into_series(treatment):
         treatment = nw.from_native(treatment, series_only=True).to_list()
     given = np.asarray(treatment)
@@ -112,17 +84,7 @@ def read_arms(
 
 
 def number_arms(treatment: Any, n_rows: int, labels: tuple[Label, ...]) -> NDArray[np.intp]:
-    """Return the number of each row's arm among known labels; one label stands for all rows.
-
-    Parameters
-    ----------
-    treatment : label, or array-like of shape (n_rows,)
-        The arm of all rows, or of each.
-    n_rows : int
-        How many rows there are.
-    labels : tuple
-        The arms that there are.
-    """
+    """Return the number of each row's arm among known labels; one label stands for all rows."""
     if nw.dependencies.is_into_series(treatment):
         treatment = nw.from_native(treatment, series_only=True).to_list()
     given = np.asarray(treatment)

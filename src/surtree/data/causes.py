@@ -26,19 +26,10 @@ _MOST_CODES = 6
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CauseTarget(Target):
-    """The time of each row, and the cause of its event.
+    """The time of each row, and the cause of its event."""
 
-    Parameters
-    ----------
-    event, time, entry
-        As in `Target`; an event is one of any cause.
-    cause : array of int
-        The cause of the event, from 1; zero where the row is censored.
-    causes : tuple of int
-        All causes that there are, ascending; none of these rows may have some of them.
-    """
-
-    cause: NDArray[np.intp]
+    cause: NDArray[np.intp]  # the cause of the event, from 1; zero where the row is censored
+    # All causes that there are, ascending; none of these rows may have some of them.
     causes: tuple[int, ...]
 
     def take(self, rows: NDArray[Any]) -> CauseTarget:
@@ -56,27 +47,7 @@ class CauseTarget(Target):
 def read_cause_target(
     y: Any, n_rows: int | None = None, entry: ArrayLike | None = None, id: ArrayLike | None = None
 ) -> CauseTarget:
-    """Read and check a target of competing risks.
-
-    Parameters
-    ----------
-    y : structured array, data frame or pair of arrays
-        Two fields or columns of any names: the cause of each row, a whole number that is 0 where
-        the row is censored, and then its time.
-    n_rows : int, optional
-        How many rows the table has; by default as many as the target.
-    entry : array-like of shape (n_rows,), optional
-        When each row came under observation (left truncation).
-    id : array-like of shape (n_rows,), optional
-        Whose row it is: rows with the same label are of one person.
-
-    Examples
-    --------
-    >>> from surtree.data.causes import read_cause_target
-    >>> target = read_cause_target(([2, 0, 1], [3.5, 7.0, 1.0]), n_rows=3)
-    >>> target.causes, target.event.tolist()
-    ((1, 2), [True, False, True])
-    """
+    """Read and check a target of competing risks."""
     if isinstance(y, CauseTarget):
         return y
     first, second = _two_columns(y)

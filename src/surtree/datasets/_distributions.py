@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 
 @dataclass(frozen=True)

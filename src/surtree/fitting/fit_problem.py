@@ -6,9 +6,13 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.encoder import Encoder
+from surtree.data.bootstrap import Counts
 from surtree.fitting.training import TrainingData
-from surtree.parameters import LeafCurveKind
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Solution, TreeTopology
@@ -21,24 +25,12 @@ from surtree.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class FitProblem:
-    """Training data, its cuts and its bins: what the solver needs, and what a tree is built from.
+    """Training data, its cuts and its bins: what the solver and the tree builder need."""
 
-    Parameters
-    ----------
-    data : TrainingData
-        The rows.
-    encoder : Encoder
-        It has the cuts of the columns.
-    binned : BinnedRows
-        The rows of positive weight, by bins.
-    n_unread : int
-        Columns that were not read because time was over: nothing is proven of questions about
-        them.
-    """
-
-    data: TrainingData
-    encoder: Encoder
-    binned: BinnedRows
+    data: TrainingData  # the rows
+    encoder: Encoder  # it has the cuts of the columns
+    binned: BinnedRows  # the rows of positive weight, by bins
+    # Columns that were not read because time was over: nothing is proven of questions about them.
     n_unread: int = 0
     _built: dict[Hashable, LazyTree] = field(default_factory=dict)
 
@@ -62,6 +54,17 @@ class FitProblem:
         objective.require_exact(sums)
         data = replace(self.data, sums=sums)
         return FitProblem(data, self.encoder, self.binned, self.n_unread)
+
+    def take(self, rows: NDArray[np.bool_], repeats: Counts | None = None) -> FitProblem:
+        """Return the problem of some of the rows, each once or as often as told, with these cuts.
+
+        Their baseline is their own.
+        """
+        weight = np.where(rows, self.data.sums.weight, 0.0)
+        weight = weight if repeats is None else weight * repeats
+        bins = np.ascontiguousarray(self.binned.bins[:, weight > 0])
+        data = self.data.reweighted(weight)
+        return FitProblem(data, self.encoder, replace(self.binned, bins=bins), self.n_unread)
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
         """Return the tree of each topology, without at-risk counts."""
@@ -88,19 +91,7 @@ def make_problem(
     leave_out: Collection[int] = (),
     clock: Clock | None = None,
 ) -> FitProblem:
-    """Find the cuts of the training data and bin its rows.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        It says which cuts to look for, and is fitted.
-    data : TrainingData
-        The rows.
-    leave_out : collection of int
-        The positions of columns that have no cuts.
-    clock : Clock, optional
-        When it is over, no more columns are read.
-    """
+    """Find the cuts of the training data and bin its rows."""
     binned = encoder.fit_encode(
         data.table, data.table_weight, data.sums, leave_out, clock, data.target.share
     )

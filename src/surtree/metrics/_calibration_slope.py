@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
-from surtree.data.target import Target, read_target
-from surtree.metrics._input import read_numbers
+from surtree._support.types import Floats
+from surtree.data.target import Target
+from surtree.metrics._input import read_numbers, read_outcomes
 
 # Survival closer to zero or one than this is taken as this: its logarithm has an end.
 _CLOSEST = 1e-6
@@ -60,7 +60,7 @@ def slope_or_reason(
     y: Any, survival: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> tuple[float, str]:
     """Return the calibration slope, and where it is NaN the reason."""
-    target = y if isinstance(y, Target) else read_target(y)
+    target = read_outcomes(y)
     predicted = read_numbers(survival, "survival", target.time.size)
     weight = np.ones(predicted.size)
     if sample_weight is not None:

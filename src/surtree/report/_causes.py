@@ -6,19 +6,26 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree._types import Floats
-from surtree.display.cause_leaves import cause_colours, cause_names, causes_text, stacked_incidence
-from surtree.display.leaves import Leaf, time_label
-from surtree.display.wording import leaf_texts, number
+from surtree._support.types import Floats
+from surtree.outcomes.cause_figures import cause_events, cause_limits, causes_of
+from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
+from surtree.outcomes.legacy import (
+    cause_colours,
+    cause_names,
+    cause_text,
+    causes_text,
+    has_causes,
+    stacked_incidence,
+)
 from surtree.report._chart import Axis, Chart
-from surtree.report._figures import level_text
-from surtree.report._findings import Findings
 from surtree.report._tree import breakable
+from surtree.summary.figures import level_text
+from surtree.summary.findings import Findings
+from surtree.summary.leaves import Leaf, time_label
+from surtree.summary.wording import leaf_texts, number
 from surtree.survival.step_function import StepFunction
-from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
-from surtree.tree.causes import cause_events, cause_limits, cause_text, causes_of, has_causes
 from surtree.tree.tree import Tree
+from surtree.words.quoting import html_text as escape
 
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -26,19 +33,7 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 def causes_html(
     findings: Findings, leaves: Sequence[Leaf], times: Sequence[float], level: float
 ) -> str:
-    """Return the section about the causes of a tree of competing risks; of others, nothing.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    leaves : sequence of Leaf
-        The leaves of the tree.
-    times : sequence of float
-        Times for which the incidence is stated.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return the section about the causes of a tree of competing risks; of others, nothing."""
     tree = findings.tree
     if not has_causes(tree):
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from surtree._quoting import html_text as escape
+from surtree.words.quoting import html_text as escape
 
 WIDTH, HEIGHT = 340.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 10.0, 40.0
@@ -14,25 +14,13 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 10.0, 40.0
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its range, where it has ticks, and what it says.
+    """One axis: its range, where it has ticks, and what it says."""
 
-    Parameters
-    ----------
-    low, high : float
-        The range.
-    ticks : sequence of float
-        Where there is a number.
-    label : str
-        What is measured.
-    percent : bool
-        Whether numbers are written as percentages.
-    """
-
-    low: float
+    low: float  # the range
     high: float
-    ticks: Sequence[float]
-    label: str
-    percent: bool = True
+    ticks: Sequence[float]  # where there is a number
+    label: str  # what is measured
+    percent: bool = True  # whether numbers are written as percentages
 
     def place(self, value: float) -> float:
         """Return where a value lies, from zero to one; values outside are at the ends."""
@@ -44,15 +32,7 @@ class Axis:
 
 
 class Chart:
-    """Axes, to which lines and points are added in the order in which they are drawn.
-
-    Parameters
-    ----------
-    x, y : Axis
-        The axes.
-    name : str
-        What the picture shows, for readers who do not see it.
-    """
+    """Axes, to which lines and points are added in the order in which they are drawn."""
 
     def __init__(self, x: Axis, y: Axis, name: str) -> None:
         self._x, self._y, self._name = x, y, name

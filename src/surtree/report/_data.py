@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.display.leaves import Leaf
-from surtree.display.wording import median_text, number, rule_texts
-from surtree.report._figures import (
+from surtree._support.types import Floats
+from surtree.report._questionnaire import Field
+from surtree.summary.figures import (
     median_in_words,
     median_limits_text,
     risk_in_words,
     risk_limits_text,
     risk_text,
 )
-from surtree.report._findings import Findings
-from surtree.report._questionnaire import Field
-from surtree.report._steps import Band, visible_steps
-from surtree.report._survival_table import SurvivalAt
-from surtree.report._time import last_time
+from surtree.summary.findings import Findings
+from surtree.summary.leaves import Leaf
+from surtree.summary.steps import Band, visible_steps
+from surtree.summary.survival_table import SurvivalAt
+from surtree.summary.time import last_time
+from surtree.summary.wording import median_text, number, rule_texts
 from surtree.tree.tree import Tree
 
 # Tolerances of the curves of a page; tables have the exact numbers.
@@ -31,39 +31,17 @@ CURVE, BAND = 0.004, 0.01
 
 @dataclass(frozen=True)
 class Shown:
-    """What is drawn on a page.
+    """What is drawn on a page."""
 
-    Parameters
-    ----------
-    leaves : tuple of Leaf
-        The leaves of the tree, as they are drawn.
-    everyone : Leaf
-        All rows together.
-    survival : sequence of sequences of SurvivalAt
-        The survival of each leaf at a few times.
-    fields : list of Field
-        The questions.
-    level : float
-        The level of confidence intervals.
-    """
-
-    leaves: tuple[Leaf, ...]
-    everyone: Leaf
-    survival: Sequence[Sequence[SurvivalAt]]
-    fields: list[Field]
-    level: float
+    leaves: tuple[Leaf, ...]  # the leaves of the tree, as they are drawn
+    everyone: Leaf  # all rows together
+    survival: Sequence[Sequence[SurvivalAt]]  # the survival of each leaf at a few times
+    fields: list[Field]  # the questions
+    level: float  # the level of confidence intervals
 
 
 def page_data(findings: Findings, shown: Shown) -> dict[str, Any]:
-    """Return the nodes, curves, questions and sizes of a page as plain lists and numbers.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    shown : Shown
-        What is drawn of it.
-    """
+    """Return the nodes, curves, questions and sizes of a page as plain lists and numbers."""
     tree = findings.tree
     end = last_time(tree, shown.leaves)
     everyone = shown.everyone

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree.display.arms import arm_at_risk, arms_caption, read_arm_leaves
-from surtree.display.leaves import Leaf, time_label
-from surtree.display.wording import leaf_texts, number
-from surtree.report._findings import Findings
-from surtree.report._steps import visible_steps
+from surtree.outcomes.arm_effects import arms_of, effects_of_leaf, interval_text, ratio_text
+from surtree.outcomes.effect_results import effects_warning
+from surtree.outcomes.legacy import arm_at_risk, arms_caption
 from surtree.report._tree import breakable
-from surtree.scores.effects import effects_warning
-from surtree.tree.arms import arms_of, effects_of_leaf, interval_text, ratio_text
+from surtree.summary.arms import read_arm_leaves
+from surtree.summary.findings import Findings
+from surtree.summary.leaves import Leaf, time_label
+from surtree.summary.steps import visible_steps
+from surtree.summary.wording import leaf_texts, number
+from surtree.words.quoting import html_text as escape
 
 # The size of a picture, and the room for the labels of its axes.
 _WIDTH, _HEIGHT, _LEFT, _BELOW, _ABOVE = 340.0, 170.0, 38.0, 34.0, 8.0
@@ -20,15 +21,7 @@ _MOST_TICKS = 6
 
 
 def effects_html(findings: Findings, level: float) -> str:
-    """Return a picture of the arms of each leaf with its hazard ratio; nothing without arms.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return a picture of the arms of each leaf with its hazard ratio; nothing without arms."""
     tree = findings.tree
     if tree.arms is None:
         return ""
@@ -54,13 +47,7 @@ def effects_html(findings: Findings, level: float) -> str:
 
 
 def verdict_html(findings: Findings) -> str:
-    """Return whether effects differ at all, and how much in new data.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows: the tree of an `EffectTree`.
-    """
+    """Return whether effects differ at all, and how much in new data."""
     test, correction = findings.heterogeneity, findings.correction
     if test is None:
         heading = "Not tested: nothing is known about whether effects differ."

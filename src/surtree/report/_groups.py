@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from surtree._quoting import html_text as escape
-from surtree.display.leaves import Leaf
-from surtree.display.wording import leaf_texts, median_text, number
-from surtree.report._figures import (
+from surtree.report._tree import breakable
+from surtree.summary.figures import (
     level_text,
     median_limits_text,
     risk_limits_text,
     risk_text,
 )
-from surtree.report._findings import Findings
-from surtree.report._survival_table import SurvivalAt
-from surtree.report._tree import breakable
+from surtree.summary.findings import Findings
+from surtree.summary.leaves import Leaf
+from surtree.summary.survival_table import SurvivalAt
+from surtree.summary.wording import leaf_texts, median_text, number
 from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
+from surtree.words.quoting import html_text as escape
 
 
 def groups_html(
@@ -25,19 +25,7 @@ def groups_html(
     survival: Sequence[Sequence[SurvivalAt]],
     level: float,
 ) -> str:
-    """Return the rules and figures of all leaves, and their survival at some times, as tables.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    leaves : sequence of Leaf
-        The leaves of the tree.
-    survival : sequence of sequences of SurvivalAt
-        The survival of each of them.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return the rules and figures of all leaves, and their survival at some times, as tables."""
     rules = leaf_texts(findings.tree, findings.labels)
     interval = level_text(level)
     ratios: list[str] = []

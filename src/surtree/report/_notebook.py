@@ -6,14 +6,14 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from surtree._quoting import html_text as escape
-from surtree._words import figure, limits_text
-from surtree.display.leaves import read_everyone, read_leaves
-from surtree.report._certificate import percent, verdict
-from surtree.report._findings import Findings, read_findings
 from surtree.report._tree import tree_html
 from surtree.report._validation import PLUS_MINUS
-from surtree.scores.held_out import CORRECTED, HeldOutScores
+from surtree.summary.certificate import percent, verdict
+from surtree.summary.findings import Findings, read_findings
+from surtree.summary.leaves import read_everyone, read_leaves
+from surtree.validation.held_out import CORRECTED, HeldOutScores
+from surtree.words.numbers import figure, limits_text
+from surtree.words.quoting import html_text as escape
 
 _LEVEL = 0.95
 
@@ -51,10 +51,10 @@ def _validation(findings: Findings) -> str:
         return "effects not tested" if test is None else test.verdict.rstrip(".")
     if findings.validation is not None:
         one = findings.validation["concordance"]
-        if not isfinite(one.corrected):
+        if not isfinite(one.value):
             return f"C on new rows not estimable: {one.reason}"
         limits = limits_text(one.lower, one.upper)
-        return f"C on new rows {one.corrected:.3f}" + ("" if limits == "-" else f" ({limits})")
+        return f"C on new rows {one.value:.3f}" + ("" if limits == "-" else f" ({limits})")
     held_out = findings.held_out
     if held_out is None:
         return "not validated on other rows"

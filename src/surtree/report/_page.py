@@ -13,18 +13,14 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from surtree._quoting import html_text as escape
-from surtree._quoting import script_json
-from surtree.audit.result import Audit
-from surtree.display.labels import read_labels
-from surtree.display.leaves import read_everyone, read_leaves, time_label
-from surtree.files.endings import PAGE_FILE
-from surtree.files.writing import write_text
+from surtree._support.endings import PAGE_FILE
+from surtree._support.writing import write_text
+from surtree.outcomes.legacy import has_causes
+from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
 from surtree.report._causes import causes_html
 from surtree.report._data import Shown, page_data
 from surtree.report._effects import effects_html, verdict_html
-from surtree.report._findings import Findings, read_findings
 from surtree.report._groups import groups_html
 from surtree.report._provenance import provenance_html
 from surtree.report._questionnaire import form_html, read_fields
@@ -41,12 +37,16 @@ from surtree.report._sections import (
     sizes_html,
     summary_html,
 )
-from surtree.report._survival_table import survival_table
 from surtree.report._tree import tree_html
 from surtree.report._validation import validation_html
+from surtree.summary.findings import Findings, read_findings
+from surtree.summary.labels import read_labels
+from surtree.summary.leaves import read_everyone, read_leaves, time_label
+from surtree.summary.survival_table import survival_table
 from surtree.survival.time_axis import read_horizons, round_horizons
-from surtree.tree.causes import has_causes
 from surtree.tree.resolve import horizons_of, time_unit_of
+from surtree.words.quoting import html_text as escape
+from surtree.words.quoting import script_json
 
 
 def write_report(
@@ -134,21 +134,7 @@ def page_html(
     level: float,
     today: date | None = None,
 ) -> str:
-    """Return the page that `write_report` writes.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    title : str
-        The heading of the page.
-    horizons : iterable of float, optional
-        Times for which survival is stated; a few round times when None.
-    level : float
-        The level of confidence intervals.
-    today : datetime.date, optional
-        The date of the page.
-    """
+    """Return the page that `write_report` writes."""
     tree, labels = findings.tree, findings.labels
     leaves, everyone = read_leaves(tree, level=level), read_everyone(tree)
     end = float(tree.baseline.times[-1])

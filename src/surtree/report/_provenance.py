@@ -5,27 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from surtree._quoting import html_text as escape
-from surtree._version import VERSION
-from surtree._words import plural
-from surtree.display.leaves import Leaf
-from surtree.display.wording import number
-from surtree.report._findings import Findings
-from surtree.report._time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree._support.version import VERSION
+from surtree.summary.findings import Findings
+from surtree.summary.leaves import Leaf
+from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree.summary.wording import number
+from surtree.words.numbers import plural
+from surtree.words.quoting import html_text as escape
 
 
 def provenance_html(findings: Findings, leaves: Sequence[Leaf], today: date) -> str:
-    """Return what a reviewer asks about the fit, as a list of terms.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    leaves : sequence of Leaf
-        The leaves of the tree.
-    today : datetime.date
-        When the page is made.
-    """
+    """Return what a reviewer asks about the fit, as a list of terms."""
     facts = [
         ("made", f"{today.isoformat()} with surtree {VERSION}"),
         ("fitted", f"with surtree {findings.fitted_with}" if findings.fitted_with else ""),

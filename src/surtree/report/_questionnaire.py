@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from surtree._quoting import html_text as escape
 from surtree.cuts.cut import Cut
-from surtree.display.labels import Labels
-from surtree.display.wording import number
 from surtree.report._tree import breakable
+from surtree.summary.labels import Labels
+from surtree.summary.wording import number
 from surtree.tree.tree import Tree
+from surtree.words.quoting import html_text as escape
 
 # Up to this number of choices are buttons side by side, more are a list.
 MOST_BUTTONS = 6
@@ -28,31 +28,18 @@ EMPTY = "(empty text)"
 
 @dataclass(frozen=True)
 class Field:
-    """A column that the tree asks about.
+    """A column that the tree asks about."""
 
-    Parameters
-    ----------
-    column : int
-        The position of the column in the user's table.
-    name, unit : str
-        What it is called on the page, and the unit of its numbers, empty where there is none.
-    options : tuple
-        The categories to choose from; empty for a number.
-    rest : str
-        What stands for all other categories, which the tree does not tell apart; empty where
-        there are none.
-    seen : tuple of two floats, optional
-        The least and the greatest number in training.
-    missing : str
-        What stands for a value that is missing, or that training never had; empty where it cannot
-        be chosen: for a number, unless some were missing in training.
-    """
-
-    column: int
+    column: int  # the position of the column in the user's table
+    # What it is called on the page, and the unit of its numbers, empty where there is none.
     name: str
-    options: tuple[Any, ...]
+    options: tuple[Any, ...]  # the categories to choose from; empty for a number
+    # What stands for all other categories, which the tree does not tell apart; empty where there
+    # are none.
     rest: str
-    seen: tuple[float, float] | None
+    seen: tuple[float, float] | None  # the least and the greatest number in training
+    # What stands for a value that is missing, or that training never had; empty where it cannot be
+    # chosen: for a number, unless some were missing in training.
     missing: str
     unit: str = ""
 
@@ -81,15 +68,7 @@ class Field:
 
 
 def read_fields(tree: Tree, labels: Labels | None = None) -> list[Field]:
-    """Return what the tree asks about, in the order in which it is first asked.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    labels : Labels, optional
-        What to call the columns; by default as the table does.
-    """
+    """Return what the tree asks about, in the order in which it is first asked."""
     cuts: dict[int, list[Cut]] = {}
     for place in tree.cut.tolist():
         if place >= 0:

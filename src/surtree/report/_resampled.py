@@ -7,16 +7,16 @@ from math import isfinite
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree._words import missing_figures
-from surtree.display.labels import Labels
-from surtree.display.wording import leaf_texts, number
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.report._chart import Axis, Chart
-from surtree.report._findings import Findings
 from surtree.report._tree import breakable
-from surtree.scores.validation import ColumnUse, LeafStability, Measure, Validation
-from surtree.scores.verdict import MEASURE_NAMES
+from surtree.summary.findings import Findings
+from surtree.summary.labels import Labels
+from surtree.summary.wording import leaf_texts, number
+from surtree.validation import ColumnUse, LeafStability, Measure, Validation
+from surtree.validation.verdict import MEASURE_NAMES
+from surtree.words.numbers import missing_figures
+from surtree.words.quoting import html_text as escape
 
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # More columns than these are only counted.
@@ -41,21 +41,15 @@ _NOTES = {
 
 
 def performance_html(found: Validation) -> str:
-    """Return what to expect on new rows: figures, and why some are missing.
-
-    Parameters
-    ----------
-    found : Validation
-        What `validate` found.
-    """
+    """Return what to expect on new rows: figures, and why some are missing."""
     figures = "".join(
         f"<div><dt>{escape(term)}</dt><dd>{escape(_figure(measure))}"
         f"<small>{escape(_apparent(measure))}; {escape(note)}</small></dd></div>"
         for name, (term, note) in _NOTES.items()
-        if isfinite((measure := found[name]).corrected)
+        if isfinite((measure := found[name]).value)
     )
     missing = missing_figures(
-        (one.words, one.reason, isfinite(one.corrected)) for one in found.measures
+        (one.words, one.reason, isfinite(one.value)) for one in found.measures
     )
     return (
         f'<dl class="figures scores">{figures}</dl>'
@@ -67,7 +61,7 @@ def performance_html(found: Validation) -> str:
 
 def _figure(measure: Measure) -> str:
     style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
-    value = style.format(measure.corrected)
+    value = style.format(measure.value)
     if not isfinite(measure.lower):
         return value
     return f"{value} ({style.format(measure.lower)} to {style.format(measure.upper)})"
@@ -93,13 +87,7 @@ def _how(found: Validation) -> str:
 
 
 def curves_html(findings: Findings) -> str:
-    """Return calibration and net benefit on rows that trees had not seen, as pictures.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows; nothing where it has no validation.
-    """
+    """Return calibration and net benefit on rows that trees had not seen, as pictures."""
     found = findings.validation
     if found is None or found.calibration is None:
         return ""
@@ -169,13 +157,7 @@ def _decision_chart(curve: DecisionCurve, when: str) -> Chart:
 
 
 def stability_html(findings: Findings) -> str:
-    """Return how stable the questions and the groups are, as tables.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows; nothing where it has no validation of a tree.
-    """
+    """Return how stable the questions and the groups are, as tables."""
     found = findings.validation
     if found is None or not found.columns:
         return ""

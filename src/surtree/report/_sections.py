@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import isfinite
 
-from surtree._quoting import html_text as escape
-from surtree._words import plural
-from surtree.display.labels import NO_BREAK_SPACE, Labels
-from surtree.display.leaves import BANDS, Leaf, read_everyone, read_leaves
-from surtree.display.wording import median_text, number
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.rounding import SAME_LOSS
+from surtree._support.status import WORDS
+from surtree.outcomes.effect_results import UNTESTED, HeterogeneityTest
 from surtree.questions.columns import HEADING
-from surtree.report._certificate import ROUNDING, audit_verdict, percent, verdict
-from surtree.report._findings import ColumnCuts, Findings
 from surtree.report._tree import breakable, tree_html
-from surtree.scores.effects import UNTESTED, HeterogeneityTest
-from surtree.scores.sizes import SizeScores
-from surtree.status import WORDS
+from surtree.summary.certificate import ROUNDING, audit_verdict, percent, verdict
+from surtree.summary.findings import ColumnCuts, Findings
+from surtree.summary.labels import NO_BREAK_SPACE, Labels
+from surtree.summary.leaves import BANDS, Leaf, read_everyone, read_leaves
+from surtree.summary.wording import median_text, number
 from surtree.tree.evidence import FEW_EVENTS, advice
 from surtree.tree.hazard_ratios import shows_ratios
 from surtree.tree.tree import Tree
+from surtree.validation.sizes import SizeScores
+from surtree.words.numbers import plural
+from surtree.words.quoting import html_text as escape
 
 # Longer lists are cut off.
 MOST_CUTS = 12
@@ -139,7 +140,7 @@ def sizes_html(findings: Findings) -> str:
 def _sizes_text(findings: Findings) -> tuple[str, str]:
     # A search that is out of time may have proven the largest tree, and not all smaller ones.
     open_sizes = [
-        size for size in findings.sizes if size.loss - size.lower_bound > 1e-9 * size.loss
+        size for size in findings.sizes if size.loss - size.lower_bound > SAME_LOSS * size.loss
     ]
     if verdict(findings.certificate).proven and not open_sizes:
         return (
@@ -156,8 +157,7 @@ def costs_html(findings: Findings) -> str:
     """Return what each question of an audited tree costs, as a table."""
     if findings.audited is None or not findings.audited.costs:
         return ""
-    # Less than this is rounding.
-    least = 1e-9 * findings.tree.total_loss
+    least = SAME_LOSS * findings.tree.total_loss
     cuts = findings.tree.worded_cuts
     rows = (
         (findings.labels.rules(cuts[node])[1], f"{cost if cost > least else 0:.3g}")
@@ -173,15 +173,7 @@ def costs_html(findings: Findings) -> str:
 
 
 def optimum_html(findings: Findings, level: float) -> str:
-    """Return the best tree of the size of an audited one, to compare with.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return the best tree of the size of an audited one, to compare with."""
     audited = findings.audited
     if audited is None or audited.missed < ROUNDING:
         return ""
@@ -267,7 +259,7 @@ def _column_costs_html(findings: Findings) -> str:
     found = findings.column_costs
     if found is None:
         return ""
-    rows = [(findings.labels.name(line[0]), *line[1:]) for line in found.lines()]
+    rows = [(findings.labels.name(row[0]), *row[1:]) for row in found.cells()]
     return f"<p>{escape(found.note())}</p>{_table(HEADING, rows, 'numbers')}"
 
 
@@ -350,15 +342,7 @@ _CURVES: dict[LeafCurveKind, str] = {
 
 
 def explanation(findings: Findings, level: float) -> list[str]:
-    """Return what the curves and figures of a page show, a few sentences at a time.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    level : float
-        The level of confidence intervals.
-    """
+    """Return what the curves and figures of a page show, a few sentences at a time."""
     tree = findings.tree
     curve = _CURVES[tree.leaf_curve]
     curve += f" Shaded is their {100 * level:g}% {BANDS[tree.leaf_curve]}."

@@ -6,23 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree.display.leaves import Leaf
-from surtree.report._steps import Steps, visible_steps
+from surtree.summary.leaves import Leaf
+from surtree.summary.steps import Steps, visible_steps
+from surtree.words.quoting import html_text as escape
 
 WIDTH, HEIGHT = 100.0, 32.0
 
 
 def sparkline(leaf: Leaf, everyone: Leaf, end: float) -> str:
-    """Return a small picture of a leaf's curve before that of all rows, as SVG.
-
-    Parameters
-    ----------
-    leaf, everyone : Leaf
-        Whose curves to draw; that of the leaf ends with its follow-up.
-    end : float
-        The last time of the picture.
-    """
+    """Return a small picture of a leaf's curve before that of all rows, as SVG."""
     steps = visible_steps(leaf.times, leaf.survival, leaf.band, (0.02, 0.04))
     background = visible_steps(everyone.times, everyone.survival, None, (0.02, 1.0))
     last = min(leaf.last_time, end)

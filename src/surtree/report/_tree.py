@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from surtree._quoting import html_text as escape
-from surtree.display.labels import NO_BREAK_SPACE, Labels
-from surtree.display.leaves import Leaf
-from surtree.display.wording import counted_node, median_text, pieces, rule_texts
-from surtree.report._figures import (
+from surtree.report._sparkline import sparkline
+from surtree.summary.figures import (
     median_in_words,
     median_limits_text,
     risk_in_words,
     risk_limits_text,
     risk_text,
 )
-from surtree.report._sparkline import sparkline
-from surtree.report._time import last_time
+from surtree.summary.labels import NO_BREAK_SPACE, Labels
+from surtree.summary.leaves import Leaf
+from surtree.summary.time import last_time
+from surtree.summary.wording import counted_node, median_text, pieces, rule_texts
 from surtree.tree.tree import Tree
+from surtree.words.quoting import html_text as escape
 
 HEADINGS = ("leaf", "survival", "relative risk", "median", "rows", "events")
 
@@ -28,23 +28,7 @@ def tree_html(
     labels: Labels,
     name: str = "The tree",
 ) -> str:
-    """Return the tree as HTML: a list in a list for every split, a figure for every leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaves : tuple of Leaf
-        Its leaves, as they are drawn.
-    everyone : Leaf
-        All rows together.
-    level : float
-        The level of confidence intervals.
-    labels : Labels
-        What to call the columns.
-    name : str, default="The tree"
-        What a screen reader calls it.
-    """
+    """Return the tree as HTML: a list in a list for every split, a figure for every leaf."""
     drawing = _Drawing(tree, leaves, everyone, level, labels)
     return (
         '<div class="surtree-body"><div class="surtree-head" aria-hidden="true"><span></span>'

@@ -7,44 +7,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree._words import plural
-from surtree.report._findings import Findings
+from surtree.outcomes.legacy import has_causes
 from surtree.report._resampled import performance_html
-from surtree.scores.held_out import CAUSE_CONCORDANCE, CONCORDANCE, CORRECTED, HeldOutScores
-from surtree.scores.verdict import PredictionVerdict, prediction_verdicts
-from surtree.tree.causes import has_causes
+from surtree.summary.findings import Findings
+from surtree.validation.held_out import CAUSE_CONCORDANCE, CONCORDANCE, CORRECTED, HeldOutScores
+from surtree.validation.verdict import PredictionVerdict, prediction_verdicts
+from surtree.words.numbers import plural
+from surtree.words.quoting import html_text as escape
 
 PLUS_MINUS = "\u00b1"
 
 
 @dataclass(frozen=True)
 class Score:
-    """A figure on held-out rows, and its explanation.
+    """A figure on held-out rows, and its explanation."""
 
-    Parameters
-    ----------
-    term : str
-        What is measured.
-    figure : str
-        The mean, with one standard error.
-    note : str
-        What the figure means.
-    """
-
-    term: str
-    figure: str
-    note: str
+    term: str  # what is measured
+    figure: str  # the mean, with one standard error
+    note: str  # what the figure means
 
 
 def validation_html(findings: Findings) -> str:
-    """Return what is known of how well the tree predicts new rows.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    """
+    """Return what is known of how well the tree predicts new rows."""
     held_out = findings.held_out
     verdicts = prediction_verdicts(
         findings.validation, held_out, findings.tree.n_splits, findings.cause_names
@@ -80,15 +64,7 @@ def _correction(held_out: HeldOutScores) -> str:
 
 
 def scores_of(held_out: HeldOutScores, names: Mapping[int, str] | None = None) -> list[Score]:
-    """Return the figures of a validation; those that could not be computed are left out.
-
-    Parameters
-    ----------
-    held_out : HeldOutScores
-        The scores of the folds.
-    names : mapping of int to str, optional
-        Names of causes, with competing risks.
-    """
+    """Return the figures of a validation; those that could not be computed are left out."""
     return [score for name, one in held_out.by_cause(names) for score in _scores(name, one)]
 
 

@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.rounding import TIE
+from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem, default_memory_limit
 from surtree.solver.effort import seconds_at_least
@@ -34,7 +36,6 @@ from surtree.solver.problem import (
 )
 from surtree.solver.restriction import longest
 from surtree.solver.watch import Watch
-from surtree.status import Status
 from surtree.survival.row_sums import RowSums
 
 # joblib's backends that stay on this machine. There, threads of the core do better: they share what
@@ -50,25 +51,12 @@ KERNEL_DEPTH = 3
 # Up to this number of bytes a problem is a part of its task, which can then begin again anywhere.
 # Dask keeps what is larger on its workers, and loses it if the only one that has it dies.
 MOST_INLINE = 2**23
-# Gains this close are equal, relative to the scale of gains; as in the core.
-TIE = 1e-12
 
 Cuts = NDArray[np.bool_]
 
 
 def n_workers(problem: Problem, limits: Limits, n_jobs: int | None) -> int:
-    """Return how many workers of a cluster are to share a search; 0 if it stays here.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    limits : Limits
-        How large a tree may be.
-    n_jobs : int, optional
-        A number of threads keeps the search here. None is, as in scikit-learn, what
-        ``joblib.parallel_config`` says.
-    """
+    """Return how many workers of a cluster are to share a search; 0 if it stays here."""
     # A tree of k splits is no deeper than k.
     depth = min(
         limits.max_depth, limits.max_depth if limits.max_splits is None else limits.max_splits
@@ -121,24 +109,7 @@ def solve_on_workers(
     watch: Watch,
     known_gains: Floats | None = None,
 ) -> Solution:
-    """Find the best tree of every size as `Problem.solve` does: here, or on workers if it is long.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    limits : Limits
-        How large a tree may be.
-    n : int
-        The number of workers.
-    memory_limit : int, optional
-        In bytes, for the caches of this machine, and of each task; by default a quarter of the
-        memory, on workers divided by the number of processors.
-    clock, watch : Clock, Watch
-        The time there is, and who may end it.
-    known_gains : array, optional
-        Gains of known trees by number of splits.
-    """
+    """Find the best tree of every size as `Problem.solve` does, on workers if it takes long."""
     from joblib.parallel import get_active_backend
     from sklearn.utils.parallel import Parallel, delayed
 
@@ -225,15 +196,7 @@ def _solve_part(
 
 
 def divide_cuts(binned: BinnedRows, n: int) -> list[Cuts]:
-    """Divide all cuts into at most ``n`` parts: whole columns, where there are enough of them.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The cuts.
-    n : int
-        How many parts there should be.
-    """
+    """Divide all cuts into at most ``n`` parts: whole columns, where there are enough of them."""
     n_cuts = binned.cut_column.size
     ends = np.linspace(0, n_cuts, n + 1)
     begins = np.append(np.unique(binned.cut_column, return_index=True)[1], n_cuts)
@@ -249,17 +212,6 @@ def join_parts(
     """Return the solution over all first cuts, from those over some of them.
 
     Ties are broken as in the core: the fewest splits, then the first cut.
-
-    Parameters
-    ----------
-    sums : RowSums
-        The rows.
-    parts : sequence of array of bool
-        The first cuts of each part.
-    found : mapping of int to Solution
-        The solutions of some of the parts, by their number.
-    unfinished : Status
-        The status where a part is not proven.
     """
     solutions = list(found.values())
     gains = np.max([one.gains for one in solutions], axis=0)

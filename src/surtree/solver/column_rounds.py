@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.effort import seconds_at_least
@@ -35,17 +35,6 @@ class ColumnRounds:
     Columns are ranked by their best cut in any node of the best tree. The first round has the best
     ones, later rounds draw others. Where tables are wide, that finds better trees than local
     search: columns that are worth something only together are seldom found by changing one node.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts, so few in each column that kernels solve them.
-    limits : Limits
-        How large a tree may be.
-    rounding : float
-        A tree is better if it gains more than this.
-    n_jobs : int, optional
-        Threads.
     """
 
     def __init__(
@@ -71,17 +60,7 @@ class ColumnRounds:
         return 1 < self._n_columns() < len(binned.bins)
 
     def run(self, known: Solution, clock: Clock, watch: Watch) -> Solution | None:
-        """Return the optimum over some columns, or None if it is no better than what is known.
-
-        Parameters
-        ----------
-        known : Solution
-            The best trees so far.
-        clock : Clock
-            The time there is.
-        watch : Watch
-            Who may end it.
-        """
+        """Return the optimum over some columns, or None if it is no better than what is known."""
         some = only_columns(self._problem.binned, self._choose(known.topologies[-1]))
         left = clock.left()
         most = _OVERRUN * self._seconds

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree import _core
-from surtree._types import Floats
-from surtree.exact import Terms
-from surtree.parallel import require_running
+from surtree._support.exact import Terms
+from surtree._support.parallel import require_running
+from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.solver.average import PairTables, TreeAverage, TreeDraws, TreePrior
 from surtree.solver.problem import (
     BinnedRows,
@@ -30,7 +31,6 @@ from surtree.solver.problem import (
     TreeTopology,
 )
 from surtree.solver.wide import COARSE, WIDE_KERNELS, can_be_wide, divide
-from surtree.status import Status
 from surtree.survival.objective import Objective
 from surtree.survival.row_sums import RowSums
 
@@ -52,23 +52,7 @@ def default_memory_limit() -> int:
 def sum_bins(
     bins: NDArray[Any], n_bins: int, weight: Terms | None
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], Floats]:
-    """Return, for each bin of a column, the number, the hash and the weight of its rows.
-
-    Parameters
-    ----------
-    bins : array of int of shape (n_rows,), or of uint16 of shape (n_columns, n_rows)
-        The bin of each row, in one column or in several.
-    n_bins : int
-        The number of bins of a column.
-    weight : Terms, optional
-        The weight of each row. Without it no weights are returned.
-
-    Returns
-    -------
-    n_rows, low, high, weight : arrays of shape (n_columns * n_bins,)
-        One column after the other. The hash of a set of rows is the sum of 128-bit random numbers,
-        one for each row: their low and high halves.
-    """
+    """Return, for each bin of a column, the number, the hash and the weight of its rows."""
     columns = np.atleast_2d(bins)
     if weight is None:
         return _core.sum_bins(columns, n_bins, np.empty((0, 0)))
@@ -91,17 +75,7 @@ def _bytes(memory_limit: int | None) -> int:
 
 
 class Problem:
-    """Rows by bins and what they add to a leaf: everything that the compiled core does with them.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows, and the cuts allowed on them.
-    sums : RowSums
-        What each row adds to the sums of its leaf.
-    rounding : Rounding, optional
-        How the core rounds the sums; by default, as it should if these are all rows.
-    """
+    """Rows by bins and what they add to a leaf: the door to the compiled core."""
 
     def __init__(self, binned: BinnedRows, sums: RowSums, rounding: Rounding | None = None) -> None:
         self.binned = binned
@@ -283,15 +257,7 @@ class Problem:
         }
 
     def sum_nodes(self, forest: Forest, values: Floats) -> Floats:
-        """Return the sum of each kind of value over the rows of each node.
-
-        Parameters
-        ----------
-        forest : Forest
-            The trees that the rows fall down.
-        values : array of shape (n_values, n_rows)
-            What to add up.
-        """
+        """Return the sum of each kind of value over the rows of each node."""
         sums = self._core.sum_nodes(
             tree_begin=forest.begin,
             cut=forest.cut,
@@ -317,27 +283,6 @@ class TripleTables:
 
     They are all that trees of up to three levels need, however many rows there are: up to 5 MiB for
     ten columns of eleven bins. Rows may come in any order and in any partition.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The columns and the cuts; its rows are not looked at.
-    objective : Objective
-        What a leaf gains.
-    rounding : Rounding
-        How the core rounds what a row adds, given all rows.
-    limits : Limits
-        Of the trees; more than three levels are not possible.
-    counts : sequence of str
-        The names of the counts of each row, in their order (`RowSums.counts`).
-    memory_limit : int, optional
-        In bytes; by default a quarter of the machine's memory.
-
-    Raises
-    ------
-    ValueError
-        Where a column has more than 64 bins, or columns are so many that their tables are too
-        large.
     """
 
     def __init__(
@@ -364,17 +309,7 @@ class TripleTables:
         )
 
     def add(self, bins: NDArray[np.uint16], values: Floats, counts: Mapping[str, Floats]) -> None:
-        """Add some rows. Other threads may run meanwhile.
-
-        Parameters
-        ----------
-        bins : array of uint16 of shape (n_columns, n_rows)
-            Their bins.
-        values : array of float of shape (n_sums, n_rows)
-            What they add to the sums of the objective.
-        counts : mapping of str to array of float of shape (n_rows,)
-            What they add to the counts that limit leaves.
-        """
+        """Add some rows. Other threads may run meanwhile."""
         self._core.add(self._batch(bins, values, counts))
 
     @property
@@ -386,13 +321,7 @@ class TripleTables:
         return self._core.sums()
 
     def merge(self, sums: Floats) -> None:
-        """Add the sums of other rows.
-
-        Parameters
-        ----------
-        sums : array of float
-            The sums of tables that were made alike.
-        """
+        """Add the sums of other rows."""
         self._core.merge(np.ascontiguousarray(sums, dtype=np.float64))
 
     def solve(self) -> Solution:

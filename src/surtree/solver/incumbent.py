@@ -9,7 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.rounding import SAME_LOSS
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.column_rounds import ColumnRounds
 from surtree.solver.core import Problem
@@ -24,17 +25,7 @@ _ROUNDING = 1e-11
 
 
 def of_tree(problem: Problem, limits: Limits, start: TreeTopology) -> Solution:
-    """Return a tree as far as the limits allow it, its nodes improved, and its best subtrees.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    limits : Limits
-        How large a tree may be.
-    start : TreeTopology
-        The tree.
-    """
+    """Return a tree as far as the limits allow it, its nodes improved, and its best subtrees."""
     found = problem.local_search(limits, n_restarts=1, seed=0, start=start)
     return with_subtrees(problem, found.topology)
 
@@ -42,13 +33,7 @@ def of_tree(problem: Problem, limits: Limits, start: TreeTopology) -> Solution:
 def first_tree(
     problem: Problem, limits: Limits, *, clock: Clock, watch: Watch, n_jobs: int | None = None
 ) -> Solution | None:
-    """Return the tree of a descent from a greedy one, or None if the clock was over at once.
-
-    Parameters
-    ----------
-    problem, limits, clock, watch, n_jobs
-        As in `improve`.
-    """
+    """Return the tree of a descent from a greedy one, or None if the clock was over at once."""
     found = problem.local_search(
         limits,
         n_restarts=1,
@@ -77,24 +62,9 @@ def improve(
 
     Three ways take turns, each for about the same time: the optimum over some columns, where there
     are many; local search from the best tree with a node changed; and from random trees.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    limits : Limits
-        How large a tree may be.
-    known : Solution
-        The trees so far.
-    clock : Clock
-        The time there is.
-    watch : Watch
-        Who may end it.
-    n_jobs : int, optional
-        Threads.
     """
     # The same tree again is no better one.
-    rounding = 1e-9 * (problem.sums.scale + abs(float(known.gains[-1])))
+    rounding = SAME_LOSS * (problem.sums.scale + abs(float(known.gains[-1])))
     columns = ColumnRounds(problem, limits, rounding, n_jobs)
     ways: dict[Callable[[Solution, int], Solution | None], float] = {}
     if columns.is_useful:
@@ -131,15 +101,7 @@ def improve(
 
 
 def with_subtrees(problem: Problem, topology: TreeTopology) -> Solution:
-    """Return a tree and its best subtree of every smaller size.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    topology : TreeTopology
-        The tree.
-    """
+    """Return a tree and its best subtree of every smaller size."""
     sums = problem.sums
     node_sums = problem.sum_nodes(Forest.of([topology]), sums.values)
     gains, topologies = best_subtrees(topology, sums.objective.gain(node_sums))
@@ -149,15 +111,7 @@ def with_subtrees(problem: Problem, topology: TreeTopology) -> Solution:
 
 
 def best_of(solution: Solution, known: Solution | None) -> Solution:
-    """Return a solution, with the known tree of each size where that is better.
-
-    Parameters
-    ----------
-    solution : Solution
-        The status is its own.
-    known : Solution, optional
-        Other trees.
-    """
+    """Return a solution, with the known tree of each size where that is better."""
     if known is None:
         return solution
     n_sizes = max(solution.gains.size, known.gains.size)
@@ -178,13 +132,7 @@ def best_of(solution: Solution, known: Solution | None) -> Solution:
 
 
 def monotone(solution: Solution) -> Solution:
-    """Return a solution in which more splits are never worse: the smaller tree counts as larger.
-
-    Parameters
-    ----------
-    solution : Solution
-        Of each size the best tree that is known.
-    """
+    """Return a solution in which more splits are never worse: the smaller tree counts as larger."""
     gains: list[float] = []
     topologies: list[TreeTopology] = []
     for gain, topology in zip(solution.gains.tolist(), solution.topologies, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.solver.pruning import Pruning, Subtree
 
@@ -16,18 +16,10 @@ Chosen = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Restricted:
-    """A problem with some of the cuts of another one.
+    """A problem with some of the cuts of another one."""
 
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows; bins that no cut separates are merged.
-    cut : array of int
-        The number of each cut in the other problem.
-    """
-
-    binned: BinnedRows
-    cut: NDArray[np.int32]
+    binned: BinnedRows  # the rows; bins that no cut separates are merged
+    cut: NDArray[np.int32]  # the number of each cut in the other problem
     # Those whose subtrees were asked for, and the same in the other problem.
     _prunings: dict[int, tuple[Pruning, Pruning]] = field(default_factory=dict)
 
@@ -44,15 +36,7 @@ class Restricted:
 
 
 def restrict(binned: BinnedRows, chosen: Chosen) -> Restricted:
-    """Leave out the cuts of ordered columns that are not chosen.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows.
-    chosen : array of bool of shape (n_cuts,)
-        The cuts to keep; those of a column that is not ordered must be kept.
-    """
+    """Leave out the cuts of ordered columns that are not chosen."""
     n_lines, n_rows = binned.bins.shape
     bins = np.empty((n_lines, n_rows), dtype=np.uint16)
     n_bins, missing_bin = binned.n_bins.copy(), binned.missing_bin.copy()
@@ -90,15 +74,7 @@ def restrict(binned: BinnedRows, chosen: Chosen) -> Restricted:
 
 
 def only_columns(binned: BinnedRows, lines: NDArray[np.intp]) -> Restricted:
-    """Leave out all columns but some.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows.
-    lines : array of int
-        The lines of the columns to keep, ascending.
-    """
+    """Leave out all columns but some."""
     place = np.full(len(binned.bins), -1, dtype=np.int32)
     place[lines] = np.arange(len(lines))
     kept = np.flatnonzero(place[binned.cut_column] >= 0).astype(np.int32)
@@ -153,21 +129,7 @@ def at_thresholds(binned: BinnedRows, line: int, first: NDArray[np.int32]) -> Ch
 
 
 def quantiles(binned: BinnedRows, counts: Floats | None, n_thresholds: int) -> Chosen:
-    """Choose the cuts that an `Encoder` with this number of thresholds would find.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows, with every threshold.
-    counts : array of float of shape (n_rows,), optional
-        How often each row counts; once when None.
-    n_thresholds : int
-        The most thresholds of a column.
-
-    Returns
-    -------
-    array of bool of shape (n_cuts,)
-    """
+    """Choose the cuts that an `Encoder` with this number of thresholds would find."""
     chosen = np.ones(binned.cut_first.size, dtype=bool)
     for line in range(len(binned.bins)):
         first = thresholds_of(binned, line)
@@ -190,29 +152,11 @@ def repeats(weight: Floats) -> Floats | None:
 
     If all weights are whole numbers, a row of weight k counts as k rows. Other weights do not move
     quantiles.
-
-    Parameters
-    ----------
-    weight : array of float
-        The weights of the rows, all positive.
     """
     whole = bool((weight == np.floor(weight)).all())
     return weight if whole and not (weight == 1).all() else None
 
 
 def quantile_places(n_values: float, n_thresholds: int) -> Floats:
-    """Return where thresholds stand in a sorted list: each after the value at its place.
-
-    Parameters
-    ----------
-    n_values : float
-        The length of the list, two or more; repeats may make it any number.
-    n_thresholds : int
-        How many thresholds there are.
-
-    Returns
-    -------
-    array of float
-        Whole numbers, ascending from 0 or more to ``n_values - 2`` or less.
-    """
+    """Return where thresholds stand in a sorted list: each after the value at its place."""
     return np.round((np.arange(n_thresholds) + 0.5) * (n_values - 2) / n_thresholds)

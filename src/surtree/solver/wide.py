@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.survival.row_sums import RowSums
 
 # The objectives that have such a struct in C++, by the name of the one with sums in one part.
@@ -25,13 +25,6 @@ def divide(values: Floats, unit: float) -> Floats:
 
     The lines are events and hazard in coarse units, then events and hazard in fine units. Hazards
     are rounded down to the fine unit. Their fine part is not zero, but for rows with less than one.
-
-    Parameters
-    ----------
-    values : array of float of shape (2, n_rows)
-        Events and hazards.
-    unit : float
-        The coarse unit.
     """
     fine_unit = unit / COARSE
     fine = np.fmod(values, unit)  # exact, as are all numbers below

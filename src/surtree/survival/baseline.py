@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.exact import Terms
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.intervals import weight_over
 
 # Of the floor of a row: too little to change a sum, and enough to divide by.
@@ -31,6 +31,8 @@ class Baseline(ArrayValue):
     last_time : float
         The last follow-up of all rows, with an event or without; infinity where it is not known,
         as in files of version 1.
+    of_cause : tuple of Baseline
+        With competing risks, that of each cause; one that no row has has no times.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Baseline(ArrayValue):
     cumulative_hazard: Floats
     floor: float
     last_time: float = np.inf
+    of_cause: tuple[Baseline, ...] = ()
 
     @property
     def hazard(self) -> Floats:
@@ -79,6 +82,13 @@ class Baseline(ArrayValue):
         least = self.floor * target.share
         return np.where(total > 0, np.maximum(exposure, _NEXT_TO_NONE * self.floor), least)
 
+    def steps_of_cause(self, position: int) -> Floats:
+        """Return the step of the hazard of a cause at each of the times of all causes."""
+        one = self.of_cause[position]
+        steps = np.zeros(self.times.size)
+        steps[np.searchsorted(self.times, one.times)] = one.hazard
+        return steps
+
     def survival(self, theta: float) -> Floats:
         """Return the survival at each of the times, for rows whose hazard is ``theta``-fold."""
         survival: Floats = np.exp(-theta * self.cumulative_hazard)
@@ -95,39 +105,14 @@ class RiskTable(ArrayValue):
 
 
 def nelson_aalen(target: Target, weight: Floats) -> Baseline:
-    """Estimate the cumulative hazard of all rows together.
-
-    Parameters
-    ----------
-    target : Target
-        Event, time and entry time of each row; at least one row has an event.
-    weight : array of float
-        The weight of each row, above zero. A weight of two is the row twice.
-
-    Returns
-    -------
-    Baseline
-        Its floor is one over the total weight (of persons, where rows are parts of them) plus one,
-        the hazard of a row that left before the first event, or the smallest step of the estimate
-        where that is less.
-    """
+    """Estimate the cumulative hazard of all rows together."""
     terms = Terms.of(weight)
     total = terms.total if target.share is None else target.total(weight)
     return estimate(_risk_table(target, terms), total, float(target.time.max()))
 
 
 def estimate(table: RiskTable, total: float, last_time: float) -> Baseline:
-    """Return the estimate from who is at risk and who dies at each event time.
-
-    Parameters
-    ----------
-    table : RiskTable
-        The counts.
-    total : float
-        The weight of all rows, or persons.
-    last_time : float
-        The last follow-up.
-    """
+    """Return the estimate from who is at risk and who dies at each event time."""
     steps = table.deaths / table.at_risk
     floor = min(1.0 / (total + 1.0), float(steps.min()))
     return Baseline(table.times, np.cumsum(steps), floor, last_time)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.parameters import require_shrinkage
+from surtree._support.parameters import require_shrinkage
+from surtree._support.types import Floats
 from surtree.survival.objective import Objective, require_visible_events
 from surtree.survival.row_sums import RowSums
 
@@ -31,17 +31,11 @@ class Channels(Objective):
     Channel ``j`` of a leaf has ``E`` events and ``H`` expected events. It predicts
     ``theta = (E + a) / (H + a)`` and gains ``w (E + a) log((E + a) / (H + a))``, with the
     shrinkage ``a`` and the weight ``w`` of the channel.
-
-    Parameters
-    ----------
-    weights : tuple of float
-        The weight of each channel; one of weight zero has sums, but adds nothing to the gain.
-    shrinkage : float
-        How many events the prior of each channel is worth.
     """
 
+    # The weight of each channel; one of weight zero has sums, but adds nothing to the gain.
     weights: tuple[float, ...]
-    shrinkage: float = 0.0
+    shrinkage: float = 0.0  # how many events the prior of each channel is worth
 
     def __post_init__(self) -> None:
         require_shrinkage(self.shrinkage)

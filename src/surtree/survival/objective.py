@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.parameters import require_shrinkage
+from surtree._support.types import Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
-from surtree.parameters import require_shrinkage
 from surtree.survival.baseline import Baseline, nelson_aalen
 from surtree.survival.bounds import hazard_bound, unit_of
 from surtree.survival.row_sums import RowSums
@@ -60,6 +60,13 @@ class Objective(ABC):
     loss_words: ClassVar[str] = (
         "The loss is their negative log-likelihood, summed, relative to a model with a hazard of "
         "its own for every row: smaller is better."
+    )
+    # What a leaf has and what the tree does, in a sentence for the methods of a paper: "{loss}"
+    # stands for "the tree minimises", or for "the loss of the tree is".
+    method_words: ClassVar[str] = (
+        "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); {loss} the "
+        "negative log-likelihood with that hazard of all rows held fixed (LeBlanc and Crowley, "
+        "1992)."
     )
     # How many events a prior at the average risk is worth; it shrinks curves too.
     shrinkage: float = 0.0
@@ -321,15 +328,7 @@ RELATIVE_RISK = RelativeRisk()
 
 
 def require_visible_events(sums: RowSums, hazard: float) -> None:
-    """Refuse rows, or a prior, beside which the events of all rows are lost in rounding.
-
-    Parameters
-    ----------
-    sums : RowSums
-        The rows; their scale is the weight of all events.
-    hazard : float
-        The hazard of all rows.
-    """
+    """Refuse rows, or a prior, beside which the events of all rows are lost in rounding."""
     events, shrinkage = sums.scale, sums.objective.shrinkage
     if sums.is_uneven and hazard > MOST_HAZARD * events:
         raise ValueError(
@@ -349,15 +348,6 @@ def saturated_gain(target: Target, values: Floats, hazard: Floats) -> Floats:
     """Return what rows gain in a leaf of their own, which no tree exceeds.
 
     Where rows are parts of persons, a leaf of their own have those that no tree can tell apart.
-
-    Parameters
-    ----------
-    target : Target
-        The rows.
-    values : array of float of shape (2, n_rows)
-        Their weighted events and hazards.
-    hazard : array of float of shape (n_rows,)
-        The hazard of each row, without its weight.
     """
     events = values[0]
     if target.spell is None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.exact import Grid, Terms, TermStack
+from surtree._support.exact import Grid, Terms, TermStack
+from surtree._support.types import Floats
 from surtree.survival.baseline import Baseline
 from surtree.survival.bounds import unit_of
 
@@ -21,29 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """What each row adds to the leaf that it falls in.
+    """What each row adds to the leaf that it falls in."""
 
-    Parameters
-    ----------
-    objective : Objective
-        What a leaf gains from its sums.
-    values : array of float of shape (n_sums, n_rows)
-        What rows add to the sums.
-    counts : mapping of str to array of float of shape (n_rows,)
-        What rows add to the counts that limit leaves, by name.
-    weight : array of float of shape (n_rows,)
-        The weight of each row, above zero.
-    constants : array of float of shape (n_rows,)
-        The part of the loss of each row that no tree changes.
-    baseline : Baseline, optional
-        The hazard that all rows share, if these are all rows that it was estimated from.
-    """
-
-    objective: Objective
-    values: Floats
-    counts: Mapping[str, Floats]
-    weight: Floats
-    constants: Floats
+    objective: Objective  # what a leaf gains from its sums
+    values: Floats  # what rows add to the sums
+    counts: Mapping[str, Floats]  # what rows add to the counts that limit leaves, by name
+    weight: Floats  # the weight of each row, above zero
+    constants: Floats  # the part of the loss of each row that no tree changes
+    # The hazard that all rows share, if these are all rows that it was estimated from.
     baseline: Baseline | None = None
 
     @cached_property
@@ -120,15 +105,7 @@ class RowSums:
         return self.constant + Terms.of(self.objective.variable_loss(self.values, prediction)).total
 
     def risk_of_groups(self, group: NDArray[np.intp], n_groups: int) -> Floats:
-        """Return the risk of groups of rows.
-
-        Parameters
-        ----------
-        group : array of int of shape (n_rows,)
-            The group of each row; -1 is none.
-        n_groups : int
-            The number of groups, each with some row.
-        """
+        """Return the risk of groups of rows."""
         rows = group >= 0
         sums = [terms.take(rows).total_by(group[rows], n_groups) for terms in self.terms]
         return self.objective.risk(np.stack(sums))

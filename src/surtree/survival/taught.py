@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk
@@ -22,14 +22,9 @@ class TaughtRisk(Objective):
     A leaf in which the teacher expects ``T`` events and the baseline ``H`` gains ``T log(T / H)``:
     the loss of a tree is half of the Poisson deviance between it and the teacher. With ``E`` events
     of its own rows and a prior worth ``k`` events, the leaf predicts ``(E + k T / H) / (H + k)``.
-
-    Parameters
-    ----------
-    prior_events : float
-        The events that the teacher is worth in a leaf.
     """
 
-    prior_events: float = 30.0
+    prior_events: float = 30.0  # the events that the teacher is worth in a leaf
 
     name = "taught_risk"
     kernel = "relative_risk"
@@ -39,6 +34,16 @@ class TaughtRisk(Objective):
         "The loss is the distance to the teacher, half of the Poisson deviance, summed: smaller is "
         "nearer."
     )
+
+    @property
+    def method_words(self) -> str:  # type: ignore[override]
+        """What a leaf has, what the tree does, and what the teacher is worth."""
+        return (
+            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); {loss} "
+            "half of the Poisson deviance to the risks of a teacher, another survival model. A "
+            "leaf predicts by its own events and by the teacher, which is worth "
+            f"{self.prior_events:g} events."
+        )
 
     @property
     def parameters(self) -> tuple[float, ...]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
 from surtree.survival.objective import MOST_UNEVEN, row_counts, saturated_gain
@@ -26,28 +26,17 @@ class ArmHazards(Channels):
 
     All arms have the same baseline, that of all rows. The relative risk of an arm in a leaf over
     that of another is nearer to one than the hazard ratio of the treatment there.
-
-    Parameters
-    ----------
-    shrinkage : float
-        How many events the prior of each arm is worth.
-    weights : tuple of float
-        The weight of each arm, in the order of its number: one each.
     """
 
     name = "arm_hazards"
+    method_words = (
+        "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate) for each arm; "
+        "{loss} the negative log-likelihood with that hazard of all rows held fixed."
+    )
 
     @classmethod
     def of(cls, n_arms: int, shrinkage: float = 0.0) -> ArmHazards:
-        """Return the objective for a number of arms.
-
-        Parameters
-        ----------
-        n_arms : int
-            From two to four.
-        shrinkage : float
-            How many events the prior of each arm is worth.
-        """
+        """Return the objective for a number of arms."""
         return cls(shrinkage=shrinkage, weights=(1.0,) * n_arms)
 
     @property
@@ -103,6 +92,10 @@ class ArmContrasts(ArmHazards):
     """
 
     name = "arm_contrasts"
+    method_words = (
+        "Each leaf has a hazard for each arm; the gain of the tree is what these add to the "
+        "log-likelihood over one hazard for all arms of a leaf."
+    )
     loss_words = (
         "The loss is what a hazard for each arm of each leaf adds to the log-likelihood, with its "
         "sign turned, from an arbitrary zero: only differences between trees count."

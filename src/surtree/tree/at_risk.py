@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.exact import Terms
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.intervals import weight_over
 from surtree.survival.kaplan_meier import EventCounts
@@ -227,19 +227,7 @@ def _last_times(leaf: NDArray[np.intp], n_leaves: int, target: Target) -> Floats
 def _at_round_times(
     leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Terms, times: Floats
 ) -> Floats:
-    """Return the weight at risk at each of some times, a line for each leaf.
-
-    Parameters
-    ----------
-    leaf : array of int
-        The position among the leaves of the leaf of each row.
-    n_leaves : int
-        How many there are.
-    target, weight : Target, Terms
-        The rows.
-    times : array of float
-        Ascending, the first is zero.
-    """
+    """Return the weight at risk at each of some times, a line for each leaf."""
 
     def from_each_on(place: NDArray[np.intp]) -> Floats:
         """Return, in parts, the weight of the rows whose place is each one or later."""
@@ -258,13 +246,7 @@ def _at_round_times(
 
 
 def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, ...]:
-    """Return the counts of some leaves, as small as they can be kept.
-
-    Parameters
-    ----------
-    leaves : iterable of mappings
-        The fields of the counts of each leaf.
-    """
+    """Return the counts of some leaves, as small as they can be kept."""
     found = [dict(leaf) for leaf in leaves]
     if not found:
         return ()

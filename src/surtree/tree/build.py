@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
-from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, TreeTopology
 from surtree.solver.pruning import Subtree
@@ -27,15 +27,7 @@ from surtree.tree.tree import Tree
 
 
 class LazyTree:
-    """The loss of a tree, and the tree itself once it is asked for.
-
-    Parameters
-    ----------
-    loss : float
-        The loss of the tree on its training rows.
-    make : callable
-        Makes the tree.
-    """
+    """The loss of a tree, and the tree itself once it is asked for."""
 
     def __init__(self, loss: float, make: Callable[[], Tree]) -> None:
         self.loss = loss
@@ -50,19 +42,7 @@ class LazyTree:
 def lazy_trees(
     topologies: Sequence[TreeTopology], problem: Problem, cuts: Sequence[Cut], baseline: Baseline
 ) -> list[LazyTree]:
-    """Return the trees of some topologies, all sums added up again from the rows.
-
-    Parameters
-    ----------
-    topologies : sequence of TreeTopology
-        Which cut each node asks, as the solver found it.
-    problem : Problem
-        The training rows, as the solver saw them.
-    cuts : sequence of Cut
-        The cuts that ``problem`` and ``topologies`` number.
-    baseline : Baseline
-        The baseline hazard of the training rows.
-    """
+    """Return the trees of some topologies, all sums added up again from the rows."""
     if not topologies:
         return []
     # The nodes of all trees, one after the other, are computed at once.
@@ -83,20 +63,7 @@ def trees_of_sums(
     cuts: Sequence[Cut],
     baseline: Baseline,
 ) -> list[LazyTree]:
-    """Return the trees of some topologies, given the sums of their nodes.
-
-    Parameters
-    ----------
-    topologies : sequence of TreeTopology
-        The trees.
-    node_sums : sequence of arrays of float of shape (n_nodes,)
-        Each kind of sum, in the order of `RowSums.node_values`; the nodes of the whole trees, one
-        tree after the other.
-    objective : Objective
-        What a leaf gains and predicts.
-    cuts, baseline
-        As in `lazy_trees`.
-    """
+    """Return the trees of some topologies, given the sums of their nodes."""
     *sums, constant, n_samples, n_events, weight = node_sums
     nodes: dict[str, Any] = {
         "n_samples": _whole(n_samples),
@@ -170,17 +137,7 @@ def build_tree(
     target: Target | None = None,
     leaf_curve: LeafCurveKind = "baseline",
 ) -> Tree:
-    """Return the tree of one topology.
-
-    Parameters
-    ----------
-    topology, problem, cuts, baseline
-        As in `lazy_trees`.
-    target : Target, optional
-        Events and times of the training rows; with it, the leaves keep their at-risk counts.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}
-        As in `with_at_risk`.
-    """
+    """Return the tree of one topology."""
     (lazy,) = lazy_trees([topology], problem, cuts, baseline)
     tree = lazy.tree
     return tree if target is None else with_at_risk(tree, topology, problem, target, leaf_curve)
@@ -193,17 +150,7 @@ def with_at_risk(
     target: Target,
     leaf_curve: LeafCurveKind,
 ) -> Tree:
-    """Return a tree with the at-risk counts that leaves need for curves of their own.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of the topology.
-    topology, problem, target
-        As in `build_tree`.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}
-        The kind of curve that its leaves predict with.
-    """
+    """Return a tree with the at-risk counts that leaves need for curves of their own."""
     leaf_of_row = problem.find_leaves(topology)
     weight = problem.sums.weight_terms
     risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from surtree.tree.build import LazyTree
 from surtree.tree.tree import Tree
 
-# The loss that the solver claims and the loss added up from the rows agree to this.
-LOSS_TOLERANCE = 1e-9
-
 
 class Size:
     """The best tree with at most a number of splits.

@@ -1,0 +1,164 @@
+"""Rows that are too many to be merged: tables over triples of columns, enough for depth three."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._support.types import Floats
+from surtree.engines.batches import Batch
+from surtree.engines.encode import MovedCoder
+from surtree.engines.row_values import RowValues
+from surtree.engines.rows import CountedRows, TargetNames
+from surtree.solver.core import Problem, TripleTables
+from surtree.solver.problem import BinnedRows, Forest, Limits, Rounding, TreeTopology
+
+# What tables may hold: bins of a column, and numbers in all.
+_MOST_BINS, _MOST_NUMBERS = 64, 2**24
+_COUNTS = ("samples", "events")
+
+
+def fit_in_tables(n_bins: Sequence[int]) -> bool:
+    """Return whether there can be tables of columns with so many bins."""
+    # Two sums, and two counts at most.
+    cells = sum(map(prod, combinations(n_bins, min(3, len(n_bins)))))
+    return max(n_bins, default=0) <= _MOST_BINS and 4 * cells <= _MOST_NUMBERS
+
+
+@dataclass(frozen=True, eq=False)
+class Binning:
+    """How the rows of a batch get the bins that the core knows."""
+
+    names: TargetNames  # the columns of the target
+    coders: tuple[MovedCoder, ...]  # how those columns that have cuts become bins of the core
+    binned: BinnedRows  # the cuts; no rows
+    values: RowValues  # what rows add
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (*self.names.columns, *(coder.name for coder in self.coders))
+
+    @property
+    def rounding(self) -> Rounding:
+        """How the core rounds."""
+        return Rounding(self.values.unit)
+
+    def bins(self, rows: CountedRows) -> NDArray[np.uint16]:
+        """Return the bins of rows, of shape (n_columns, n_rows)."""
+        bins = np.empty((len(self.coders), rows.n), dtype=np.uint16)
+        for own, coder in zip(bins, self.coders, strict=True):
+            own[:] = coder.bins(rows.column(coder.name))
+            # The core trusts the bins that it is given, and rows may have changed since.
+            if own.max(initial=0) >= coder.n_bins:
+                raise ValueError(f"Column {coder.name!r} has values that it did not have before")
+        return bins
+
+
+class TableSums:
+    """Tables of some rows, and the sums over all of these."""
+
+    def __init__(
+        self,
+        binning: Binning,
+        limits: Limits,
+        sums: Floats | None = None,
+        total: Floats | None = None,
+    ) -> None:
+        self._made_with = binning, limits
+        objective = binning.values.objective
+        self.tables = TripleTables(binning.binned, objective, binning.rounding, limits, _COUNTS)
+        if sums is not None:
+            self.tables.merge(sums)
+        self.total = np.zeros(binning.values.n_lines) if total is None else total
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableSums, (*self._made_with, self.tables.sums, self.total)
+
+
+@dataclass(frozen=True, eq=False)
+class TablesPass:
+    """The pass that adds rows to tables over triples of columns."""
+
+    binning: Binning  # how rows get their bins
+    limits: Limits  # of the trees
+    title = "tables over columns"
+    is_ordered = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.binning.columns
+
+    def start(self) -> TableSums:
+        """Return the tables of no rows."""
+        return TableSums(self.binning, self.limits)
+
+    def add(self, partial: TableSums, batch: Batch) -> TableSums:
+        """Add the rows of a batch."""
+        rows = self.binning.names.read(batch)
+        lines = self.binning.values.of_rows(rows.target, rows.weight)
+        core = lines.core(self.binning.values.events_line)
+        partial.tables.add(self.binning.bins(rows), *core)
+        partial.total += lines.by(np.zeros(rows.n, dtype=np.intp), 1)[:, 0]
+        return partial
+
+    def merge(self, one: TableSums, other: TableSums) -> TableSums:
+        """Return the tables of the rows of both."""
+        one.tables.merge(other.tables.sums)
+        one.total += other.total
+        return one
+
+
+@dataclass(frozen=True, eq=False)
+class NodesPass:
+    """The pass that adds up the nodes of some trees."""
+
+    binning: Binning  # how rows get their bins
+    topologies: list[TreeTopology]  # the trees
+    title = "nodes of trees"
+    is_ordered = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.binning.columns
+
+    @property
+    def forest(self) -> Forest:
+        """The nodes of all trees."""
+        return Forest.of(self.topologies)
+
+    def start(self) -> Floats:
+        """Return the sums of no rows."""
+        return np.zeros((self.binning.values.n_lines, self.forest.cut.size))
+
+    def add(self, partial: Floats, batch: Batch) -> Floats:
+        """Add the rows of a batch."""
+        binning = self.binning
+        rows = binning.names.read(batch)
+        if not rows.n:
+            return partial
+        values = binning.values
+        lines = values.of_rows(rows.target, rows.weight)
+        binned = replace(binning.binned, bins=binning.bins(rows))
+        none = values.sums(np.zeros((values.n_lines, rows.n)))
+        problem = Problem(binned, none, binning.rounding)
+        for begin, topology in zip(self.forest.begin, self.topologies, strict=False):
+            found = lines.by(problem.find_leaves(topology).astype(np.intp), topology.cut.size)
+            # In preorder, children come after their parents.
+            for node in reversed(np.flatnonzero(topology.left >= 0)):
+                found[:, node] = found[:, topology.left[node]] + found[:, topology.right[node]]
+            partial[:, begin : begin + topology.cut.size] += found
+        return partial
+
+    def merge(self, one: Floats, other: Floats) -> Floats:
+        """Return the sums of the rows of both."""
+        one += other
+        return one
