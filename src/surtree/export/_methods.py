@@ -16,7 +16,7 @@ from surtree.export._methods_references import references
 from surtree.summary.certificate import WEAK, percent
 from surtree.summary.findings import Certificate, Findings, read_findings
 from surtree.summary.labels import read_labels
-from surtree.tree.resolve import fitted, time_unit_of
+from surtree.tree.resolve import chosen_model, time_unit_of
 from surtree.tree.tree import Tree
 from surtree.validation import Measure, Validation
 from surtree.validation.held_out import CORRECTED, HeldOutScores
@@ -80,7 +80,7 @@ def export_methods(
     >>> text[: text.index(";")]
     'A survival tree was fitted to 686 rows with 299 events (56% of the rows were censored)'
     """
-    fitted(model)
+    chosen_model(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
     findings = replace(read_findings(model), time_unit=time_unit)

@@ -11,7 +11,7 @@ from surtree._support.status import Status
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 from surtree.tree.size import Size
 from surtree.tree.tree import Tree
 
@@ -27,12 +27,16 @@ class SizePath:
     status: Status  # how the search ended
     sizes: tuple[Size, ...]  # for 0, 1, 2, ... splits, the best tree
     topologies: tuple[TreeTopology, ...]  # the topology of each of them, as the solver returns it
-    # Where columns were bisected: over all subproblems, the cuts that divide their rows, and those
+    # Bisected columns count here: over all subproblems, the cuts that divide their rows, and those
     # of them that were evaluated.
     n_cuts: int = 0
     n_evaluated: int = 0
     proven_depth: int = 0  # the largest depth, up to the limit, whose optimum is known
     tie: float = 0.0  # a gap of less is rounding, whatever the loss
+
+    def choose(self, price: float) -> Size:
+        """Return the size with the smallest penalised loss, the smallest one if several have it."""
+        return min(self.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
 
     def lower_bound(self, best: Size, price: float) -> float:
         """Return what no tree goes below, each split more than those of a size having a price."""
@@ -75,7 +79,7 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
         claimed = sums.constant - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
         scale = sums.scale + abs(claimed)
-        # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
+        # A bound that is the gain itself means an optimal tree, and no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
         if path and path[-1].loss - claimed <= tie * scale:
             path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
@@ -94,11 +98,11 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
     return path
 
 
-def _rounding(tree: Tree, sums: RowSums) -> float:
+def _rounding(tree: Tree, sums: Sums) -> float:
     """Return by how much rounding what each row adds can change the loss that the solver claims.
 
     It matters where the gain is steep: in leaves with a tiny hazard and an event.
     """
     leaves = tree.leaves
-    slope = tree.objective.slope(tree.sums[leaves].T)
+    slope = tree.objective.exactness.slope(tree.sums[leaves].T)
     return float((slope * tree.n_samples[leaves]).sum()) * sums.unit

@@ -217,7 +217,7 @@ def _split_costs(
     """
     topology = audited.topology
     assert topology is not None
-    binned, sums = problem.binned, problem.sums
+    sums = problem.sums
     is_split = topology.left >= 0
     n_nodes = is_split.size
     n_splits, gains = np.zeros(n_nodes, dtype=int), np.zeros(n_nodes)
@@ -235,8 +235,7 @@ def _split_costs(
         if not rows.any():  # no row comes here: nothing is gained, and the question costs nothing
             costs.append(SplitCost(node, tree.worded_cuts[node].rule, 0.0))
             continue
-        own_bins = np.ascontiguousarray(binned.bins[:, rows])
-        solution = Problem(replace(binned, bins=own_bins), sums.take(rows)).solve(
+        solution = problem.take(rows).solve(
             replace(
                 limits,
                 max_depth=limits.max_depth - int(depth[node]),

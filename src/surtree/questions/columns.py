@@ -11,7 +11,7 @@ from surtree._support.parameters import read_time_limit
 from surtree._support.status import WORDS, Status, first_unproven
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.estimators.tree import check_parameters
+from surtree.estimators.parameters import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.questions.first import first_questions

@@ -17,9 +17,10 @@ from surtree.averages.taught import TaughtTree
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
 from surtree.data.named import RowInputs
-from surtree.estimators.tree import SurTree, check_parameters
+from surtree.estimators.fit import search_path
+from surtree.estimators.parameters import check_parameters
+from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.size_path import find_path
 from surtree.fitting.training import TrainingData, read_training_data
 from surtree.outcomes.refusals import refuse_causes
 from surtree.questions.first import Answers, first_questions, position_of
@@ -29,7 +30,7 @@ from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
 from surtree.tree.build import build_tree
-from surtree.tree.resolve import fitted, last_step
+from surtree.tree.resolve import chosen_model, last_step
 from surtree.tree.tree import Tree
 from surtree.words.numbers import plural
 
@@ -174,7 +175,7 @@ def parameters_of(estimator: Any) -> SurTree:
             "table that it sees, pipeline[:-1].transform(X)"
         )
     if not isinstance(estimator, SurTree):
-        estimator = fitted(estimator)
+        estimator = chosen_model(estimator)
     if not isinstance(estimator, SurTree):
         raise TypeError(f"estimator must be a SurTree or a fitted SurTreeCV; got {estimator!r}")
     refuse_causes(estimator, "question")
@@ -197,10 +198,9 @@ def _positions(side: str, forbid: Forbidden, data: TrainingData) -> frozenset[in
 
 def best_tree(model: SurTree, problem: FitProblem, limits: Limits, clock: Clock) -> SearchResult:
     """Return the best tree over all cuts of a problem."""
-    how = SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit, model.progress)
-    path = find_path(problem, how)
+    path = search_path(model, problem, limits, clock.left(), model.progress)
     price = float(model.ccp_alpha)
-    best = min(path.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
+    best = path.choose(price)
     tree = problem.build_with_at_risk(path.topologies[best.splits], model.leaf_curve)
     return SearchResult(tree, best.loss, path.lower_bound(best, price), path.status_of(best, price))
 
@@ -273,9 +273,8 @@ def _is_allowed(data: TrainingData, rows: Answers, limits: Limits) -> bool:
 def _search_rows(
     model: SurTree, problem: FitProblem, rows: Answers, limits: Limits, clock: Clock
 ) -> Solution:
-    binned = replace(problem.binned, bins=np.ascontiguousarray(problem.binned.bins[:, rows]))
-    core = Problem(binned, problem.data.sums.take(rows))
-    return search(core, SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit))
+    how = SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit)
+    return search(problem.core.take(rows), how)
 
 
 def _join(profiles: list[Floats], most: int) -> tuple[Floats, list[tuple[int, int]]]:

@@ -93,8 +93,8 @@ def _lost(problem: Problem, n_sizes: int) -> Floats:
 
 def _pairs(problem: Problem) -> tuple[Floats, Floats]:
     """Return the events and the hazards that rows add to each channel of the core."""
-    values = problem.sums.objective.core_values(problem.sums.values)
-    return values[0::2], values[1::2]
+    core = problem.sums.core
+    return core[0::2], core[1::2]
 
 
 def _proven_depth(solution: Solution, is_proven: NDArray[np.bool_]) -> int:

@@ -26,15 +26,15 @@ _ROUNDING = 1e-11
 
 def of_tree(problem: Problem, limits: Limits, start: TreeTopology) -> Solution:
     """Return a tree as far as the limits allow it, its nodes improved, and its best subtrees."""
-    found = problem.local_search(limits, n_restarts=1, seed=0, start=start)
-    return with_subtrees(problem, found.topology)
+    optimum = problem.local_search(limits, n_restarts=1, seed=0, start=start)
+    return with_subtrees(problem, optimum.topology)
 
 
 def first_tree(
     problem: Problem, limits: Limits, *, clock: Clock, watch: Watch, n_jobs: int | None = None
 ) -> Solution | None:
     """Return the tree of a descent from a greedy one, or None if the clock was over at once."""
-    found = problem.local_search(
+    optimum = problem.local_search(
         limits,
         n_restarts=1,
         seed=0,
@@ -42,9 +42,9 @@ def first_tree(
         n_jobs=n_jobs,
         progress=watch.part(),
     )
-    if not found.worth.size:
+    if not optimum.worth.size:
         return None
-    known = with_subtrees(problem, found.topology)
+    known = with_subtrees(problem, optimum.topology)
     watch.know(float(known.gains[-1]))
     return known
 
@@ -71,7 +71,7 @@ def improve(
         ways[lambda known, _: columns.run(known, clock, watch)] = 0.0
 
     def descend(known: Solution, seed: int, *, from_best: bool) -> Solution | None:
-        found = problem.local_search(
+        optimum = problem.local_search(
             limits,
             n_restarts=LOCAL_RESTARTS,
             seed=seed,
@@ -80,9 +80,9 @@ def improve(
             n_jobs=n_jobs,
             progress=watch.part(),
         )
-        if not found.worth.size or found.worth.max() <= known.gains[-1] + rounding:
+        if not optimum.worth.size or optimum.worth.max() <= known.gains[-1] + rounding:
             return None
-        return with_subtrees(problem, found.topology)
+        return with_subtrees(problem, optimum.topology)
 
     ways[partial(descend, from_best=True)] = 0.0
     ways[partial(descend, from_best=False)] = 0.0
@@ -91,11 +91,11 @@ def improve(
         way = min(ways, key=ways.__getitem__)
         start = perf_counter()
         seed += 1
-        found = way(known, seed)
+        better = way(known, seed)
         ways[way] += perf_counter() - start
-        idle = idle + 1 if found is None else 0
-        if found is not None:
-            known = best_of(found, known)
+        idle = idle + 1 if better is None else 0
+        if better is not None:
+            known = best_of(better, known)
             watch.know(float(known.gains[-1]))
     return known
 

@@ -215,7 +215,8 @@ def _evaluate_lazy(
     if not has_tree(model):
         require_in_memory(X, f"evaluate, of a {type(model).__name__},")
     source = source_of(X)
-    outcomes = find_outcomes(model, source, target_names(y, sample_weight, entry, source.names))
+    given = RowInputs(X, y, sample_weight, entry)
+    outcomes = find_outcomes(model, source, target_names(given, source.names))
     warn_of(outcomes.unseen)
     target, n_rows = outcomes.target, outcomes.n_rows
     died = target.event
