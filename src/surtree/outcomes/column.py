@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite, nan
 
+from surtree.words.numbers import interval_text
+
 Limits = tuple[float, float]
 UNKNOWN: Limits = (nan, nan)
 
@@ -21,7 +23,7 @@ class Column:
     values: Sequence[float]  # NaN where there is no estimate, infinity where none is reached
     limits: Sequence[Limits] | None = None  # the confidence limits of each value
     # What stands in place of a value that is no estimate: words, and a number that follows them.
-    instead: Mapping[int, tuple[str, float]] = field(default_factory=dict)
+    instead: Mapping[int, tuple[str, float | None]] = field(default_factory=dict)
     texts: Sequence[str] | None = None  # what people read, where it is more than the value
     style: str = ".3g"  # the digits of a value
     qualifier: str = ""  # what a value is read off, such as the kind of curve
@@ -42,6 +44,8 @@ class Column:
         if position not in self.instead:
             return write(value) if isfinite(value) else "unknown"
         words, bound = self.instead[position]
+        if bound is None:
+            return words
         return f"{words} {write(bound)}" if isfinite(bound) else "unknown"
 
     @property
@@ -63,10 +67,8 @@ class Column:
 
     def limits_text(self, position: int) -> str:
         """Return the limits of a value in words."""
-        lower, upper = UNKNOWN if self.limits is None else self.limits[position]
-        if not isfinite(upper):
-            return f"above {lower:.3g}" if lower > 0 else "unknown"
-        return f"{lower:.3g} to {upper:.3g}"
+        limits = UNKNOWN if self.limits is None else self.limits[position]
+        return interval_text(limits) or "unknown"
 
 
 def _written(style: str, value: float) -> str:
