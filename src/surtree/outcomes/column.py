@@ -23,7 +23,7 @@ class Column:
     values: Sequence[float]  # NaN where there is no estimate, infinity where none is reached
     limits: Sequence[Limits] | None = None  # the confidence limits of each value
     # What stands in place of a value that is no estimate: words, and a number that follows them.
-    instead: Mapping[int, tuple[str, float | None]] = field(default_factory=dict)
+    instead: Mapping[int, tuple[str, float]] = field(default_factory=dict)
     texts: Sequence[str] | None = None  # what people read, where it is more than the value
     style: str = ".3g"  # the digits of a value
     qualifier: str = ""  # what a value is read off, such as the kind of curve
@@ -44,8 +44,6 @@ class Column:
         if position not in self.instead:
             return write(value) if isfinite(value) else "unknown"
         words, bound = self.instead[position]
-        if bound is None:
-            return words
         return f"{words} {write(bound)}" if isfinite(bound) else "unknown"
 
     @property

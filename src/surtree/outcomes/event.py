@@ -18,7 +18,6 @@ from surtree.tree.leaf_curve import curve_kind
 from surtree.tree.leaf_intervals import median_limits, theta_limits
 from surtree.tree.tree import Tree
 from surtree.words.colour import risk_colours
-from surtree.words.numbers import NOT_REACHED
 
 # What a curve is, in a sentence.
 _CURVES: dict[LeafCurveKind, str] = {
@@ -128,15 +127,14 @@ def _columns(outcome: Outcome, groups: Sequence[Group], level: float) -> Iterato
             is_printed=False,
         )
     medians = [outcome.median(group) for group in groups]
+    last = float(tree.baseline.times[-1])
     yield Column(
         "median",
         "median survival",
         "median",
         medians,
         [median_limits(tree, group.leaf, None, level) for group in groups],
-        instead={
-            p: (NOT_REACHED, None) for p, median in enumerate(medians) if not isfinite(median)
-        },
+        instead={p: (">", last) for p, median in enumerate(medians) if not isfinite(median)},
         style=".6g",
         qualifier=tree.leaf_curve,
         is_time=True,

@@ -7,8 +7,8 @@ import numpy as np
 from surtree.outcomes import Group
 from surtree.outcomes.effect_results import effects_warning
 from surtree.report._chart import SHARES, Axis, Chart
-from surtree.report._html import Markup, details, element, markup, note, small, table, verdict
-from surtree.report._shown import Shown, cell
+from surtree.report._html import Markup, details, element, markup, note, table, verdict
+from surtree.report._shown import Shown, cell_html
 from surtree.report._tree import breakable
 from surtree.summary.figures import level_text
 from surtree.summary.steps import visible_steps
@@ -106,17 +106,12 @@ def _at_risk(shown: Shown, group: Group, x: Axis) -> Markup:
 def _columns_html(shown: Shown) -> Markup:
     """Return the figures of each channel in each leaf, as a table."""
     columns = shown.outcome.columns(shown.groups, shown.level)
-    interval = f" ({level_text(shown.level)})"
-    headings = [column.heading + ("" if column.limits is None else interval) for column in columns]
+    headings = ["leaf", *map(shown.heading, columns)]
     rows = [
-        [str(group.node), *(_with_limits(*cell(column, position)) for column in columns)]
+        [str(group.node), *(cell_html(column, position) for column in columns)]
         for position, group in enumerate(shown.groups)
     ]
-    return table(["leaf", *headings], rows, "survival", f"Figures of each {_noun(shown)}")
-
-
-def _with_limits(text: str, limits: str) -> Markup:
-    return markup(text, small(f"({limits})" if limits else ""))
+    return table(headings, rows, "survival", f"Figures of each {_noun(shown)}")
 
 
 def _values_html(shown: Shown) -> Markup:

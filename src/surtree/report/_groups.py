@@ -6,7 +6,7 @@ from math import isfinite
 
 from surtree.report._channels import share_html, share_limits
 from surtree.report._html import Markup, element, markup, note, small, table
-from surtree.report._shown import Shown, cell
+from surtree.report._shown import Shown, cell_html
 from surtree.report._tree import breakable
 from surtree.summary.figures import level_text
 from surtree.summary.survival_table import SurvivalAt
@@ -15,12 +15,8 @@ from surtree.words.numbers import number
 
 def groups_html(shown: Shown) -> Markup:
     """Return the rules and figures of all leaves, and their survival at some times, as tables."""
-    interval = f" ({level_text(shown.level)})"
     persons = [] if shown.tree.n_persons is None else ["persons"]
-    figures = (
-        column.heading + ("" if column.limits is None else interval) for column in shown.columns
-    )
-    headings = ["leaf", "who", *persons, "rows", *figures]
+    headings = ["leaf", "who", *persons, "rows", *map(shown.heading, shown.columns)]
     rows = [_row(shown, position) for position in range(len(shown.groups))]
     return markup(table(headings, rows, "groups"), _survival_html(shown))
 
@@ -35,14 +31,10 @@ def _row(shown: Shown, position: int) -> list[str]:
         *([] if group.n_persons is None else [str(group.n_persons)]),
         str(group.n_samples),
         *(
-            _with_limits(*cell(column, position), few if column in counts[:1] else "")
+            cell_html(column, position, few if column in counts[:1] else "")
             for column in shown.columns
         ),
     ]
-
-
-def _with_limits(text: str, limits: str, remark: str) -> Markup:
-    return markup(text, remark, small(f"({limits})" if limits else ""))
 
 
 def _survival_html(shown: Shown) -> Markup:

@@ -17,7 +17,7 @@ from surtree.words.numbers import median_text, number, plural
 
 _CURVES: dict[LeafCurveKind, str] = {
     "baseline": "Thick curves and medians are what the tree predicts: the hazard of all rows, "
-    "times the relative risk of the leaf.",
+    "times the {risk} of the leaf.",
     "kaplan-meier": "Curves and medians are what the tree predicts: the Kaplan-Meier estimate of "
     "the rows of the leaf.",
     "shrunk": "Thick curves and medians are what the tree predicts: the hazard of the rows of the "
@@ -99,7 +99,8 @@ def _doubt_html(findings: Findings) -> Markup:
 def explanation(shown: Shown) -> list[str]:
     """Return what the curves and figures of a page show, a few sentences at a time."""
     tree, level = shown.tree, f"{100 * shown.level:g}%"
-    curve = f"{_CURVES[tree.leaf_curve]} Shaded is their {level} {BANDS[tree.leaf_curve]}."
+    curve = _CURVES[tree.leaf_curve].format(risk=shown.outcome.risk_name)
+    curve += f" Shaded is their {level} {BANDS[tree.leaf_curve]}."
     if tree.risk and shown.findings.predicts_otherwise:
         curve += (
             " The thin curve of a chosen leaf is what was observed, the Kaplan-Meier estimate of "

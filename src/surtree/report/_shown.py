@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from surtree.outcomes import Column, Group, GroupCurve, Outcome, everyone
-from surtree.summary.figures import figure_and_limits, lacks_events
+from surtree.report._html import Markup, markup, small
+from surtree.summary.figures import figure_and_limits, lacks_events, level_text
 from surtree.summary.findings import Findings
 from surtree.summary.survival_table import SurvivalAt, survival_table
 from surtree.summary.time import last_time
@@ -68,6 +69,10 @@ class Shown:
         """The end of the time axis."""
         return last_time(self.tree)
 
+    def heading(self, column: Column) -> str:
+        """Return the heading of a column of a table, with what stands in brackets below it."""
+        return column.heading + ("" if column.limits is None else f" ({level_text(self.level)})")
+
 
 def cell(column: Column, position: int) -> tuple[str, str]:
     """Return a figure and what stands below it, as short as a cell must be."""
@@ -75,3 +80,9 @@ def cell(column: Column, position: int) -> tuple[str, str]:
     if lacks_events(column, position):
         return text.replace("at most", "≤"), "no events"
     return text, limits
+
+
+def cell_html(column: Column, position: int, remark: str = "") -> Markup:
+    """Return a figure with a remark and its interval in brackets."""
+    text, limits = cell(column, position)
+    return markup(text, remark, small(f"({limits})" if limits else ""))

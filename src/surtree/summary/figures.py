@@ -6,11 +6,13 @@ from functools import partial
 from math import isfinite
 
 from surtree.outcomes import Column
-from surtree.words.numbers import interval_text, number
+from surtree.words.numbers import NOT_REACHED, interval_text, number
 
 
 def figure_text(column: Column, position: int, precision: int = 3) -> str:
-    """Return a figure with some significant digits."""
+    """Return a figure with some significant digits; a median that is not reached is called so."""
+    if column.is_time and position in column.instead:
+        return NOT_REACHED
     return column.text(position, partial(number, precision=precision))
 
 
