@@ -67,7 +67,7 @@ def test_held_out_figures_stay_with_a_model_in_a_file(tuned, tmp_path):
 
 def test_a_model_without_held_out_rows_says_so_and_names_the_command(table, tmp_path):
     said = text_of(SurTree(max_depth=2).fit(*table), tmp_path)
-    assert "Not validated: nothing is known about new rows." in said
+    assert "Not validated: nothing is known about new data." in said
     assert "Run surtree fit with --validate, or set model.validation_" in said
     assert "(in sample)" in said
     greedy = text_of(GreedyTree(max_depth=2).fit(*table), tmp_path)
@@ -79,7 +79,7 @@ def test_a_model_without_held_out_rows_says_so_and_names_the_command(table, tmp_
 @pytest.mark.parametrize(
     ("loss", "good", "words"),
     [
-        ((0.6, 0.62, 0.64), True, "Predicts new rows better than no tree"),
+        ((0.6, 0.62, 0.64), True, "Predicts new data better than no tree"),
         # Smaller, but not by more than 1.2 standard errors of the differences.
         ((0.6, 0.75, 0.74), False, "Not clearly better than no tree"),
         ((0.8, 0.82, 0.84), False, "Not clearly better than no tree"),

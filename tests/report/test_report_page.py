@@ -280,7 +280,7 @@ def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
     search = SurTreeCV(max_depth=1, cv=2).fit(*table)
     assert f"held-out C {search.held_out_.mean('concordance'):.3f} ±" in search._repr_html_()
     search.validation_ = validate(search, *table, n_bootstraps=20)
-    corrected = search.validation_["concordance"].corrected
+    corrected = search.validation_["concordance"].value
     assert f"C in new data {corrected:.3f} (" in search._repr_html_()
     assert model._repr_mimebundle_()["text/plain"] == "SurTree(max_depth=2)"
     # Within others, and where the user wants text, scikit-learn's ways stay.

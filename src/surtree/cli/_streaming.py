@@ -22,9 +22,10 @@ from surtree.cli._search import Found, first_interrupt, unfinished
 from surtree.cli._summary import certificate, model_json
 from surtree.cuts.unseen import Unseen, find_unseen, unseen_text
 from surtree.data.table import read_table
+from surtree.engines.at_risk import asked_columns
 from surtree.engines.engines import source_of
 from surtree.engines.parquet import exactly, parquet_files, scan_files
-from surtree.engines.predict import asked_columns, join_unseen
+from surtree.engines.predict import join_unseen
 from surtree.engines.source import LocalSource
 from surtree.estimators.tree import SurTree
 from surtree.tree.rows import find_leaves

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._support.types import Floats
 from surtree.data.persons import read_persons
 from surtree.data.table import Column
 from surtree.data.target import Target, check_target, read_time, require_length
@@ -51,7 +52,7 @@ def read_cause_target(
     if isinstance(y, CauseTarget):
         return y
     first, second = _two_columns(y)
-    _refuse_exchanged(first, second)
+    refuse_exchanged(first, second)
     cause = _read_cause(first)
     if n_rows is not None:
         require_length("the cause in y", len(cause), n_rows)
@@ -73,7 +74,7 @@ def _two_columns(y: Any) -> list[Column]:
     return columns
 
 
-def _refuse_exchanged(first: Column, second: Column) -> None:
+def refuse_exchanged(first: Column, second: Column) -> None:
     """Raise an error if the first column can only be the time, and the second the cause."""
     if second.kind != "numeric" or first.kind != "numeric" or n_values(first) <= _MOST_CAUSES:
         return
@@ -92,9 +93,7 @@ def _read_cause(column: Column) -> NDArray[np.intp]:
         raise ValueError(
             f"The cause column {column.name!r} of y holds texts, not whole numbers. {_SHAPES}"
         )
-    with np.errstate(invalid="ignore"):
-        wrong = ~(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers)))
-        wrong |= numbers > _GREATEST_CAUSE
+    wrong = ~are_causes(numbers)
     if wrong.any():
         first = int(np.argmax(wrong))
         raise ValueError(
@@ -103,3 +102,10 @@ def _read_cause(column: Column) -> NDArray[np.intp]:
             f"time: {_SHAPES}"
         )
     return numbers.astype(np.intp)
+
+
+def are_causes(numbers: Floats) -> NDArray[np.bool_]:
+    """Return which numbers can be causes: whole ones, from zero on."""
+    with np.errstate(invalid="ignore"):
+        whole = np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers))
+        return np.asarray(whole & (numbers <= _GREATEST_CAUSE))

@@ -7,15 +7,18 @@ Arms may differ in any way over time, and all rows share how they differ.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.arms import ArmTarget
+from surtree.data.named import RowInputs
 from surtree.estimators.effects import EffectTree
+from surtree.estimators.parameters import limits_of
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import TrainingData
+from surtree.fitting.training import TrainingData, read_training_data
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.cox import CoxFit, RiskSets, fit_cox
@@ -57,6 +60,29 @@ class NullModel(ArrayValue):
     def expected(self, sets: RiskSets) -> Floats:
         """Return the weighted events to expect of each row, given who is at risk."""
         return _expected(sets, self.log_risk)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The rows of a trial, how trees of their effects are built, and the null model beside them."""
+
+    template: EffectTree
+    problem: FitProblem
+    limits: Limits
+    null: NullModel
+
+    @classmethod
+    def read(cls, template: EffectTree, given: RowInputs) -> Self:
+        """Read rows and their arms."""
+        data = read_training_data(template, given)
+        problem = make_problem(encoder_of(template), data)
+        limits = limits_of(template, data.target)
+        return cls(template, problem, limits, NullModel.of(template, data))
+
+    @property
+    def target(self) -> ArmTarget:
+        """The arms and the survival of the rows."""
+        return arm_target(self.problem.data)
 
 
 def arm_target(data: TrainingData) -> ArmTarget:

@@ -17,7 +17,7 @@ from surtree.summary.labels import read_labels
 from surtree.summary.wording import leaf_texts
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.time_axis import read_horizons, round_horizons
-from surtree.tree.resolve import cause_names_of, fitted, horizons_of, time_unit_of
+from surtree.tree.resolve import cause_names_of, chosen_model, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
 from surtree.words.numbers import number
 from surtree.words.quoting import csv_text, markdown_text
@@ -232,7 +232,7 @@ def _note(model: Any, tree: Tree, level: float) -> str:
 
 def _effects_note(model: Any) -> list[str]:
     """Return whether the effects of leaves differ, as far as the model knows."""
-    shown = fitted(model)
+    shown = chosen_model(model)
     test = getattr(shown, "heterogeneity_", None)
     if test is None:
         return [UNTESTED]

@@ -39,7 +39,7 @@ def leaf_values(
         )
     if value not in tree.outcome.value_names:
         raise ValueError(
-            f"value={value!r} is of another kind of outcome: this tree has "
+            f"value={value!r} is of another kind of outcome, or not kept: this tree has "
             f"{', '.join(map(repr, tree.outcome.value_names))}."
         )
     return dict(tree.outcome.leaf_values(value, leaf_curve, cause))

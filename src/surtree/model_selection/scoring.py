@@ -16,13 +16,11 @@ from surtree.data.table import Table
 from surtree.data.target import Target
 from surtree.estimators.tree import SurTree
 from surtree.metrics import (
-    concordance_index_cause,
     concordance_index_censored,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
-    normalized_integrated_incidence_brier_score,
 )
-from surtree.metrics._input import parts_of_persons
+from surtree.metrics._input import event_codes, parts_of_persons
 from surtree.outcomes.cause_figures import cause_theta
 from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.competing_risks import CauseHazards
@@ -55,7 +53,7 @@ class HeldOut:
     training_weight: Floats
     X: Any  # the rows as the user passed them, where a scorer of the user's asks for them
     y: Any
-    # What the rows add to the sums of leaves, by the baseline of the fold, once that is known.
+    # The rows add this to the sums of leaves, by the baseline of the fold, once that is known.
     sums: RowSums | None = None
     _answers: dict[Cut, NDArray[np.bool_]] = field(default_factory=dict)
 
@@ -114,8 +112,15 @@ def _cause_concordance(
     """Return the concordance of the main cause, weighed against the censoring of training rows."""
     tree, target, cause = candidate.tree, held_out.target, held_out.main_cause
     risk = cause_theta(tree, cause)[held_out.leaves(tree)]
-    tau = None if train is None else float(train.time.max())
-    return concordance_index_cause(train, target, risk, cause, tau=tau, **held_out.weights).cindex
+    if train is None:
+        events = event_codes(target, cause)
+        return concordance_index_censored(
+            events, target.time, risk, cause=cause, sample_weight=held_out.weight
+        ).cindex
+    tau = float(train.time.max())
+    return concordance_index_ipcw(
+        train, target, risk, cause=cause, tau=tau, **held_out.weights
+    ).cindex
 
 
 def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
@@ -136,11 +141,11 @@ def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
         cause = held_out.main_cause
         incidence = np.empty(tree.n_leaves, dtype=object)
         incidence[:] = leaf_incidence(tree, cause)
-        return normalized_integrated_incidence_brier_score(
+        return normalized_integrated_brier_score(
             held_out.training_target,
             held_out.target,
             incidence[np.searchsorted(tree.leaves, held_out.leaves(tree))],
-            cause,
+            cause=cause,
             **held_out.weights,
         )
     curves = np.empty(tree.n_leaves, dtype=object)

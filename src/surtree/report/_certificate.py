@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from surtree._support.rounding import SAME_LOSS
 from surtree._support.status import WORDS
 from surtree.report._html import Markup, details, element, markup, note, table, terms
 from surtree.report._html import verdict as verdict_html
@@ -65,7 +66,7 @@ def sizes_html(findings: Findings) -> Markup:
 def _sizes_text(findings: Findings) -> tuple[str, str]:
     # A search that is out of time may have proven the largest tree, and not all smaller ones.
     open_sizes = [
-        size for size in findings.sizes if size.loss - size.lower_bound > 1e-9 * size.loss
+        size for size in findings.sizes if size.loss - size.lower_bound > SAME_LOSS * size.loss
     ]
     if verdict(findings.certificate).proven and not open_sizes:
         return (
@@ -82,8 +83,7 @@ def costs_html(findings: Findings) -> Markup:
     """Return what each question of an audited tree costs, as a table."""
     if findings.audited is None or not findings.audited.costs:
         return Markup()
-    # Less than this is rounding.
-    least = 1e-9 * findings.tree.total_loss
+    least = SAME_LOSS * findings.tree.total_loss
     cuts = findings.tree.worded_cuts
     rows = (
         (findings.labels.rules(cuts[node])[1], f"{cost if cost > least else 0:.3g}")

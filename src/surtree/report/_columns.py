@@ -44,7 +44,7 @@ def _column_costs_html(findings: Findings) -> Markup:
     costs = findings.column_costs
     if costs is None:
         return Markup()
-    rows = [(findings.labels.name(name), *others) for name, *others in costs.lines()]
+    rows = [(findings.labels.name(name), *others) for name, *others in costs.cells()]
     return markup(element("p", costs.note()), table(HEADING, rows, "numbers"))
 
 

@@ -55,10 +55,10 @@ def _validation(findings: Findings) -> str:
         return "effects not tested" if test is None else test.verdict.rstrip(".")
     if findings.validation is not None:
         one = findings.validation["concordance"]
-        if not isfinite(one.corrected):
+        if not isfinite(one.value):
             return f"C in new data not estimable: {one.reason}"
         limits = limits_text(one.lower, one.upper)
-        return f"C in new data {one.corrected:.3f}" + ("" if limits == "-" else f" ({limits})")
+        return f"C in new data {one.value:.3f}" + ("" if limits == "-" else f" ({limits})")
     held_out = findings.held_out
     if held_out is None:
         return "not validated on new data"

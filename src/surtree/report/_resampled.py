@@ -14,7 +14,7 @@ from surtree.report._tree import breakable
 from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
 from surtree.summary.wording import leaf_texts
-from surtree.validation.result import ColumnUse, LeafStability, Measure, Validation
+from surtree.validation import ColumnUse, LeafStability, Measure, Validation
 from surtree.validation.verdict import MEASURE_NAMES
 from surtree.words.numbers import missing_figures, number
 
@@ -44,10 +44,10 @@ def performance_html(validation: Validation) -> Markup:
     figures = (
         (term, _figure(measure), f"{_apparent(measure)}; {meaning}")
         for name, (term, meaning) in _NOTES.items()
-        if isfinite((measure := validation[name]).corrected)
+        if isfinite((measure := validation[name]).value)
     )
     missing = missing_figures(
-        (one.words, one.reason, isfinite(one.corrected)) for one in validation.measures
+        (one.words, one.reason, isfinite(one.value)) for one in validation.measures
     )
     return markup(
         terms(figures, "figures scores"),
@@ -61,7 +61,7 @@ def performance_html(validation: Validation) -> Markup:
 
 def _figure(measure: Measure) -> str:
     style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
-    value = style.format(measure.corrected)
+    value = style.format(measure.value)
     if not isfinite(measure.lower):
         return value
     return f"{value} ({style.format(measure.lower)} to {style.format(measure.upper)})"

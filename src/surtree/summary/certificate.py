@@ -11,7 +11,7 @@ from surtree.summary.findings import Audited, Certificate
 WEAK = 0.5
 
 
-# A share below this is rounding.
+# A share of what a tree explains is a quotient of losses: it is rounded by more than they are.
 ROUNDING = 1e-8
 
 

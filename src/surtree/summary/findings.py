@@ -21,12 +21,11 @@ from surtree.questions.columns import ColumnCosts
 from surtree.summary.labels import Labels
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective
-from surtree.tree.resolve import cause_names_of, fitted, shown_model
+from surtree.tree.resolve import cause_names_of, chosen_model, shown_model
 from surtree.tree.tree import Tree
+from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores
-from surtree.validation.result import Validation
-from surtree.validation.sizes import SizeScores
-from surtree.validation.tuning import Tuning
+from surtree.validation.sizes import SizeScores, Tuning
 from surtree.words.numbers import plural
 
 # Parameters that no result depends on, as far as the search was completed.
@@ -128,7 +127,7 @@ def read_findings(model: Any) -> Findings:
     """Gather the contents of a page from a fitted estimator, an audit, or a tree alone."""
     if isinstance(model, Audit):
         return _of_audit(model)
-    shown = fitted(model)
+    shown = chosen_model(model)
     if isinstance(shown, Tree):
         return Findings(shown)
     model = shown_model(model)

@@ -1,4 +1,4 @@
-"""What resampling says of a way of building models: measures, calibration, stability."""
+"""The result of resampling: measures, calibration and stability of a way of building models."""
 
 from __future__ import annotations
 
@@ -12,20 +12,27 @@ from surtree._support.types import ArrayValue, Floats
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.metrics._input import read_times
 from surtree.survival.confidence import require_level
+from surtree.validation.measures import Measure
+from surtree.validation.stability import (
+    FEWEST_SAMPLES,
+    ColumnUse,
+    LeafStability,
+    column_lines,
+    leaf_lines,
+)
 from surtree.words.numbers import figure, limits_text, missing_figures, plural
-from surtree.words.quoting import printable
 
 Method = Literal["632+", "optimism", "folds"]
 METHODS: tuple[Method, ...] = ("632+", "optimism", "folds")
 
-# What is repeated, and the rest of its name.
+# The noun of a repetition, and the rest of the name of the method.
 _METHOD_WORDS = {
     "632+": ("bootstrap sample", ", .632+ rule"),
     "optimism": ("bootstrap sample", ", optimism"),
     "folds": ("repetition", " of folds"),
 }
 _OUTSIDE = "intervals: spread over the rows outside the samples, and the Monte Carlo error"
-# How values and intervals come about.
+# The ways in which values and intervals come about.
 _METHOD_NOTES: dict[Method, tuple[str, ...]] = {
     "632+": (
         "corrected: .632+ rule; Brier score and calibration at times: .632 rule; slope: from the "
@@ -38,141 +45,8 @@ _METHOD_NOTES: dict[Method, tuple[str, ...]] = {
         "intervals: from draws of these rows",
     ),
 }
-# With fewer samples there are no intervals. Even the smallest and the largest of 20 values hold
-# the next one between them only 19 times in 21 (90%): the tails of fewer are guesses.
-FEWEST_SAMPLES = 20
-# Below this agreement the rows of a leaf are hardly ever together again (Hennig).
-RARELY_REPRODUCED = 0.5
-# The share of samples that must have followed rows to a time.
+# The share of samples that must have followed rows to a time, or nothing is claimed of it.
 _LEAST_KNOWN = 0.5
-# From this one on a leaf is found again in most samples.
-REPRODUCED = 0.75
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One measure of how well models predict.
-
-    Parameters
-    ----------
-    name, words : str
-        What it is called in code, and by people.
-    apparent : float
-        Its value for the model of all rows, on the rows that it was built on.
-    corrected : float
-        What to expect of it in new data; NaN where such rows have no such measure.
-    lower, upper : float
-        Limits of the value in new data; NaN where fewer than 20 samples have a value, or all have
-        the same.
-    reason : str
-        Why a value or its limits are NaN; empty where they are not.
-    monte_carlo_error : float
-        The standard error of the corrected value that comes from drawing so many samples and not
-        more; the limits include it. NaN for a single sample.
-
-    Examples
-    --------
-    >>> from surtree import SurTree, validate
-    >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
-    >>> found = validate(SurTree(max_depth=1), X, y, n_bootstraps=10)
-    >>> concordance = found["concordance"]
-    >>> concordance.words, round(concordance.apparent, 2), round(concordance.corrected, 2)
-    ("Harrell's C", 0.63, 0.61)
-    """
-
-    name: str
-    words: str
-    apparent: float
-    corrected: float
-    lower: float
-    upper: float
-    reason: str = ""
-    monte_carlo_error: float = np.nan
-
-    @property
-    def optimism(self) -> float:
-        """By how much it is better on the rows that a model was built on."""
-        return self.apparent - self.corrected
-
-
-@dataclass(frozen=True)
-class ColumnUse:
-    """How often the trees of samples ask about a column.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    anywhere, first : float
-        The share of trees that ask about it at all, and that ask about it first.
-    thresholds : tuple of float
-        Where they cut it, if it is a number: all of them, ascending.
-
-    Examples
-    --------
-    >>> from surtree import SurTree, validate
-    >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
-    >>> found = validate(SurTree(max_depth=1), X, y, n_bootstraps=10)
-    >>> found.columns[0].name, found.columns[0].anywhere
-    ('positive_nodes', 0.8)
-    """
-
-    name: str
-    anywhere: float
-    first: float
-    thresholds: tuple[float, ...] = ()
-
-    @property
-    def middle(self) -> tuple[float, float] | None:
-        """Where the middle 80% of the thresholds lie."""
-        if not self.thresholds:
-            return None
-        low, high = np.quantile(self.thresholds, [0.1, 0.9], method="inverted_cdf")
-        return float(low), float(high)
-
-
-@dataclass(frozen=True)
-class LeafStability:
-    """How a leaf of the tree of all rows fares in the trees of samples.
-
-    Parameters
-    ----------
-    leaf : int
-        The number of its node.
-    jaccard : float
-        How much of the leaf is reproduced: of the rows in it or in the leaf most like it, the share
-        that is in both; the mean over the trees of samples.
-    survival : float
-        What the leaf says of survival at the horizon.
-    lower, upper : float
-        Between which the trees of samples see the survival of a row of this leaf; the mean over
-        its rows.
-
-    Examples
-    --------
-    >>> from surtree import SurTree, validate
-    >>> from surtree.datasets import load_gbsg2
-    >>> X, y = load_gbsg2()
-    >>> found = validate(SurTree(max_depth=1), X, y, n_bootstraps=10)
-    >>> leaf = found.leaves[0]
-    >>> leaf.leaf, round(leaf.jaccard, 2), leaf.words
-    (1, 0.79, 'reproduced')
-    """
-
-    leaf: int
-    jaccard: float
-    survival: float
-    lower: float
-    upper: float
-
-    @property
-    def words(self) -> str:
-        """Whether samples give it again."""
-        if self.jaccard >= REPRODUCED:
-            return "reproduced"
-        return "partly reproduced" if self.jaccard >= RARELY_REPRODUCED else "rarely reproduced"
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +62,7 @@ class Repetitions(ArrayValue):
     unseen: Any  # whether it had not seen the row
     rows: Any  # the positions of these rows; all, unless there are very many
     whole: Floats  # what the model of all rows says of their survival
-    # What predicts survival as the model of all rows does (`surtree.validation.models`).
+    # The model of all rows, as it predicts survival (`surtree.validation.predictions`).
     model: Any
     # The same for each sample; trees predict the Kaplan-Meier curves of their leaves.
     models: tuple[Any, ...]
@@ -201,7 +75,7 @@ class Validation:
     Parameters
     ----------
     method : {"632+", "optimism", "folds"}
-        How it was found.
+        How values are corrected.
     measures : tuple of Measure
         Harrell's C, Uno's C, the share of the integrated Brier score that is saved, the
         calibration slope (1 is right), and then for each horizon the mean predicted survival less
@@ -237,8 +111,8 @@ class Validation:
     >>> from surtree import SurTree, validate
     >>> from surtree.datasets import load_gbsg2
     >>> X, y = load_gbsg2()
-    >>> found = validate(SurTree(max_depth=1), X, y, n_bootstraps=10)
-    >>> found.names[0], round(found["concordance"].corrected, 2)
+    >>> result = validate(SurTree(max_depth=1), X, y, n_bootstraps=10)
+    >>> result.names[0], round(result["concordance"].value, 2)
     ('concordance', 0.61)
     """
 
@@ -342,11 +216,10 @@ class Validation:
                 f"{'is' if n_models == 1 else 'are'} {n_models}: validate with more."
             )
         asked = read_times(times)
-        found = np.stack([model.survival_at(X, asked) for model in self.repetitions.models])
-        # Of a time that few samples have followed rows to, nothing is claimed.
-        known = np.isfinite(found).mean(axis=0) >= _LEAST_KNOWN
-        found = np.where(known, found, 0.0)
-        limits = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        survival = np.stack([model.survival_at(X, asked) for model in self.repetitions.models])
+        known = np.isfinite(survival).mean(axis=0) >= _LEAST_KNOWN
+        survival = np.where(known, survival, 0.0)
+        limits = np.nanquantile(survival, [(1 - level) / 2, (1 + level) / 2], axis=0)
         predicted = self.repetitions.model.survival_at(X, asked)
         lower = np.where(known, np.fmin(limits[0], predicted), np.nan)
         upper = np.where(known, np.fmax(limits[1], predicted), np.nan)
@@ -361,56 +234,17 @@ class Validation:
             f"{head:{width}}  apparent  optimism  corrected  {level:>17}  Monte Carlo error",
             *(
                 f"{one.words:{width}}  {figure(one.apparent):>8}  {figure(one.optimism):>8}  "
-                f"{figure(one.corrected):>9}  {limits_text(one.lower, one.upper):>17}  "
+                f"{figure(one.value):>9}  {limits_text(one.lower, one.upper):>17}  "
                 f"{figure(one.monte_carlo_error):>17}"
                 for one in self.measures
             ),
-            *missing_figures(
-                (one.words, one.reason, isfinite(one.corrected)) for one in self.measures
-            ),
+            *missing_figures((one.words, one.reason, isfinite(one.value)) for one in self.measures),
             *self.notes,
         ]
         if self.stopped_early:
             lines.append(f"stopped early: {self.n_asked} repetitions were asked for")
         if self.n_failed:
             lines.append(f"{plural(self.n_failed, 'sample')} had no model")
-        return "\n".join([*lines, *_columns_lines(self.columns), *_leaves_lines(self)])
-
-
-def _columns_lines(columns: tuple[ColumnUse, ...]) -> list[str]:
-    if not columns:
-        return []
-    names = [printable(use.name) for use in columns]
-    width = max(6, *map(len, names))
-    lines = ["", f"{'column':{width}}  asked about  asked first  cut, mostly"]
-    for name, use in zip(names, columns, strict=True):
-        cut = "" if use.middle is None else _range(*use.middle)
-        line = f"{name:{width}}  {use.anywhere:11.0%}  {use.first:11.0%}  {cut}"
-        lines.append(line.rstrip())
-    return lines
-
-
-def _range(low: float, high: float) -> str:
-    return f"at {low:.4g}" if low == high else f"from {low:.4g} to {high:.4g}"
-
-
-def _leaves_lines(found: Validation) -> list[str]:
-    if not found.leaves:
-        return []
-    horizon, level = f"{found.horizons[-1]:g}", f"{100 * found.level:g}%"
-    lines = ["", f"leaf  agreement  survival at {horizon}  {level} of samples say"]
-    for leaf in found.leaves:
-        limits = limits_text(leaf.lower, leaf.upper, 2)
-        survival = figure(leaf.survival, 2).rjust(len("survival at ") + len(horizon))
-        lines.append(f"{leaf.leaf:4}  {leaf.jaccard:9.2f}  {survival}  {limits}, {leaf.words}")
-    rare = sum(leaf.jaccard < RARELY_REPRODUCED for leaf in found.leaves)
-    if rare:
-        lines.append(
-            f"{rare} of {plural(len(found.leaves), 'leaf')} rarely reproduced: use the predictions "
-            "of the tree, do not take these groups for kinds of patients"
-        )
-    if not all(isfinite(leaf.survival) for leaf in found.leaves):
-        lines.append(f"-: {horizon} is after the last follow-up")
-    elif not all(isfinite(leaf.lower) for leaf in found.leaves):
-        lines.append(f"-: fewer than {FEWEST_SAMPLES} samples have a value")
-    return lines
+        lines += column_lines(self.columns)
+        lines += leaf_lines(self.leaves, self.horizons[-1], self.level)
+        return "\n".join(lines)
