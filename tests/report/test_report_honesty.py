@@ -17,9 +17,8 @@ from surtree.report import write_report
 from surtree.report._page import page_html
 from surtree.report._validation import scores_of, validation_html
 from surtree.summary.findings import read_findings
-from surtree.summary.leaves import read_leaves
-from surtree.summary.wording import number
 from surtree.validation.held_out import HeldOutScores
+from surtree.words.numbers import number
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +147,7 @@ def test_a_search_that_tried_no_split_says_so(table, tmp_path):
 
 def test_curves_are_named_and_said_to_be_chosen_on_these_rows(table, tmp_path):
     said = text_of(SurTree(max_depth=2).fit(*table), tmp_path)
-    assert "The groups were chosen on these rows: in new rows their curves will lie closer" in said
+    assert "The groups were chosen on these rows: in new data their curves will lie closer" in said
     assert "what the tree predicts: the hazard of all rows, times the relative risk" in said
     single = text_of(SurTree(max_depth=0).fit(*table), tmp_path)
     assert "The groups were chosen on these rows" not in single
@@ -188,11 +187,14 @@ def test_every_kind_of_curve_has_its_name_and_its_numbers(table, tmp_path, kind)
 def test_a_leaf_without_events_has_no_digits_of_risk(table, tmp_path):
     X, y = table
     model = SurTree(max_depth=3).fit(X, y)
-    (leaf,) = (leaf for leaf in read_leaves(model.tree_) if leaf.no_events)
-    known = data_of(model, tmp_path)["leaves"][str(leaf.node)]
-    assert known["risk"] == f"≤ {number(leaf.theta_limits[1], 2)}"
-    assert known["said"].startswith("no events: relative risk at most ")
-    assert number(leaf.theta, 3) not in known["said"]
+    (group,) = (group for group in model.tree_.outcome.groups if group.note == "no events")
+    data = data_of(model, tmp_path)
+    most = number(model.tree_.outcome.together(group).theta_limits[1], 3)
+    figures = data["nodes"][group.node]["figures"]
+    assert figures[0] == ["relative risk", f"≤ {most}", "no events"]
+    text = data["leaves"][str(group.node)]["text"]
+    assert text.startswith(f"no events: relative risk at most {most}; median survival")
+    assert number(group.theta, 3) not in text
 
 
 def test_rows_at_risk_are_known_between_events_too(table, tmp_path):

@@ -105,7 +105,7 @@ def test_late_entries_have_all_figures_and_parts_of_persons_say_which_they_lack(
     assert (
         "Its concordance (Harrell&#x27;s C) is above 0.5 by more than 2.5 standard errors" in said
     )
-    assert "error of the survival curves that is saved" in said
+    assert "reduction of the integrated Brier score" in said
     assert "not estimable" not in said
     is_second, person = np.arange(len(Y)) % 2 > 0, np.arange(len(Y)) // 2
     start = np.where(is_second, 5000.0, 0.0)

@@ -170,14 +170,6 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio:.3g}" if np.isfinite(ratio) else "unknown"
 
 
-def interval_text(limits: tuple[float, float]) -> str:
-    """Return the limits of a hazard ratio as text."""
-    lower, upper = limits
-    if not np.isfinite(upper):
-        return f"above {lower:.3g}" if lower > 0 else "unknown"
-    return f"{lower:.3g} to {upper:.3g}"
-
-
 def arm_counts(
     tree: Tree, leaf: int, arm: int, kind: LeafCurveKind = "kaplan-meier"
 ) -> EventCounts:

@@ -132,8 +132,8 @@ def read_findings(model: Any) -> Findings:
         return Findings(shown)
     model = shown_model(model)
     if isinstance(model, SurTreeCV):
-        found = _of_search(shown, type(model).__name__)
-        return replace(found, parameters=_parameters(model))
+        findings = _of_search(shown, type(model).__name__)
+        return replace(findings, parameters=_parameters(model))
     if isinstance(shown, SurTree):
         return _of_search(shown, type(shown).__name__)
     certificate = Certificate(type(shown).__name__, shown.tree_.total_loss)
@@ -245,8 +245,8 @@ def _parameters(model: Any) -> tuple[tuple[str, str], ...]:
 
 def shortened(text: str, longest: int = 60) -> str:
     """Return a text on one line, without its end where it is long, as lists of folds are."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    text = " ".join(text.split())
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _limits(model: SurTree) -> tuple[str, ...]:
@@ -274,6 +274,6 @@ def _columns(model: Any) -> tuple[ColumnCuts, ...]:
     for cut in model.encoder_.cuts_:
         cuts[cut.column].append(cut)
     return tuple(
-        ColumnCuts(name, float(share), tuple(found))
-        for name, share, found in zip(names, model.feature_importances_, cuts, strict=True)
+        ColumnCuts(name, float(share), tuple(of_column))
+        for name, share, of_column in zip(names, model.feature_importances_, cuts, strict=True)
     )
