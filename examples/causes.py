@@ -10,7 +10,7 @@
 from surtree import CompetingRisksTree, CompetingRisksTreeCV, write_report
 from surtree.datasets import load_melanoma
 from surtree.metrics import concordance_index_cause, incidence_calibration
-from surtree.plot import plot_incidence
+from surtree.plot import plot_channels
 
 X, y = load_melanoma()
 names = {1: "melanoma", 2: "other causes"}
@@ -63,6 +63,6 @@ print(f"predicted {groups.predicted.round(2)}, observed {groups.observed.round(2
 # ## Pictures
 
 # %%
-plot_incidence(model, names=names).figure.savefig("causes-incidence.png", dpi=100)
+plot_channels(model, names=names).figure.savefig("causes-incidence.png", dpi=100)
 write_report(model, "causes-report.html", title="Malignant melanoma", time_unit="days")
 model.save("causes-model.json")

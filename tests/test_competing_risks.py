@@ -32,13 +32,13 @@ from surtree.metrics import (
     concordance_index_cause,
     normalized_integrated_incidence_brier_score,
 )
+from surtree.outcomes.cause_figures import cause_events, cause_limits
+from surtree.outcomes.incidence import incidence_of
 from surtree.report._validation import validation_html
 from surtree.solver import reference
 from surtree.summary.findings import read_findings
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
-from surtree.tree.cause_curves import incidence_of
-from surtree.tree.causes import cause_events, cause_limits
 from surtree.validation.verdict import prediction_verdicts
 
 X, Y = load_melanoma(backend="pandas")

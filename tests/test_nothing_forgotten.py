@@ -18,7 +18,7 @@ from surtree import (
 )
 from surtree.datasets import load_gbsg2, load_melanoma, load_rossi
 from surtree.export import export_leaves, export_methods
-from surtree.plot import plot_incidence
+from surtree.plot import plot_channels
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_names_of_causes_are_on_pages_in_tables_and_in_pictures(tmp_path):
         assert "other causes: concordance (Wolbers" in page
         for text in (methods, heads, page):
             assert "cause 1" not in text
-        ax = plot_incidence(model)
+        ax = plot_channels(model)
         assert "melanoma" in [text.get_text() for text in ax.get_legend().get_texts()]
     search.best_estimator_.fit(X, y)
     assert search.cause_names_ is None

@@ -24,14 +24,14 @@ from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._spread import spread
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
-from surtree.summary.colour import risk_colours
-from surtree.summary.leaves import at_risk, read_leaves
+from surtree.summary.leaves import at_risk
 from surtree.summary.wording import leaf_texts, median_text, rule_texts, wrap
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree
 from surtree.tree.curves import leaf_curves
 from surtree.tree.evidence import events_note, theta_text
+from surtree.words.colour import risk_colours
 
 PLOTS = (plot_tree, plot_curves)
 REGIONS = tuple(f"Region number {place} of the whole wide world" for place in range(12))
@@ -290,7 +290,7 @@ def test_curves_have_a_band_and_a_higher_level_a_wider_one(kind):
 
 def test_a_step_without_limits_leaves_no_other_out():
     tree = grow(1)
-    (leaf, _) = read_leaves(tree, "kaplan-meier")
+    leaf = tree.outcome.together(tree.outcome.groups[0], "kaplan-meier")
     lower, upper = (np.full(leaf.times.size, value) for value in (0.2, 0.8))
     lower[3] = upper[3] = np.nan
     page = open_page([SimpleNamespace(least=(10, 10), comfortable=(10, 10))], None, None)

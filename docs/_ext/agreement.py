@@ -244,7 +244,7 @@ def effects() -> str:
     """Ratios of thetas of arms in leaves, and the loss, against a generalised linear model."""
     from effect_cases import EFFECTS
 
-    from surtree.tree.arms import theta_ratios
+    from surtree.outcomes.arm_effects import theta_ratios
 
     rows = []
     for name, found in _stored("effects.json.gz")["effects"].items():

@@ -37,12 +37,14 @@ from surtree.model_selection import (
     cost_complexity_path,
 )
 from surtree.model_selection.causes import CompetingRisksTreeCV
+from surtree.outcomes.arm_effects import LeafEffect
 from surtree.outcomes.effect_results import (
     CorrectedEffect,
     EffectCorrection,
     HeterogeneityTest,
     UntestedEffectsWarning,
 )
+from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
 from surtree.questions import (
     ColumnCost,
     ColumnCosts,
@@ -66,7 +68,6 @@ from surtree.tree import (
     Arms,
     AtRiskCounts,
     LeafCurve,
-    LeafEffect,
     LeafHazardRatio,
     Receipt,
     Rule,
@@ -75,8 +76,6 @@ from surtree.tree import (
     confidence_band,
     leaf_curves,
     leaf_hazard_ratios,
-    leaf_incidence,
-    leaf_incidence_band,
 )
 from surtree.validation import (
     ColumnDrift,

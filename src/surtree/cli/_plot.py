@@ -21,18 +21,16 @@ from surtree.cli._models import read_model
 from surtree.cli._outputs import require_outputs
 from surtree.estimators.tree import SurTree
 from surtree.plot import (
-    plot_arms,
     plot_calibration,
+    plot_channels,
     plot_curves,
     plot_decision_curve,
-    plot_incidence,
     plot_path,
     plot_stability,
     plot_tree,
 )
 from surtree.plot._requirement import require_matplotlib
 from surtree.reading.errors import UserError, failures
-from surtree.tree.causes import has_causes
 
 What = Literal["tree", "curves", "sizes", "calibration", "decision", "stability"]
 
@@ -178,24 +176,23 @@ def plot(
 
 def _is_grid(model: SurTree, what: What) -> bool:
     """Return whether a picture has a panel for each leaf, with text that fits it."""
-    several = has_causes(model.tree_) or model.tree_.arms is not None
-    return what == "curves" and several
+    return what == "curves" and model.tree_.outcome.is_several
 
 
 def _has_risks(model: SurTree, what: What) -> bool:
     """Return whether a picture has colours that can be shades of grey."""
-    return what == "curves" or (what == "tree" and model.tree_.arms is None)
+    outcome = model.tree_.outcome
+    return what == "curves" or (what == "tree" and len(outcome.tree_curves(outcome.groups[0])) == 1)
 
 
 def _drawing(model: SurTree, figure: FigureOptions, page: options.Page) -> Callable[[Any], Any]:
     """Return what draws a picture into axes, or into a new figure."""
-    what, tree = figure.what, model.tree_
+    what = figure.what
     words: dict[str, Any] = {"labels": page.labels, "units": page.units, "kind": figure.curve}
     words["time_unit"] = page.time_unit
     if _is_grid(model, what):
-        several = plot_incidence if tree.arms is None else plot_arms
         greys = _GREYS if figure.grey else None
-        return lambda ax: several(model, ax, colours=greys, **words)
+        return lambda ax: plot_channels(model, ax, colours=greys, **words)
     if what in ("tree", "curves"):
         function = plot_tree if what == "tree" else plot_curves
         cmap = _greys() if figure.grey else None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,12 +21,6 @@ from surtree.cli._streaming import is_streamed, predict_streamed, refuse_options
 from surtree.estimators.tree import SurTree
 from surtree.reading.columns import require_columns, split_names
 from surtree.reading.errors import UserError, failures
-from surtree.tree.arms import arms_of, hazard_ratios
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import cause_theta, causes_of, has_causes
-from surtree.tree.curves import leaf_curves
-from surtree.tree.given_effects import arm_risks, leaf_arm_curve
-from surtree.tree.tree import Tree
 
 
 class Quantity(StrEnum):
@@ -135,58 +127,23 @@ def _of_leaves(
     model: SurTree, leaf: NDArray[np.intp], asked: PredictOptions, effects: Floats | None
 ) -> dict[str, pl.Series]:
     """Return the predictions of rows, given their leaves; effects of arms may be given too."""
-    quantities = asked.only or list(Quantity)
-    tree, leaves = model.tree_, model.tree_.leaves
-    index = np.searchsorted(leaves, leaf)
-    curves = leaf_curves(tree)
-    of_leaf = {
-        Quantity.leaf: leaves,
-        Quantity.risk: tree.theta[leaves],
-        Quantity.median: np.array([curve.median for curve in curves]),
-    }
-    columns = {str(quantity): of_leaf[quantity] for quantity in quantities}
-    causes = causes_of(tree).causes if has_causes(tree) else ()
-    if causes and columns.pop("risk", None) is not None:
-        columns |= {f"risk_{one}": cause_theta(tree, one)[leaves] for one in causes}
-    arms = () if tree.arms is None else tree.arms.labels
-    if arms:
-        columns |= _arm_columns(tree, quantities, effects)
+    tree, outcome = model.tree_, model.tree_.outcome
+    columns = dict(outcome.predictions([*(asked.only or Quantity)], (), effects))
     last_time = tree.baseline.last_time
     for time in asked.survival or ():
         name = f"survival_{time:.15g}"
-        if time > last_time:
-            say(
-                f"{name} is empty: {time:.15g} is after the last follow-up of the training rows, "
-                f"{last_time:.15g}"
-            )
-            columns[name] = np.full(len(leaves), np.nan)
+        if time <= last_time:
+            columns |= outcome.predictions((), (time,), effects)
             continue
-        columns[name] = np.array([curve.survival(time) for curve in curves])
-        for number, label in enumerate(arms):
-            of_arm = [leaf_arm_curve(tree, one, number, effects) for one in leaves.tolist()]
-            columns[f"{name}_{label}"] = np.array([curve.survival(time) for curve in of_arm])
-        for one in causes:
-            incidence = [curve(time) for curve in leaf_incidence(tree, one)]
-            columns[f"incidence_{one}_{time:.15g}"] = np.array(incidence)
+        say(
+            f"{name} is empty: {time:.15g} is after the last follow-up of the training rows, "
+            f"{last_time:.15g}"
+        )
+        columns[name] = np.full(tree.n_leaves, np.nan)
+    index = np.searchsorted(tree.leaves, leaf)
     return {name: _known(pl.Series(values[index])) for name, values in columns.items()}
 
 
 def _known(values: pl.Series) -> pl.Series:
     """Return numbers, and nothing where there is none: a median that is not reached, for one."""
     return values.set(~values.is_finite(), None) if values.dtype.is_float() else values
-
-
-def _arm_columns(
-    tree: Tree, quantities: Sequence[str], effects: Floats | None
-) -> dict[str, NDArray[Any]]:
-    """Return the risk and median of each arm in each leaf, and its hazard ratio."""
-    labels, leaves = arms_of(tree).labels, tree.leaves
-    columns: dict[str, NDArray[Any]] = {}
-    for arm, label in enumerate(labels):
-        medians = [leaf_arm_curve(tree, leaf, arm, effects).median for leaf in leaves.tolist()]
-        of_arm = {"risk": arm_risks(tree, effects)[arm, leaves], "median": np.array(medians)}
-        columns |= {f"{name}_{label}": of_arm[name] for name in quantities if name in of_arm}
-    ratios = hazard_ratios(tree) if effects is None else effects[1:]
-    return columns | {
-        f"effect_{label}": of_arm[leaves] for label, of_arm in zip(labels[1:], ratios, strict=True)
-    }

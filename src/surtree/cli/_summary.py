@@ -9,8 +9,9 @@ from surtree.cli._console import plain
 from surtree.cli._survival import Survival
 from surtree.estimators.tree import SurTree
 from surtree.model_selection.cv import SurTreeCV
-from surtree.tree.arms import effects_of_leaf
-from surtree.tree.causes import cause_events, cause_limits, cause_theta, causes_of, has_causes
+from surtree.outcomes.arm_effects import effects_of_leaf
+from surtree.outcomes.cause_figures import cause_events, cause_limits, cause_theta, causes_of
+from surtree.outcomes.legacy import has_causes
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_intervals import median_limits
 from surtree.tree.resolve import cause_names_of

@@ -34,12 +34,12 @@ from surtree.estimators.tree import choose_size
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data, training_data
+from surtree.outcomes.arm_effects import hazard_ratios
 from surtree.outcomes.effect_results import CorrectedEffect, EffectCorrection
 from surtree.solver.problem import TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.survival.confidence import LEVEL
 from surtree.survival.cox import RiskSets, fit_cox
-from surtree.tree.arms import hazard_ratios
 
 _FOLDS = 10
 # The effect of a leaf is at most this far from that of all rows, on the logarithmic scale.

@@ -15,10 +15,10 @@ from surtree.data.target import Target, require_events
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.cause_choice import CauseChoice, cause_weights
 from surtree.metrics import Concordance, concordance_index_cause
+from surtree.outcomes.cause_figures import cause_theta, causes_of
+from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.step_function import curves_of_rows
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import cause_theta, causes_of
 
 
 class CauseEstimator(TreeEstimator):
@@ -115,7 +115,9 @@ class CauseEstimator(TreeEstimator):
 
     def _cause(self, cause: int | None) -> int:
         objective = causes_of(self.tree_)
-        return objective.main_cause if cause is None else objective.causes[objective.place(cause)]
+        if cause is None:
+            return objective.main_cause
+        return objective.causes[objective.position(cause)]
 
     def _read_target(self, given: RowInputs, n_rows: int) -> CauseTarget:
         return read_cause_target(given.y, n_rows, given.entry, given.id)

@@ -21,6 +21,8 @@ from surtree.data.target import Target
 from surtree.estimators.arm_limits import ArmLimits
 from surtree.estimators.randomisation import warn_unless_randomised
 from surtree.estimators.tree import OtherKindError, SurTree, check_parameters
+from surtree.outcomes.arm_curves import arm_risks, leaf_arm_curve
+from surtree.outcomes.arm_effects import LeafEffect, arms_of, hazard_ratios, leaf_effects
 from surtree.outcomes.effect_results import (
     EffectCorrection,
     HeterogeneityTest,
@@ -33,8 +35,6 @@ from surtree.survival.confidence import LEVEL
 from surtree.survival.objective import Objective
 from surtree.survival.step_function import curves_of_rows
 from surtree.survival.treatment import ArmContrasts, ArmHazards
-from surtree.tree.arms import LeafEffect, arms_of, hazard_ratios, leaf_effects
-from surtree.tree.given_effects import arm_risks, leaf_arm_curve
 from surtree.tree.leaf_curve import LeafCurve
 
 Aim = Literal["effect", "both"]

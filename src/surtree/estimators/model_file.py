@@ -18,16 +18,8 @@ from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
 from surtree.data.names import load_columns, save_columns
 from surtree.estimators.model_validate import MODEL_FORMATS, validate_model
-from surtree.outcomes.effect_results_file import (
-    read_correction,
-    read_heterogeneity,
-    save_correction,
-    save_heterogeneity,
-)
 from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.time_axis import read_horizons
-from surtree.tree.arms import hazard_ratios
-from surtree.tree.causes import has_causes, read_cause_names
 from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.receipt import read_receipt, save_receipt
 from surtree.tree.size import Size
@@ -107,7 +99,7 @@ def model_dict(estimator: Any) -> dict[str, Any]:
         "validation": save_validation(estimator.validation_),
         "rows": None if estimator.row_digest_ is None else list(estimator.row_digest_),
         "receipt": save_receipt(estimator.receipt_),
-        **_save_arms_and_causes(estimator),
+        **estimator.tree_.outcome.save_model(estimator),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
         **{name.removesuffix("_"): int(getattr(estimator, name)) for name in _COUNTS},
@@ -132,35 +124,6 @@ def model_dict(estimator: Any) -> dict[str, Any]:
             for tree in trees
         ],
     }
-
-
-def _save_arms_and_causes(estimator: Any) -> dict[str, Any]:
-    """Return what is known of the effects of arms, and what causes are called."""
-    tree = estimator.tree_
-    if tree.arms is not None:
-        return {
-            "heterogeneity": save_heterogeneity(estimator.heterogeneity_, tree.arms.labels),
-            "correction": save_correction(estimator.correction_),
-        }
-    if not has_causes(tree):
-        return {}
-    names = read_cause_names(tree, estimator.cause_names_)
-    return {"cause_names": {str(cause): name for cause, name in names.items()} or None}
-
-
-def _read_arms_and_causes(saved: dict[str, Any], tree: Tree) -> dict[str, Any]:
-    """Return what `_save_arms_and_causes` wrote; files that say nothing know nothing."""
-    if tree.arms is not None:
-        arms = tree.arms.labels
-        ratios, leaves = hazard_ratios(tree), tree.leaves.tolist()
-        return {
-            "heterogeneity_": read_heterogeneity(saved.get("heterogeneity"), arms),
-            "correction_": read_correction(saved.get("correction"), ratios, leaves, arms),
-        }
-    if not has_causes(tree):
-        return {}
-    names = saved.get("cause_names") or {}
-    return {"cause_names_": {int(cause): name for cause, name in names.items()} or None}
 
 
 def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
@@ -193,7 +156,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "validation_": read_validation(saved.get("validation")),
         "row_digest_": tuple(saved["rows"]) if saved.get("rows") else None,
         "receipt_": read_receipt(saved),
-        **_read_arms_and_causes(saved, trees[0]),
+        **trees[0].outcome.read_model(saved),
         "tree_": trees[0],
         "path_": tuple(
             Size(

@@ -22,7 +22,6 @@ from surtree._support.status import STATUSES
 from surtree.cuts.cut import Cut
 from surtree.cuts.validate import known_categories, require_known, require_one_kind
 from surtree.outcomes.effect_results_file import correction_format, heterogeneity_format
-from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.receipt import receipt_format
 from surtree.tree.size import LOSS_TOLERANCE
 from surtree.tree.tree import Tree
@@ -136,18 +135,9 @@ def _faults(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...
     yield from faults_of_columns(saved, [*cuts, *(cut for tree in trees for cut in tree.cuts)])
     if len(cuts) != len(saved["heavier_side"]):
         yield "the cuts and their heavier sides are not equally many"
-    if trees[0].arms is None and (saved.get("heterogeneity") or saved.get("correction")):
-        yield "a test or a correction of effects belongs to a tree without arms"
-    yield from _faults_of_cause_names(saved, trees[0])
+    yield from trees[0].outcome.model_faults(saved)
     yield from _faults_of_path(saved, trees)
     yield from _faults_of_certificate(saved, trees)
-
-
-def _faults_of_cause_names(saved: dict[str, Any], tree: Tree) -> Iterator[str]:
-    named = saved.get("cause_names") or {}
-    causes = {str(cause) for cause in causes_of(tree).causes} if has_causes(tree) else set()
-    for cause in named.keys() - causes:
-        yield f"its tree has no cause {shown(cause)} to be called {shown(named[cause])}"
 
 
 def faults_of_columns(saved: dict[str, Any], cuts: list[Cut]) -> Iterator[str]:

@@ -13,13 +13,9 @@ from surtree._support.version import VERSION
 from surtree.export._methods_data import data, questions
 from surtree.export._methods_measures import concordance_name, definitions, with_unit
 from surtree.export._methods_references import references
-from surtree.summary.cause_leaves import cause_names
 from surtree.summary.certificate import WEAK, percent
 from surtree.summary.findings import Certificate, Findings, read_findings
 from surtree.summary.labels import read_labels
-from surtree.survival.taught import TaughtRisk
-from surtree.survival.treatment import ArmContrasts
-from surtree.tree.causes import causes_of, has_causes
 from surtree.tree.resolve import fitted, time_unit_of
 from surtree.tree.tree import Tree
 from surtree.validation.held_out import CORRECTED, HeldOutScores
@@ -105,48 +101,11 @@ def export_methods(
     return "\n\n".join([paragraph, _TO_ADD, *references(findings)]) + "\n"
 
 
-_COX_ARMS = (
-    "Hazard ratios of arms are those of a Cox model of the rows of each leaf, with profile limits."
-)
-
-
 def _objective(findings: Findings) -> Iterator[str]:
     tree, certificate = findings.tree, findings.certificate
     exact = certificate is not None and certificate.status is not None
     loss = "the tree minimises" if exact else "the loss of the tree is"
-    if isinstance(tree.objective, ArmContrasts):
-        yield (
-            "Each leaf has a hazard for each arm; the gain of the tree is what these add to the "
-            f"log-likelihood over one hazard for all arms of a leaf. {_COX_ARMS}"
-        )
-    elif tree.arms is not None:
-        yield (
-            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate) for each "
-            f"arm; {loss} the negative log-likelihood with that hazard of all rows held fixed. "
-            f"{_COX_ARMS}"
-        )
-    elif has_causes(tree):
-        names = cause_names(tree, findings.cause_names).values()
-        weights = zip(names, causes_of(tree).weights, strict=True)
-        told = ", ".join(name for name, weight in weights if weight > 0)
-        yield (
-            "Each leaf has a hazard for each cause, a multiple of that of all rows (Nelson-Aalen "
-            f"estimate); {loss} the negative log-likelihood with that hazard of all rows held "
-            f"fixed, summed over {told}."
-        )
-    elif isinstance(tree.objective, TaughtRisk):
-        yield (
-            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); "
-            f"{loss} half of the Poisson deviance to the risks of a teacher, another survival "
-            f"model. A leaf predicts by its own events and by the teacher, which is worth "
-            f"{tree.objective.prior_events:g} events."
-        )
-    else:
-        yield (
-            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); "
-            f"{loss} the negative log-likelihood with that hazard of all rows held fixed (LeBlanc "
-            "and Crowley, 1992)."
-        )
+    yield findings.outcome.objective_text(loss)
     shrinkage = float(tree.objective.shrinkage)
     if shrinkage > 0:
         yield (
@@ -241,7 +200,7 @@ def _result(tree: Tree) -> str:
 
 
 def _validation(findings: Findings) -> Iterator[str]:
-    if findings.tree.arms is not None:
+    if findings.outcome.judged_by == "effects":
         yield from _heterogeneity(findings)
         return
     if findings.validation is not None:

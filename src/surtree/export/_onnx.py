@@ -18,9 +18,6 @@ from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_values, value_title
 from surtree.survival.step_function import BeyondFollowUpWarning
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import causes_of
-from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
 from surtree.words.quoting import pattern_text
 
@@ -210,11 +207,7 @@ def _at(
     leaf_curve: LeafCurveKind | None,
     cause: int | None,
 ) -> dict[int, NDArray[Any]]:
-    if value == "survival":
-        curves = [curve.survival for curve in leaf_curves(tree, leaf_curve)]
-    else:
-        chosen = causes_of(tree).main_cause if cause is None else cause
-        curves = list(leaf_incidence(tree, chosen, leaf_curve))
+    curves = tree.outcome.step_functions(value, leaf_curve, cause)
     with warnings.catch_warnings():
         # After the follow-up nothing is known, and the model says so by NaN.
         warnings.simplefilter("ignore", BeyondFollowUpWarning)

@@ -6,14 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from surtree.cuts.cut import Cut
-from surtree.summary.wording import counted_node
-from surtree.tree.arms import effect_texts
-from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
-from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
-from surtree.tree.printed import median_text
 from surtree.tree.resolve import renamed, tree_of
 from surtree.tree.tree import Tree
-from surtree.words.numbers import plural
 
 
 def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
@@ -42,23 +36,11 @@ def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
 
 def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
     """Return what a picture says in a leaf, line by line."""
-    n_events = int(tree.n_events[leaf])
-    if has_causes(tree):
-        return (
-            f"leaf {leaf}",
-            *(
-                f"cause {cause}: theta {cause_text(tree, leaf, cause, '.3g')}, "
-                f"events {cause_events(tree, cause)[leaf]:g}"
-                for cause in causes_of(tree).causes
-            ),
-            plural(int(tree.n_samples[leaf]), "row"),
-        )
-    if tree.arms is not None:
-        return (f"leaf {leaf}", *effect_texts(tree, leaf), counted_node(tree, leaf))
+    group = tree.outcome.group(leaf)
+    figures = tree.outcome.columns([group])
     return (
-        f"leaf {leaf}",
-        f"theta {theta_text(tree, leaf, '.3g')}",
-        f"median {median_text(tree, leaf, '.6g')} ({tree.leaf_curve})",
-        counted_node(tree, leaf),
-        *([events_note(n_events)] if 0 < n_events < FEW_EVENTS else []),
+        group.name,
+        *(column.phrase(0) for column in figures if column.is_printed and not column.is_count),
+        *tree.outcome.count_lines(group),
+        *([group.note] if group.note == "few events" else []),
     )

@@ -9,11 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
-from surtree.tree.arms import arms_of, leaf_effects
-from surtree.tree.causes import cause_theta, causes_of, has_causes
-from surtree.tree.curves import leaf_curves
 from surtree.tree.evidence import events_note, theta_text
-from surtree.tree.leaf_curve import curve_kind
 from surtree.tree.tree import Tree
 
 LeafValue = Literal["leaf", "risk", "median", "effect"]
@@ -41,34 +37,17 @@ def leaf_values(
         raise ValueError(
             f"value must be one of {LEAF_VALUES}, or a mapping of leaves to values; got {value!r}."
         )
-    if value == "leaf":
-        return {leaf: leaf for leaf in leaves}
-    if value == "effect":
-        return _effects(tree)
-    if value == "risk":
-        theta = tree.theta
-        if cause is not None or has_causes(tree):
-            theta = cause_theta(tree, causes_of(tree).main_cause if cause is None else cause)
-        return {leaf: float(theta[leaf]) for leaf in leaves}
-    medians = {curve.leaf: curve.median for curve in leaf_curves(tree, leaf_curve)}
-    return {leaf: median if math.isfinite(median) else None for leaf, median in medians.items()}
-
-
-def _effects(tree: Tree) -> dict[int, Scalar]:
-    effects = leaf_effects(tree)
-    if len(effects) > tree.n_leaves:
+    if value not in tree.outcome.value_names:
         raise ValueError(
-            'value="effect" is for two arms: of more, give a mapping of leaves to hazard ratios, '
-            "such as those of effects_."
+            f"value={value!r} is of another kind of outcome, or not kept: this tree has "
+            f"{', '.join(map(repr, tree.outcome.value_names))}."
         )
-    return {
-        effect.leaf: effect.ratio if math.isfinite(effect.ratio) else None for effect in effects
-    }
+    return dict(tree.outcome.leaf_values(value, leaf_curve, cause))
 
 
 def leaf_comments(tree: Tree, value: LeafValue | Mapping[int, Any]) -> dict[int, str]:
     """Return the note beside the value of a leaf that is an estimate from few events."""
-    if value not in ("risk", "median", "effect") or has_causes(tree):
+    if value not in ("risk", "median", "effect") or tree.outcome.is_stacked:
         return {}
     comments = {leaf: events_note(int(tree.n_events[leaf])) for leaf in tree.leaves.tolist()}
     if value == "risk":
@@ -85,16 +64,9 @@ def value_title(
     cause: int | None = None,
 ) -> str:
     """Return what the values of leaves are, in words; of a median, which curve it is read off."""
-    if value == "risk" and has_causes(tree):
-        return f"risk of cause {causes_of(tree).main_cause if cause is None else cause}"
     if isinstance(value, Mapping):
         return "value"
-    if value == "effect":
-        arms = arms_of(tree).names
-        return f"hazard ratio of {arms[1]} over {arms[0]}"
-    if value == "median":
-        return f"median survival ({curve_kind(tree, leaf_curve)} curve)"
-    return value
+    return tree.outcome.value_title(value, leaf_curve, cause)
 
 
 def _scalar(value: Any) -> Scalar:

@@ -23,10 +23,10 @@ from surtree.metrics import (
     normalized_integrated_incidence_brier_score,
 )
 from surtree.metrics._input import parts_of_persons
+from surtree.outcomes.cause_figures import cause_theta
+from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import cause_theta
 from surtree.tree.curves import leaf_curves
 from surtree.tree.rows import goes_right, route_rows
 from surtree.tree.tree import Tree

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from surtree.summary.colour import risk_colours, scale_place
+from surtree._support.parameters import LeafCurveKind
+from surtree.outcomes import GroupCurve
+from surtree.tree.tree import Tree
+from surtree.words.colour import risk_colours, scale_place
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -22,6 +26,22 @@ def mapped_colours(theta: ArrayLike, cmap: str | Colormap | None) -> list[str]:
 
     chosen = colormaps[cmap] if isinstance(cmap, str) else cmap
     return [to_hex(colour) for colour in chosen(scale_place(theta))]
+
+
+def coloured_curves(
+    tree: Tree, kind: LeafCurveKind | None, level: float, cmap: str | Colormap | None
+) -> tuple[GroupCurve, ...]:
+    """Return the survival of each leaf without any event, in the colour of its relative risk."""
+    colours = mapped_colours(tree.theta[tree.leaves], cmap)
+    return tuple(
+        recoloured(tree.outcome.together(group, kind, level), colour)
+        for group, colour in zip(tree.outcome.groups, colours, strict=True)
+    )
+
+
+def recoloured(curve: GroupCurve, colour: str) -> GroupCurve:
+    """Return a curve in another colour."""
+    return replace(curve, channel=replace(curve.channel, colour=colour))
 
 
 def read_colours(colours: Sequence[str] | None, usual: Sequence[str]) -> list[str]:

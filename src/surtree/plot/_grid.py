@@ -58,7 +58,7 @@ def label_panel(
     title: str,
     subtitle: str,
     time_unit: str | None,
-    at_risk: Sequence[Callable[[Floats], Floats]],
+    at_risk: Callable[[Floats], tuple[Floats, ...]],
     scale: float,
 ) -> None:
     """Write the title, the ticks and the numbers at risk of a panel."""
@@ -70,17 +70,17 @@ def label_panel(
     found = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, end)
     ticks = [tick for tick in found if 0 <= tick <= end]
     labels = [f"{tick:g}" for tick in ticks]
-    for count_at in at_risk:
-        counts = count_at(np.array(ticks)).tolist()
+    rows = at_risk(np.array(ticks))
+    for counts in rows:
         labels = [
             f"{label}\n{number(count, 3) if math.isfinite(count) else ''}"
-            for label, count in zip(labels, counts, strict=True)
+            for label, count in zip(labels, counts.tolist(), strict=True)
         ]
     panel.set_xticks(ticks, labels)
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     panel.spines[["top", "right"]].set_visible(False)
     panel.tick_params(labelsize=8 * scale, pad=3 * scale)
-    below = ", rows at risk below" if at_risk else ""
+    below = ", rows at risk below" if rows else ""
     panel.set_xlabel(
         f"{time_label(time_unit)}{below}",
         fontsize=8 * scale,

@@ -7,16 +7,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from surtree._support.types import Floats
+from surtree.outcomes.cause_figures import cause_events, cause_limits, causes_of
+from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
+from surtree.outcomes.legacy import (
+    cause_colours,
+    cause_names,
+    cause_text,
+    causes_text,
+    has_causes,
+    stacked_incidence,
+)
 from surtree.report._chart import Axis, Chart
 from surtree.report._tree import breakable
-from surtree.summary.cause_leaves import cause_colours, cause_names, causes_text, stacked_incidence
 from surtree.summary.figures import level_text
 from surtree.summary.findings import Findings
 from surtree.summary.leaves import Leaf, time_label
 from surtree.summary.wording import leaf_texts, number
 from surtree.survival.step_function import StepFunction
-from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
-from surtree.tree.causes import cause_events, cause_limits, cause_text, causes_of, has_causes
 from surtree.tree.tree import Tree
 from surtree.words.quoting import html_text as escape
 

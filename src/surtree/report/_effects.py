@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from surtree.outcomes.arm_effects import arms_of, effects_of_leaf, interval_text, ratio_text
 from surtree.outcomes.effect_results import effects_warning
+from surtree.outcomes.legacy import arm_at_risk, arms_caption
 from surtree.report._tree import breakable
-from surtree.summary.arms import arm_at_risk, arms_caption, read_arm_leaves
+from surtree.summary.arms import read_arm_leaves
 from surtree.summary.findings import Findings
 from surtree.summary.leaves import Leaf, time_label
 from surtree.summary.steps import visible_steps
 from surtree.summary.wording import leaf_texts, number
-from surtree.tree.arms import arms_of, effects_of_leaf, interval_text, ratio_text
 from surtree.words.quoting import html_text as escape
 
 # The size of a picture, and the room for the labels of its axes.

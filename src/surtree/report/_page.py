@@ -15,6 +15,7 @@ from typing import Any
 
 from surtree._support.endings import PAGE_FILE
 from surtree._support.writing import write_text
+from surtree.outcomes.legacy import has_causes
 from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
 from surtree.report._causes import causes_html
@@ -43,7 +44,6 @@ from surtree.summary.labels import read_labels
 from surtree.summary.leaves import read_everyone, read_leaves, time_label
 from surtree.summary.survival_table import survival_table
 from surtree.survival.time_axis import read_horizons, round_horizons
-from surtree.tree.causes import has_causes
 from surtree.tree.resolve import horizons_of, time_unit_of
 from surtree.words.quoting import html_text as escape
 from surtree.words.quoting import script_json

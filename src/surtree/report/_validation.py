@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surtree.outcomes.legacy import has_causes
 from surtree.report._resampled import performance_html
 from surtree.summary.findings import Findings
-from surtree.tree.causes import has_causes
 from surtree.validation.held_out import CAUSE_CONCORDANCE, CONCORDANCE, CORRECTED, HeldOutScores
 from surtree.validation.verdict import PredictionVerdict, prediction_verdicts
 from surtree.words.numbers import plural

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from surtree._support.status import Status
@@ -13,6 +14,7 @@ from surtree.cuts.encoder import Encoder
 from surtree.data.names import column_names
 from surtree.estimators.tree import SurTree
 from surtree.model_selection.cv import SurTreeCV
+from surtree.outcomes import Outcome, outcome_of
 from surtree.outcomes.effect_results import EffectCorrection, HeterogeneityTest
 from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
@@ -110,6 +112,11 @@ class Findings:
     tuning: Tuning | None = None
     follow_up: FollowUp | None = None  # the quartiles of follow-up, where they are known
     cause_names: Mapping[int, str] | None = None  # what the causes of competing risks are called
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The kind of outcome, with the names of its causes."""
+        return outcome_of(self.tree, self.cause_names)
 
     @property
     def predicts_otherwise(self) -> bool:

@@ -9,7 +9,6 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.summary.colour import risk_colours
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.time_axis import round_step, round_times
@@ -17,6 +16,7 @@ from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_curve import curve_kind, curve_of, leaf_position
 from surtree.tree.leaf_intervals import median_limits, survival_band, theta_limits
 from surtree.tree.tree import Tree
+from surtree.words.colour import risk_colours
 from surtree.words.quoting import printable
 
 # What a curve is, in a sentence.

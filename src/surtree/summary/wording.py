@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from surtree.cuts.cut import Cut
+from surtree.outcomes import GroupCurve
 from surtree.summary.labels import NO_BREAK_SPACE, Labels
 from surtree.summary.leaves import Leaf
 from surtree.tree.conditions import needed_steps
@@ -93,7 +94,7 @@ def counted_node(tree: Tree, node: int) -> str:
     return counted(int(tree.n_samples[node]), int(tree.n_events[node]), persons)
 
 
-def risk_text(leaf: Leaf, precision: int) -> str:
+def risk_text(leaf: Leaf | GroupCurve, precision: int) -> str:
     """Return the relative risk of a leaf; of one without events, the most that it may be."""
     if not leaf.no_events:
         return number(leaf.theta, precision)

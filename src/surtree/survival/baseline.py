@@ -31,6 +31,8 @@ class Baseline(ArrayValue):
     last_time : float
         The last follow-up of all rows, with an event or without; infinity where it is not known,
         as in files of version 1.
+    of_cause : tuple of Baseline
+        With competing risks, that of each cause; one that no row has has no times.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Baseline(ArrayValue):
     cumulative_hazard: Floats
     floor: float
     last_time: float = np.inf
+    of_cause: tuple[Baseline, ...] = ()
 
     @property
     def hazard(self) -> Floats:
@@ -78,6 +81,13 @@ class Baseline(ArrayValue):
         total = np.bincount(target.person, weights=exposure)[target.person]
         least = self.floor * target.share
         return np.where(total > 0, np.maximum(exposure, _NEXT_TO_NONE * self.floor), least)
+
+    def steps_of_cause(self, position: int) -> Floats:
+        """Return the step of the hazard of a cause at each of the times of all causes."""
+        one = self.of_cause[position]
+        steps = np.zeros(self.times.size)
+        steps[np.searchsorted(self.times, one.times)] = one.hazard
+        return steps
 
     def survival(self, theta: float) -> Floats:
         """Return the survival at each of the times, for rows whose hazard is ``theta``-fold."""

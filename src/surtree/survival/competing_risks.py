@@ -16,20 +16,6 @@ from surtree.survival.channels import Channels
 from surtree.survival.objective import row_counts, saturated_gain
 
 
-@dataclass(frozen=True, eq=False)
-class CauseBaseline(Baseline):
-    """The Nelson-Aalen estimate for all causes together, and that of each cause."""
-
-    of_cause: tuple[Baseline, ...] = ()  # of each cause; one that no row has has no times
-
-    def steps_of_cause(self, place: int) -> Floats:
-        """Return the step of the hazard of a cause at each of the times of all causes."""
-        one = self.of_cause[place]
-        steps = np.zeros(self.times.size)
-        steps[np.searchsorted(self.times, one.times)] = one.hazard
-        return steps
-
-
 @dataclass(frozen=True, kw_only=True)
 class CauseHazards(Channels):
     """A hazard for each cause: that of a leaf is proportional to the baseline of the cause.
@@ -86,7 +72,7 @@ class CauseHazards(Channels):
         alone = np.eye(self.n_channels)
         return {self.causes[j]: replace(self, weights=tuple(alone[j])) for j in self.counted}
 
-    def place(self, cause: int) -> int:
+    def position(self, cause: int) -> int:
         """Return the position of a cause, or raise an error that names those that there are."""
         if cause not in self.causes:
             raise ValueError(
@@ -94,17 +80,16 @@ class CauseHazards(Channels):
             )
         return self.causes.index(cause)
 
-    def baseline(self, target: Target, weight: Floats) -> CauseBaseline:
+    def baseline(self, target: Target, weight: Floats) -> Baseline:
         """Return the Nelson-Aalen estimates of all causes together and of each cause."""
         together = nelson_aalen(target, weight)
         causes = (_baseline_of(target, weight, event) for event in self._events(target))
-        return CauseBaseline(**vars(together), of_cause=tuple(causes))
+        return replace(together, of_cause=tuple(causes))
 
     def row_values(
         self, target: Target, weight: Floats, baseline: Baseline
     ) -> tuple[Floats, Floats]:
         """Return the weighted events and hazards of each cause, and the parts of the constant."""
-        assert isinstance(baseline, CauseBaseline)
         lines, constants = [], np.zeros(weight.size)
         channels = zip(self._events(target), baseline.of_cause, self.weights, strict=True)
         for event, own, counts in channels:
@@ -117,7 +102,6 @@ class CauseHazards(Channels):
 
     def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
         """Return the events of each cause, and what its hazard does not exceed."""
-        assert isinstance(baseline, CauseBaseline)
         bounds = [
             (events, hazard_bound(float(events), weight, own))
             for events, own in zip(total[0::2], baseline.of_cause, strict=True)
@@ -132,17 +116,16 @@ class CauseHazards(Channels):
 
     def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:
         """Return the cumulative hazard of all causes in a leaf, each in its own proportion."""
-        assert isinstance(baseline, CauseBaseline)
         return np.asarray(np.cumsum(self.hazard_steps(self.predict(sums), baseline).sum(axis=0)))
 
-    def hazard_steps(self, prediction: Floats, baseline: CauseBaseline) -> Floats:
+    def hazard_steps(self, prediction: Floats, baseline: Baseline) -> Floats:
         """Return the steps of the hazard of each cause in a leaf, of shape (n_causes, n_times).
 
         Parameters
         ----------
         prediction : array of float of shape (n_causes,)
             The relative risk of each cause.
-        baseline : CauseBaseline
+        baseline : Baseline
             The baseline of each cause.
         """
         steps = [baseline.steps_of_cause(place) for place in range(self.n_channels)]

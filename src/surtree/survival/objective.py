@@ -61,6 +61,13 @@ class Objective(ABC):
         "The loss is their negative log-likelihood, summed, relative to a model with a hazard of "
         "its own for every row: smaller is better."
     )
+    # What a leaf has and what the tree does, in a sentence for the methods of a paper: "{loss}"
+    # stands for "the tree minimises", or for "the loss of the tree is".
+    method_words: ClassVar[str] = (
+        "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); {loss} the "
+        "negative log-likelihood with that hazard of all rows held fixed (LeBlanc and Crowley, "
+        "1992)."
+    )
     # How many events a prior at the average risk is worth; it shrinks curves too.
     shrinkage: float = 0.0
 

@@ -36,6 +36,16 @@ class TaughtRisk(Objective):
     )
 
     @property
+    def method_words(self) -> str:  # type: ignore[override]
+        """What a leaf has, what the tree does, and what the teacher is worth."""
+        return (
+            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); {loss} "
+            "half of the Poisson deviance to the risks of a teacher, another survival model. A "
+            "leaf predicts by its own events and by the teacher, which is worth "
+            f"{self.prior_events:g} events."
+        )
+
+    @property
     def parameters(self) -> tuple[float, ...]:
         """The shrinkage of the search: none."""
         return (0.0,)

@@ -29,6 +29,10 @@ class ArmHazards(Channels):
     """
 
     name = "arm_hazards"
+    method_words = (
+        "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate) for each arm; "
+        "{loss} the negative log-likelihood with that hazard of all rows held fixed."
+    )
 
     @classmethod
     def of(cls, n_arms: int, shrinkage: float = 0.0) -> ArmHazards:
@@ -88,6 +92,10 @@ class ArmContrasts(ArmHazards):
     """
 
     name = "arm_contrasts"
+    method_words = (
+        "Each leaf has a hazard for each arm; the gain of the tree is what these add to the "
+        "log-likelihood over one hazard for all arms of a leaf."
+    )
     loss_words = (
         "The loss is what a hazard for each arm of each leaf adds to the log-likelihood, with its "
         "sign turned, from an arbitrary zero: only differences between trees count."

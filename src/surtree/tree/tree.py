@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,9 @@ from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
 from surtree.survival.baseline import Baseline
-from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.cox_groups import GroupFit
 from surtree.survival.objective import Objective, total_by
-from surtree.tree.arms import Arms, arm_ratios, save_arms
+from surtree.tree.arms import Arms, save_arms
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
 from surtree.tree.evidence import events_note
 from surtree.tree.leaf_curve import curve_of, proportional_hazards
@@ -30,6 +29,9 @@ from surtree.tree.printed import tree_text
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
 from surtree.words.numbers import plural
+
+if TYPE_CHECKING:
+    from surtree.outcomes.outcome import Outcome
 
 Integers = NDArray[np.int32]
 
@@ -176,6 +178,14 @@ class Tree(ArrayValue):
         return prediction
 
     @cached_property
+    def outcome(self) -> Outcome:
+        """What kind of outcome the rows have: figures, curves and words of leaves come from it."""
+        # Imported late: outcomes are about trees.
+        from surtree.outcomes.kinds import outcome_of
+
+        return outcome_of(self)
+
+    @cached_property
     def _proportional_hazards(self) -> GroupFit:
         """The hazards of the leaves and the baseline that maximise the full likelihood."""
         return proportional_hazards(self)
@@ -183,6 +193,8 @@ class Tree(ArrayValue):
     @cached_property
     def _arm_ratios(self) -> Floats:
         """The hazard ratio of each arm of a trial over the first, of shape (n_arms, n_nodes)."""
+        from surtree.outcomes.arm_effects import arm_ratios
+
         ratios = arm_ratios(self)
         ratios.setflags(write=False)
         return ratios
@@ -494,7 +506,7 @@ def save_baseline(baseline: Baseline) -> dict[str, Any]:
         "last_time": _saved_time(baseline.last_time),
         **(
             {"of_cause": [save_baseline(one) for one in baseline.of_cause]}
-            if isinstance(baseline, CauseBaseline)
+            if baseline.of_cause
             else {}
         ),
     }
@@ -509,7 +521,7 @@ def read_baseline(saved: Any) -> Baseline:
     fields = times, hazard, float(saved["floor"]), _read_time(saved.get("last_time"))
     if "of_cause" in saved:
         causes = read_each(read_baseline, saved["of_cause"], "of_cause")
-        return CauseBaseline(*fields, of_cause=causes)
+        return Baseline(*fields, of_cause=causes)
     return Baseline(*fields)
 
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
+from surtree.outcomes.cause_figures import cause_limits, causes_of
 from surtree.survival.aalen_johansen import CauseCounts, incidence_band, proportional_incidence
-from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
-from surtree.tree.causes import cause_limits, causes_of
 from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_position
 from surtree.tree.resolve import tree_of
 from surtree.tree.tree import Tree
@@ -47,11 +46,11 @@ def leaf_incidence(
     [0.0, 0.25, 0.5]
     """
     tree = tree_of(model)
-    place = causes_of(tree).place(cause)
+    position = causes_of(tree).position(cause)
     domain = (0.0, tree.baseline.last_time)
     return tuple(
-        StepFunction(tree.baseline.times, incidence_of(tree, int(leaf), kind)[place], 0.0, domain)
-        for leaf in tree.leaves
+        StepFunction(tree.baseline.times, incidence_of(tree, leaf, kind)[position], 0.0, domain)
+        for leaf in tree.leaves.tolist()
     )
 
 
@@ -101,26 +100,33 @@ def leaf_incidence_band(
     (0.058, 0.845)
     """
     tree = tree_of(model)
-    kind = curve_kind(tree, kind)
-    place, position = causes_of(tree).place(cause), leaf_position(tree, leaf)
-    before, end = np.nan, tree.baseline.last_time
+    kind, before, end = curve_kind(tree, kind), 0.0, tree.baseline.last_time
+    if kind != "baseline":
+        before, end = np.nan, tree.risk[leaf_position(tree, leaf)].last_time
+    band = incidence_limits(tree, leaf, cause, level, kind)
+    lower, upper = (StepFunction(tree.baseline.times, one, before, (0.0, end)) for one in band)
+    return lower, upper
+
+
+def incidence_limits(
+    tree: Tree, leaf: int, cause: int, level: float, kind: LeafCurveKind | None = None
+) -> tuple[Floats, Floats]:
+    """Return the limits of a cumulative incidence at the times of the baseline."""
+    position, kind = causes_of(tree).position(cause), curve_kind(tree, kind)
+    leaf_position(tree, leaf)
     if kind == "baseline":
-        before = 0.0
         band = []
         for limit in cause_limits(tree, leaf, cause, level):
             prediction = tree.prediction[:, leaf].copy()
-            prediction[place] = limit
-            band.append(proportional_incidence(_steps(tree, prediction))[place])
-    else:
-        end = tree.risk[position].last_time
-        counts = cause_counts(tree, leaf, kind)
-        band = list(incidence_band(counts.incidence[place], counts.variance[place], level))
-        # Before the first event of the leaf, a shrunk curve moves by fractions of an event.
-        own = cause_counts(tree, leaf, "kaplan-meier")
-        unknown = (own.at_risk == 0) | (np.cumsum(own.deaths[place]) == 0)
-        for limit in band:
-            limit[unknown] = np.nan
-    lower, upper = (StepFunction(tree.baseline.times, one, before, (0.0, end)) for one in band)
+            prediction[position] = limit
+            band.append(proportional_incidence(_steps(tree, prediction))[position])
+        return band[0], band[1]
+    counts = cause_counts(tree, leaf, kind)
+    lower, upper = incidence_band(counts.incidence[position], counts.variance[position], level)
+    # Before the first event of the leaf, a shrunk curve moves by fractions of an event.
+    observed = cause_counts(tree, leaf, "kaplan-meier")
+    unknown = (observed.at_risk == 0) | (np.cumsum(observed.deaths[position]) == 0)
+    lower[unknown] = upper[unknown] = np.nan
     return lower, upper
 
 
@@ -157,5 +163,4 @@ _COUNTS: dict[LeafCurveKind, Callable[[Tree, int], CauseCounts]] = {
 
 
 def _steps(tree: Tree, prediction: Floats) -> Floats:
-    assert isinstance(tree.baseline, CauseBaseline)
     return causes_of(tree).hazard_steps(prediction, tree.baseline)

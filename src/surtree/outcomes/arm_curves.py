@@ -10,7 +10,7 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.tree.arms import arm_counts
+from surtree.outcomes.arm_effects import arm_counts
 from surtree.tree.leaf_curve import LeafCurve, curve_from, curve_kind, is_product_limit
 from surtree.tree.tree import Tree
 
