@@ -28,12 +28,11 @@ from surtree.reading.table import read_file
 class AuditOptions:
     """The tree to audit, and the trees that it is compared with."""
 
-    model: Path | None = option(None, "The model to audit.", metavar="FILE")
+    model: Path | None = option("The model to audit.", metavar="FILE")
     r_tree: Path | None = option(
-        None, "Instead of a model: a tree of R, as docs/audits.md writes it.", metavar="FILE"
+        "Instead of a model: a tree of R, as docs/audits.md writes it.", metavar="FILE"
     )
     max_depth: int | None = option(
-        None,
         "The largest number of questions that a row is asked; by default 4, or as many as the "
         "model asks if that is more.",
         min=0,
@@ -41,20 +40,18 @@ class AuditOptions:
         panel="Tree",
     )
     n_thresholds: int | None = option(
-        None,
         "The most thresholds of a numeric column; by default those of the model, or all.",
         reads=options.read_n_thresholds,
         metavar="N|all",
         panel="Tree",
     )
     category_cuts: CategoryCuts | None = option(
-        None,
         "Whether questions name one category or any set; by default as the model, or sets.",
         panel="Tree",
     )
     time_limit: float | None = option(
-        60.0,
         "After so long the search ends with its best tree and a bound.",
+        default=60.0,
         callback=options.read_seconds,
         metavar="SECONDS",
         panel="Search",
@@ -114,9 +111,7 @@ def audit(
         result = audit_tree(
             tree,
             X,
-            survival.y,
-            survival.weight,
-            survival.entry,
+            *survival.given,
             max_depth=audited.max_depth,
             encoder=audited.encoder(tree),
             time_limit=audited.time_limit,

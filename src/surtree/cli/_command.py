@@ -17,9 +17,9 @@ Given = Mapping[str, str]
 
 
 def option(
-    default: Any,
     text: str,
     *names: str,
+    default: Any = None,
     reads: Callable[[Any], Any] | None = None,
     many: bool = False,
     panel: str | None = None,

@@ -58,10 +58,9 @@ def _cause_names(texts: list[str]) -> dict[int, str]:
 class Outputs:
     """The files to write, and words for them."""
 
-    model: Path | None = option(None, "Write the model here (JSON).", metavar="FILE")
-    report: Path | None = option(None, "Write the report here (HTML).", metavar="FILE")
+    model: Path | None = option("Write the model here (JSON).", metavar="FILE")
+    report: Path | None = option("Write the report here (HTML).", metavar="FILE")
     cause_name: dict[int, str] | None = option(
-        None,
         "What a cause is called in reports and tables, as in 1=relapse; can be repeated. The model "
         "keeps it.",
         reads=_cause_names,

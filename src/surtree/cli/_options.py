@@ -173,30 +173,26 @@ class FileOptions(Format):
     """How the cells of a file are written, and how the command line says so."""
 
     separator: str | None = _of_file(
-        None,
         "What stands between the cells of a CSV file; by default found out: a comma, a "
         "semicolon, a tab or a bar.",
         reads=_separator,
         metavar="CHARACTER",
     )
     decimal: str | None = _of_file(
-        None,
         "The decimal mark of numbers; by default a point, or a comma if numbers have one and "
         "commas do not stand between the cells.",
         reads=_decimal,
         metavar=".|,",
     )
     encoding: str | None = _of_file(
-        None,
         "The encoding of a CSV file; by default found out: UTF-8, UTF-16 or Windows-1252.",
         reads=_encoding,
         metavar="NAME",
     )
     sheet: str | None = _of_file(
-        None, "The sheet of an Excel workbook; by default the first.", metavar="NAME"
+        "The sheet of an Excel workbook; by default the first.", metavar="NAME"
     )
     missing: list[str] | None = _of_file(
-        None,
         "A cell that means a missing value, beside empty ones, NA, N/A, NaN, NULL and a point; "
         "can be repeated.",
         metavar="TEXT",
@@ -212,36 +208,37 @@ class TreeOptions:
     """The limits of a tree, and what its leaves predict."""
 
     max_depth: int = _of_tree(
-        3,
         "The largest number of questions that a row is asked; by default 3.",
+        default=3,
         min=0,
         max=MAX_DEPTH,
     )
-    max_splits: int | None = _of_tree(None, "The largest number of questions in the tree.", min=0)
-    min_samples_leaf: int = _of_tree(1, "The smallest number of rows in a leaf.", min=1)
-    min_events_leaf: int = _of_tree(0, "The smallest number of events in a leaf.", min=0)
+    max_splits: int | None = _of_tree("The largest number of questions in the tree.", min=0)
+    min_samples_leaf: int = _of_tree("The smallest number of rows in a leaf.", default=1, min=1)
+    min_events_leaf: int = _of_tree("The smallest number of events in a leaf.", default=0, min=0)
     n_thresholds: int = _of_tree(
-        10, "The most thresholds of a numeric column.", reads=read_n_thresholds, metavar="N|all"
+        "The most thresholds of a numeric column.",
+        default=10,
+        reads=read_n_thresholds,
+        metavar="N|all",
     )
     thresholds: dict[str, list[float]] | None = _of_tree(
-        None,
         "The only thresholds of a column. May be given several times.",
         reads=_thresholds,
         many=True,
         metavar="COLUMN=VALUE,...",
     )
     category_cuts: CategoryCuts = _of_tree(
-        "subsets", "Whether a question about categories names one of them, or any set of them."
+        "Whether a question about categories names one of them, or any set of them.",
+        default="subsets",
     )
     shrinkage: tuple[float, ...] | None = _of_tree(
-        None,
         "A prior in every leaf, worth so many events at average risk. Of several, tuning "
         "chooses one; by default of 1, 3 and 10. With --no-tune one, by default 0.",
         reads=_shrinkages,
         metavar="EVENTS,...",
     )
     leaf_curve: LeafCurveKind | None = _of_tree(
-        None,
         "What survival a leaf predicts: its relative risk times the hazard of all rows, which "
         "is the default; a Kaplan-Meier curve of its own rows, the default with --cause; or "
         "that of a Cox model of the leaves (breslow).",
@@ -266,39 +263,34 @@ class SearchOptions:
     """How a tree is searched for, tuned and validated."""
 
     tune: bool = _of_search(
-        True,
         "Choose size and shrinkage by cross-validation, or take the best tree within the "
         "limits as it is.",
         "--tune/--no-tune",
+        default=True,
     )
     folds: int | None = _of_search(
-        None, "Folds of the cross-validation; by default 10, or as many as there are events.", min=2
+        "Folds of the cross-validation; by default 10, or as many as there are events.", min=2
     )
     rule: Rule | None = _of_search(
-        None,
         "The best size, which is the default, or the smallest within one standard error of it.",
     )
     validate: int | None = _of_search(
-        None,
         "Repeat everything on so many bootstrap samples, such as 200, and say what to expect "
         "in new data; the model and the report keep it.",
         min=1,
         metavar="N",
     )
     time_limit: float | None = _of_search(
-        None,
         "After so long the search ends with its best tree and a bound; tuning included.",
         callback=read_seconds,
         metavar="SECONDS",
     )
     jobs: int | None = _of_search(
-        None,
         "Threads; -1 is one for each processor. The tree does not depend on it.",
         callback=_jobs,
         metavar="N",
     )
     memory_limit: int | None = _of_search(
-        None,
         "Stream the table (Parquet) instead of reading it as a whole, and keep at most so much "
         "of it, such as 2GB. Several files, given by a directory or a pattern, are always "
         "streamed.",
@@ -322,10 +314,9 @@ class Page:
 class PageOptions:
     """The words and times of a report, a figure or a table."""
 
-    title: str | None = _of_page(None, "The heading of the report.")
-    time_unit: str | None = _of_page(None, "What time is counted in, such as days.", metavar="UNIT")
+    title: str | None = _of_page("The heading of the report.")
+    time_unit: str | None = _of_page("What time is counted in, such as days.", metavar="UNIT")
     horizons: tuple[float, ...] | None = _of_page(
-        None,
         "Times for which survival is stated, by default those that the model keeps, or a few "
         "round ones; and those at which validation looks at calibration. A model keeps the "
         "times that it is fitted with.",
@@ -334,7 +325,6 @@ class PageOptions:
         metavar="TIME,...",
     )
     labels: Path | None = _of_page(
-        None,
         "What columns are called: a CSV file with columns column, label and unit.",
         metavar="FILE",
     )

@@ -38,7 +38,7 @@ _FIGURE = FileKind("that says how to write it", (".pdf", ".svg", ".png"), needed
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 # Room around a picture of a given size, in inches.
 _MARGIN = 0.1
-# Between white paper and black ink: of risks from low to high, and of causes and arms.
+# Greys lie between white paper and black ink: of risks from low to high, and of channels.
 _GREY_RISKS = ("#9a9a9a", "#000000")
 _GREYS = ("#404040", "#9a9a9a", "#c8c8c8", "#6e6e6e", "#e0e0e0", "#202020") * 3
 
@@ -87,7 +87,7 @@ _VALIDATIONS = {
     "decision": plot_decision_curve,
     "stability": plot_stability,
 }
-# Of matplotlib.
+# The defaults of matplotlib.
 _USUAL, _USUAL_POINTS = Size(6.4, 4.8), 10.0
 
 
@@ -108,24 +108,23 @@ class FigureOptions:
     """What a figure shows, and how."""
 
     what: What = option(
-        "tree",
         "The tree with the curve of each leaf; the curves with the numbers at risk (by cause, or "
         "by arm, where there are several); the scores of every size in tuning; calibration, net "
         "benefit or stability, of a validated model.",
+        default="tree",
     )
     curve: LeafCurveKind | None = option(
-        None, "Which curve a leaf has; by default the one that the model predicts."
+        "Which curve a leaf has; by default the one that the model predicts."
     )
     size: Size | None = option(
-        None,
         "In inches, as 7x5, or as 18x12cm; text shrinks to fit. By default as large as the text "
         "needs.",
         reads=_read_size,
         metavar="WIDTHxHEIGHT",
     )
-    font_size: float | None = option(None, "The size of text.", min=1, max=100, metavar="POINTS")
-    grey: bool = option(False, "Shades of grey: darker is a higher risk.", "--grey")
-    dpi: int | None = option(None, "Dots per inch of a png; by default 300.", min=30, max=2400)
+    font_size: float | None = option("The size of text.", min=1, max=100, metavar="POINTS")
+    grey: bool = option("Shades of grey: darker is a higher risk.", "--grey", default=False)
+    dpi: int | None = option("Dots per inch of a png; by default 300.", min=30, max=2400)
 
 
 @command
@@ -153,7 +152,7 @@ def plot(
         require_matplotlib()
     fitted = read_model(model)
     has_curves = what in ("tree", "curves")
-    # Where an option has an effect, and whether this is such a figure.
+    # Each option has an effect on some figures: whether this is one, and which they are.
     effects = {
         "dpi": (ending == "png", "a png"),
         "curve": (has_curves, "tree and curves"),

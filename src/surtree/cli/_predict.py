@@ -46,30 +46,27 @@ class PredictOptions:
     """What to predict, and where to write it."""
 
     only: list[Quantity] | None = option(
-        None, "Predict this and not all of leaf, risk and median; can be repeated."
+        "Predict this and not all of leaf, risk and median; can be repeated."
     )
     survival: tuple[float, ...] | None = option(
-        None,
         "Add the probability of no event until each of these times.",
         reads=options.read_times,
         many=True,
         metavar="TIME,...",
     )
     keep: list[str] | None = option(
-        None,
         "Repeat these columns of the table beside the predictions, as in --keep id.",
         reads=_columns_to_keep,
         many=True,
         metavar="COLUMN,...",
     )
     uncorrected: bool = option(
-        False,
         "Of a model of treatment effects, predict with the effects of leaves, also where nothing "
         "says that they differ.",
         "--uncorrected",
+        default=False,
     )
     output: Path | None = option(
-        None,
         "Write here instead of to standard output: CSV, or what its ending says: .xlsx or "
         ".parquet.",
         metavar="FILE",

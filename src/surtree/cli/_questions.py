@@ -82,8 +82,7 @@ def columns(
     model = SurTree(
         **tree.parameters(tuned=False), time_limit=search.time_limit, n_jobs=search.jobs
     )
-    survival = training.survival
-    rows = (training.X, survival.y, survival.weight, survival.entry)
+    rows = (training.X, *training.survival.given)
     with failures(ValueError, TypeError):
         costs = column_costs(model, *rows, first=first)
         if report is not None:

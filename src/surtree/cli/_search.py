@@ -116,7 +116,7 @@ def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: B
             progress=hook,
         )
         with failures(ValueError, TypeError):
-            model.fit(X, survival.y, survival.weight, survival.entry, survival.id)
+            model.fit(X, *survival.given, survival.id)
     return Fitted(model, stopped=unfinished(model))
 
 
@@ -135,8 +135,7 @@ def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> 
         progress=bar.counting("Tuning   ", "folds"),
     )
     with failures(ValueError, TypeError):
-        y, weight, entry, id = survival.y, survival.weight, survival.entry, survival.id
-        return tuning._fit(RowInputs(X, y, weight, entry, id), keeps_done=True)
+        return tuning._fit(RowInputs(X, *survival.given, survival.id), keeps_done=True)
 
 
 def _folds(X: pl.DataFrame, survival: Survival, n_folds: int | None) -> Any:

@@ -74,22 +74,19 @@ class ShowOptions:
     """What is written of a tree, and how."""
 
     style: Style = option(
-        "tree",
         "How the tree is written; csv and markdown are tables of its leaves, methods is a "
         "paragraph about how it was found.",
         "--format",
+        default="tree",
     )
     value: OnnxValue | None = option(
-        None,
         "What SQL, Python and ONNX give for a row: by default its leaf, with ONNX its risk. "
         "Survival and incidence, at --horizons, are for ONNX.",
     )
-    cause: int | None = option(
-        None, "Of competing risks, the cause whose risk or incidence is given."
-    )
-    splits: int | None = option(None, "Show the best tree with at most N splits.", min=0)
+    cause: int | None = option("Of competing risks, the cause whose risk or incidence is given.")
+    splits: int | None = option("Show the best tree with at most N splits.", min=0)
     output: Path | None = option(
-        None, "Where to write it; else to standard output.", "--output", "-o", metavar="FILE"
+        "Where to write it; else to standard output.", "--output", "-o", metavar="FILE"
     )
 
     def require(self, given: Given, *, json: bool) -> None:

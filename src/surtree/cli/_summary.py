@@ -44,19 +44,11 @@ def _gap_text(gap: float) -> str:
 def path_text(model: SurTree) -> str:
     """Return the best tree of every size, as a table."""
     rows = [("splits", "leaves", "depth", "loss", "lower bound", "gap", "")]
-    for size in model.path_:
-        gap = (size.loss - size.lower_bound) / size.loss if size.loss > 0 else 0.0
-        rows.append(
-            (
-                str(size.splits),
-                str(size.tree.n_leaves),
-                str(size.tree.depth),
-                f"{size.loss:.6g}",
-                f"{size.lower_bound:.6g}",
-                _gap_text(gap),
-                "chosen" if size.tree is model.tree_ else "",
-            )
-        )
+    for size in path_json(model):
+        loss, bound = size["loss"], size["lower_bound"]
+        gap = _gap_text((loss - bound) / loss if loss > 0 else 0.0)
+        counts = (str(size[name]) for name in ("splits", "leaves", "depth"))
+        rows.append((*counts, f"{loss:.6g}", f"{bound:.6g}", gap, "chosen" * size["chosen"]))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(map(str.rjust, row, widths)).rstrip() for row in rows]
     void = ["", WORDS["edited"].line] if model.status_ == "edited" else []
@@ -178,10 +170,7 @@ def _held_out_json(scores: HeldOutScores) -> dict[str, Any]:
 
 def _measures(scores: HeldOutScores) -> dict[str, Any]:
     return {
-        name: {
-            "mean": scores.mean(name),
-            "standard_error": scores.standard_error(name),
-        }
+        name: {"mean": scores.mean(name), "standard_error": scores.standard_error(name)}
         for name in MEASURES
     }
 

@@ -45,6 +45,11 @@ class Survival:
     group: NDArray[Any] | None = None  # rows with the same value stay together
 
     @property
+    def given(self) -> tuple[Any, Any, Any]:
+        """The target, the weights and the entries, in the order that the library takes them."""
+        return self.y, self.weight, self.entry
+
+    @property
     def event(self) -> NDArray[np.bool_]:
         """Whether a row has an event, of any cause."""
         return np.asarray(self.y["event" if self.causes is None else "cause"] > 0)

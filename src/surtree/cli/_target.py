@@ -23,61 +23,55 @@ class TargetColumns:
     """Where the target is in a table, and what becomes of rows that say little."""
 
     time: str = option(
-        "",
         "Time of the event or of censoring: a column of numbers; or two columns of dates, with the "
         "days from the one to the other.",
+        default="",
         metavar="COLUMN|START..END",
         show_default=False,
     )
     event: str | None = option(
-        None,
         "Whether the event happened: a column of 0/1, true/false or yes/no; or a column and the "
         "value that is the event, as in status=dead.",
         metavar="COLUMN[=VALUE]",
     )
     cause: str | None = option(
-        None,
         "Instead of --event, for competing risks: a column of whole numbers, 0 where a row is "
         "censored and else the cause; or a column and the causes that the tree is to tell apart, "
         "as in status=1.",
         metavar="COLUMN[=CAUSE,...]",
     )
     entry: str | None = option(
-        None, "When a row came under observation (left truncation).", metavar="COLUMN"
+        "When a row came under observation (left truncation).", metavar="COLUMN"
     )
-    weight: str | None = option(None, "How often a row counts; 0 leaves it out.", metavar="COLUMN")
+    weight: str | None = option("How often a row counts; 0 leaves it out.", metavar="COLUMN")
     id: str | None = option(
-        None,
         "Whose row it is, where persons have several (start-stop rows, with --entry): rows with "
         "the same value stay together in folds and samples, and leaves count persons.",
         metavar="COLUMN",
     )
     group: str | None = _of_rows(
-        None,
         "Rows with the same value, such as those of a patient or of a centre, stay together in "
         "folds and samples.",
         metavar="COLUMN",
     )
     treatment: str | None = option(
-        None,
-        "The arm of a trial: the tree is one of treatment effects. It is tested whether they "
-        "differ at all, and said how much in new data.",
+        "The arm of a trial. The tree is one of treatment effects; a test says whether they differ "
+        "at all, and what to expect of them in new data.",
         metavar="COLUMN",
     )
     leaf: str | None = option(
-        None,
         "Instead of a model: the column with the leaf of each row, from any other tool.",
         metavar="COLUMN",
     )
     drop_incomplete: bool = _of_rows(
-        False,
         "Leave out rows that lack the time, the event or another column of the target.",
         "--drop-incomplete",
+        default=False,
     )
     zero_times: ZeroTimes = _of_rows(
-        "keep",
         "Rows of time zero: keep events and leave out censored rows, which say nothing; drop all "
         "of them; or read zero as half of the shortest time above it.",
+        default="keep",
     )
 
     def time_columns(self, frame: pl.DataFrame) -> tuple[str, ...]:

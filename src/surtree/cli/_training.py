@@ -63,13 +63,11 @@ class Asked:
     """Which columns the user wants to be asked about, and how they are to be read."""
 
     columns: list[str] | None = _of_columns(
-        None,
         "Columns that the tree may ask about; by default all but those of the target.",
         metavar="COLUMN,...",
     )
-    exclude: list[str] | None = _of_columns(None, "Columns to leave out.", metavar="COLUMN,...")
+    exclude: list[str] | None = _of_columns("Columns to leave out.", metavar="COLUMN,...")
     types: dict[str, Reading] | None = _of_columns(
-        None,
         "Read a column as numeric, boolean, categorical or ordered:low,middle,high.",
         "--type",
         reads=read_types,

@@ -35,17 +35,16 @@ class ValidationOptions:
     """How a model is validated."""
 
     bootstraps: int = _of_validation(
-        200,
         "Samples of the rows: all of the tuning is repeated on each (or so many repetitions of "
         "--method folds), and intervals come from them.",
+        default=200,
         min=1,
     )
     method: Method = _of_validation(
-        "632+", "How to correct: .632+ or optimism, by bootstrap samples; or folds."
+        "How to correct: .632+ or optimism, by bootstrap samples; or folds.", default="632+"
     )
-    folds: int | None = _of_validation(None, "Folds of --method folds; by default 10.", min=2)
+    folds: int | None = _of_validation("Folds of --method folds; by default 10.", min=2)
     horizons: tuple[float, ...] | None = _of_validation(
-        None,
         "Times for calibration; by default those that evaluate finds in the model, or the median "
         "time of the events.",
         reads=lambda texts: tuple(sorted(set(options.read_times(texts)))),
@@ -101,9 +100,7 @@ def validated(model: Any, X: pl.DataFrame, survival: Survival, **how: Any) -> Va
         return resample(
             model,
             X,
-            survival.y,
-            survival.weight,
-            survival.entry,
+            *survival.given,
             id=survival.id,
             groups=survival.group,
             progress=bar.counting("Validating", "samples"),
@@ -132,9 +129,7 @@ def evaluate(
         evaluation = evaluate_rows(
             fitted,
             X,
-            survival.y,
-            survival.weight,
-            survival.entry,
+            *survival.given,
             id=survival.id,
             horizons=how.horizons,
             n_bootstraps=how.bootstraps,

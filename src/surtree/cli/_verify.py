@@ -26,21 +26,20 @@ class VerifyOptions:
     """How long a model is checked, and what is kept of it."""
 
     time_limit: float | None = option(
-        600.0,
         "About how long it may take; what takes longer is confirmed in part.",
+        default=600.0,
         callback=options.read_seconds,
         metavar="SECONDS",
     )
     export: Path | None = option(
-        None,
         "Write the program, the rows as whole numbers and the claim to this folder: python "
         "verify.py repeats the check there, with NumPy alone.",
         metavar="DIR",
     )
     receipt: bool = option(
-        True,
         "Keep in the model file that it was confirmed, so that its reports say so.",
         "--receipt/--no-receipt",
+        default=True,
     )
 
 
@@ -72,9 +71,7 @@ def verify(
         result = verify_model(
             model,
             X,
-            survival.y,
-            survival.weight,
-            survival.entry,
+            *survival.given,
             treatment=arm,
             time_limit=how.time_limit,
             progress=bar.verifying(),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-# Between thousands: a plain blank, no-break, thin and narrow ones, and apostrophes.
+# These stand between thousands: a plain blank, no-break, thin and narrow ones, and apostrophes.
 _GROUPING = (" ", "\u00a0", "\u2009", "\u202f", "'", "\u2019")
 _MINUS = "\u2212"
 _PERCENT = r"\s*%$"

@@ -61,7 +61,7 @@ class Sheet:
 
     def _without_blank_lines(self) -> pl.DataFrame:
         """Drop lines without content, with a note that counts them."""
-        # In a single column, an empty line is a missing value.
+        # An empty line is a missing value of a single column.
         if self.cells.width == 1:
             return self.cells
         blank = pl.all_horizontal(pl.all().fill_null("").str.strip_chars() == "")
