@@ -27,6 +27,7 @@ HEAVY = {
     "surtree.cli",
     "surtree.export",
     "surtree.plot",
+    "surtree.reading",
     "surtree.report",
     "typer",
 }
