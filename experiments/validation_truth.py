@@ -18,8 +18,8 @@ from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import GreedyTree
 from surtree.validation.corrections import correct
-from surtree.validation.models import predict
-from surtree.validation.performance import brier_interval, scores
+from surtree.validation.measures import JudgedTimes, Metric, brier_interval, one_event_metrics
+from surtree.validation.predictions import predict
 from surtree.validation.verdict import RESAMPLED_CLEARLY, prediction_verdicts
 
 N_BOOTSTRAPS = 40
@@ -167,14 +167,10 @@ def measure(case: TruthCase) -> Measures:
         random_state=case.number,
     )
     model.fit(X, y)
-    far = scores(
-        predict(model, far_X),
-        read_target(far_y, len(far_y)),
-        None,
-        times[1:2],
-        brier_interval(read_target(y, len(y))),
-    )
-    result = _performance(found, np.array([score.value for score in far]))
+    metrics = one_event_metrics(JudgedTimes(times[1:2], brier_interval(read_target(y, len(y)))))
+    predicted, target = predict(model, far_X), read_target(far_y, len(far_y))
+    far = [metric.score(predicted, target, None).value for metric in metrics]
+    result = _performance(found, np.array(far), metrics)
     result["splits"] = model.tree_.n_splits
     (verdict,) = prediction_verdicts(found, None, model.tree_.n_splits)
     result["verdict"] = int(verdict.is_good)
@@ -200,19 +196,19 @@ def measure(case: TruthCase) -> Measures:
     return result | {"status": str(Status.DONE)}
 
 
-def _performance(found: Validation, truth: np.ndarray) -> Measures:
+def _performance(found: Validation, truth: np.ndarray, metrics: tuple[Metric, ...]) -> Measures:
     """Return each figure, its truth and its limits; the optimism bootstrap beside it."""
     assert found.repetitions is not None
     apparent = np.array([one.apparent for one in found.measures])
     optimism = np.full(apparent.size, np.nan)
     if found.method != "folds":
-        optimism = correct("optimism", apparent, found.repetitions, LEVEL).values
+        optimism = correct("optimism", apparent, found.repetitions, LEVEL, metrics).values
     result: Measures = {}
     for name, one, true, other in zip(FIGURES, found.measures, truth, optimism, strict=True):
         result |= {
             f"{name}_true": float(true),
             f"{name}_apparent": one.apparent,
-            f"{name}_corrected": one.corrected,
+            f"{name}_corrected": one.value,
             f"{name}_optimism": float(other),
             f"{name}_lower": one.lower,
             f"{name}_upper": one.upper,

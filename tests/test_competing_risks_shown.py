@@ -121,7 +121,7 @@ def test_the_page_has_a_section_about_the_causes(tmp_path):
     assert "The tree was chosen to tell apart cause 1 and cause 2." in page
     assert "Cumulative incidence of each cause in leaf 1" in page
     other = write_report(SurTree(max_depth=1).fit(X, Y["time"]), tmp_path / "other.html")
-    assert 'id="causes"' not in other.read_text()
+    assert 'id="channels"' not in other.read_text()
 
 
 def test_what_there_is_not_yet_says_so():

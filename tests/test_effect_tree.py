@@ -420,7 +420,7 @@ def test_pictures_and_pages_have_a_curve_for_each_arm(tmp_path):
     plt.close(ax.figure)
     write_report(model, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert page.count('aria-label="Survival of each arm over time"') == 2
+    assert page.count('aria-label="Survival of each arm in leaf ') == 2
     assert "Not tested: nothing is known about whether effects differ." in page
     assert "from an arbitrary zero" in page
     model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_draws=9)

@@ -239,9 +239,9 @@ def test_validation_draws_persons():
     )
     unseen = pd.DataFrame(found.repetitions.unseen.T).groupby(person)
     assert (unseen.min() == unseen.max()).all().all()
-    assert np.isfinite(found["concordance"].corrected)
+    assert np.isfinite(found["concordance"].value)
     for name in ("concordance_ipcw", "brier"):
-        assert np.isnan(found[name].corrected)
+        assert np.isnan(found[name].value)
         assert "needs one prediction for each person" in found[name].reason
 
 

@@ -79,16 +79,18 @@ from surtree.tree import (
 )
 from surtree.validation import (
     ColumnDrift,
+    ColumnUse,
     Evaluation,
+    HeldOutScores,
     LeafCheck,
-    Performance,
+    LeafStability,
+    Measure,
+    SizeScores,
+    Tuning,
+    Validation,
     evaluate,
     validate,
 )
-from surtree.validation.held_out import HeldOutScores
-from surtree.validation.result import ColumnUse, LeafStability, Measure, Validation
-from surtree.validation.sizes import SizeScores
-from surtree.validation.tuning import Tuning
 from surtree.verification import Verification, VerifiedPart, verify
 
 if TYPE_CHECKING:
@@ -131,7 +133,6 @@ __all__ = [
     "NotRandomisedWarning",
     "Objective",
     "Optimum",
-    "Performance",
     "PointsCard",
     "PointsColumn",
     "PointsTable",

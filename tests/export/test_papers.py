@@ -190,7 +190,7 @@ def test_methods_of_a_tuned_model_say_what_was_tried_also_those_of_its_file(tmp_
     search.validation_ = validate(search, X, y, n_bootstraps=3)
     text = export_methods(search)
     assert "Internal validation by 3 bootstrap samples" in text
-    assert f"{search.validation_['concordance'].corrected:.3f}" in text
+    assert f"{search.validation_['concordance'].value:.3f}" in text
     assert "corrected for the choice of size" not in text
 
 

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from surtree._support.quantiles import quantile_positions
 from surtree.cuts.thresholds import distinct_values, quantile_thresholds
 from surtree.engines import memory_caps
 from surtree.engines.quantiles import RankBounds, Selection
 from surtree.engines.tally import Tally, group
-from surtree.solver.restriction import quantile_places
 
 values = st.lists(st.integers(-40, 40) | st.floats(-5, 5), min_size=1, max_size=60)
 
@@ -39,7 +39,7 @@ def test_selection_finds_the_thresholds_of_all_values(batches, n_thresholds, kep
     assert (bounds.least <= true).all()
     assert (true <= bounds.most).all()
     assert bounds.n == counts.sum()
-    places = quantile_places(bounds.n, n_thresholds)
+    places = quantile_positions(bounds.n, n_thresholds)
     intervals = bounds.around(np.concatenate((places, places + 1)))
     found = Selection.empty(len(intervals))
     for array, n in zip(arrays, repeats, strict=True):

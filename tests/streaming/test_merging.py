@@ -6,6 +6,7 @@ import pytest
 from tables import content, messy, synthetic
 
 from surtree import SurTree
+from surtree._support.quantiles import repeats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.engines import memory_caps
@@ -13,11 +14,9 @@ from surtree.engines.engines import source_of
 from surtree.engines.fit import read_problem
 from surtree.engines.reader import Reader
 from surtree.engines.rows import target_names
-from surtree.estimators.tree import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
-from surtree.solver.restriction import quantiles, repeats
-from surtree.survival.objective import RelativeRisk
+from surtree.solver.restriction import quantiles
 
 TARGET = ("event", "time")
 
@@ -60,10 +59,8 @@ def test_merged_rows_move_quantiles_as_often_as_their_rows(factor):
     frame = messy().filter(pl.col("weight") > 0)
     frame = frame.with_columns(weight=(pl.col("weight") * factor).round(1))
     model = SurTree(max_depth=2, n_thresholds=None)
-    names = target_names(TARGET, "weight", "entry", tuple(frame.columns))
-    lazy = read_problem(
-        model, RelativeRisk(0.0), check_parameters(model), names, Reader(source_of(frame.lazy()))
-    )
+    names = target_names(RowInputs(frame, TARGET, "weight", "entry"), tuple(frame.columns))
+    lazy = read_problem(model, names, Reader(source_of(frame.lazy())))
     X, y = frame.drop(*names.columns), frame.select(*TARGET)
     data = read_training_data(model, RowInputs(X, y, frame["weight"], frame["entry"]))
     whole = make_problem(encoder_of(model), data)

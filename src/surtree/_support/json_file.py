@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from surtree._support.endings import MODEL_FILE
 from surtree._support.schema import format_and_version, is_known, shown
+from surtree._support.writing import write_text
 
 _LONGEST_MESSAGE = 400
 
@@ -33,6 +35,13 @@ def parse_model(path: Path, expected: str, versions: Mapping[int, Any]) -> Any:
             "one."
         )
     return saved
+
+
+def write_model_file(path: Path, saved: dict[str, Any]) -> None:
+    """Write a model as JSON, with a digest of its content."""
+    MODEL_FILE.check(path)
+    signed = saved | {"digest": digest(saved)}
+    write_text(path, json.dumps(signed, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 def parse_json(path: Path) -> Any:
@@ -73,8 +82,11 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
     A hook is code, and is left out; what is printed is no matter of a model.
     """
-    plain = {name: plain_value(value) for name, value in parameters.items() if name != "verbose"}
-    return plain | {"progress": None}
+    return {
+        name: None if name == "progress" else plain_value(value)
+        for name, value in parameters.items()
+        if name != "verbose"
+    }
 
 
 def plain_value(value: Any) -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from surtree._support.types import Floats
-from surtree.survival.step_function import StepFunction
+from surtree.estimators.base import CurveKind
 from surtree.tree.curves import leaf_curves
-from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.tree import Tree
 
 
@@ -19,7 +18,7 @@ def average_curves(
     trees: Sequence[Tree],
     leaf_of_row: NDArray[np.intp],
     times: Floats,
-    curve_of_leaf: Callable[[LeafCurve], StepFunction],
+    kind: CurveKind,
 ) -> Floats:
     """Return the mean over trees of the curve of each row, of shape (n_rows, n_times).
 
@@ -33,7 +32,7 @@ def average_curves(
         step = np.searchsorted(tree.baseline.times, times, side="right")
         values += [
             np.concatenate(([curve.before], curve.y))[step]
-            for curve in map(curve_of_leaf, leaf_curves(tree))
+            for curve in (getattr(leaf, kind) for leaf in leaf_curves(tree))
         ]
         n_leaves += tree.n_leaves
     # A row of ones for each row, in the columns of its leaves: one product adds all curves up.

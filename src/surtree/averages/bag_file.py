@@ -2,104 +2,69 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from surtree._support.endings import MODEL_FILE
-from surtree._support.json_file import damaged, digest, parse_model, plain_parameters
-from surtree._support.schema import (
-    Check,
-    Number,
-    anything,
-    flag,
-    list_of,
-    one_of,
-    optional,
-    read_each,
-    record,
-    text,
-)
+from surtree._support.schema import Number, anything, list_of, one_of, optional, read_each
 from surtree._support.status import STATUSES
 from surtree._support.types import Floats
-from surtree._support.writing import write_text
-from surtree.data.names import load_columns, save_columns
+from surtree.averages.model_file import file_content, file_format, read_file
 from surtree.estimators.model_validate import faults_of_columns
-from surtree.estimators.model_validate import plain_parameters as check_parameters
-from surtree.tree.tree import Tree, read_baseline, save_baseline
+from surtree.tree.tree import Tree, save_baseline
 
 FORMAT = "surtree.bag"
-VERSION = 1
 
 _number = Number("a finite number")
-_risk = Number("a number, zero or more", 0.0)
-
-_FIELDS: dict[str, Check] = {
-    "format": anything,
-    "version": anything,
-    "parameters": check_parameters,
-    "columns": optional(list_of(text)),
-    "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
-    "status": one_of(*STATUSES),
-    "baseline": anything,
-    "oob_risk": list_of(optional(_risk)),
-    "oob_score": optional(_number),
-    "oob_loss": optional(_number),
-    "trees": list_of(anything),
-}
-BAG_FORMATS = {1: record(_FIELDS, also={"digest": text, "columns_are_texts": flag})}
-
-
-def write_bag(bag: Any, path: Path) -> None:
-    """Write a fitted `SurTreeBag` to a file."""
-    MODEL_FILE.check(path)
-    parameters = plain_parameters(bag.get_params())
-    if not isinstance(parameters["random_state"], int):
-        parameters["random_state"] = None
-    saved = {
-        "format": FORMAT,
-        "version": VERSION,
-        "parameters": parameters,
-        **save_columns(bag),
-        "status": bag.status_,
-        "baseline": save_baseline(bag.baseline_),
-        "oob_risk": [_or_none(risk) for risk in bag.oob_risk_.tolist()],
-        "oob_score": _or_none(bag.oob_score_),
-        "oob_loss": _or_none(bag.oob_loss_),
-        "trees": [tree.to_dict() for tree in bag.trees_],
+_FORMAT = file_format(
+    {
+        "status": one_of(*STATUSES),
+        "oob_risk": list_of(optional(Number("a number, zero or more", 0.0))),
+        "oob_score": optional(_number),
+        "oob_loss": optional(_number),
+        "trees": list_of(anything),
     }
-    saved["digest"] = digest(saved)
-    write_text(path, json.dumps(saved, allow_nan=False, ensure_ascii=False) + "\n")
+)
+
+
+def bag_content(bag: Any) -> dict[str, Any]:
+    """Return a fitted `SurTreeBag` as plain values."""
+    return file_content(
+        bag,
+        {
+            "status": bag.status_,
+            "baseline": save_baseline(bag.baseline_),
+            "oob_risk": [_or_none(risk) for risk in bag.oob_risk_.tolist()],
+            "oob_score": _or_none(bag.oob_score_),
+            "oob_loss": _or_none(bag.oob_loss_),
+            "trees": [tree.to_dict() for tree in bag.trees_],
+        },
+    )
 
 
 def read_bag(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read what `write_bag` wrote."""
-    saved = parse_model(path, FORMAT, BAG_FORMATS)
-    try:
-        BAG_FORMATS[saved["version"]](saved, "")
-        trees = read_each(Tree.from_dict, saved["trees"], "trees")
-        for fault in _faults(saved, trees):
-            raise ValueError(fault)
-        baseline = read_baseline(saved["baseline"])
-    except ValueError as error:
-        raise damaged(path, error) from None
-    attributes = {
-        **load_columns(saved),
+    """Return the parameters of a saved bag, and what `fit` had learnt."""
+    parameters, attributes, is_edited = read_file(path, FORMAT, _FORMAT, _attributes)
+    if is_edited:
+        unknown = np.full(attributes["oob_risk_"].size, np.nan)
+        attributes |= {"status_": "edited", "oob_risk_": unknown}
+        attributes |= {"oob_score_": np.nan, "oob_loss_": np.nan}
+    return parameters, attributes
+
+
+def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
+    trees = read_each(Tree.from_dict, saved["trees"], "trees")
+    for fault in _faults(saved, trees):
+        raise ValueError(fault)
+    return {
         "status_": saved["status"],
-        "baseline_": baseline,
         "oob_risk_": _floats(saved["oob_risk"]),
         "oob_score_": float(_floats([saved["oob_score"]])[0]),
         "oob_loss_": float(_floats([saved["oob_loss"]])[0]),
         "trees_": trees,
     }
-    if saved.pop("digest", None) != digest(saved):
-        unknown = np.full(len(saved["oob_risk"]), np.nan)
-        attributes |= {"status_": "edited", "oob_risk_": unknown}
-        attributes |= {"oob_score_": np.nan, "oob_loss_": np.nan}
-    return saved["parameters"], attributes
 
 
 def _faults(saved: dict[str, Any], trees: tuple[Tree, ...]) -> Iterator[str]:

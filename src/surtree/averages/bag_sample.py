@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.parameters import read_time_limit
 from surtree._support.status import Status
 from surtree._support.types import Floats
-from surtree.cuts.encoder import Encoder
 from surtree.data.bootstrap import Counts, draw_counts
-from surtree.data.table import Table
 from surtree.data.target import Target
-from surtree.estimators.tree import SurTree, check_parameters, choose_size
+from surtree.estimators.fit import search_quietly
+from surtree.estimators.parameters import check_parameters
+from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.size_path import find_path
-from surtree.fitting.training import training_data
-from surtree.solver.problem import BinnedRows
-from surtree.solver.search import SearchSettings
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree
-
-
-@dataclass(frozen=True, eq=False)
-class BagRows:
-    """The rows that samples are drawn from, cut once for all of them."""
-
-    table: Table  # the rows; all weights are positive
-    target: Target
-    weight: Floats
-    encoder: Encoder  # their cuts and bins
-    binned: BinnedRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,26 +38,17 @@ def draw_sample(random: np.random.Generator, group: NDArray[np.intp], target: Ta
             return counts
 
 
-def fit_sample(template: SurTree, rows: BagRows, counts: Counts) -> SampleTree:
-    """Find the optimal tree of a sample."""
-    drawn = counts > 0
-    bins = np.ascontiguousarray(rows.binned.bins[:, drawn])
-    objective = template._objective(rows.target)
-    data = training_data(rows.table, rows.target, counts * rows.weight, objective)
-    problem = FitProblem(data, rows.encoder, replace(rows.binned, bins=bins))
-    settings = SearchSettings(
-        check_parameters(template),
-        read_time_limit(template.time_limit),
-        memory_limit=template.memory_limit,
-    )
-    path = find_path(problem, settings)
-    if path.status == "interrupted":
-        raise KeyboardInterrupt
-    best = choose_size(template, path)
+def fit_sample(template: SurTree, problem: FitProblem, counts: Counts) -> SampleTree:
+    """Find the optimal tree of a sample, with the cuts of all rows."""
+    data, drawn = problem.data, counts > 0
+    sample = problem.take(drawn, counts)
+    path = search_quietly(template, sample, check_parameters(template))
+    price = float(template.ccp_alpha)
+    best = path.choose(price)
     tree = best.tree
     if template.leaf_curve != "baseline":
-        tree = problem.build_with_at_risk(path.topologies[best.splits], template.leaf_curve)
+        tree = sample.build_with_at_risk(path.topologies[best.splits], template.leaf_curve)
     left_out = np.flatnonzero(~drawn)
-    risk = tree.theta[find_leaves(tree, rows.table.take(left_out))]
-    status = path.status_of(best, float(template.ccp_alpha))
-    return SampleTree(tree, status, left_out, risk)
+    held_out = data.table.take(np.flatnonzero(data.present)[left_out])
+    risk = tree.theta[find_leaves(tree, held_out)]
+    return SampleTree(tree, path.status_of(best, price), left_out, risk)

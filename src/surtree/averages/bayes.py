@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,29 +15,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.parallel import FoldProgress
-from surtree._support.parameters import (
-    read_time_limit,
-    require_hook,
-    require_jobs,
-    require_verbose,
-    require_whole,
-)
+from surtree._support.parameters import read_time_limit
 from surtree._support.stack import user_level
 from surtree._support.status import Status
 from surtree._support.types import Floats
-from surtree.averages.bayes_file import read_bayes, write_bayes
-from surtree.averages.binning import Binning
-from surtree.averages.proportional import ProportionalEstimator
+from surtree.averages.base import ProportionalEstimator
+from surtree.averages.bayes_file import FORMAT, bayes_content, read_bayes
 from surtree.averages.stages import MergedRows, Stage, next_stage, risk_of, stage_limits
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.table import Table
+from surtree.estimators.parameters import require_parameters, whole
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
-from surtree.solver.average import MAX_DEPTH, TreePrior
-from surtree.solver.average import PairTables as PairTables
+from surtree.solver.average import MAX_DEPTH, PairTables, TreePrior
 from surtree.solver.verbose import counting
 from surtree.words.numbers import plural
 
@@ -44,6 +38,7 @@ from surtree.words.numbers import plural
 _MOST_BYTES = 2**31
 
 
+@dataclass(eq=False, repr=False)
 class SurTreeBayes(ProportionalEstimator):
     """The average over all survival trees, exactly, in stages that correct each other.
 
@@ -65,12 +60,10 @@ class SurTreeBayes(ProportionalEstimator):
         The number of stages.
     min_samples_leaf : int, default=5
         The least rows of a leaf (persons, where `fit` is told whose rows they are).
-    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
+    n_thresholds, max_categories, min_support, category_cuts, thresholds, n_jobs : optional
         As in `SurTree`.
     time_limit : float or None, default=None
         Seconds after which no stage is begun or ended: the risk is then that of the stages so far.
-    n_jobs : int or None, default=None
-        How many threads to use; -1 is one for each processor. The result does not depend on it.
     progress : callable, optional
         Called with a `FoldProgress` after each stage; where it returns something true, the model
         has the stages so far, and the status "interrupted".
@@ -94,12 +87,8 @@ class SurTreeBayes(ProportionalEstimator):
         missing, "edited" of a file that was edited.
     baseline_ : Baseline
         The baseline hazard of all rows.
-    unique_times_ : array of float
-        The distinct event times of the training rows.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, where the table has names.
+    unique_times_, n_features_in_, feature_names_in_ : object
+        As in `SurTree`.
 
     Examples
     --------
@@ -114,39 +103,30 @@ class SurTreeBayes(ProportionalEstimator):
     ('positive_nodes > 3', 0.66)
     """
 
-    stages_: tuple[Stage, ...]
-    status_: Status
-    column_probability_: Floats
-    first_questions_: dict[str, float]
+    max_depth: int = 2
+    n_stages: int = 16
+    _: KW_ONLY
+    min_samples_leaf: int = 5
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "subsets"
+    thresholds: GivenThresholds | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    progress: Callable[[FoldProgress], object] | None = None
+    verbose: int = 0
 
-    def __init__(
-        self,
-        max_depth: int = 2,
-        n_stages: int = 16,
-        *,
-        min_samples_leaf: int = 5,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "subsets",
-        thresholds: GivenThresholds | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        progress: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_depth = max_depth
-        self.n_stages = n_stages
-        self.min_samples_leaf = min_samples_leaf
-        self.n_thresholds = n_thresholds
-        self.max_categories = max_categories
-        self.min_support = min_support
-        self.category_cuts = category_cuts
-        self.thresholds = thresholds
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.verbose = verbose
+    stages_: tuple[Stage, ...] = field(init=False)
+    status_: Status = field(init=False)
+    column_probability_: Floats = field(init=False)
+    first_questions_: dict[str, float] = field(init=False)
+
+    _format: ClassVar[str] = FORMAT
+    _checks = ProportionalEstimator._checks | {
+        "max_depth": whole(0, MAX_DEPTH),
+        "n_stages": whole(1),
+    }
 
     def fit(
         self,
@@ -162,46 +142,12 @@ class SurTreeBayes(ProportionalEstimator):
         ----------
         X, y, sample_weight, entry, id
             As in `SurTree.fit`, for tables in memory.
-
-        Returns
-        -------
-        SurTreeBayes
-            The estimator itself.
         """
         start = perf_counter()
-        self._check_parameters()
+        require_parameters(self)
         data = read_training_data(self, RowInputs(X, y, sample_weight, entry, id))
         self._fit_problem(make_problem(encoder_of(self), data), start)
         return self
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file, as JSON and without code.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, such as ``model.json``; one that is there is replaced. It has no rows, only
-            sums over them.
-        """
-        check_is_fitted(self)
-        write_bayes(self, Path(path))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the model that `save` wrote; `surtree.load` reads models of any class.
-
-        Parameters
-        ----------
-        path : str or path
-            The file. No code in it is run, so it may come from anywhere.
-
-        Returns
-        -------
-        SurTreeBayes
-            It predicts exactly as the saved one.
-        """
-        parameters, attributes = read_bayes(Path(path))
-        return cls._loaded(Path(path), parameters, attributes)
 
     @property
     def n_stages_(self) -> int:
@@ -217,10 +163,8 @@ class SurTreeBayes(ProportionalEstimator):
 
     def _fit_problem(self, problem: FitProblem, start: float | None = None) -> Floats:
         """Add up the trees of rows that were read, and return the risk of each of these."""
-        rows = MergedRows.of(problem.binned, problem.data.sums)
+        rows = self._merge(problem)
         self._require_memory(rows)
-        self.baseline_ = problem.data.baseline
-        self.binning_ = Binning.of(problem.encoder, problem.binned, problem.data.sums.weight)
         self._add_stages(rows, perf_counter() if start is None else start)
         return risk_of(self.stages_, rows.binned.bins)[rows.index]
 
@@ -278,16 +222,6 @@ class SurTreeBayes(ProportionalEstimator):
             cuts[k].rule: float(first[k]) for k in order.tolist() if first[k] > 0
         }
 
-    def _check_parameters(self) -> None:
-        require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
-        require_whole("n_stages", self.n_stages, 1)
-        require_whole("min_samples_leaf", self.min_samples_leaf, 1)
-        encoder_of(self)._check_parameters()
-        read_time_limit(self.time_limit)
-        require_jobs(self.n_jobs)
-        require_hook(self.progress)
-        require_verbose(self.verbose)
-
     def _require_memory(self, rows: MergedRows) -> None:
         """Refuse tables that are too large to keep, with what would make them smaller."""
         n_bins = rows.binned.n_bins
@@ -301,5 +235,12 @@ class SurTreeBayes(ProportionalEstimator):
                 "max_depth."
             )
 
-    def _risk(self, table: Table) -> Floats:
+    def _risk_of_table(self, table: Table) -> Floats:
         return risk_of(self.stages_, self.binning_.find(table))
+
+    def _file_content(self) -> dict[str, Any]:
+        return bayes_content(self)
+
+    @classmethod
+    def _read_file(cls, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+        return read_bayes(path)

@@ -1,4 +1,4 @@
-"""The bins of new rows, as training rows were binned."""
+"""The bins of new data, as training rows were binned."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from surtree._support.types import Floats
 from surtree.cuts.cut import Cut, number_text
 from surtree.cuts.encoder import Encoder
 from surtree.data.table import Column, Table
+from surtree.fitting.warm_start import bins_held
 from surtree.solver.problem import BinnedRows
 
 
@@ -97,17 +98,17 @@ class Binning:
     def of(cls, encoder: Encoder, binned: BinnedRows, weight: Floats) -> Binning:
         """Return the binning of training rows, given the weight of each."""
         columns = []
-        for line, n_bins in enumerate(binned.n_bins.tolist()):
-            own = np.flatnonzero(binned.cut_column == line)
+        for row, n_bins in enumerate(binned.n_bins.tolist()):
+            asked = np.flatnonzero(binned.cut_column == row)
             answered = [
                 replace(encoder.cuts_[k], missing=bool(encoder.heavier_side_[k]))
                 if encoder.cuts_[k].missing is None
                 else encoder.cuts_[k]
-                for k in own.tolist()
+                for k in asked.tolist()
             ]
-            of_bin = Terms.of(weight).total_by(binned.bins[line], n_bins)
-            answers, missing = _answers(binned, own, n_bins), int(binned.missing_bin[line])
-            columns.append(ColumnBins(tuple(answered), answers, of_bin, missing))
+            of_bin = Terms.of(weight).total_by(binned.bins[row], n_bins)
+            missing = int(binned.missing_bin[row])
+            columns.append(ColumnBins(tuple(answered), bins_held(binned, asked), of_bin, missing))
         return cls(tuple(columns))
 
     @property
@@ -122,18 +123,7 @@ class Binning:
 
     def find(self, table: Table) -> NDArray[np.uint16]:
         """Return the bins of rows, of shape (n_columns, n_rows)."""
-        found = np.empty((len(self.columns), table.n_rows), dtype=np.uint16)
-        for line, bins in enumerate(self.columns):
-            found[line] = bins.find(table.column(bins.cuts[0].column))
-        return found
-
-
-def _answers(binned: BinnedRows, cuts: NDArray[np.intp], n_bins: int) -> NDArray[np.bool_]:
-    """Return whether each of some cuts of a column holds for each of its bins."""
-    bins = np.arange(n_bins)[:, None]
-    inside = (bins >= binned.cut_first[cuts]) & (bins <= binned.cut_last[cuts])
-    gaps = binned.cut_gaps[cuts]
-    if gaps.any():  # then there are at most 64 bins
-        inside &= (gaps >> bins.astype(np.uint64)) & np.uint64(1) == 0
-    missing = int(binned.missing_bin[binned.cut_column[cuts[0]]])
-    return np.asarray(inside | (binned.cut_missing[cuts] & (bins == missing)))
+        rows = np.empty((len(self.columns), table.n_rows), dtype=np.uint16)
+        for row, bins in zip(rows, self.columns, strict=True):
+            row[:] = bins.find(table.column(bins.cuts[0].column))
+        return rows

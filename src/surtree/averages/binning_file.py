@@ -48,11 +48,11 @@ def read_binning(saved: dict[str, Any]) -> Binning:
     cuts, columns, first = load_cuts(saved), [], 0
     for bins in saved["bins"]:
         answers = np.array(bins["answers"], dtype=np.bool_)
-        own = cuts[first : first + answers.shape[1]]
-        if len({cut.column for cut in own}) != 1:
+        asked = cuts[first : first + answers.shape[1]]
+        if len({cut.column for cut in asked}) != 1:
             raise ValueError("the questions of a column are about others too")
         weight = np.array(bins["weight"], dtype=np.float64)
-        columns.append(ColumnBins(own, answers, weight, int(bins["missing"])))
+        columns.append(ColumnBins(asked, answers, weight, int(bins["missing"])))
         first += answers.shape[1]
     return Binning(tuple(columns))
 

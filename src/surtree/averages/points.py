@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surtree._support.parameters import require_jobs, require_not_negative, require_whole
+from surtree._support.parameters import require_not_negative
 from surtree._support.types import Floats
-from surtree.averages.binning import Binning, ColumnBins
-from surtree.averages.points_file import read_points, write_points
-from surtree.averages.proportional import ProportionalEstimator
+from surtree.averages.base import ProportionalEstimator
+from surtree.averages.binning import ColumnBins
+from surtree.averages.points_file import FORMAT, points_content, read_points
 from surtree.averages.stages import MergedRows, stage_limits
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.table import Table
+from surtree.estimators.parameters import require_parameters, whole
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.average import TreePrior
@@ -39,9 +40,9 @@ class PointsColumn:
     name : str
         What the user calls the column.
     labels : tuple of str
-        What each line of the card says: a range of numbers, or categories.
+        What each row of the card says: a range of numbers, or categories.
     points : tuple of int
-        The points of each line, zero or more.
+        The points of each row, zero or more.
 
     Examples
     --------
@@ -78,25 +79,25 @@ class PointsCard(tuple[PointsColumn, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        lines = list(self._lines())
-        widths = [max((len(line[k]) for line in lines), default=0) for k in range(3)]
+        rows = list(self._rows())
+        widths = [max((len(row[k]) for row in rows), default=0) for k in range(3)]
         return "\n".join(
             f"{name:<{widths[0]}}  {label:<{widths[1]}}  {points:>{widths[2]}}"
-            for name, label, points in lines
+            for name, label, points in rows
         )
 
     def __repr__(self) -> str:
         return f"PointsCard({len(self)} columns, up to {self.most} points)"
 
     def _repr_html_(self) -> str:
-        return table_html(("column", "value", "points"), list(self._lines()))
+        return table_html(("column", "value", "points"), list(self._rows()))
 
     @property
     def most(self) -> int:
         """The points of the person at the highest risk."""
         return sum(max(column.points) for column in self)
 
-    def _lines(self) -> Any:
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
         for column in self:
             name = column.name
             for label, points in zip(column.labels, column.points, strict=True):
@@ -104,6 +105,13 @@ class PointsCard(tuple[PointsColumn, ...]):
                 name = ""
 
 
+def _require_positive(name: str, value: Any) -> None:
+    require_not_negative(name, value)
+    if value == 0:
+        raise ValueError(f"{name} must be above zero; got 0.")
+
+
+@dataclass(eq=False, repr=False)
 class PointsTable(ProportionalEstimator):
     """A score card: points for each column, whose sum says the risk.
 
@@ -120,10 +128,8 @@ class PointsTable(ProportionalEstimator):
         The points that double the hazard. More of them are a finer scale.
     min_samples_leaf : int, default=5
         The least rows on each side of a question.
-    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
+    n_thresholds, max_categories, min_support, category_cuts, thresholds, n_jobs : optional
         As in `SurTree`.
-    n_jobs : int or None, default=None
-        How many threads to use; -1 is one for each processor.
 
     Attributes
     ----------
@@ -131,10 +137,8 @@ class PointsTable(ProportionalEstimator):
         The points of each column, to be printed. Columns that say nothing have none.
     baseline_ : Baseline
         The baseline hazard of all rows.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, where the table has names.
+    n_features_in_, feature_names_in_ : object
+        As in `SurTree`.
 
     Examples
     --------
@@ -148,31 +152,25 @@ class PointsTable(ProportionalEstimator):
     [[0.98, 0.84], [0.84, 0.26], [0.26, 0.0]]
     """
 
-    points_: tuple[NDArray[np.intp], ...]
-    log_risk_at_zero_: float
+    n_stages: int = 24
+    _: KW_ONLY
+    points_to_double: float = 10.0
+    min_samples_leaf: int = 5
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "subsets"
+    thresholds: GivenThresholds | None = None
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        n_stages: int = 24,
-        *,
-        points_to_double: float = 10.0,
-        min_samples_leaf: int = 5,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "subsets",
-        thresholds: GivenThresholds | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_stages = n_stages
-        self.points_to_double = points_to_double
-        self.min_samples_leaf = min_samples_leaf
-        self.n_thresholds = n_thresholds
-        self.max_categories = max_categories
-        self.min_support = min_support
-        self.category_cuts = category_cuts
-        self.thresholds = thresholds
-        self.n_jobs = n_jobs
+    points_: tuple[NDArray[np.intp], ...] = field(init=False)
+    log_risk_at_zero_: float = field(init=False)
+
+    _format: ClassVar[str] = FORMAT
+    _checks = ProportionalEstimator._checks | {
+        "n_stages": whole(1),
+        "points_to_double": _require_positive,
+    }
 
     def fit(
         self,
@@ -188,18 +186,10 @@ class PointsTable(ProportionalEstimator):
         ----------
         X, y, sample_weight, entry, id
             As in `SurTree.fit`, for tables in memory.
-
-        Returns
-        -------
-        PointsTable
-            The estimator itself.
         """
-        self._check_parameters()
+        require_parameters(self)
         data = read_training_data(self, RowInputs(X, y, sample_weight, entry, id))
-        problem = make_problem(encoder_of(self), data)
-        rows = MergedRows.of(problem.binned, data.sums)
-        self.baseline_ = data.baseline
-        self.binning_ = Binning.of(problem.encoder, problem.binned, data.sums.weight)
+        rows = self._merge(make_problem(encoder_of(self), data))
         self.points_ = tuple(
             np.rint((log_risk - log_risk.min()) / self._log_risk_of_point).astype(np.intp)
             for log_risk in self._log_risks(rows)
@@ -245,35 +235,7 @@ class PointsTable(ProportionalEstimator):
         """
         check_is_fitted(self)
         risk = self._risk_of(np.atleast_1d(np.asarray(points)))
-        return np.asarray(self._curves(risk, lambda hazard: np.exp(-hazard), 1.0, False, times))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted card to a file, as JSON and without code.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, such as ``card.json``; one that is there is replaced.
-        """
-        check_is_fitted(self)
-        write_points(self, Path(path))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the card that `save` wrote; `surtree.load` reads models of any class.
-
-        Parameters
-        ----------
-        path : str or path
-            The file. No code in it is run, so it may come from anywhere.
-
-        Returns
-        -------
-        PointsTable
-            It predicts exactly as the saved one.
-        """
-        parameters, attributes = read_points(Path(path))
-        return cls._loaded(Path(path), parameters, attributes)
+        return self._known_values(partial(self._values_of_risk, risk, "survival"), times)
 
     @property
     def _log_risk_of_point(self) -> float:
@@ -297,28 +259,26 @@ class PointsTable(ProportionalEstimator):
 
     def _sum(self, bins: NDArray[np.uint16]) -> NDArray[np.intp]:
         total = np.zeros(bins.shape[1], dtype=np.intp)
-        for own, points in zip(bins, self.points_, strict=True):
-            total += points[own]
+        for bins_of_column, points in zip(bins, self.points_, strict=True):
+            total += points[bins_of_column]
         return total
 
     def _risk_of(self, points: NDArray[Any]) -> Floats:
         return np.asarray(np.exp(self.log_risk_at_zero_ + self._log_risk_of_point * points))
 
-    def _risk(self, table: Table) -> Floats:
+    def _risk_of_table(self, table: Table) -> Floats:
         return self._risk_of(self._sum(self.binning_.find(table)))
 
-    def _check_parameters(self) -> None:
-        require_whole("n_stages", self.n_stages, 1)
-        require_not_negative("points_to_double", self.points_to_double)
-        if self.points_to_double == 0:
-            raise ValueError("points_to_double must be above zero; got 0.")
-        require_whole("min_samples_leaf", self.min_samples_leaf, 1)
-        encoder_of(self)._check_parameters()
-        require_jobs(self.n_jobs)
+    def _file_content(self) -> dict[str, Any]:
+        return points_content(self)
+
+    @classmethod
+    def _read_file(cls, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+        return read_points(path)
 
 
 def _column_of(bins: ColumnBins, points: NDArray[np.intp]) -> PointsColumn:
-    """Return the lines of a column; neighbouring bins of equal points are one."""
+    """Return the rows of a column on the card; neighbouring bins of equal points are one."""
     ordered = bins.cuts[0].threshold is not None
     index: Sequence[int] = range(points.size)
     if not ordered:

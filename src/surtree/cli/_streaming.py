@@ -25,9 +25,10 @@ from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked
 from surtree.cuts.unseen import Unseen, find_unseen, unseen_text
 from surtree.data.table import read_table
+from surtree.engines.at_risk import asked_columns
 from surtree.engines.engines import source_of
 from surtree.engines.parquet import exactly, parquet_files, scan_files
-from surtree.engines.predict import asked_columns, join_unseen
+from surtree.engines.predict import join_unseen
 from surtree.engines.source import LocalSource
 from surtree.estimators.tree import SurTree
 from surtree.reading.columns import require_columns, split_names

@@ -22,8 +22,8 @@ from surtree.reading.errors import failures
 from surtree.validation import Evaluation
 from surtree.validation import evaluate as evaluate_rows
 from surtree.validation import validate as resample
-from surtree.validation.result import Method, Validation
-from surtree.validation.result_file import save_validation
+from surtree.validation.files import save_validation
+from surtree.validation.results import Method, Validation
 from surtree.validation.verdict import prediction_verdicts
 from surtree.words.numbers import plural
 

@@ -16,21 +16,21 @@ CATEGORY_CUTS: tuple[CategoryCuts, ...] = get_args(CategoryCuts)
 # Up to this number of categories every subset is a cut; each category more doubles their number.
 MOST_FOR_SUBSETS = 7
 
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
 
 class BinSets(NamedTuple):
     """Sets of bins: of those from the first to the last, all but those with a bit in the gaps."""
 
-    first: Places
-    last: Places
+    first: Positions
+    last: Positions
     gaps: NDArray[np.uint64]
 
     def members(self, number: int) -> list[int]:
         """Return the bins of a set, ascending."""
         gaps = int(self.gaps[number])
         bins = range(int(self.first[number]), int(self.last[number]) + 1)
-        return [place for place in bins if not gaps >> place & 1]
+        return [number for number in bins if not gaps >> number & 1]
 
 
 def require_category_cuts(category_cuts: Any) -> None:
@@ -64,7 +64,7 @@ def all_subsets(n_bins: int) -> BinSets:
     )
 
 
-def singles_and_prefixes(rank: Places) -> BinSets:
+def singles_and_prefixes(rank: Positions) -> BinSets:
     """Return every bin alone, and every prefix in the order of the bins, or what is left of it.
 
     A prefix of more than half of the bins is given by the others.
@@ -78,7 +78,7 @@ def singles_and_prefixes(rank: Places) -> BinSets:
     return BinSets(first, last, np.zeros(first.size, dtype=np.uint64))
 
 
-def rank_by_risk(risk: Floats) -> Places:
+def rank_by_risk(risk: Floats) -> Positions:
     """Return the position of each category in ascending order of risk.
 
     The best division in two of the rows that the risk is of is between neighbours in this order:

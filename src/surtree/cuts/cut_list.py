@@ -28,20 +28,20 @@ class Cuts(Sequence[Cut]):
         return self._ends[-1] if self._ends else 0
 
     @overload
-    def __getitem__(self, place: int) -> Cut: ...
+    def __getitem__(self, index: int) -> Cut: ...
 
     @overload
-    def __getitem__(self, place: slice) -> tuple[Cut, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[Cut, ...]: ...
 
-    def __getitem__(self, place: int | slice) -> Cut | tuple[Cut, ...]:
-        if isinstance(place, slice):
-            return tuple(self[k] for k in range(*place.indices(len(self))))
-        place = range(len(self))[place]
-        if place not in self._made:
-            number = bisect_right(self._ends, place)
+    def __getitem__(self, index: int | slice) -> Cut | tuple[Cut, ...]:
+        if isinstance(index, slice):
+            return tuple(self[k] for k in range(*index.indices(len(self))))
+        index = range(len(self))[index]
+        if index not in self._made:
+            number = bisect_right(self._ends, index)
             make, positions = self._parts[number]  # counted from the end of the part
-            self._made[place] = make(int(positions[place - self._ends[number]]))
-        return self._made[place]
+            self._made[index] = make(int(positions[index - self._ends[number]]))
+        return self._made[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cuts | tuple) and tuple(self) == tuple(other)
@@ -59,13 +59,13 @@ class Cuts(Sequence[Cut]):
 
 def save_cuts(cuts: Iterable[Cut]) -> dict[str, Any]:
     """Return cuts as JSON can hold them, with the known categories of each column only once."""
-    found = list(cuts)
-    saved = [replace(cut, known=None).to_dict() for cut in found]
+    listed = list(cuts)
+    saved = [replace(cut, known=None).to_dict() for cut in listed]
     for cut in saved:
         del cut["known"]
-    if not all(map(is_known, found)):  # read from an early file, which does not say
+    if not all(map(is_known, listed)):  # read from an early file, which does not say
         return {"cuts": saved}
-    known = {str(cut.column): cut.known for cut in found if cut.known is not None}
+    known = {str(cut.column): cut.known for cut in listed if cut.known is not None}
     return {"cuts": saved, "known": {column: list(names) for column, names in known.items()}}
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._support.quantiles import quantile_positions
 from surtree._support.types import Floats
-from surtree.solver.restriction import quantile_places
 
 # All the significant digits that a float has.
 _DIGITS = 17
@@ -50,10 +50,10 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
         if len(midpoints) <= n_thresholds:
             return midpoints
     ends = np.cumsum(counts)
-    places = quantile_places(float(ends[-1]), n_thresholds)
+    positions = quantile_positions(float(ends[-1]), n_thresholds)
     # Shares of persons may leave the list shorter than two.
-    at = (np.searchsorted(ends, places + step, side="right") for step in (0, 1))
-    lower, upper = (distinct[np.minimum(place, len(distinct) - 1)] for place in at)
+    at = (np.searchsorted(ends, positions + step, side="right") for step in (0, 1))
+    lower, upper = (distinct[np.minimum(index, len(distinct) - 1)] for index in at)
     thresholds = midpoint(lower, upper)
     return thresholds[first_of_each(thresholds)]
 

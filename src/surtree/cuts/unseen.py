@@ -58,7 +58,7 @@ def find_unseen(
     cuts: Iterable[Cut], table: Table, counted: NDArray[np.bool_] | slice = slice(None)
 ) -> Unseen:
     """Return the categories that training never had, of the columns that hold some."""
-    found: Unseen = {}
+    unseen: Unseen = {}
     for cut in {cut.column: cut for cut in cuts if cut.known is not None}.values():
         column = table.column(cut.column)
         column = replace(column, values=column.values[counted])
@@ -67,19 +67,19 @@ def find_unseen(
             names = held.tolist()
             if column.kind == "categorical":
                 names = [column.categories[code] for code in names]
-            found[column.name] = Counter(dict(zip(names, counts.tolist(), strict=True)))
-    return found
+            unseen[column.name] = Counter(dict(zip(names, counts.tolist(), strict=True)))
+    return unseen
 
 
-def warn_of(found: Unseen) -> None:
-    """Warn once of categories that training never had, as `find_unseen` found them."""
-    if found:
-        warnings.warn(unseen_text(found), UnseenCategoryWarning, stacklevel=user_level())
+def warn_of(unseen: Unseen) -> None:
+    """Warn once of categories that training never had, as `find_unseen` finds them."""
+    if unseen:
+        warnings.warn(unseen_text(unseen), UnseenCategoryWarning, stacklevel=user_level())
 
 
-def unseen_text(found: Unseen) -> str:
+def unseen_text(unseen: Unseen) -> str:
     """Return a line about categories that training never had."""
-    texts = "; ".join(_text(name, held) for name, held in found.items())
+    texts = "; ".join(_text(name, held) for name, held in unseen.items())
     return f"Categories that training never had count as missing values: {texts}"
 
 

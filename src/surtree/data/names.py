@@ -75,6 +75,13 @@ def remember_columns(
         setattr(estimator, name, value)
 
 
+def copy_columns(source: Any, estimator: Any) -> None:
+    """Let an estimator know the columns that another one has read, with labels of any kind."""
+    for name in ("n_features_in_", "feature_names_in_", _LABELS):
+        if hasattr(source, name):
+            setattr(estimator, name, getattr(source, name))
+
+
 def save_columns(estimator: Any) -> dict[str, Any]:
     """Return the columns that an estimator knows, as JSON can hold them."""
     names, named, texts = names_in_rules(estimator, estimator.n_features_in_)

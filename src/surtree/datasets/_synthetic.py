@@ -308,7 +308,7 @@ def _censoring_constant(time: Floats, unit: Floats, censoring: float) -> float:
 
 
 def _censor(time: Floats, unit: Floats, constant: float) -> NDArray[np.void]:
-    # Not ``constant * unit < time``: rounding would censor the row that the constant comes from.
+    # With ``constant * unit < time``, rounding would censor the row that the constant comes from.
     event = time / unit <= constant
     return make_target(event, np.where(event, time, constant * unit))
 

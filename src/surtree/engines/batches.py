@@ -37,6 +37,23 @@ class Batch:
             self._columns[name] = self._read(name)
         return self._columns[name]
 
+    def labels(self, name: str) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
+        """Return the labels that a column holds, and which of them each row has; -1 is none."""
+        series = self._frame.get_column(name)
+        if nw.dependencies.is_pandas_series(series.to_native()):
+            codes, index = series.to_native().factorize()
+            return codes.astype(np.intp), tuple(index.tolist())
+        series = series.alias("value")
+        if isinstance(series.dtype, nw.String | nw.Categorical | nw.Enum):
+            codes, texts = _text_codes(series)
+            return codes.astype(np.intp), tuple(texts)
+        is_null = series.is_null().to_numpy()
+        labels, inverse = np.unique(series.drop_nulls().to_numpy(), return_inverse=True)
+        numbers = np.full(is_null.size, -1, dtype=np.intp)
+        # Not a number is no label either.
+        numbers[~is_null] = np.where((labels == labels)[inverse], inverse, -1)
+        return numbers, tuple(label for label in labels.tolist() if label == label)
+
     def _read(self, name: str) -> Column:
         series = self._frame.get_column(name)
         if nw.dependencies.is_pandas_dataframe(self._frame.to_native()):
@@ -44,9 +61,9 @@ class Batch:
         # To methods of polars, a name such as "^$" is a pattern.
         series = series.alias("value")
         if name in self._enums:
-            places = dict(zip(self._enums[name], range(len(self._enums[name])), strict=True))
+            position = {text: number for number, text in enumerate(self._enums[name])}
             codes, texts = _text_codes(series)
-            moved = np.array([*(places[text] for text in texts), -1], dtype=np.int32)
+            moved = np.array([*(position[text] for text in texts), -1], dtype=np.int32)
             return read_codes(name, moved[codes], self._enums[name], ordered=True)
         if isinstance(series.dtype, nw.String) or _is_categorical(series):
             codes, texts = _text_codes(series)
@@ -60,7 +77,7 @@ def _is_categorical(series: nw.Series[Any]) -> bool:
 
 
 def _text_codes(series: nw.Series[Any]) -> tuple[NDArray[np.int32], Sequence[Any]]:
-    """Return the place of each cell among the distinct ones, -1 if it is missing, and these."""
+    """Return the position of each cell among the distinct ones, -1 if missing, and these."""
     native = series.to_native()
     if nw.dependencies.is_pyarrow_chunked_array(native):
         is_encoded = isinstance(series.dtype, nw.Categorical)
@@ -71,10 +88,10 @@ def _text_codes(series: nw.Series[Any]) -> tuple[NDArray[np.int32], Sequence[Any
     # A join finds codes where polars has no public way to ask for them.
     series = series.cast(nw.String)
     distinct = series.drop_nulls().unique()
-    place = nw.new_series(
-        "place", np.arange(len(distinct), dtype=np.int32), nw.Int32, backend="polars"
+    position = nw.new_series(
+        "position", np.arange(len(distinct), dtype=np.int32), nw.Int32, backend="polars"
     )
-    pairs = distinct.to_frame().with_columns(place)
+    pairs = distinct.to_frame().with_columns(position)
     cells = series.to_frame().to_native()
     joined = cells.join(pairs.to_native(), on="value", how="left", maintain_order="left")
-    return joined["place"].fill_null(-1).to_numpy(), distinct.to_list()
+    return joined["position"].fill_null(-1).to_numpy(), distinct.to_list()

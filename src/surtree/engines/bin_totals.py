@@ -12,11 +12,12 @@ from surtree._support.exact import Grid
 from surtree._support.types import Floats
 from surtree.cuts.candidates import AllRows
 from surtree.engines.batches import Batch
-from surtree.engines.encode import Coder
+from surtree.engines.encode import Binner
 from surtree.engines.hashing import Hashes, hash_words
 from surtree.engines.merged_rows import Packing
 from surtree.engines.row_values import RowValues
 from surtree.engines.rows import TargetNames
+from surtree.engines.tally import sums_by
 
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
@@ -27,8 +28,8 @@ class BinTotals:
     """Sums over the rows of each bin, one column after the other."""
 
     sums: Floats  # rows, and the parts of their weight
-    # Of columns whose categories are ordered by their risk: what the rows of each bin add, as
-    # `RowValues` says.
+    # What the rows of each bin add, as `RowValues` says, for columns whose categories are ordered
+    # by their risk.
     by_risk: dict[int, Floats]
     # The hash of the set of rows, in halves: a sum of random numbers, one for each row, which are
     # the same where rows have the same bins.
@@ -41,7 +42,7 @@ class BinTotalsPass:
     """The pass that counts the rows in each bin, and tells sets of rows apart."""
 
     names: TargetNames  # the columns of the target
-    coders: tuple[Coder, ...]  # how columns become bins
+    binners: tuple[Binner, ...]  # how columns become bins
     values: RowValues  # what rows add
     by_risk: tuple[int, ...]  # the columns whose categories are ordered by their risk
     title = "bins"
@@ -49,8 +50,7 @@ class BinTotalsPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        return (*self.names.columns, *(coder.name for coder in self.coders))
+        return (*self.names.columns, *(binner.name for binner in self.binners))
 
     @property
     def grid(self) -> Grid:
@@ -60,42 +60,41 @@ class BinTotalsPass:
     @property
     def borders(self) -> list[int]:
         """Where the bins of each column begin; missing values have a bin after the others."""
-        return [0, *np.cumsum([coder.n_bins + 1 for coder in self.coders]).tolist()]
+        return [0, *np.cumsum([binner.n_bins + 1 for binner in self.binners]).tolist()]
 
     def start(self) -> BinTotals:
-        """Return the sums of no rows."""
         n_bins = self.borders[-1]
         sums = np.zeros((1 + self.grid.n_parts, n_bins))
         return BinTotals(sums, {}, np.zeros((2, n_bins), dtype=np.uint64))
 
     def add(self, partial: BinTotals, batch: Batch) -> BinTotals:
-        """Add the rows of a batch."""
         rows = self.names.read(batch)
         if not rows.n:
             return partial
-        bins = [coder.bins(rows.column(coder.name)) for coder in self.coders]
-        words = Packing.of([coder.n_bins + 1 for coder in self.coders]).pack(bins, rows.n)
+        bins = [binner.bins(rows.column(binner.name)) for binner in self.binners]
+        words = Packing.of([binner.n_bins + 1 for binner in self.binners]).pack(bins, rows.n)
         halves = [half for seed in (1, 2) for half in _halves(hash_words(words, rows.n, seed))]
         parts = list(self.grid.split(rows.weight))
-        for begin, coder, line in zip(self.borders, self.coders, bins, strict=False):
-            own, size = slice(begin, begin + coder.n_bins + 1), coder.n_bins + 1
-            place = line.astype(np.intp)
-            for number, values in enumerate([None, *parts]):
-                partial.sums[number, own] += np.bincount(place, values, minlength=size)
-            low, high, *others = (np.bincount(place, half, minlength=size) for half in halves)
-            partial.hashes[0, own] += _whole(low, high)
-            partial.hashes[1, own] += _whole(*others)
+        terms = np.stack([np.ones(rows.n), *parts, *halves])
+        n_sums = len(partial.sums)
+        for begin, binner, column_bins in zip(self.borders, self.binners, bins, strict=False):
+            column_slice, size = slice(begin, begin + binner.n_bins + 1), binner.n_bins + 1
+            of_bins = sums_by(column_bins.astype(np.intp), terms, size)
+            partial.sums[:, column_slice] += of_bins[:n_sums]
+            low, high, *others = of_bins[n_sums:]
+            partial.hashes[0, column_slice] += _from_halves(low, high)
+            partial.hashes[1, column_slice] += _from_halves(*others)
         if self.by_risk:
-            lines = self.values.of_rows(rows.target, rows.weight)
+            values = self.values.of_rows(rows)
             for number in self.by_risk:
-                found = lines.by(bins[number].astype(np.intp), self.coders[number].n_bins + 1)
-                partial.by_risk[number] = partial.by_risk.get(number, np.zeros(1)) + found
+                size = self.binners[number].n_bins + 1
+                of_bins = values.by(bins[number].astype(np.intp), size)
+                partial.by_risk[number] = partial.by_risk.get(number, np.zeros(1)) + of_bins
         if partial.first is None:
-            partial.first = np.array([line[0] for line in bins], dtype=np.intp)
+            partial.first = np.array([column_bins[0] for column_bins in bins], dtype=np.intp)
         return partial
 
     def merge(self, one: BinTotals, other: BinTotals) -> BinTotals:
-        """Return the sums of the rows of both."""
         one.sums += other.sums
         for number, sums in other.by_risk.items():
             one.by_risk[number] = one.by_risk.get(number, np.zeros(1)) + sums
@@ -109,16 +108,16 @@ def _halves(values: Hashes) -> tuple[Floats, Floats]:
     return (values & _LOW).astype(np.float64), (values >> _HALF).astype(np.float64)
 
 
-def _whole(low: NDArray[Any], high: NDArray[Any]) -> Hashes:
+def _from_halves(low: NDArray[Any], high: NDArray[Any]) -> Hashes:
     """Return sums of numbers, without what exceeds 64 bits, from the sums of their halves."""
     return low.astype(np.uint64) + (high.astype(np.uint64) << _HALF)
 
 
 def all_rows(totals: BinTotals, step: BinTotalsPass) -> AllRows:
     """Return what all rows are together; each is in one bin of the first column."""
-    own = slice(*step.borders[:2])
-    n, *parts = totals.sums[:, own].sum(axis=1)
-    key = totals.hashes[:, own].sum(axis=1, dtype=np.uint64)[:, None]
+    column_slice = slice(*step.borders[:2])
+    n, *parts = totals.sums[:, column_slice].sum(axis=1)
+    key = totals.hashes[:, column_slice].sum(axis=1, dtype=np.uint64)[:, None]
     return AllRows(int(n), float(step.grid.join(np.array(parts))), key)
 
 
@@ -126,6 +125,6 @@ def bins_of(
     totals: BinTotals, step: BinTotalsPass, number: int
 ) -> tuple[NDArray[np.int64], Hashes, Floats]:
     """Return rows, hash and weight of each bin of a column."""
-    own = slice(*step.borders[number : number + 2])
-    n, *parts = totals.sums[:, own]
-    return n.astype(np.int64), totals.hashes[:, own], step.grid.join(np.array(parts))
+    column_slice = slice(*step.borders[number : number + 2])
+    n, *parts = totals.sums[:, column_slice]
+    return n.astype(np.int64), totals.hashes[:, column_slice], step.grid.join(np.array(parts))

@@ -13,7 +13,7 @@ from surtree.engines.rows import TargetNames
 
 @dataclass(eq=False)
 class Checked:
-    """What a pass found in some rows."""
+    """What a pass knows of some rows."""
 
     partial: Any  # the sums of the pass itself
     checksums: Checksums  # of the rows that count
@@ -36,25 +36,20 @@ class CheckedPass:
 
     @property
     def title(self) -> str:
-        """The title of the pass itself."""
         return self.step.title
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the result is in the order of the rows."""
         return self.step.is_ordered
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.step.columns
 
     def start(self) -> Checked:
-        """Return what is known of no rows."""
         return Checked(self.step.start(), Checksums.of_no_rows())
 
     def add(self, checked: Checked, batch: Batch) -> Checked:
-        """Add the rows of a batch."""
         try:
             rows = self.names.read(batch)
         except ValueError as error:
@@ -77,7 +72,6 @@ class CheckedPass:
         return checked
 
     def merge(self, one: Checked, other: Checked) -> Checked:
-        """Return what is known of the rows of both."""
         one.checksums.merge(other.checksums)
         one.is_clear = one.is_clear or other.is_clear
         one.error = one.error or other.error

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
 
-from surtree.engines.hashing import Hashes, hash_words
+from surtree.engines.hashing import Hashes, hash_text, hash_words
 from surtree.engines.rows import CountedRows
 
 # The outcomes alone, a column beside them, or several columns that belong together.
@@ -61,24 +60,25 @@ class Checksums:
 
 
 def _outcomes(rows: CountedRows) -> Hashes:
-    """Return a hash of what became of each row, and of its weight."""
+    """Return a hash of the outcome of each row, and of its weight."""
     target = rows.target
     # No time has a sign: its bit says whether there was an event.
     ends = target.time.view(np.uint64) | (target.event.astype(np.uint64) << np.uint64(63))
     others = [] if target.entry is None else [target.entry + 0.0]
-    others += [rows.weight] if rows.is_weighted else []
+    others += [rows.weight] if rows.names.weight is not None else []
     words = [ends, *(np.ascontiguousarray(values).view(np.uint64) for values in others)]
+    words += rows.names.marks(target)
     return hash_words(words, rows.n, _SEED)
 
 
 def _add_column(rows: CountedRows, name: str, outcome: Hashes, together: Hashes) -> int:
     """Return the checksum of a column, and add the hashes of its values to those of the rows."""
     column = rows.column(name)
-    factor = np.uint64(_hash_text(name) | 1)
+    factor = np.uint64(hash_text(name) | 1)
     labels: Hashes | None = None
     if column.kind == "categorical":
         labels = np.array(
-            [*(_hash_text(str(label)) for label in column.categories), _MISSING], dtype=np.uint64
+            [*(hash_text(str(label)) for label in column.categories), _MISSING], dtype=np.uint64
         )
     numbers, scratch = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint64)
     total = 0
@@ -103,9 +103,3 @@ def _add_column(rows: CountedRows, name: str, outcome: Hashes, together: Hashes)
         np.multiply(hashes, outcome[block], out=other)
         total += int(other.sum())
     return total
-
-
-def _hash_text(text: str) -> int:
-    """Return a hash of a text that is the same in every process, unlike Python's own."""
-    content = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")

@@ -11,7 +11,7 @@ from surtree._support.types import Floats
 from surtree.data.table import Column, Kind, mixed_kinds
 from surtree.engines import memory_caps
 from surtree.engines.quantiles import RankBounds
-from surtree.engines.tally import Tally
+from surtree.engines.tally import Tally, sums_by
 
 
 @dataclass(eq=False)
@@ -22,23 +22,23 @@ class ColumnSummary:
     kind: Kind | None = None  # how its values are to be read; None while none was seen
     n_missing: float = 0.0  # rows without a value, and rows with infinity
     n_infinite: int = 0
-    # Of numbers: how often each value counts; None where they are too many ...
+    # How often each number counts; None where they are too many ...
     counts: Tally | None = None
     bounds: RankBounds | None = None  # ... and bounds of ranks instead
-    # Of categories: how often each counts, and the parts of its weight.
+    # How often each category counts, and the parts of its weight.
     categories: dict[Any, Floats] = field(default_factory=dict)
     order: tuple[Any, ...] | None = None  # the categories of an ordered column
 
     def add(self, column: Column, repeats: Floats | None, parts: Floats) -> None:
         """Add the rows of a batch."""
-        lines = np.concatenate(
+        terms = np.concatenate(
             [np.ones((1, column.values.size)) if repeats is None else repeats[None], parts]
         )
         if column.has_missing:
             present = ~column.missing
-            self.n_missing += float(lines[0][column.missing].sum())
-            lines, values = lines[:, present], column.values[present]
-            repeats = None if repeats is None else lines[0]
+            self.n_missing += float(terms[0][column.missing].sum())
+            terms, values = terms[:, present], column.values[present]
+            repeats = None if repeats is None else terms[0]
         else:
             values = column.values
         if column.ordered:
@@ -47,13 +47,13 @@ class ColumnSummary:
             return
         self._is(column.kind)
         if column.kind == "categorical":
-            self._add_categories(column, values, lines)
+            self._add_categories(column, values, terms)
             return
         infinite = np.isinf(values)
         if infinite.any():
             self.n_infinite += int(infinite.sum())
             return
-        counts = Tally.counts(values) if repeats is None else Tally.of(values, [repeats])
+        counts = Tally.counts(values) if repeats is None else Tally.of(values, repeats[None])
         self._add_numbers(counts)
 
     def __iadd__(self, other: ColumnSummary) -> ColumnSummary:
@@ -97,9 +97,9 @@ class ColumnSummary:
             bounds, self.counts = bounds + RankBounds.of(self.counts), None
         self.bounds = bounds if self.bounds is None else self.bounds + bounds
 
-    def _add_categories(self, column: Column, values: Any, lines: Floats) -> None:
+    def _add_categories(self, column: Column, values: Any, terms: Floats) -> None:
         n = len(column.categories)
-        sums = np.array([np.bincount(values, line, minlength=n) for line in lines])
+        sums = sums_by(values, terms, n)
         for code in np.unique(values).tolist():
             self._add_category(column.categories[code], sums[:, code])
 

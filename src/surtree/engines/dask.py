@@ -28,14 +28,14 @@ class DaskSource(Source):
 
         shared = delayed(step)
         add, merge = delayed(_add_frame, pure=False), delayed(_merge, pure=False)
-        found = [add(shared, part) for part in self._frame[list(step.columns)].to_delayed()]
-        while len(found) > 1:
-            found = [
-                merge(shared, found[first : first + _MERGED_AT_ONCE])
-                for first in range(0, len(found), _MERGED_AT_ONCE)
+        outcomes = [add(shared, part) for part in self._frame[list(step.columns)].to_delayed()]
+        while len(outcomes) > 1:
+            outcomes = [
+                merge(shared, outcomes[first : first + _MERGED_AT_ONCE])
+                for first in range(0, len(outcomes), _MERGED_AT_ONCE)
             ]
         try:
-            outcome: Outcome[Any] = found[0].compute()
+            outcome: Outcome[Any] = outcomes[0].compute()
         except Exception as error:
             raise self.failure(error) from error
         if hook is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._support.exact import Grid
+from surtree._support.quantiles import quantile_positions
 from surtree._support.types import Floats
 from surtree.cuts.candidates import CandidateCuts, bins_above, candidate_cuts
 from surtree.cuts.categories import MOST_FOR_SUBSETS
@@ -20,7 +21,6 @@ from surtree.data.table import Column
 from surtree.engines.column_summary import ColumnSummary
 from surtree.engines.quantiles import Intervals
 from surtree.engines.tally import Tally
-from surtree.solver.restriction import quantile_places
 
 Bins = NDArray[np.uint16]
 # The risk of groups of values of a column, given the group of each value and their number.
@@ -44,9 +44,9 @@ class DistinctColumn:
         missing = np.array([summary.n_missing] if summary.n_missing else [])
         if summary.kind == "categorical":
             order = summary.order or tuple(sorted(summary.categories))
-            place = {label: code for code, label in enumerate(order)}
-            labels = sorted(summary.categories, key=place.__getitem__)
-            codes = np.array([place[label] for label in labels], dtype=np.int32)
+            code_of = {label: code for code, label in enumerate(order)}
+            labels = sorted(summary.categories, key=code_of.__getitem__)
+            codes = np.array([code_of[label] for label in labels], dtype=np.int32)
             sums = np.column_stack([summary.categories[label] for label in labels])
             column = Column(
                 summary.name,
@@ -84,25 +84,25 @@ class DistinctColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class Coder:
+class Binner:
     """How the values of a column become bins."""
 
     name: str  # what the column is called
     n_bins: int  # the number of bins of values; missing values come after them
-    edges: Floats | None = None  # of numbers: the least value of each bin but the first
-    places: dict[Any, int] | None = None  # of categories: the bin of each
+    edges: Floats | None = None  # the least value of each bin of numbers but the first
+    bin_of: dict[Any, int] | None = None  # the bin of each category
 
     @classmethod
-    def of(cls, distinct: DistinctColumn, candidates: CandidateCuts) -> Coder:
+    def of(cls, distinct: DistinctColumn, candidates: CandidateCuts) -> Binner:
         """Return how the distinct values of a column were binned."""
         column, n_bins = distinct.column, candidates.n_bins
         present = ~column.missing
         bins = np.asarray(candidates.bins)[present]
         if column.kind == "categorical":
             labels = [column.categories[code] for code in column.values[present].tolist()]
-            return cls(column.name, n_bins, places=dict(zip(labels, bins.tolist(), strict=True)))
+            return cls(column.name, n_bins, bin_of=dict(zip(labels, bins.tolist(), strict=True)))
         first = np.searchsorted(bins, np.arange(1, n_bins))  # values ascend, and so do their bins
-        # Of a boolean column, no row may have one of the two values.
+        # No row of a boolean column may have one of the two values.
         edges = np.append(column.values[present], np.inf)[first]
         return cls(column.name, n_bins, edges=edges)
 
@@ -113,35 +113,35 @@ class Coder:
             if column.has_missing:
                 bins[column.missing] = self.n_bins
             return bins
-        assert self.places is not None
+        assert self.bin_of is not None
         if column.kind != "categorical":  # a batch without any value
             return np.full(column.values.size, self.n_bins, dtype=np.uint16)
         # A category of a row that does not count may be unknown; no row here has it.
-        places = [self.places.get(label, self.n_bins) for label in column.categories]
-        moved = np.array([*places, self.n_bins], dtype=np.uint16)
+        known = [self.bin_of.get(label, self.n_bins) for label in column.categories]
+        moved = np.array([*known, self.n_bins], dtype=np.uint16)
         return np.asarray(moved[column.values])
 
 
 @dataclass(frozen=True, eq=False)
-class MovedCoder:
-    """A coder whose bins were renumbered."""
+class RenumberedBinner:
+    """A binner whose bins were renumbered."""
 
-    coder: Coder  # the coder
-    places: Bins  # the new number of each of its bins
+    binner: Binner  # the binner
+    new_bins: Bins  # the new number of each of its bins
     n_bins: int  # how many there are now
 
     @property
     def name(self) -> str:
         """What the column is called."""
-        return self.coder.name
+        return self.binner.name
 
     def bins(self, column: Column) -> Bins:
         """Return the bin of each row."""
-        return self.places[self.coder.bins(column)]
+        return self.new_bins[self.binner.bins(column)]
 
 
 @dataclass(frozen=True, eq=False)
-class CodedColumns:
+class BinnedColumns:
     """The columns that have values, their candidate cuts, and how rows are binned by them."""
 
     encoder: Encoder  # it says which cuts are wanted
@@ -153,20 +153,22 @@ class CodedColumns:
         return [column.candidates(self.encoder) for column in self.columns]
 
     @cached_property
-    def coders(self) -> tuple[Coder, ...]:
+    def binners(self) -> tuple[Binner, ...]:
         """How the values of each column become bins."""
-        return tuple(map(Coder.of, self.columns, self.candidates))
+        return tuple(map(Binner.of, self.columns, self.candidates))
 
     @cached_property
     def by_risk(self) -> tuple[int, ...]:
         """Which columns have cuts that depend on the risk of categories."""
         return tuple(
             number
-            for number, (distinct, coder) in enumerate(zip(self.columns, self.coders, strict=True))
+            for number, (distinct, binner) in enumerate(
+                zip(self.columns, self.binners, strict=True)
+            )
             if distinct.column.kind == "categorical"
             and not distinct.column.ordered
             and self.encoder.category_cuts == "subsets"
-            and coder.n_bins > MOST_FOR_SUBSETS
+            and binner.n_bins > MOST_FOR_SUBSETS
         )
 
     def ranked(
@@ -174,16 +176,16 @@ class CodedColumns:
     ) -> tuple[CandidateCuts, NDArray[np.uint16]]:
         """Return the candidates of a column of many categories, whose risk is known now."""
         first = self.candidates[number]
-        own = np.asarray(first.bins)
+        first_bins = np.asarray(first.bins)
 
         def of_values(group: NDArray[np.intp], n_groups: int) -> Floats:
             of_bin = np.full(first.n_bins + 1, -1)
-            of_bin[own] = group
+            of_bin[first_bins] = group
             return risk(of_bin, n_groups)
 
         ranked = self.columns[number].candidates(self.encoder, of_values)
         moved = np.full(first.n_bins + 1, ranked.n_bins, dtype=np.uint16)
-        moved[own] = ranked.bins
+        moved[first_bins] = ranked.bins
         return ranked, moved
 
 
@@ -198,5 +200,5 @@ def wanted_intervals(summary: ColumnSummary, encoder: Encoder) -> Intervals:
             f"Column {summary.name!r} has more than {MAX_BINS:,} distinct values, and at most "
             f"{MAX_BINS:,} bins are possible: choose a lower n_thresholds, or round the column"
         )
-    places = quantile_places(summary.bounds.n, int(encoder.n_thresholds))
-    return summary.bounds.around(np.unique(np.concatenate((places, places + 1))))
+    ranks = quantile_positions(summary.bounds.n, int(encoder.n_thresholds))
+    return summary.bounds.around(np.unique(np.concatenate((ranks, ranks + 1))))

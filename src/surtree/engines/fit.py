@@ -15,29 +15,31 @@ from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import require_names
 from surtree.data.table import infinite_values
 from surtree.data.target import require_event_counts
-from surtree.engines import memory_caps as budget
-from surtree.engines.encode import CodedColumns, DistinctColumn, wanted_intervals
-from surtree.engines.known_rows import KnownRows
+from surtree.engines import memory_caps
+from surtree.engines.encode import BinnedColumns, DistinctColumn, wanted_intervals
+from surtree.engines.extents import ExtentPass
 from surtree.engines.merged_problem import pose_merged
 from surtree.engines.merged_rows import row_bytes
+from surtree.engines.pass_context import PassContext
 from surtree.engines.passes import TooManyRowsError
 from surtree.engines.reader import Reader
 from surtree.engines.row_values import RowValues
 from surtree.engines.rows import TargetNames
 from surtree.engines.selection import SelectionPass
-from surtree.engines.summary import Summary, SummaryPass, WeightPass, Weights
+from surtree.engines.summary import Summary, SummaryPass, WeightPass, WeightSummary
 from surtree.engines.table_problem import pose_tables
 from surtree.engines.tables import fit_in_tables
 from surtree.engines.tally import Tally
 from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import objective_of
 from surtree.solver.core import default_memory_limit
 from surtree.solver.problem import Limits
-from surtree.survival.objective import MOST_UNEVEN, Objective
+from surtree.survival.early_events import warn_of_early_end
+from surtree.survival.exactness import MOST_UNEVEN
+from surtree.survival.objective import Objective
 
 
-def read_problem(
-    estimator: Any, objective: Objective, limits: Limits, names: TargetNames, reader: Reader
-) -> FitProblem:
+def read_problem(estimator: Any, names: TargetNames, reader: Reader) -> FitProblem:
     """Read a lazy table, pass by pass, and pose the problem of its best tree."""
     questions = tuple(name for name in reader.source.names if name not in names.columns)
     if not questions:
@@ -46,7 +48,7 @@ def read_problem(
     require_names(encoder.thresholds, questions)
     memory = estimator.memory_limit
     memory = default_memory_limit() if memory is None else int(memory)
-    weights = Weights(0, 1.0, 1.0)
+    weights = WeightSummary(0, 1.0, 1.0)
     # Values, merging, leaves; long columns and many distinct rows need more.
     reader.expect(3 if names.weight is None else 4, may_be_more=True)
     if names.weight is not None:
@@ -57,7 +59,7 @@ def read_problem(
         questions=questions,
         grid=weights.grid,
         repeated=weights.are_whole and not weights.are_one,
-        most_times=max(memory // budget.TIME_BYTES, 1),
+        most_times=max(memory // memory_caps.TIME_BYTES, 1),
     )
     summary: Summary
     if names.weight is None:
@@ -66,28 +68,45 @@ def read_problem(
     else:
         summary = reader.run(first(names), names)
     _check(summary)
-    known = KnownRows(reader, names, questions, weights, summary, memory)
-    columns = _distinct_columns(encoder, known)
+    names = names.learn(summary.deaths, summary.arms, estimator)
+    context = PassContext(reader, names, questions, weights, summary, memory)
+    if summary.entries.size:
+        warn_of_early_end(context.risks.table(), float(summary.entries.keys[-1]))
+    columns = _distinct_columns(encoder, context)
     for model in (estimator, encoder):
         model.n_features_in_ = len(questions)
         model.feature_names_in_ = np.array(questions, dtype=object)
-    values = RowValues.of(objective, summary, weights)
+    values = _row_values(context, objective_of(estimator, names.example))
     encoder.n_unread_ = 0
-    return _pose(known, CodedColumns(encoder, columns), values, limits)
+    limits: Limits = estimator._limits(names.example)
+    return _pose(context, BinnedColumns(encoder, columns), values, limits)
 
 
-def _pose(known: KnownRows, coded: CodedColumns, values: RowValues, limits: Limits) -> FitProblem:
+def _row_values(context: PassContext, objective: Objective) -> RowValues:
+    """Return what rows add, after one more pass where the objective does not know how much."""
+    weights, baseline = context.weights, objective.baseline_of(context.risks)
+    extents = None
+    if objective.exactness.extents((weights.most, weights.least), baseline) is None:
+        context.reader.expect(3, may_be_more=True)
+        extents = context.reader.run(ExtentPass(context.names, objective, baseline), context.names)
+    return RowValues.of(objective, context.names.example, context.risks, weights, extents)
+
+
+def _pose(
+    context: PassContext, columns: BinnedColumns, values: RowValues, limits: Limits
+) -> FitProblem:
     """Merge the rows, or add them to tables where they are too many."""
-    most = max(known.memory // row_bytes(values, len(coded.coders)), 1)
-    in_tables = limits.max_depth <= 3 and fit_in_tables([c.n_bins + 1 for c in coded.coders])
-    known.reader.expect(2, may_be_more=in_tables)
+    most = max(context.memory // row_bytes(values, len(columns.binners)), 1)
+    n_bins = [binner.n_bins + 1 for binner in columns.binners]
+    in_tables = limits.max_depth <= 3 and fit_in_tables(n_bins, values, limits)
+    context.reader.expect(2, may_be_more=in_tables)
     if in_tables:
-        # Not where the error is handled: until then it holds the rows that were merged.
+        # Return outside the handler: the exception keeps the merged rows alive.
         with suppress(TooManyRowsError):
-            return pose_merged(known, coded, values, min(most, budget.MOST_MERGED))
-        return pose_tables(known, coded, values, limits)
+            return pose_merged(context, columns, values, min(most, memory_caps.MOST_MERGED))
+        return pose_tables(context, columns, values, limits)
     try:
-        return pose_merged(known, coded, values, most)
+        return pose_merged(context, columns, values, most)
     except TooManyRowsError as error:
         which = "More than three levels" if limits.max_depth > 3 else "So many bins or columns"
         raise ValueError(
@@ -97,7 +116,7 @@ def _pose(known: KnownRows, coded: CodedColumns, values: RowValues, limits: Limi
         ) from None
 
 
-def _check_weights(weights: Weights, name: str | None) -> None:
+def _check_weights(weights: WeightSummary, name: str | None) -> None:
     """Raise an error where the weights cannot be used."""
     if not weights.n_counted:
         raise ValueError(f"Column {name!r}, the weights, is zero in all rows that count")
@@ -113,7 +132,7 @@ def _check(summary: Summary) -> None:
     """Raise an error where rows cannot be used, and warn of those that are left out."""
     if not summary.n_rows:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-    late = bool((summary.times.sums[1][summary.times.keys > 0] > 0).any())
+    late = any(bool((died.keys > 0).any()) for died in summary.deaths.values())
     require_event_counts(summary.n_counted + summary.n_left_out, summary.n_events, late)
     for column in summary.questions:
         if column.n_infinite:
@@ -127,26 +146,26 @@ def _check(summary: Summary) -> None:
         )
 
 
-def _distinct_columns(encoder: Encoder, known: KnownRows) -> list[DistinctColumn]:
+def _distinct_columns(encoder: Encoder, context: PassContext) -> list[DistinctColumn]:
     """Return the distinct values of each column that has some, or those that cuts are made from."""
     long = {
         summary.name: wanted_intervals(summary, encoder)
-        for summary in known.summary.questions
+        for summary in context.summary.questions
         if summary.bounds is not None
     }
     counts: dict[str, Tally] = {}
     if long:
-        repeated = known.weights.are_whole and not known.weights.are_one
-        known.reader.expect(3, may_be_more=True)
-        found = known.reader.run(SelectionPass(known.names, long, repeated), known.names)
-        for summary in known.summary.questions:
+        repeated = context.weights.are_whole and not context.weights.are_one
+        context.reader.expect(3, may_be_more=True)
+        selected = context.reader.run(SelectionPass(context.names, long, repeated), context.names)
+        for summary in context.summary.questions:
             if summary.bounds is not None:
                 seen = float(summary.bounds.values[0]), float(summary.bounds.values[-1])
-                counts[summary.name] = found[summary.name].counts(long[summary.name], seen)
+                counts[summary.name] = selected[summary.name].counts(long[summary.name], seen)
     columns = (
         DistinctColumn.of(
-            index, summary, counts.get(summary.name, summary.counts), known.weights.grid
+            index, summary, counts.get(summary.name, summary.counts), context.weights.grid
         )
-        for index, summary in enumerate(known.summary.questions)
+        for index, summary in enumerate(context.summary.questions)
     )
     return [column for column in columns if column is not None]

@@ -10,7 +10,7 @@ MOST_CATEGORIES = 100_000
 RANKS_KEPT = 8192
 # Distinct outcomes of rows that are evaluated, of about a hundred bytes each.
 MOST_OUTCOMES = 20_000_000
-# Where tables can be made of more rows than this that are distinct, they are.
+# Tables are made, where they can be, if more rows than this are distinct.
 MOST_MERGED = 500_000
 # Bytes for each distinct time, in all copies that there are at a time.
 TIME_BYTES = 200

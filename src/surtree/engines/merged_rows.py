@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from surtree._support.types import Floats
 from surtree.cuts.thresholds import first_of_each
 from surtree.engines.batches import Batch
-from surtree.engines.encode import Coder, MovedCoder
+from surtree.engines.encode import Binner, RenumberedBinner
 from surtree.engines.passes import TooManyRowsError
 from surtree.engines.row_values import RowValues
 from surtree.engines.rows import TargetNames
@@ -52,14 +51,14 @@ class Packing:
 
     def unpack(self, words: Words) -> NDArray[np.uint16]:
         """Return the bins of rows, of shape (n_columns, n_rows)."""
-        lines: list[NDArray[np.uint16]] = []
+        bins: list[NDArray[np.uint16]] = []
         for word, radices in zip(words, self.radix, strict=True):
-            rest, own = word, []
+            rest, digits = word, []
             for radix in reversed(radices):
                 rest, digit = np.divmod(rest, np.uint64(radix))
-                own.append(digit.astype(np.uint16))
-            lines += reversed(own)
-        return np.array(lines, dtype=np.uint16).reshape(-1, words.shape[1])
+                digits.append(digit.astype(np.uint16))
+            bins += reversed(digits)
+        return np.array(bins, dtype=np.uint16).reshape(-1, words.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +74,10 @@ class DistinctRows:
         return int(self.words.shape[1])
 
     @classmethod
-    def of(cls, words: Words, lines: Floats) -> DistinctRows:
-        """Merge rows with the same words."""
+    def of(cls, words: Words, terms: Floats) -> DistinctRows:
+        """Merge rows with the same words, and add up their terms."""
         if not words.shape[1]:
-            return cls(words, lines)
+            return cls(words, terms)
         order = np.argsort(words[0]) if len(words) == 1 else np.lexsort(words[::-1])
         words = words[:, order]
         if len(words) == 1:
@@ -87,8 +86,8 @@ class DistinctRows:
             is_new = np.ones(words.shape[1], dtype=bool)
             is_new[1:] = (words[:, 1:] != words[:, :-1]).any(axis=0)
             starts = np.flatnonzero(is_new)
-        # A line at a time, so that little is copied.
-        sums = np.array([np.add.reduceat(line[order], starts) for line in lines])
+        # One kind of terms at a time, so that little is copied.
+        sums = np.array([np.add.reduceat(term[order], starts) for term in terms])
         return cls(words[:, starts], sums)
 
     def __add__(self, other: DistinctRows) -> DistinctRows:
@@ -127,7 +126,7 @@ class MergePass:
     """The pass that bins rows, looks up their hazard, and merges those with the same bins."""
 
     names: TargetNames  # the columns of the target
-    coders: tuple[Coder | MovedCoder, ...]  # how columns become bins
+    binners: tuple[Binner | RenumberedBinner, ...]  # how columns become bins
     values: RowValues  # what rows add
     most: int  # the most distinct rows that there is room for
     title = "bins and merging"
@@ -135,29 +134,25 @@ class MergePass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        return (*self.names.columns, *(coder.name for coder in self.coders))
+        return (*self.names.columns, *(binner.name for binner in self.binners))
 
     @property
     def packing(self) -> Packing:
         """How bins are packed; missing values have a bin after the others."""
-        return Packing.of([coder.n_bins + 1 for coder in self.coders])
+        return Packing.of([binner.n_bins + 1 for binner in self.binners])
 
     def start(self) -> Merging:
-        """Return no rows."""
         return Merging()
 
     def add(self, partial: Merging, batch: Batch) -> Merging:
-        """Add the rows of a batch."""
         rows = self.names.read(batch)
-        bins = [coder.bins(rows.column(coder.name)) for coder in self.coders]
-        lines = self.values.of_rows(rows.target, rows.weight).whole()
+        bins = [binner.bins(rows.column(binner.name)) for binner in self.binners]
+        parts = self.values.of_rows(rows).whole()
         partial.n_rows += rows.n
-        partial.add(DistinctRows.of(self.packing.pack(bins, rows.n), lines), self.most)
+        partial.add(DistinctRows.of(self.packing.pack(bins, rows.n), parts), self.most)
         return partial
 
     def merge(self, one: Merging, other: Merging) -> Merging:
-        """Return the rows of both."""
         one.n_rows += other.n_rows
         for part in other.parts:
             one.add(part, self.most)
@@ -167,5 +162,5 @@ class MergePass:
 def row_bytes(values: RowValues, n_columns: int) -> int:
     """Return about how many bytes a distinct row takes, in all copies that there are at a time."""
     # Its words and sums, a copy while parts are merged; its bins, and what the core makes of both.
-    own: Any = 8 * (values.n_lines + 1 + n_columns // 8)
-    return int(2 * own + 6 * n_columns + 64)
+    row = 8 * (values.n_parts + 1 + n_columns // 8)
+    return 2 * row + 6 * n_columns + 64

@@ -1,4 +1,4 @@
-"""What became of the rows of each leaf: rows with the same leaf and the same survival, merged."""
+"""Observed outcomes in each leaf: rows with the same leaf and the same outcome, merged."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from surtree._support.types import Floats
 from surtree.cuts.unseen import Unseen, find_unseen
 from surtree.data.target import Target
 from surtree.engines import memory_caps
-from surtree.engines.at_risk import table_of
+from surtree.engines.at_risk import asked_columns, table_of
 from surtree.engines.batches import Batch
 from surtree.engines.merged_rows import DistinctRows, Merging
-from surtree.engines.predict import asked_columns, join_unseen, question_names
+from surtree.engines.predict import join_unseen, question_names
 from surtree.engines.reader import Reader
 from surtree.engines.rows import TargetNames
 from surtree.engines.source import Source
@@ -30,7 +30,7 @@ class Outcomes:
     """Distinct outcomes of rows."""
 
     leaf: NDArray[np.intp]  # the number of the leaf of each
-    target: Target  # event, time and entry time of each
+    target: Target  # event or cause, time and entry time of each
     n_rows: Floats  # how many rows have it, and their weight
     weight: Floats
     is_weighted: bool  # whether rows had weights
@@ -49,15 +49,12 @@ class OutcomePass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *asked_columns(self.tree, self.questions))
 
     def start(self) -> tuple[Merging, Unseen]:
-        """Return no rows."""
         return Merging(), {}
 
     def add(self, partial: Any, batch: Batch) -> Any:
-        """Add the rows of a batch."""
         merging, unseen = partial
         rows = self.names.read(batch)
         table = table_of(rows, self.questions)
@@ -67,15 +64,14 @@ class OutcomePass:
             if rows.target.entry is None
             else [rows.target.time, rows.target.entry]
         )
-        words = [(2 * leaf + rows.target.event).astype(np.uint64)]
-        words += [np.ascontiguousarray(line).view(np.uint64) for line in numbers]
-        lines = np.stack([np.ones(rows.n), rows.weight])
+        words = [leaf.astype(np.uint64), self.names.ends(rows.target).astype(np.uint64)]
+        words += [np.ascontiguousarray(values).view(np.uint64) for values in numbers]
+        terms = np.stack([np.ones(rows.n), rows.weight])
         merging.n_rows += rows.n
-        merging.add(DistinctRows.of(np.stack(words), lines), memory_caps.MOST_OUTCOMES)
+        merging.add(DistinctRows.of(np.stack(words), terms), memory_caps.MOST_OUTCOMES)
         return merging, join_unseen(unseen, find_unseen(self.tree.cuts, table))
 
     def merge(self, one: Any, other: Any) -> Any:
-        """Return the rows of both."""
         one[0].n_rows += other[0].n_rows
         for part in other[0].parts:
             one[0].add(part, memory_caps.MOST_OUTCOMES)
@@ -85,25 +81,24 @@ class OutcomePass:
 def find_outcomes(model: Any, source: Source, names: TargetNames) -> Outcomes:
     """Return the distinct outcomes of the rows of a table."""
     step = partial(OutcomePass, model.tree_, question_names(model, source))
-    (merging, unseen), _ = Reader(source).run_first(step, names)
+    (merging, unseen), names = Reader(source).run_first(step, names.of_model(model))
     if not merging.parts:
         raise ValueError(f"{source.label} has no rows")
-    found = merging.whole()
-    code, *numbers = found.words
-    time, *entry = (np.ascontiguousarray(line).view(np.float64) for line in numbers)
-    leaf, event = np.divmod(code.astype(np.intp), 2)
-    target = Target(event.astype(bool), time, entry[0] if entry else None)
-    n_rows, weight = found.sums
-    return Outcomes(leaf, target, n_rows, weight, names.weight is not None, unseen)
+    distinct = merging.whole()
+    leaf, end, *numbers = distinct.words
+    time, *entry = (np.ascontiguousarray(values).view(np.float64) for values in numbers)
+    target = names.target_of(end.astype(np.intp), time, entry[0] if entry else None)
+    n_rows, weight = distinct.sums
+    return Outcomes(leaf.astype(np.intp), target, n_rows, weight, names.weight is not None, unseen)
 
 
 def quantiles_of_counts(values: Floats, counts: Floats, shares: Sequence[float]) -> Floats:
     """Return quantiles of values that occur several times, as `numpy.quantile` finds them."""
     order = np.argsort(values)
     ends = np.cumsum(counts[order])
-    place = np.asarray(shares) * (ends[-1] - 1)
+    rank = np.asarray(shares) * (ends[-1] - 1)
     lower, upper = (
         values[order][np.searchsorted(ends, side, side="right")]
-        for side in (np.floor(place), np.ceil(place))
+        for side in (np.floor(rank), np.ceil(rank))
     )
-    return np.asarray(lower + (upper - lower) * (place - np.floor(place)))
+    return np.asarray(lower + (upper - lower) * (rank - np.floor(rank)))

@@ -197,12 +197,12 @@ def one_schema(dataset: Any) -> Any:
     schema = dataset.schema
     parts = [fragment.physical_schema for fragment in fragments]
     for index, field in enumerate(schema):
-        own = [part.field(field.name) for part in parts if field.name in part.names]
-        if not own or own[0].type != field.type or len({each.type for each in own}) == 1:
+        fields = [part.field(field.name) for part in parts if field.name in part.names]
+        if not fields or fields[0].type != field.type or len({each.type for each in fields}) == 1:
             continue
         try:
             joined = pa.unify_schemas(
-                [pa.schema([each]) for each in own], promote_options="permissive"
+                [pa.schema([each]) for each in fields], promote_options="permissive"
             )
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             continue  # reading it says what is wrong

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from surtree._support.exact import Terms
 from surtree.cuts.unseen import Unseen, find_unseen
 from surtree.data.table import Table
-from surtree.engines.at_risk import table_of
+from surtree.engines.at_risk import asked_columns, table_of
 from surtree.engines.batches import Batch
+from surtree.engines.extents import ExtentPass
 from surtree.engines.reader import Reader
 from surtree.engines.rows import TargetNames
 from surtree.engines.source import Source
@@ -42,15 +43,12 @@ class RoutePass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read; one at least, for the rows to be counted."""
         return asked_columns(self.tree, self.questions) or self.questions[:1]
 
     def start(self) -> Routed:
-        """Return no rows."""
         return Routed()
 
     def add(self, partial: Routed, batch: Batch) -> Routed:
-        """Add the rows of a batch."""
         table = Table(
             self.questions,
             batch.n_rows,
@@ -62,8 +60,17 @@ class RoutePass:
         return partial
 
     def merge(self, one: Routed, other: Routed) -> Routed:
-        """Return the rows of both, in this order."""
         return Routed(one.leaves + other.leaves, join_unseen(one.unseen, other.unseen))
+
+
+@dataclass(eq=False)
+class LossTerms:
+    """Numbers that add up to the loss of some rows, and to their weight, without rounding."""
+
+    constants: list[float] = field(default_factory=list)  # the part that no tree changes
+    costs: list[float] = field(default_factory=list)  # and the rest
+    weight: list[float] = field(default_factory=list)
+    unseen: Unseen = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,38 +80,42 @@ class LossPass:
     tree: Tree  # as in `RoutePass`
     questions: tuple[str, ...]
     names: TargetNames  # the columns of the target
+    excess: float = 0.0  # the part of the constants that depends on all rows
+    at_root: bool = False  # whether all rows are predicted by the root
     title = "loss"
     is_ordered = False
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *asked_columns(self.tree, self.questions))
 
-    def start(self) -> tuple[list[float], list[float], Unseen]:
-        """Return the terms of no rows."""
-        return [], [], {}
+    def start(self) -> LossTerms:
+        return LossTerms()
 
-    def add(self, partial: Any, batch: Batch) -> Any:
-        """Add the rows of a batch: what it adds up to, without rounding, in a few numbers."""
-        constants, costs, unseen = partial
-        rows = self.names.read(batch)
+    def add(self, partial: LossTerms, batch: Batch) -> LossTerms:
+        rows, tree, objective = self.names.read(batch), self.tree, self.tree.objective
         table = table_of(rows, self.questions)
-        leaves = find_leaves(self.tree, table)
-        sums = self.tree.objective.row_sums(rows.target, rows.weight, self.tree.baseline)
-        cost = sums.objective.variable_loss(sums.values, self.tree.prediction[..., leaves])
-        for terms, values in ((constants, sums.constants), (costs, cost)):
-            terms += Terms.of(values).parts.sum(axis=1).tolist()
-        return constants, costs, join_unseen(unseen, find_unseen(self.tree.cuts, table))
+        nodes = np.zeros(rows.n, dtype=np.intp) if self.at_root else find_leaves(tree, table)
+        values, constants = objective.row_values(rows.target, rows.weight, tree.baseline)
+        if objective.has_excess:
+            constants = objective.with_excess(values, constants, self.excess)
+        cost = objective.variable_loss(values, tree.prediction[..., nodes])
+        for terms, numbers in (
+            (partial.constants, constants),
+            (partial.costs, cost),
+            (partial.weight, rows.weight),
+        ):
+            terms += Terms.of(numbers).parts.sum(axis=1).tolist()
+        partial.unseen = join_unseen(partial.unseen, find_unseen(tree.cuts, table))
+        return partial
 
-    def merge(self, one: Any, other: Any) -> Any:
-        """Return the terms of both."""
-        return one[0] + other[0], one[1] + other[1], join_unseen(one[2], other[2])
-
-
-def asked_columns(tree: Tree, questions: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns that a tree asks about, by the names that a table has for them."""
-    return tuple(questions[place] for place in sorted({cut.column for cut in tree.cuts}))
+    def merge(self, one: LossTerms, other: LossTerms) -> LossTerms:
+        return LossTerms(
+            one.constants + other.constants,
+            one.costs + other.costs,
+            one.weight + other.weight,
+            join_unseen(one.unseen, other.unseen),
+        )
 
 
 def join_unseen(one: Unseen, other: Unseen) -> Unseen:
@@ -131,13 +142,30 @@ def question_names(model: Any, source: Source) -> tuple[str, ...]:
 
 def route(model: Any, source: Source) -> tuple[NDArray[np.intp], Unseen]:
     """Return the leaf of each row of a table, and categories that training never had."""
-    found: Routed = source.run(RoutePass(model.tree_, question_names(model, source))).partial
-    leaves = np.concatenate(found.leaves) if found.leaves else np.empty(0, dtype=np.int32)
-    return leaves.astype(np.intp), found.unseen
+    routed: Routed = source.run(RoutePass(model.tree_, question_names(model, source))).partial
+    leaves = np.concatenate(routed.leaves) if routed.leaves else np.empty(0, dtype=np.int32)
+    return leaves.astype(np.intp), routed.unseen
 
 
-def lazy_loss(model: Any, source: Source, names: TargetNames) -> tuple[float, Unseen]:
-    """Return the loss of a tree on the rows of a table, and categories that training never had."""
-    step = partial(LossPass, model.tree_, question_names(model, source))
-    (constants, costs, unseen), _ = Reader(source).run_first(step, names)
-    return math.fsum(constants) + math.fsum(costs), unseen
+@dataclass(frozen=True)
+class LazyLoss:
+    """The loss of a tree on the rows of a table."""
+
+    loss: float
+    weight: float  # that of all rows
+    unseen: Unseen  # categories that training never had
+
+
+def lazy_loss(model: Any, source: Source, names: TargetNames, *, at_root: bool = False) -> LazyLoss:
+    """Return the loss of a tree, or of its root, on the rows of a table."""
+    tree, reader, excess = model.tree_, Reader(source), 0.0
+    names = names.of_model(model)
+    if tree.objective.has_excess:
+        reader.expect(2, may_be_more=False)
+        first = partial(ExtentPass, objective=tree.objective, baseline=tree.baseline)
+        extents, names = reader.run_first(first, names)
+        excess = extents.excess(tree.objective)
+    step = partial(LossPass, tree, question_names(model, source), excess=excess, at_root=at_root)
+    terms, _ = reader.run_first(step, names)
+    loss = math.fsum(terms.constants) + math.fsum(terms.costs)
+    return LazyLoss(loss, math.fsum(terms.weight), terms.unseen)

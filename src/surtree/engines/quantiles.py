@@ -41,14 +41,14 @@ class RankBounds:
     def __add__(self, other: RankBounds) -> RankBounds:
         values = np.union1d(self.values, other.values)
         bounds = [each._at(values) for each in (self, other)]
-        least, most = (sum(lines) for lines in zip(*bounds, strict=True))
+        least, most = (sum(each) for each in zip(*bounds, strict=True))
         return RankBounds(values, np.asarray(least), np.asarray(most)).kept()
 
     def _at(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the bounds at other values."""
         below = np.searchsorted(self.values, values, side="right")
         least = np.concatenate(([0.0], self.least))[below]
-        # Of a value between two that are kept, less rows do not exceed it than the upper one.
+        # Between two kept values, the rank is at most that of the upper one.
         above = np.searchsorted(self.values, values, side="left")
         return least, np.append(self.most, self.most[-1])[above]
 
@@ -61,12 +61,12 @@ class RankBounds:
         chosen = np.union1d(np.minimum(chosen, self.values.size - 1), [0, self.values.size - 1])
         return RankBounds(self.values[chosen], self.least[chosen], self.most[chosen])
 
-    def around(self, places: Floats) -> Intervals:
-        """Return where the values at some places of the sorted list are, and their neighbours."""
-        # What surely has at most as many rows up to it as the place is below the value there, and
-        # what surely has more is not.
-        first = np.searchsorted(self.most, places, side="right") - 1
-        last = np.searchsorted(self.least, places, side="right")
+    def around(self, ranks: Floats) -> Intervals:
+        """Return where the values of some ranks are, and their neighbours."""
+        # Kept values whose upper rank bound is at most the wanted rank lie below it; those whose
+        # lower rank bound exceeds it lie above.
+        first = np.searchsorted(self.most, ranks, side="right") - 1
+        last = np.searchsorted(self.least, ranks, side="right")
         return self._between(first - 1, last + 1)
 
     def beside(self, values: Floats) -> Intervals:
@@ -77,14 +77,14 @@ class RankBounds:
     def _between(self, first: NDArray[np.intp], last: NDArray[np.intp]) -> Intervals:
         """Return intervals from and to values that are kept, where they overlap as one."""
         end = self.values.size - 1
-        found: Intervals = []
+        joined: Intervals = []
         pairs = zip(np.maximum(first, 0).tolist(), np.minimum(last, end).tolist(), strict=True)
         for low, high in sorted(pairs):
             start, stop = float(self.values[low]), float(self.values[high])
-            if found and start <= found[-1][1]:
-                start = found.pop()[0]
-            found.append((start, stop))
-        return found
+            if joined and start <= joined[-1][1]:
+                start = joined.pop()[0]
+            joined.append((start, stop))
+        return joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +105,16 @@ class Selection:
         """Select from some rows, without sorting them."""
         chosen = np.zeros(values.size, dtype=bool)
         below = np.empty(len(intervals))
-        for place, (low, high) in enumerate(intervals):
+        for number, (low, high) in enumerate(intervals):
             is_below = values < low
-            below[place] = (
+            below[number] = (
                 np.count_nonzero(is_below) if repeats is None else repeats[is_below].sum()
             )
             chosen |= ~is_below & (values <= high)
         held = np.flatnonzero(chosen)
         if repeats is None:
             return cls(Tally.counts(values[held]), below, float(values.size))
-        return cls(Tally.of(values[held], [repeats[held]]), below, float(repeats.sum()))
+        return cls(Tally.of(values[held], repeats[held][None]), below, float(repeats.sum()))
 
     def __add__(self, other: Selection) -> Selection:
         return Selection(self.inside + other.inside, self.below + other.below, self.n + other.n)
@@ -130,10 +130,11 @@ class Selection:
         before = np.concatenate(([0.0], np.cumsum(n)))[first]
         in_gap = np.diff(self.below - before, prepend=0.0)
         n[first] += in_gap
-        found = Tally(keys, n[None])
-        # The ends are there too; who is counted there cannot be told from the others in the gap.
+        counts = Tally(keys, n[None])
+        # The ends are there too: their counts are taken from the gap; which rows they are does not
+        # matter.
         if keys[0] > seen[0]:
             n[0] -= 1.0
-            found = Tally(np.array([seen[0]]), np.ones((1, 1))) + found
-        after = self.n - float(found.sums.sum())
-        return found + Tally(np.array([seen[1]]), np.array([[after]])) if after > 0 else found
+            counts = Tally(np.array([seen[0]]), np.ones((1, 1))) + counts
+        after = self.n - float(counts.sums.sum())
+        return counts + Tally(np.array([seen[1]]), np.array([[after]])) if after > 0 else counts

@@ -22,24 +22,20 @@ class SelectionPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *self.intervals)
 
     def start(self) -> dict[str, Selection]:
-        """Return what is known before the first row."""
-        return {name: Selection.empty(len(own)) for name, own in self.intervals.items()}
+        return {name: Selection.empty(len(intervals)) for name, intervals in self.intervals.items()}
 
     def add(self, partial: dict[str, Selection], batch: Batch) -> dict[str, Selection]:
-        """Select from the rows of a batch."""
         rows = self.names.read(batch)
-        for name, own in self.intervals.items():
+        for name, intervals in self.intervals.items():
             column = rows.column(name)
             present = ~column.missing if column.has_missing else slice(None)
             values = column.values[present]
             repeats = rows.weight[present] if self.repeated else None
-            partial[name] = partial[name] + Selection.of(values, repeats, own)
+            partial[name] = partial[name] + Selection.of(values, repeats, intervals)
         return partial
 
     def merge(self, one: dict[str, Selection], other: dict[str, Selection]) -> dict[str, Selection]:
-        """Return what was selected from the rows of both."""
         return {name: one[name] + other[name] for name in self.intervals}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from surtree.engines.batches import Batch
 from surtree.engines.column_summary import ColumnSummary
 from surtree.engines.rows import TargetNames
 from surtree.engines.tally import Tally
-from surtree.survival.baseline import Baseline, RiskTable, estimate
+from surtree.survival.baseline import RiskTable
 from surtree.survival.follow_up import FollowUp, quartiles
+from surtree.survival.intervals import from_each_on
 from surtree.survival.kaplan_meier import EventCounts
 
 
 @dataclass(frozen=True)
-class Weights:
+class WeightSummary:
     """What all weights have in common."""
 
     n_counted: int = 0  # the rows that count
@@ -50,25 +51,21 @@ class WeightPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.names.columns
 
-    def start(self) -> Weights:
-        """Return what is known before the first row."""
-        return Weights()
+    def start(self) -> WeightSummary:
+        return WeightSummary()
 
-    def add(self, partial: Weights, batch: Batch) -> Weights:
-        """Look at the weights of a batch."""
+    def add(self, partial: WeightSummary, batch: Batch) -> WeightSummary:
         weight = self.names.read(batch).weight
         if not weight.size:
             return partial
         whole = bool((weight == np.floor(weight)).all())
-        found = Weights(weight.size, float(weight.max()), float(weight.min()), whole)
-        return self.merge(partial, found)
+        summary = WeightSummary(weight.size, float(weight.max()), float(weight.min()), whole)
+        return self.merge(partial, summary)
 
-    def merge(self, one: Weights, other: Weights) -> Weights:
-        """Return what the weights of both have in common."""
-        return Weights(
+    def merge(self, one: WeightSummary, other: WeightSummary) -> WeightSummary:
+        return WeightSummary(
             one.n_counted + other.n_counted,
             max(one.most, other.most),
             min(one.least, other.least),
@@ -80,66 +77,78 @@ class WeightPass:
 class Summary:
     """What is known of all rows before they are binned."""
 
-    # The rows, those that count, those of positive weight that are censored at time zero, and those
-    # that count and have an event.
+    # The rows, those that count, and those of positive weight that are censored at time zero.
     n_rows: int
     n_counted: int
     n_left_out: int
-    n_events: int
-    # For each time of a row: how many rows end there, how many of them with an event, and the parts
-    # of the weight of both.
-    times: Tally
+    times: Tally  # for each time of a row: how many rows end there, and the parts of their weight
     entries: Tally  # for each entry time, the parts of the weight that enters
+    deaths: dict[int, Tally]  # the same as `times` for rows with an event of each cause
+    arms: dict[Any, int]  # how many rows that count each arm has, by its label
     # What is known of the columns that a tree may ask about.
     questions: list[ColumnSummary] = field(default_factory=list)
 
-    def risk_table(self, grid: Grid) -> RiskTable:
-        """Return how much weight was at risk, and how much died, at each event time."""
-        at_risk, _, dying = self._parts()
-        is_event = self.times.sums[1] > 0
-        return RiskTable(
-            self.times.keys[is_event],
-            grid.join(at_risk[:, is_event]),
-            grid.join(dying[:, is_event]),
-        )
+    @property
+    def n_events(self) -> int:
+        """How many rows count and have an event."""
+        return int(sum(tally.sums[0].sum() for tally in self.deaths.values()))
 
-    def follow_up(self, grid: Grid) -> FollowUp:
+
+@dataclass(frozen=True, eq=False)
+class SummaryRisks:
+    """Who is at risk and who dies over time, in rows that were summed up."""
+
+    summary: Summary
+    grid: Grid  # of the weights
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows that count."""
+        return float(self.grid.join(self.summary.times.sums[1:].sum(axis=1)))
+
+    @property
+    def last_time(self) -> float:
+        """The last follow-up."""
+        return float(self.summary.times.keys[-1])
+
+    def table(self, cause: int | None = None) -> RiskTable:
+        """Return how much weight was at risk, and how much died, at each time of an event."""
+        died = self._died() if cause is None else self.summary.deaths[cause]
+        at = np.searchsorted(self.summary.times.keys, died.keys)
+        at_risk = self.grid.join(self._at_risk()[:, at])
+        return RiskTable(died.keys, at_risk, self.grid.join(died.sums[1:]))
+
+    def events(self, cause: int | None = None) -> float:
+        """Return the weight of all events of a cause, or of all causes."""
+        died = self._died() if cause is None else self.summary.deaths[cause]
+        return float(self.grid.join(died.sums[1:].sum(axis=1)))
+
+    def follow_up(self) -> FollowUp:
         """Return the quartiles of follow-up."""
-        at_risk, leaving, dying = self._parts()
-        is_censored = self.times.sums[0] > self.times.sums[1]
+        times, died = self.summary.times, self._died()
+        censored = times.sums.copy()
+        censored[:, np.searchsorted(times.keys, died.keys)] -= died.sums
+        some = censored[0] > 0
         # At equal times events come first.
+        at_risk = self._at_risk() - (times.sums - censored)[1:]
         counts = EventCounts(
-            grid.join((at_risk - dying)[:, is_censored]),
-            grid.join((leaving - dying)[:, is_censored]),
+            self.grid.join(at_risk[:, some]), self.grid.join(censored[1:][:, some])
         )
-        return quartiles(self.times.keys[is_censored], counts)
+        return quartiles(times.keys[some], counts)
 
-    def _parts(self) -> tuple[Floats, Floats, Floats]:
-        """Return the parts of the weight that is at risk, that ends and that dies at each time."""
-        n_parts = len(self.entries.sums)
-        sums = self.times.sums[2:]
-        leaving, dying = np.array(sums[:n_parts]), np.array(sums[n_parts:])
-        at_risk = from_each_on(leaving)
-        if self.entries.size:
+    def _died(self) -> Tally:
+        return sum(self.summary.deaths.values(), Tally.empty(1 + self.grid.n_parts))
+
+    def _at_risk(self) -> Floats:
+        """Return the parts of the weight that is at risk at each time."""
+        times, entries = self.summary.times, self.summary.entries
+        at_risk = from_each_on(times.sums[1:])
+        if entries.size:
             # Nothing waits after the last entry.
-            waiting = np.append(from_each_on(self.entries.sums), np.zeros((n_parts, 1)), axis=1)
-            first = np.searchsorted(self.entries.keys, self.times.keys, side="left")
+            waiting = np.append(from_each_on(entries.sums), np.zeros((len(at_risk), 1)), axis=1)
+            first = np.searchsorted(entries.keys, times.keys, side="left")
             at_risk = at_risk - waiting[:, first]
-        return at_risk, leaving, dying
-
-    def total_weight(self, grid: Grid) -> float:
-        """Return the weight of all rows that count."""
-        n_parts = len(self.entries.sums)
-        return float(grid.join(self.times.sums[2 : 2 + n_parts].sum(axis=1)))
-
-    def baseline(self, grid: Grid) -> Baseline:
-        """Return the Nelson-Aalen estimate."""
-        return estimate(self.risk_table(grid), self.total_weight(grid), float(self.times.keys[-1]))
-
-
-def from_each_on(parts: Floats) -> Floats:
-    """Return the sum from each place of a line, the last axis, to its end."""
-    return np.cumsum(parts[..., ::-1], axis=-1)[..., ::-1]
+        return at_risk
 
 
 @dataclass(frozen=True)
@@ -156,29 +165,30 @@ class SummaryPass:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *self.questions)
 
     def start(self) -> Summary:
-        """Return what is known before the first row."""
-        n_parts = max(len(self.grid.units), 1)
-        none = Tally.empty(2 + 2 * n_parts), Tally.empty(n_parts)
-        return Summary(0, 0, 0, 0, *none, [ColumnSummary(name) for name in self.questions])
+        n_parts = self.grid.n_parts
+        none = Tally.empty(1 + n_parts), Tally.empty(n_parts)
+        return Summary(0, 0, 0, *none, {}, {}, [ColumnSummary(name) for name in self.questions])
 
     def add(self, partial: Summary, batch: Batch) -> Summary:
-        """Add the rows of a batch."""
         rows = self.names.read(batch)
-        event = rows.target.event.astype(np.float64)
-        parts = self.grid.split(rows.weight)
+        target, parts = rows.target, self.grid.split(rows.weight)
         partial.n_rows += batch.n_rows
         partial.n_counted += rows.n
         partial.n_left_out += rows.n_left_out
-        partial.n_events += int(event.sum())
-        lines: Sequence[Floats] = [np.ones(rows.n), event, *parts, *(parts * event)]
-        partial.times += Tally.of(rows.target.time, lines)
+        counted = np.concatenate([np.ones((1, rows.n)), parts])
+        partial.times += Tally.of(target.time, counted)
         self._require_few(partial)
-        if rows.target.entry is not None:
-            partial.entries += Tally.of(rows.target.entry, list(parts))
+        ends = self.names.ends(target)
+        for cause in np.unique(ends[target.event]).tolist():
+            died = ends == cause
+            _add(partial.deaths, cause, Tally.of(target.time[died], counted[:, died]))
+        for label, number in self.names.arm_rows(target).items():
+            partial.arms[label] = partial.arms.get(label, 0) + number
+        if target.entry is not None:
+            partial.entries += Tally.of(target.entry, parts)
         repeats = rows.weight if self.repeated else None
         for summary in partial.questions:
             summary.add(rows.column(summary.name), repeats, parts)
@@ -192,14 +202,20 @@ class SummaryPass:
             )
 
     def merge(self, one: Summary, other: Summary) -> Summary:
-        """Return what is known of the rows of both."""
         one.n_rows += other.n_rows
         one.n_counted += other.n_counted
         one.n_left_out += other.n_left_out
-        one.n_events += other.n_events
         one.times += other.times
         self._require_few(one)
+        for cause, tally in other.deaths.items():
+            _add(one.deaths, cause, tally)
+        for label, number in other.arms.items():
+            one.arms[label] = one.arms.get(label, 0) + number
         one.entries += other.entries
         for mine, others in zip(one.questions, other.questions, strict=True):
             mine += others
         return one
+
+
+def _add(deaths: dict[int, Tally], cause: int, tally: Tally) -> None:
+    deaths[cause] = deaths[cause] + tally if cause in deaths else tally

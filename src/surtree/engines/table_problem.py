@@ -9,34 +9,30 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.candidates import CandidateCuts
 from surtree.engines.bin_totals import BinTotals, BinTotalsPass, all_rows, bins_of
-from surtree.engines.encode import CodedColumns, MovedCoder
-from surtree.engines.known_rows import KnownRows, MergedData
-from surtree.engines.merged_problem import MergedProblem
+from surtree.engines.encode import BinnedColumns, RenumberedBinner
+from surtree.engines.merged_problem import MergedProblem, merged_data
 from surtree.engines.merged_rows import MergePass
+from surtree.engines.pass_context import PassContext
 from surtree.engines.row_values import RowValues
-from surtree.engines.tables import Binning, NodesPass, TablesPass, TableSums
-from surtree.fitting.fit_problem import FitProblem
+from surtree.engines.tables import ArmValues, Binning, NodesPass, TablesPass, TableSums
 from surtree.solver.core import TripleTables
 from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings
-from surtree.survival.follow_up import FollowUp
-from surtree.tree.build import LazyTree, trees_of_sums
-from surtree.tree.tree import Tree
+from surtree.survival.exactness import unit_of
+from surtree.survival.treatment import ArmHazards
+from surtree.tree.build import UnbuiltTree, trees_of_sums
 
-# So many combinations of bins are merged rows at most.
+# Merge rows instead of making tables if there are at most this many bin combinations.
 _FEW_ROWS = 2**12
 
 
 @dataclass(frozen=True, eq=False)
-class TableProblem(FitProblem):
-    """A problem that is known by its tables only."""
+class TableProblem(MergedProblem):
+    """A problem that is known by its tables only: its rows are merged into one."""
 
-    data: MergedData  # type: ignore[assignment]
-    known: KnownRows = field(kw_only=True)  # what the first passes found, to read the rows again
     binning: Binning = field(kw_only=True)  # how rows get their bins
     tables: TripleTables = field(kw_only=True)  # tables of all rows
 
@@ -44,86 +40,85 @@ class TableProblem(FitProblem):
         """Search for the best tree of every size; that takes no longer for more rows."""
         return self.tables.solve()
 
-    def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
+    def tell_arms(self, n_arms: int) -> Solution:
+        """Search for the question that tells the arms of rows apart best, in one more pass."""
+        values = ArmValues(ArmHazards.of(n_arms), unit_of(self.context.summary.n_counted))
+        step = TablesPass(replace(self.binning, values=values), Limits(1, 1))
+        tables: TableSums = self.context.reader.run(step, self.context.names)
+        return tables.tables.solve()
+
+    def build(self, topologies: Sequence[TreeTopology]) -> list[UnbuiltTree]:
         """Return the tree of each topology, without at-risk counts, from one more pass."""
         new = {topology.key: topology for topology in topologies if topology.key not in self._built}
         if new:
             step = NodesPass(self.binning, list(new.values()))
-            lines = self.known.reader.run(step, self.known.names)
+            parts = self.context.reader.run(step, self.context.names)
             sums = self.data.sums
-            node_sums = sums.node_values.join(lines)
             trees = trees_of_sums(
-                step.topologies, node_sums, sums.objective, self.encoder.cuts_, self.data.baseline
+                step.topologies,
+                sums.node_values.join(parts),
+                sums.objective,
+                self.encoder.cuts_,
+                self.data.baseline,
             )
             self._built.update(zip(new, trees, strict=True))
         return [self._built[topology.key] for topology in topologies]
 
-    @property
-    def follow_up(self) -> FollowUp:
-        """The quartiles of follow-up."""
-        return self.known.summary.follow_up(self.known.weights.grid)
-
-    def build_with_at_risk(self, topology: TreeTopology, leaf_curve: LeafCurveKind) -> Tree:
-        """Return the tree of a topology, with the at-risk counts and curves of its leaves."""
-        (lazy,) = self.build([topology])
-        return self.known.with_at_risk(lazy.tree, leaf_curve)
-
 
 def pose_tables(
-    known: KnownRows, coded: CodedColumns, values: RowValues, limits: Limits
-) -> TableProblem | MergedProblem:
+    context: PassContext, columns: BinnedColumns, values: RowValues, limits: Limits
+) -> MergedProblem:
     """Add all rows to tables, in two passes: which cuts are kept, and the tables of these.
 
     Where cuts are so few that rows are hardly told apart, they are merged instead: of few distinct
     rows, the sizes of trees depend on how many there are.
     """
-    step = BinTotalsPass(known.names, coded.coders, values, coded.by_risk)
-    known.reader.expect(4, may_be_more=False)
-    totals: BinTotals = known.reader.run(step, known.names)
+    step = BinTotalsPass(context.names, columns.binners, values, columns.by_risk)
+    context.reader.expect(4, may_be_more=False)
+    totals: BinTotals = context.reader.run(step, context.names)
     rows = all_rows(totals, step)
-    found = [_with_support(number, coded, totals, step) for number in range(len(coded.coders))]
-    binned, lines = coded.encoder.encode_unseen([cuts for cuts, _ in found], rows)
-    coders = tuple(
-        MovedCoder(coded.coders[number], places[found[number][1]], int(n_bins))
-        for (number, places), n_bins in zip(lines, binned.n_bins, strict=True)
+    supported = [
+        _with_support(number, columns, totals, step) for number in range(len(step.binners))
+    ]
+    binned, kept = columns.encoder.encode_unseen([cuts for cuts, _ in supported], rows)
+    binners = tuple(
+        RenumberedBinner(columns.binners[number], numbers[supported[number][1]], int(n_bins))
+        for (number, numbers), n_bins in zip(kept, binned.n_bins, strict=True)
     )
     if prod(binned.n_bins.tolist()) <= _FEW_ROWS:
-        merging = MergePass(known.names, coders, values, _FEW_ROWS)
-        known.reader.expect(2, may_be_more=False)
-        merged = known.reader.run(merging, known.names).whole()
-        sums = values.sums(merged.sums)
-        values.objective.require_exact(sums)
+        merging = MergePass(context.names, binners, values, _FEW_ROWS)
+        context.reader.expect(2, may_be_more=False)
+        merged = context.reader.run(merging, context.names).whole()
+        data = merged_data(context, values, merged.sums)
         binned = replace(binned, bins=merging.packing.unpack(merged.words))
-        return MergedProblem(MergedData(values.baseline, sums), coded.encoder, binned, known=known)
-    no_rows = replace(binned, bins=np.empty((len(lines), 0), dtype=np.uint16))
-    binning = Binning(known.names, coders, no_rows, values)
-    tables: TableSums = known.reader.run(TablesPass(binning, limits), known.names)
-    sums = values.sums(tables.total[:, None])
-    values.objective.require_exact(sums)
+        return MergedProblem(data, columns.encoder, binned, context=context)
+    no_rows = replace(binned, bins=np.empty((len(kept), 0), dtype=np.uint16))
+    binning = Binning(context.names, binners, no_rows, values)
+    tables: TableSums = context.reader.run(TablesPass(binning, limits), context.names)
     return TableProblem(
-        MergedData(values.baseline, sums),
-        coded.encoder,
+        merged_data(context, values, tables.total[:, None]),
+        columns.encoder,
         binning.binned,
-        known=known,
+        context=context,
         binning=binning,
         tables=tables.tables,
     )
 
 
 def _with_support(
-    number: int, coded: CodedColumns, totals: BinTotals, step: BinTotalsPass
+    number: int, columns: BinnedColumns, totals: BinTotals, step: BinTotalsPass
 ) -> tuple[CandidateCuts, NDArray[np.uint16]]:
-    """Return the candidates of a column, with what they hold for, and their bins of the coder's."""
+    """Return the candidates of a column, with their support, and the bins of the binner's."""
     n, hashes, weight = bins_of(totals, step, number)
-    candidates = coded.candidates[number]
+    candidates = columns.candidates[number]
     moved = np.arange(candidates.n_bins + 1, dtype=np.uint16)
-    if number in coded.by_risk:
-        lines = totals.by_risk[number]
+    if number in columns.by_risk:
+        parts = totals.by_risk[number]
 
         def risk(group: NDArray[np.intp], n_groups: int) -> Floats:
-            return step.values.sums(lines).risk_of_groups(group, n_groups)
+            return step.values.sums(parts).risk_of_groups(group, n_groups)
 
-        candidates, moved = coded.ranked(number, risk)
+        candidates, moved = columns.ranked(number, risk)
         order = np.argsort(moved)
         n, hashes, weight = n[order], hashes[:, order], weight[order]
     assert totals.first is not None

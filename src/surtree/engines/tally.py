@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,11 +31,10 @@ class Tally:
         return cls(np.empty(0, dtype), np.empty((n_sums, 0)))
 
     @classmethod
-    def of(cls, values: NDArray[Any], lines: Sequence[Floats]) -> Tally:
-        """Add up lines of values, one for each row, by the keys of the rows."""
-        keys, place = group(values)
-        sums = np.array([np.bincount(place, line, minlength=keys.size) for line in lines])
-        return cls(keys, sums.reshape(len(lines), keys.size))
+    def of(cls, values: NDArray[Any], terms: Floats) -> Tally:
+        """Add up the terms of rows, of shape (n_sums, n_rows), by the keys of the rows."""
+        keys, index = group(values)
+        return cls(keys, sums_by(index, terms, keys.size))
 
     @classmethod
     def counts(cls, values: NDArray[Any]) -> Tally:
@@ -62,8 +60,14 @@ class Tally:
         return Tally(keys, sums)
 
 
+def sums_by(index: NDArray[np.intp], terms: Floats, size: int) -> Floats:
+    """Return the sums of terms of shape (n_sums, n_rows) by an index, (n_sums, size)."""
+    sums = [np.bincount(index, term, minlength=size) for term in terms]
+    return np.array(sums, dtype=np.float64).reshape(len(terms), size)
+
+
 def group(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the distinct values, ascending, and the place of each value among them."""
+    """Return the distinct values, ascending, and the position of each value among them."""
     if not values.size:
         return values, np.empty(0, dtype=np.intp)
     low, high = values.min(), values.max()
@@ -75,7 +79,7 @@ def group(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
             is_there = np.zeros(int(high) - int(low) + 1, dtype=bool)
             is_there[shifted] = True
             held = np.flatnonzero(is_there)
-            place = np.cumsum(is_there) - 1
-            return (held + int(low)).astype(values.dtype), place[shifted]
+            index = np.cumsum(is_there) - 1
+            return (held + int(low)).astype(values.dtype), index[shifted]
     keys, inverse = np.unique(values, return_inverse=True)
     return keys, inverse.astype(np.intp, copy=False)

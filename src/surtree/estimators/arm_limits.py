@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from surtree.solver.problem import Limits
 
-# So many limits on leaves can be active at once.
+# This many limits on leaves can be active at once.
 _MOST_ACTIVE = 4
 
 

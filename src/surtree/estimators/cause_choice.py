@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surtree._support.parameters import is_number, is_whole
+from surtree._support.parameters import is_number, is_whole, require_leaf_curve
+from surtree.estimators.parameters import Checks, of_value
 from surtree.solver.problem import Limits
 
 CauseChoice = int | Sequence[int] | Mapping[int, float] | None
@@ -37,6 +38,7 @@ def require_causes(causes: Any) -> None:
 
 def require_cause_curve(leaf_curve: Any) -> None:
     """Raise an error for a kind of curve that competing risks do not have."""
+    require_leaf_curve(leaf_curve)
     if leaf_curve == "breslow":
         raise ValueError(
             'leaf_curve="breslow" is for one cause of events: with competing risks, use '
@@ -44,19 +46,25 @@ def require_cause_curve(leaf_curve: Any) -> None:
         )
 
 
-def cause_weights(causes: CauseChoice, found: Iterable[int]) -> tuple[float, ...]:
+CAUSE_CHECKS: Checks = {
+    "causes": of_value(require_causes),
+    "leaf_curve": of_value(require_cause_curve),
+}
+
+
+def cause_weights(causes: CauseChoice, present: Iterable[int]) -> tuple[float, ...]:
     """Return the weight of each cause that rows have."""
-    found = tuple(found)
+    present = tuple(present)
     if causes is None:
-        return (1.0,) * len(found)
+        return (1.0,) * len(present)
     weights = _weights(causes)
-    absent = [cause for cause, weight in weights.items() if weight > 0 and cause not in found]
+    absent = [cause for cause, weight in weights.items() if weight > 0 and cause not in present]
     if absent:
         raise ValueError(
             f"No row has an event of cause {', '.join(map(str, absent))}: the causes in y are "
-            f"{', '.join(map(str, found)) or 'none'}"
+            f"{', '.join(map(str, present)) or 'none'}"
         )
-    return tuple(float(weights.get(cause, 0.0)) for cause in found)
+    return tuple(float(weights.get(cause, 0.0)) for cause in present)
 
 
 def plain_causes(causes: CauseChoice) -> Any:

@@ -9,12 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.types import Floats
-from surtree.data.causes import CauseTarget, read_cause_target
+from surtree.data.causes import read_cause_target
+from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.target import Target, require_events
+from surtree.engines.kinds import CauseNames
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.cause_choice import CauseChoice, cause_weights
-from surtree.metrics import Concordance, concordance_index_cause
+from surtree.metrics import concordance_index_censored
+from surtree.metrics._input import event_codes
 from surtree.outcomes.cause_figures import cause_theta, causes_of
 from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.competing_risks import CauseHazards
@@ -25,6 +28,7 @@ class CauseEstimator(TreeEstimator):
     """The base class of estimators of competing risks. A subclass has the parameter ``causes``."""
 
     causes: CauseChoice
+    _names_type = CauseNames
     _several_hazards = "of competing risks yet: it knows of one event only."
 
     @property
@@ -67,16 +71,10 @@ class CauseEstimator(TreeEstimator):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
+        X, return_array, times
+            As in `predict_survival_function`.
         cause : int, optional
             The cause; by default ``main_cause_``.
-        return_array : bool, default=False
-            Whether to return numbers at ``unique_times_``, an array of shape
-            (n_samples, n_times), instead of an array of step functions.
-        times : array of shape (n_times,), optional
-            Times at which to return numbers, an array of shape (n_samples, n_times): not a number
-            after the last follow-up, with a `BeyondFollowUpWarning`.
         """
         leaves = self._route(X)
         curves = leaf_incidence(self.tree_, self._cause(cause))
@@ -91,27 +89,31 @@ class CauseEstimator(TreeEstimator):
     ) -> float:
         """Return the concordance for a cause: how often the riskier row has such an event first.
 
-        All pairs count the same; `surtree.metrics.concordance_index_cause` weighs them against
+        All pairs count the same; `surtree.metrics.concordance_index_ipcw` weighs them against
         censoring.
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        y : structured array, data frame or pair of arrays
-            Cause and time.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
+        X, y, sample_weight
+            As in `fit`.
         cause : int, optional
             The cause; by default ``main_cause_``.
         """
-        given = RowInputs(X, y, sample_weight).in_memory(type(self).__name__)
-        risk = self.predict(given.X, cause)
-        target, weight = self._read_outcomes(given, risk.size)
-        found: Concordance = concordance_index_cause(
-            None, target, risk, self._cause(cause), sample_weight=weight
-        )
-        return found.cindex
+        given = RowInputs(X, y, sample_weight)
+        target: Target
+        if is_lazy(X):
+            outcomes = self._lazy_outcomes(given)
+            target, weight = outcomes.target, outcomes.weight
+            risk = cause_theta(self.tree_, self._cause(cause))[outcomes.leaf]
+        else:
+            given = given.in_memory(type(self).__name__)
+            risk = self.predict(given.X, cause)
+            target, weight = self._read_outcomes(given, risk.size)
+        cause = self._cause(cause)
+        events = event_codes(target, cause)
+        return concordance_index_censored(
+            events, target.time, risk, cause=cause, sample_weight=weight
+        ).cindex
 
     def _cause(self, cause: int | None) -> int:
         objective = causes_of(self.tree_)
@@ -119,11 +121,10 @@ class CauseEstimator(TreeEstimator):
             return objective.main_cause
         return objective.causes[objective.position(cause)]
 
-    def _read_target(self, given: RowInputs, n_rows: int) -> CauseTarget:
+    def _read_target(self, given: RowInputs, n_rows: int) -> Target:
         return read_cause_target(given.y, n_rows, given.entry, given.id)
 
     def _objective(self, target: Target) -> CauseHazards:
-        assert isinstance(target, CauseTarget)
         require_events(target)
         return CauseHazards(
             causes=target.causes,

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
 from surtree._support.json_file import plain_parameters
 from surtree._support.parameters import LeafCurveKind
-from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.given import GivenThresholds
 from surtree.estimators.cause_choice import (
+    CAUSE_CHECKS,
     CauseChoice,
     CauseLimits,
     cause_weights,
     plain_causes,
     read_causes,
-    require_cause_curve,
-    require_causes,
 )
 from surtree.estimators.cause_prediction import CauseEstimator
-from surtree.estimators.tree import OtherKindError, SurTree
-from surtree.solver.problem import Limits, ProgressHook
+from surtree.estimators.tree import SurTree
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.objective import Objective
 
 
+@dataclass(eq=False, repr=False)
 class CompetingRisksTree(CauseEstimator, SurTree):
     """An optimal tree of competing risks: no tree within the limits has a smaller loss.
 
@@ -37,29 +34,23 @@ class CompetingRisksTree(CauseEstimator, SurTree):
 
     Parameters
     ----------
-    max_depth : int, default=3
-        The largest number of questions that a row is asked, from 0 to 20.
-    max_splits : int or None, default=None
-        The largest number of questions in the tree. None is as many as the depth allows.
+    max_depth, max_splits : optional
+        As in `SurTree`.
     causes : int, sequence of int, mapping of int to float, or None, default=None
         The causes that the tree is to tell apart: all (None), one, several, or weights of causes,
         such as ``{1: 1.0, 2: 0.2}``. Other causes are predicted, but the tree is not chosen for
         them. At most four causes can count.
-    min_samples_leaf : int, default=1
-        The smallest number of rows in a leaf.
     min_events_leaf : int, default=0
         The smallest number of rows in a leaf with an event of a cause that counts.
-    ccp_alpha : float, default=0.0
-        The penalty on each split, as in `SurTree`.
     shrinkage : float, default=0.0
         A prior for each cause in every leaf, worth this number of events at the average risk.
-    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
-        As in `SurTree`.
     leaf_curve : {"kaplan-meier", "shrunk", "baseline"}, default="kaplan-meier"
         Which curves the leaves have: the Aalen-Johansen estimate of their own rows, that estimate
         shrunk towards all rows by a prior that is worth ``shrinkage`` events, or hazards in
         proportion to the baselines (`leaf_incidence`). It does not change the tree.
-    time_limit, n_jobs, memory_limit, progress, verbose : optional
+    min_samples_leaf, ccp_alpha, n_thresholds, max_categories, min_support : optional
+        As in `SurTree`.
+    category_cuts, thresholds, time_limit, n_jobs, memory_limit, progress, verbose : optional
         As in `SurTree`.
 
     Attributes
@@ -97,52 +88,17 @@ class CompetingRisksTree(CauseEstimator, SurTree):
     [0.368, 0.18]
     """
 
-    _limits_type: ClassVar[type[Limits]] = CauseLimits
+    _: KW_ONLY
+    causes: CauseChoice = None
+    leaf_curve: LeafCurveKind = "kaplan-meier"
 
-    cause_names_: Mapping[int, str] | None
+    cause_names_: Mapping[int, str] | None = field(init=False)
 
-    def __init__(
-        self,
-        max_depth: int = 3,
-        max_splits: int | None = None,
-        *,
-        causes: CauseChoice = None,
-        min_samples_leaf: int = 1,
-        min_events_leaf: int = 0,
-        ccp_alpha: float = 0.0,
-        shrinkage: float = 0.0,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "subsets",
-        thresholds: GivenThresholds | None = None,
-        leaf_curve: LeafCurveKind = "kaplan-meier",
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        memory_limit: int | None = None,
-        progress: ProgressHook | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            max_depth,
-            max_splits,
-            min_samples_leaf=min_samples_leaf,
-            min_events_leaf=min_events_leaf,
-            ccp_alpha=ccp_alpha,
-            shrinkage=shrinkage,
-            n_thresholds=n_thresholds,
-            max_categories=max_categories,
-            min_support=min_support,
-            category_cuts=category_cuts,
-            thresholds=thresholds,
-            leaf_curve=leaf_curve,
-            time_limit=time_limit,
-            n_jobs=n_jobs,
-            memory_limit=memory_limit,
-            progress=progress,
-            verbose=verbose,
-        )
-        self.causes = causes
+    _known_later = (*SurTree._known_later, "cause_names_")
+    _limits_type = CauseLimits
+    _checks = SurTree._checks | CAUSE_CHECKS
+    _own_parameter = "causes"
+    _kind = "of competing risks"
 
     def fit(
         self,
@@ -157,51 +113,22 @@ class CompetingRisksTree(CauseEstimator, SurTree):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            Numbers, booleans, categories or text; values may be missing.
-        y : structured array, data frame or pair of arrays
+        X, sample_weight, entry, id, init
+            As in `SurTree.fit`.
+        y : structured array, data frame, pair of arrays, or names of columns
             The cause of each row, a whole number that is 0 where the row is censored, and its
-            time, zero or later. Rows that are censored at time zero are left out.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts. A row of weight zero counts as absent.
-        entry : array of shape (n_samples,), optional
-            When each row came under observation, before its time: left truncation.
-        id : array of shape (n_samples,), optional
-            Whose row it is, where persons have several, as in `SurTree.fit`.
-        init : fitted model or Tree, optional
-            A tree to start from, as in `SurTree.fit`.
-
-        Returns
-        -------
-        CompetingRisksTree
-            The estimator itself.
+            time, zero or later. Rows that are censored at time zero are left out. Columns of X
+            may be named, as ``("cause", "time")``; those of a lazy table must be.
         """
-        require_causes(self.causes)
-        require_cause_curve(self.leaf_curve)
-        self.cause_names_ = None
         return super().fit(X, y, sample_weight, entry, id, init)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file, as JSON and without code.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, such as ``model.json``; one that is there is replaced.
-        """
-        super().save(path)
-
     def _plain_parameters(self) -> dict[str, Any]:
-        parameters = self.get_params() | {"causes": None}
+        parameters = self.get_params(deep=False) | {"causes": None}
         return plain_parameters(parameters) | {"causes": plain_causes(self.causes)}
 
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
-        if "causes" not in saved:
-            raise OtherKindError("it is not a model of competing risks: load it with SurTree.load")
-        causes = read_causes(saved["causes"])
-        require_causes(causes)
-        return saved | {"causes": causes}
+        return saved | {"causes": read_causes(saved["causes"])}
 
     def _is_objective(self, objective: Objective) -> bool:
         return isinstance(objective, CauseHazards) and objective == CauseHazards(

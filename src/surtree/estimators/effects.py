@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surtree._support.parameters import LeafCurveKind, require_whole
+from surtree._support.parameters import LeafCurveKind
 from surtree._support.stack import user_level
 from surtree._support.types import Floats
-from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.given import GivenThresholds
-from surtree.data.arms import ArmTarget, Label, number_arms, read_arms
+from surtree.data.arms import number_arms, read_arms
+from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_one_event
-from surtree.data.target import Target
+from surtree.data.target import Label, Target
+from surtree.engines.kinds import ArmNames
 from surtree.estimators.arm_limits import ArmLimits
+from surtree.estimators.fit import fit_tree
+from surtree.estimators.parameters import check_parameters, whole
 from surtree.estimators.randomisation import warn_unless_randomised
-from surtree.estimators.tree import OtherKindError, SurTree, check_parameters
+from surtree.estimators.tree import SurTree
 from surtree.outcomes.arm_curves import arm_risks, leaf_arm_curve
 from surtree.outcomes.arm_effects import LeafEffect, arms_of, hazard_ratios, leaf_effects
 from surtree.outcomes.effect_results import (
@@ -30,17 +33,24 @@ from surtree.outcomes.effect_results import (
     effects_warning,
     require_arms,
 )
-from surtree.solver.problem import ProgressHook
 from surtree.survival.confidence import LEVEL
 from surtree.survival.objective import Objective
 from surtree.survival.step_function import curves_of_rows
 from surtree.survival.treatment import ArmContrasts, ArmHazards
 from surtree.tree.leaf_curve import LeafCurve
+from surtree.tree.rows import find_leaves
 
 Aim = Literal["effect", "both"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
 
 
+def require_aim(name: str, value: Any) -> None:
+    """Raise an error unless a parameter says what leaves are to tell apart."""
+    if value not in AIMS:
+        raise ValueError(f"{name} must be one of {AIMS}; got {value!r}.")
+
+
+@dataclass(eq=False, repr=False)
 class EffectTree(SurTree):
     """The optimal tree of treatment effects: leaves in which arms of a trial differ differently.
 
@@ -87,11 +97,11 @@ class EffectTree(SurTree):
 
     Notes
     -----
-    Leaves are those where arms differed most in these rows, so in other rows they differ less (the
+    Leaves are those where arms differed most in these rows, so in new data they differ less (the
     winner's curse). `heterogeneity_test` says whether there is evidence that effects differ at all,
     and `correct_effects` how far apart they are to be expected in new data. Predictions of a model
     that was not tested, or whose test found no evidence, warn (`UntestedEffectsWarning`); with
-    ``corrected=True`` they are what to expect of new rows. An effect is causal if arms were drawn
+    ``corrected=True`` they are what to expect in new data. An effect is causal if arms were drawn
     by lot; `fit` warns where the arm can be told from the columns.
 
     Examples
@@ -120,59 +130,24 @@ class EffectTree(SurTree):
     [0.72, 0.72]
     """
 
-    heterogeneity_: HeterogeneityTest | None
-    correction_: EffectCorrection | None
+    max_depth: int = 2
+    _: KW_ONLY
+    objective: Aim = "effect"
+    min_events_arm: int = 5
+    reference: Label | None = None
+    leaf_curve: LeafCurveKind = "kaplan-meier"
 
+    heterogeneity_: HeterogeneityTest | None = field(init=False)
+    correction_: EffectCorrection | None = field(init=False)
+
+    _names_type = ArmNames
+    _checks = SurTree._checks | {"objective": require_aim, "min_events_arm": whole(0)}
+    _known_later = (*SurTree._known_later, "heterogeneity_", "correction_")
+    _own_parameter = "min_events_arm"
+    _kind = "of treatment effects"
     _several_hazards = (
         "of treatment effects yet: heterogeneity_test and correct_effects say what they are worth."
     )
-
-    def __init__(
-        self,
-        max_depth: int = 2,
-        max_splits: int | None = None,
-        *,
-        objective: Aim = "effect",
-        min_events_arm: int = 5,
-        reference: Label | None = None,
-        min_samples_leaf: int = 1,
-        min_events_leaf: int = 0,
-        ccp_alpha: float = 0.0,
-        shrinkage: float = 0.0,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "subsets",
-        thresholds: GivenThresholds | None = None,
-        leaf_curve: LeafCurveKind = "kaplan-meier",
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        memory_limit: int | None = None,
-        progress: ProgressHook | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            max_depth,
-            max_splits,
-            min_samples_leaf=min_samples_leaf,
-            min_events_leaf=min_events_leaf,
-            ccp_alpha=ccp_alpha,
-            shrinkage=shrinkage,
-            n_thresholds=n_thresholds,
-            max_categories=max_categories,
-            min_support=min_support,
-            category_cuts=category_cuts,
-            thresholds=thresholds,
-            leaf_curve=leaf_curve,
-            time_limit=time_limit,
-            n_jobs=n_jobs,
-            memory_limit=memory_limit,
-            progress=progress,
-            verbose=verbose,
-        )
-        self.objective = objective
-        self.min_events_arm = min_events_arm
-        self.reference = reference
 
     def fit(  # type: ignore[override]
         self,
@@ -189,19 +164,12 @@ class EffectTree(SurTree):
         Parameters
         ----------
         X, y, sample_weight, entry, id, init
-            As in `SurTree.fit`, but for lazy tables. The arm is not to be among the columns.
+            As in `SurTree.fit`. The arm is not to be among the columns.
         treatment : array of shape (n_samples,), or the name of a column
-            The arm of each row: two to four different labels.
-
-        Returns
-        -------
-        EffectTree
-            The estimator itself.
+            The arm of each row: two to four different labels. That of a lazy table is named.
         """
         given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-        problem = self._search(given, init)
-        self.heterogeneity_ = self.correction_ = None
-        warn_unless_randomised(problem)
+        warn_unless_randomised(fit_tree(self, given, init))
         return self
 
     @property
@@ -241,8 +209,7 @@ class EffectTree(SurTree):
             Below zero, the treatment does better than the reference. With more than two arms it
             has the shape (n_samples, n_arms - 1), in the order of ``arms_[1:]``.
         """
-        leaves = self._route(X)
-        return np.log(self._ratios(leaves, self._effects(corrected=False)))
+        return np.log(self._ratios(X, corrected=False))
 
     def predict_effect(self, X: Any, *, corrected: bool = False) -> Floats:
         """Return the hazard ratio for each row.
@@ -267,8 +234,7 @@ class EffectTree(SurTree):
         UntestedEffectsWarning
             Where the effects of leaves are returned, and nothing says that they differ.
         """
-        leaves = self._route(X)
-        return self._ratios(leaves, self._effects(corrected))
+        return self._ratios(X, corrected)
 
     def predict_risk(self, X: Any, treatment: Any, *, corrected: bool = False) -> Floats:
         """Return the hazard of each row in an arm, relative to the baseline.
@@ -301,19 +267,16 @@ class EffectTree(SurTree):
 
         Parameters
         ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The same columns as in `fit`.
-        treatment : label, or array of shape (n_samples,)
-            One arm for all rows, or the arm of each.
+        X, treatment
+            As in `predict_risk`.
         return_array, times : optional
-            As in `SurTree`.
+            As in `SurTree.predict_survival_function`.
         corrected : bool, default=False
             As in `predict_risk`. The arms of a leaf then share a baseline, that of its own rows
             (Breslow's estimate), or of all rows where ``leaf_curve`` is "baseline"; so they do
             anyway where it is "breslow".
         """
-        leaves = self._route(X)
-        curves, index = self._arm_curves(leaves, treatment, self._effects(corrected))
+        curves, index = self._arm_curves(X, treatment, corrected)
         survival = [curve.survival for curve in curves]
         return curves_of_rows(survival, index, return_array, times)
 
@@ -333,8 +296,7 @@ class EffectTree(SurTree):
         X, treatment, return_array, times, corrected
             As in `predict_survival_function`.
         """
-        leaves = self._route(X)
-        curves, index = self._arm_curves(leaves, treatment, self._effects(corrected))
+        curves, index = self._arm_curves(X, treatment, corrected)
         hazard = [curve.cumulative_hazard for curve in curves]
         return curves_of_rows(hazard, index, return_array, times)
 
@@ -348,17 +310,8 @@ class EffectTree(SurTree):
         X, treatment, corrected
             As in `predict_survival_function`.
         """
-        leaves = self._route(X)
-        effects = self._effects(corrected)
-        arm = number_arms(treatment, leaves.size, self.arms_)
-        tree = self.tree_
-        medians = np.array(
-            [
-                [leaf_arm_curve(tree, leaf, one, effects).median for one in range(len(self.arms_))]
-                for leaf in tree.leaves.tolist()
-            ]
-        )
-        return np.asarray(medians[self._leaf_index(leaves), arm])
+        curves, index = self._arm_curves(X, treatment, corrected)
+        return np.array([curve.median for curve in curves])[index]
 
     def loss(  # type: ignore[override]
         self,
@@ -376,8 +329,7 @@ class EffectTree(SurTree):
         X, y, treatment, sample_weight, entry, id
             As in `fit`. With the objective "effect", only differences of losses mean something.
         """
-        given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-        return self._loss(self._read_rows(given))
+        return self._loss(RowInputs(X, y, sample_weight, entry, id, treatment=treatment))
 
     def score(  # type: ignore[override]
         self,
@@ -398,9 +350,13 @@ class EffectTree(SurTree):
             As in `fit`.
         """
         given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+        if is_lazy(X):
+            root, tree = (self._lazy_loss(given, at_root=at_root) for at_root in (True, False))
+            return (root.loss - tree.loss) / tree.weight
         rows = self._read_rows(given)
         at_root = self._loss_at(rows, np.zeros(rows.table.n_rows, dtype=np.intp))
-        return (at_root - self._loss(rows)) / rows.target.total(rows.weight)
+        at_leaves = self._loss_at(rows, find_leaves(self.tree_, rows.table))
+        return (at_root - at_leaves) / rows.target.total(rows.weight)
 
     def predict_survival_along(self, *_: Any, **__: Any) -> NDArray[np.object_]:
         """Refuse: a path of covariates has no arm."""
@@ -408,20 +364,28 @@ class EffectTree(SurTree):
 
     predict_cumulative_hazard_along = predict_survival_along
 
-    def _read_target(self, given: RowInputs, n_rows: int) -> ArmTarget:
-        return ArmTarget.of(
-            read_one_event(given, n_rows), *read_arms(given.treatment, n_rows, self.reference)
+    def _read_target(self, given: RowInputs, n_rows: int) -> Target:
+        return read_one_event(given, n_rows).with_arms(
+            *read_arms(given.treatment, n_rows, self.reference)
         )
 
-    def _read_known_target(self, given: RowInputs, n_rows: int) -> ArmTarget:
+    def _read_known_target(self, given: RowInputs, n_rows: int) -> Target:
         arm = number_arms(given.treatment, n_rows, self.arms_)
-        return ArmTarget.of(read_one_event(given, n_rows), arm, self.arms_)
+        return read_one_event(given, n_rows).with_arms(arm, self.arms_)
 
     def _objective(self, target: Target) -> ArmHazards:
-        return objective_for(self, len(labels_of(target)))
+        return self._objective_type.of(len(labels_of(target)), float(self.shrinkage))
 
     def _limits(self, target: Target) -> ArmLimits:
-        return arm_limits(self, len(labels_of(target)))
+        return ArmLimits(
+            **vars(check_parameters(self)),
+            min_events_arm=self.min_events_arm,
+            n_arms=len(labels_of(target)),
+        )
+
+    @property
+    def _objective_type(self) -> type[ArmHazards]:
+        return ArmContrasts if self.objective == "effect" else ArmHazards
 
     def expected_effects(self) -> Floats:
         """Return the hazard ratio to expect in new data, of shape (n_arms, n_nodes).
@@ -436,17 +400,17 @@ class EffectTree(SurTree):
         """
         check_is_fitted(self)
         if self.tree_.n_leaves > 1 or self.heterogeneity_ is not None:
-            own = self._corrected_effects()
+            ratios = self._corrected_effects()
         else:
-            own = hazard_ratios(self.tree_)
-        return np.concatenate([np.ones((1, own.shape[1])), own])
+            ratios = hazard_ratios(self.tree_)
+        return np.concatenate([np.ones((1, ratios.shape[1])), ratios])
 
     def _corrected_effects(self) -> Floats:
         """Return the effects to expect in each node, or raise an error where that is not known."""
         test, correction, tree = self.heterogeneity_, self.correction_, self.tree_
         if test is None:
             raise ValueError(
-                "Nothing is known about what to expect of new rows: set model.heterogeneity_ = "
+                "Nothing is known about what to expect in new data: set model.heterogeneity_ = "
                 "heterogeneity_test(model, X, y, treatment), and model.correction_ = "
                 "correct_effects(model, X, y, treatment)."
             )
@@ -474,52 +438,30 @@ class EffectTree(SurTree):
             warnings.warn(f"{doubt} {remedy}", UntestedEffectsWarning, stacklevel=user_level())
         return None
 
-    def _ratios(self, leaves: NDArray[np.intp], effects: Floats | None) -> Floats:
-        own = hazard_ratios(self.tree_) if effects is None else effects[1:]
-        ratios = own[:, leaves]
+    def _ratios(self, X: Any, corrected: bool) -> Floats:
+        leaves, effects = self._route(X), self._effects(corrected)
+        of_nodes = hazard_ratios(self.tree_) if effects is None else effects[1:]
+        ratios = of_nodes[:, leaves]
         return np.asarray(ratios[0] if len(ratios) == 1 else ratios.T)
 
     def _arm_curves(
-        self, leaves: NDArray[np.intp], treatment: Any, effects: Floats | None
+        self, X: Any, treatment: Any, corrected: bool
     ) -> tuple[list[LeafCurve], NDArray[np.intp]]:
         """Return the curve of each leaf and arm, and the position of that of each row."""
+        leaves, effects = self._route(X), self._effects(corrected)
         arm = number_arms(treatment, leaves.size, self.arms_)
         n_arms = len(self.arms_)
         curves = [
-            leaf_arm_curve(self.tree_, leaf, place, effects)
+            leaf_arm_curve(self.tree_, leaf, index, effects)
             for leaf in self.tree_.leaves.tolist()
-            for place in range(n_arms)
+            for index in range(n_arms)
         ]
         return curves, np.asarray(self._leaf_index(leaves) * n_arms + arm)
 
-    @classmethod
-    def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
-        if "min_events_arm" not in saved:
-            raise OtherKindError("it is not of treatment effects: load it with SurTree.load")
-        return saved
-
     def _is_objective(self, objective: Objective) -> bool:
-        kind = ArmContrasts if self.objective == "effect" else ArmHazards
-        return type(objective) is kind and objective.shrinkage == self.shrinkage
-
-
-def objective_for(model: EffectTree, n_arms: int) -> ArmHazards:
-    """Return what a leaf is worth to an estimator."""
-    if model.objective not in AIMS:
-        raise ValueError(f"objective must be one of {AIMS}; got {model.objective!r}.")
-    kind = ArmContrasts if model.objective == "effect" else ArmHazards
-    return kind.of(n_arms, float(model.shrinkage))
-
-
-def arm_limits(model: EffectTree, n_arms: int) -> ArmLimits:
-    """Return the limits of the search, or raise an error that names the parameter at fault."""
-    require_whole("min_events_arm", model.min_events_arm, 0)
-    return ArmLimits(
-        **vars(check_parameters(model)), min_events_arm=model.min_events_arm, n_arms=n_arms
-    )
+        return type(objective) is self._objective_type and objective.shrinkage == self.shrinkage
 
 
 def labels_of(target: Target) -> tuple[Label, ...]:
     """Return the labels of the arms of rows."""
-    assert isinstance(target, ArmTarget)
     return target.labels

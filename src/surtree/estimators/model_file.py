@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from surtree._support.endings import MODEL_FILE
 from surtree._support.json_file import damaged, digest, parse_model, plain_value
 from surtree._support.parameters import LEAF_CURVES, LeafCurveKind
 from surtree._support.schema import read_each
-from surtree._support.writing import write_text
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
@@ -24,35 +21,34 @@ from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.receipt import read_receipt, save_receipt
 from surtree.tree.size import Size
 from surtree.tree.tree import Tree, read_baseline
-from surtree.validation.result_file import read_validation, save_validation
-from surtree.validation.score_file import read_held_out, read_sizes, save_held_out, save_sizes
-from surtree.validation.tuning import read_tuning, save_tuning
+from surtree.validation.files import (
+    read_held_out,
+    read_sizes,
+    read_tuning,
+    read_validation,
+    save_held_out,
+    save_sizes,
+    save_tuning,
+    save_validation,
+)
 
 FORMAT = "surtree.model"
 VERSION = 2
 
 _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
-# What the training rows say of a tree, beside the certificate.
+# The training rows say this of a tree, beside the certificate.
 _OF_THE_ROWS = frozenset(
     {"held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_", "receipt_"}
 )
-# What models were fitted with before there was a choice.
+# Models were fitted with this before there was a choice.
 _ASKED_BEFORE = {"category_cuts": "one"}
 # Fields that all trees of a model share.
 _SHARED = ("baseline", "known", "objective")
 
 
-def write_model(estimator: Any, path: Path) -> None:
-    """Write a fitted `SurTree` to a file."""
-    MODEL_FILE.check(path)
-    saved = model_dict(estimator)
-    saved["digest"] = digest(saved)
-    write_text(path, json.dumps(saved, allow_nan=False, ensure_ascii=False) + "\n")
-
-
 def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read what `write_model` wrote."""
+    """Return the parameters of a saved model, and what `fit` had learnt."""
     saved = parse_model(path, FORMAT, MODEL_FORMATS)
     try:
         MODEL_FORMATS[saved["version"]](saved, "")
@@ -61,7 +57,10 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise damaged(path, error) from None
     if saved.pop("digest", None) != digest(saved):
         attributes |= _without_proof(attributes)
-    return _ASKED_BEFORE | saved["parameters"], attributes
+    parameters = _ASKED_BEFORE | saved["parameters"]
+    # Files of version 1 have a parameter that was removed.
+    parameters.pop("refine", None)
+    return parameters, attributes
 
 
 def _without_proof(attributes: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +107,7 @@ def model_dict(estimator: Any) -> dict[str, Any]:
                 "splits": size.splits,
                 "loss": size.loss,
                 "lower_bound": size.lower_bound,
-                "tree": next(place for place, tree in enumerate(trees) if tree is size.tree),
+                "tree": next(index for index, tree in enumerate(trees) if tree is size.tree),
             }
             for size in estimator.path_
         ],
@@ -130,7 +129,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     baseline = read_baseline(saved["baseline"])
     read_objective(saved)  # an unknown one is a fault of the file, not of its first tree
     shared = {"known": {}} | {name: saved[name] for name in _SHARED if name in saved}
-    # Of version 1. A kind that there is not is a fault of the parameters, which are checked later.
+    # Version 1 has the kind of curve there; an unknown one is found with the parameters, later.
     asked = saved["parameters"].get("leaf_curve")
     kind: LeafCurveKind = asked if asked in LEAF_CURVES else "baseline"
     trees = read_each(

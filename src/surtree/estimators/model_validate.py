@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from surtree._support.rounding import SAME_LOSS
 from surtree._support.schema import (
     Check,
     Number,
@@ -23,11 +24,13 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.validate import known_categories, require_known, require_one_kind
 from surtree.outcomes.effect_results_file import correction_format, heterogeneity_format
 from surtree.tree.receipt import receipt_format
-from surtree.tree.size import LOSS_TOLERANCE
 from surtree.tree.tree import Tree
-from surtree.validation.result_file import validation_format
-from surtree.validation.score_file import held_out_format, sizes_format
-from surtree.validation.tuning import tuning_format
+from surtree.validation.files import (
+    held_out_format,
+    sizes_format,
+    tuning_format,
+    validation_format,
+)
 
 _count = Number("a whole number, zero or more", 0, whole=True)
 _loss = Number("a number, zero or more", 0.0)
@@ -176,7 +179,7 @@ def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> It
     for size in [saved | {"tree": 0}, *saved["path"]]:
         loss, tree = size["loss"], trees[size["tree"]]
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        rounding = LOSS_TOLERANCE * (float(tree.objective.scale(tree.sums[0])) + loss)
+        rounding = SAME_LOSS * (float(tree.objective.exactness.scale(tree.sums[0])) + loss)
         if abs(loss - tree.total_loss) > rounding:
             yield f"a loss of {loss!r} belongs to a tree of loss {tree.total_loss!r}"
         if size["lower_bound"] > loss + rounding:
@@ -192,5 +195,5 @@ def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> It
             yield "it is edited, but has bounds"
     else:
         expected = (loss - bound) / loss if loss > 0 else 0.0
-    if not math.isclose(saved["gap"], expected, rel_tol=1e-9, abs_tol=1e-9):
+    if not math.isclose(saved["gap"], expected, rel_tol=SAME_LOSS, abs_tol=SAME_LOSS):
         yield f"a gap of {saved['gap']!r} is not that of loss and bound, {expected!r}"

@@ -5,19 +5,12 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from surtree._support.stack import user_level
-from surtree.data.arms import ArmTarget
 from surtree.fitting.fit_problem import FitProblem
-from surtree.solver.core import Problem
-from surtree.solver.problem import Limits
-from surtree.survival.row_sums import RowSums
-from surtree.survival.treatment import ArmHazards
 
-# Of a thousand trials with a proper lot, one is warned of at most.
+# At most one of a thousand trials with a proper lot is warned of.
 _RARE = 0.001
 
 
@@ -53,40 +46,24 @@ class ArmPrediction:
 def predict_arms(problem: FitProblem) -> ArmPrediction:
     """Find the question that tells the arms of rows apart best."""
     target = problem.data.target
-    assert isinstance(target, ArmTarget)
-    n_arms = int(target.arm.max()) + 1
-    sums = _arm_sums(target.arm, n_arms)
-    found = Problem(problem.binned, sums).solve(Limits(max_depth=1, max_splits=1))
-    n_cuts = problem.binned.cut_column.size
-    if n_cuts == 0 or len(found.gains) < 2:
+    n_arms, n_cuts = len(target.labels), problem.binned.cut_column.size
+    solution = problem.tell_arms(n_arms) if n_cuts else None
+    if solution is None or len(solution.gains) < 2:
         return ArmPrediction("", 0.0, 1.0)
-    statistic = max(2.0 * float(found.gains[1] - found.gains[0]), 0.0)
+    statistic = max(2.0 * float(solution.gains[1] - solution.gains[0]), 0.0)
     p_value = min(1.0, n_cuts * float(chdtrc(n_arms - 1, statistic)))
-    cut = int(found.topologies[1].cut[0])
+    cut = int(solution.topologies[1].cut[0])
     return ArmPrediction(problem.encoder.cuts_[cut].rule if cut >= 0 else "", statistic, p_value)
-
-
-def _arm_sums(arm: NDArray[np.intp], n_arms: int) -> RowSums:
-    """Return sums whose gain is the log likelihood of a multinomial model of the arms.
-
-    A channel for each arm: its events are the rows of the arm, and its hazard is one for every row,
-    so that a leaf gains the sum over arms of ``n_arm log(n_arm / n)``.
-    """
-    inside = (arm == np.arange(n_arms)[:, None]).astype(np.float64)
-    values = np.stack([inside, np.ones_like(inside)], axis=1).reshape(2 * n_arms, -1)
-    ones = np.ones(arm.size)
-    counts = {"samples": ones, "events": ones}
-    return RowSums(ArmHazards.of(n_arms), values, counts, ones, 0.0 * ones)
 
 
 def warn_unless_randomised(problem: FitProblem) -> None:
     """Warn if a question tells the arms of rows apart better than chance allows."""
-    found = predict_arms(problem)
-    if found.p_value < _RARE:
+    prediction = predict_arms(problem)
+    if prediction.p_value < _RARE:
         warnings.warn(
-            f"Arms were hardly drawn by lot: {found.question!r} tells them apart (p = "
-            f"{found.p_value:.2g}). What differs between arms may then be due to who is in them, "
-            "and not to the treatment.",
+            f"Arms were hardly drawn by lot: {prediction.question!r} tells them apart (p = "
+            f"{prediction.p_value:.2g}). What differs between arms may then be due to who is in "
+            "them, and not to the treatment.",
             NotRandomisedWarning,
             stacklevel=user_level(),
         )

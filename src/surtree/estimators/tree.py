@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from time import perf_counter
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from surtree._support.json_file import damaged, plain_parameters
-from surtree._support.parameters import (
-    MAX_DEPTH,
-    LeafCurveKind,
-    read_time_limit,
-    require_hook,
-    require_jobs,
-    require_leaf_curve,
-    require_not_negative,
-    require_shrinkage,
-    require_verbose,
-    require_whole,
-)
-from surtree._support.stack import user_level
-from surtree._support.status import SMALL_GAP, Status, warn_of_rounding
-from surtree._support.version import VERSION
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.status import Status
 from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.encoder import Encoder, encoder_of
+from surtree.cuts.encoder import Encoder
 from surtree.cuts.given import GivenThresholds
-from surtree.data.lazy import is_lazy, require_in_memory
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.engines.engines import source_of
@@ -40,42 +22,48 @@ from surtree.engines.fit import read_problem
 from surtree.engines.reader import Reader
 from surtree.engines.rows import target_names
 from surtree.estimators.base import TreeEstimator
-from surtree.estimators.model_file import read_model, write_model
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.row_digest import row_digest
-from surtree.fitting.size_path import SizePath, find_path
-from surtree.fitting.training import read_training_data
-from surtree.fitting.warm_start import nearest_topology
-from surtree.solver.clock import Clock
+from surtree.estimators.fit import fit_tree
+from surtree.estimators.model_file import FORMAT, model_dict, read_model
+from surtree.estimators.parameters import check_parameters
+from surtree.estimators.saved import SavedEstimator
+from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.core import n_threads
 from surtree.solver.problem import Limits, ProgressHook
-from surtree.solver.search import SearchSettings
-from surtree.solver.verbose import searching
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.tree.receipt import Receipt
-from surtree.tree.resolve import tree_of
 from surtree.tree.size import Size
+from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores
-from surtree.validation.result import Validation
-from surtree.validation.sizes import SizeScores
-from surtree.validation.tuning import Tuning
-
-Model = TypeVar("Model", bound="SurTree")
+from surtree.validation.sizes import SizeScores, Tuning
 
 
-class OtherKindError(ValueError):
-    """The error of a file that is sound, and of a model of another class."""
+class _Fitted(SavedEstimator, TreeEstimator):
+    """What `fit` learns; apart from parameters, which are the fields of a dataclass."""
+
+    path_: tuple[Size, ...]
+    held_out_: HeldOutScores | None
+    sizes_: SizeScores | None
+    tuning_: Tuning | None
+    validation_: Validation | None
+    row_digest_: tuple[int, ...] | None
+    receipt_: Receipt | None
+    encoder_: Encoder
+    surtree_version_: str | None
+    follow_up_: FollowUp | None
+    time_unit_: str | None
+    horizons_: Sequence[float] | None
+    n_cuts_: int
+    n_evaluated_: int
+    proven_depth_: int
+    loss_: float
+    lower_bound_: float
+    gap_: float
+    status_: Status
 
 
-# Seconds of a time limit that are kept for building the trees: in all, for each row, and for each
-# split that limits and rows allow.
-AFTERWARDS, AFTERWARDS_PER_ROW, AFTERWARDS_PER_SPLIT = 0.03, 2e-7, 6e-5
-# The share of a time limit after which no more columns are read, and the seconds that they have.
-READING, LEAST_READING = 0.5, 0.1
-
-
-class SurTree(TreeEstimator):
+@dataclass(eq=False, repr=False)
+class SurTree(_Fitted):
     """An optimal survival tree: no tree within the limits has a smaller loss.
 
     The loss is the negative log-likelihood of proportional hazards within leaves, relative to a
@@ -229,67 +217,34 @@ class SurTree(TreeEstimator):
     [0.682, 1.065, 1.065]
     """
 
-    # Which counts the limits on leaves are about.
-    _limits_type: ClassVar[type[Limits]] = Limits
+    max_depth: int = 3
+    max_splits: int | None = None
+    _: KW_ONLY
+    min_samples_leaf: int = 1
+    min_events_leaf: int = 0
+    ccp_alpha: float = 0.0
+    shrinkage: float = 0.0
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "subsets"
+    thresholds: GivenThresholds | None = None
+    leaf_curve: LeafCurveKind = "baseline"
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    memory_limit: int | None = None
+    progress: ProgressHook | None = None
+    verbose: int = 0
 
-    path_: tuple[Size, ...]
-    held_out_: HeldOutScores | None
-    sizes_: SizeScores | None
-    tuning_: Tuning | None
-    validation_: Validation | None
-    row_digest_: tuple[int, ...] | None
-    receipt_: Receipt | None
-    encoder_: Encoder
-    surtree_version_: str | None
-    follow_up_: FollowUp | None
-    time_unit_: str | None
-    horizons_: Sequence[float] | None
-    n_cuts_: int
-    n_evaluated_: int
-    proven_depth_: int
-    loss_: float
-    lower_bound_: float
-    gap_: float
-    status_: Status
-
-    def __init__(
-        self,
-        max_depth: int = 3,
-        max_splits: int | None = None,
-        *,
-        min_samples_leaf: int = 1,
-        min_events_leaf: int = 0,
-        ccp_alpha: float = 0.0,
-        shrinkage: float = 0.0,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "subsets",
-        thresholds: GivenThresholds | None = None,
-        leaf_curve: LeafCurveKind = "baseline",
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        memory_limit: int | None = None,
-        progress: ProgressHook | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.min_samples_leaf = min_samples_leaf
-        self.min_events_leaf = min_events_leaf
-        self.ccp_alpha = ccp_alpha
-        self.shrinkage = shrinkage
-        self.n_thresholds = n_thresholds
-        self.max_categories = max_categories
-        self.min_support = min_support
-        self.category_cuts = category_cuts
-        self.thresholds = thresholds
-        self.leaf_curve = leaf_curve
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.progress = progress
-        self.verbose = verbose
+    # These attributes are None until others set them.
+    _known_later: ClassVar[tuple[str, ...]] = (
+        *("time_unit_", "horizons_", "follow_up_", "held_out_", "sizes_", "tuning_"),
+        *("validation_", "receipt_"),
+    )
+    _format: ClassVar[str] = FORMAT
+    _kind: ClassVar[str] = "of one event"
+    # A search looks for this, in words.
+    _aim: ClassVar[str] = "best tree"
 
     def fit(
         self,
@@ -346,140 +301,8 @@ class SurTree(TreeEstimator):
         >>> SurTree(max_depth=2).fit(X, y, init=first).status_
         'optimal'
         """
-        self._search(RowInputs(X, y, sample_weight, entry, id), init)
+        fit_tree(self, RowInputs(X, y, sample_weight, entry, id), init)
         return self
-
-    def _search(self, given: RowInputs, init: Any) -> FitProblem:
-        """Read the rows, find the best tree of every size and adopt one; return the problem."""
-        start = perf_counter()
-        limits = check_parameters(self)
-        time_limit = read_time_limit(self.time_limit)
-        # Reading the table and building the trees count as well.
-        reading = Clock(None if time_limit is None else max(READING * time_limit, LEAST_READING))
-        problem: FitProblem
-        if is_lazy(given.X):
-            n_rows = 0  # how many there are does not matter: they are merged
-            problem = self._read_lazy(limits, given, init)
-        else:
-            data = read_training_data(self, given)
-            n_rows = data.table.n_rows
-            limits = self._limits(data.target)
-            problem = make_problem(encoder_of(self), data, clock=reading)
-        if time_limit is not None:
-            before = perf_counter() - start
-            # Without time left, the search ends at once.
-            time_limit = max(time_limit - before - _afterwards(time_limit, n_rows, limits), 1e-9)
-        known = None if init is None else nearest_topology(tree_of(init), problem)
-        with searching("Searching", self.verbose, self.progress, time_limit) as progress:
-            path = find_path(
-                problem,
-                SearchSettings(limits, time_limit, self.n_jobs, self.memory_limit, progress, known),
-            )
-        adopt_size(self, problem, path, choose_size(self, path))
-        self.follow_up_ = problem.follow_up
-        if self.status_ == "time_limit":
-            unread = f"; {problem.n_unread} columns were not even read" if problem.n_unread else ""
-            warnings.warn(
-                "The time limit ended the search: this is the best tree so far, with a gap of "
-                f"{self.gap_:.1%}{unread}. Allow more time, or fewer splits.",
-                ConvergenceWarning,
-                stacklevel=user_level(),
-            )
-        elif self.status_ == "rounded" and self.gap_ > SMALL_GAP:
-            warn_of_rounding(f"The tree is proven up to a gap of {self.gap_:.2g}")
-        return problem
-
-    def _limits(self, target: Target) -> Limits:
-        """Return the limits of the search for these rows."""
-        return check_parameters(self)
-
-    def _read_lazy(self, limits: Limits, given: RowInputs, init: Any) -> FitProblem:
-        """Read a table that is not in memory."""
-        if given.id is not None or init is not None:
-            name = "id" if given.id is not None else "init"
-            raise ValueError(f"{name} is for tables in memory: leave it out, or collect the table")
-        if type(self)._read_target is not TreeEstimator._read_target:
-            require_in_memory(given.X, type(self).__name__)
-        source = source_of(given.X)
-        names = target_names(given.y, given.sample_weight, given.entry, source.names)
-        reader = Reader(source, n_threads(self.n_jobs), self.progress, self.verbose)
-        return read_problem(self, RelativeRisk(float(self.shrinkage)), limits, names, reader)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file, as JSON and without code.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, such as ``model.json``; one that is there is replaced.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> from surtree import SurTree
-        >>> from surtree.datasets import load_gbsg2
-        >>> X, y = load_gbsg2()
-        >>> with TemporaryDirectory() as directory:
-        ...     SurTree(max_depth=2).fit(X, y).save(Path(directory) / "model.json")
-        ...     model = SurTree.load(Path(directory) / "model.json")
-        >>> model.status_, model.predict_median(X.head(3)).tolist()
-        ('optimal', [2456.0, 1684.0, 1684.0])
-        """
-        check_is_fitted(self)
-        write_model(self, Path(path))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the estimator that `save` wrote; `surtree.load` reads models of any class.
-
-        Parameters
-        ----------
-        path : str or path
-            The file. No code in it is run, so it may come from anywhere.
-
-        Returns
-        -------
-        SurTree
-            It predicts exactly as the saved one, and has its certificate and its path; of a file
-            that was edited since, the ``status_`` is "edited" and the certificate is void. A
-            ``progress`` hook is not saved.
-        """
-        parameters, attributes = read_model(Path(path))
-        # Files of version 1 have a parameter that was removed.
-        parameters.pop("refine", None)
-        try:
-            model = cls(**cls._read_parameters(parameters))
-            check_parameters(model)
-        except OtherKindError as error:
-            raise ValueError(f"{path}: {error}, or with surtree.load, which reads any") from None
-        except (TypeError, ValueError) as error:
-            raise damaged(Path(path), error) from None
-        for name, value in attributes.items():
-            setattr(model, name, value)
-        if not model._is_objective(model.tree_.objective):
-            fault = "its tree was fitted with another shrinkage or objective"
-            raise damaged(Path(path), ValueError(fault))
-        return model
-
-    def _plain_parameters(self) -> dict[str, Any]:
-        """Return the parameters as plain values."""
-        return plain_parameters(self.get_params())
-
-    @classmethod
-    def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters that a file has, or raise a ValueError for those of others."""
-        if "causes" in saved:
-            raise OtherKindError("it is of competing risks: load it with CompetingRisksTree.load")
-        if "min_events_arm" in saved:
-            raise OtherKindError("it is of treatment effects: load it with EffectTree.load")
-        if "prior_events" in saved:
-            raise OtherKindError("it is a taught tree: load it with TaughtTree.load")
-        return saved
-
-    def _is_objective(self, objective: Objective) -> bool:
-        """Return whether the tree of a file has the objective that the parameters ask for."""
-        return objective == RelativeRisk(self.shrinkage)
 
     @property
     def unpenalised_loss_(self) -> float:
@@ -487,60 +310,32 @@ class SurTree(TreeEstimator):
         check_is_fitted(self)
         return self.tree_.unpenalised_loss
 
+    def _limits(self, target: Target) -> Limits:
+        """Return the limits of the search for these rows."""
+        return check_parameters(self)
 
-def _afterwards(time_limit: float, n_rows: int, limits: Limits) -> float:
-    """Return the seconds that are kept for building the trees."""
-    asked = n_rows if limits.max_splits is None else limits.max_splits
-    n_splits: int = min(2**limits.max_depth - 1, n_rows, asked)
-    wanted = AFTERWARDS + AFTERWARDS_PER_ROW * n_rows + AFTERWARDS_PER_SPLIT * n_splits
-    return min(wanted, time_limit / 10 if time_limit < 1 else time_limit / 4)
+    def _read_lazy(self, given: RowInputs, init: Any) -> FitProblem:
+        """Read a table that is not in memory."""
+        if given.id is not None or init is not None:
+            name = "id" if given.id is not None else "init"
+            raise ValueError(f"{name} is for tables in memory: leave it out, or collect the table")
+        source = source_of(given.X)
+        names = target_names(given, source.names, self._names_type)
+        reader = Reader(source, n_threads(self.n_jobs), self.progress, self.verbose)
+        return read_problem(self, names, reader)
 
+    def _file_content(self) -> dict[str, Any]:
+        return model_dict(self)
 
-def check_parameters(model: SurTree) -> Limits:
-    """Return the limits of the search, or raise an error that names the parameter at fault."""
-    require_whole("max_depth", model.max_depth, 0, MAX_DEPTH)
-    if model.max_splits is not None:
-        require_whole("max_splits", model.max_splits, 0)
-    require_whole("min_samples_leaf", model.min_samples_leaf, 1)
-    require_whole("min_events_leaf", model.min_events_leaf, 0)
-    require_not_negative("ccp_alpha", model.ccp_alpha)
-    require_shrinkage(model.shrinkage)
-    encoder_of(model)._check_parameters()
-    require_jobs(model.n_jobs)
-    if model.memory_limit is not None:
-        require_whole("memory_limit", model.memory_limit, 0)
-    require_hook(model.progress)
-    require_verbose(model.verbose)
-    require_leaf_curve(model.leaf_curve)
-    read_time_limit(model.time_limit)
-    return model._limits_type(
-        max_depth=model.max_depth,
-        max_splits=model.max_splits,
-        min_samples_leaf=model.min_samples_leaf,
-        min_events_leaf=model.min_events_leaf,
-    )
+    @classmethod
+    def _read_file(cls, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+        return read_model(path)
 
+    def _fault(self) -> str | None:
+        if self._is_objective(self.tree_.objective):
+            return None
+        return "its tree was fitted with another shrinkage or objective"
 
-def choose_size(model: SurTree, path: SizePath) -> Size:
-    """Return the size with the smallest penalised loss, the smallest one if several have it."""
-    penalty = float(model.ccp_alpha)
-    return min(path.sizes, key=lambda size: (size.loss + penalty * size.splits, size.splits))
-
-
-def adopt_size(model: Model, problem: FitProblem, path: SizePath, best: Size) -> Model:
-    """Set the fitted attributes of a model to one of the sizes that were found."""
-    chosen = problem.build_with_at_risk(path.topologies[best.splits], model.leaf_curve)
-    model.path_ = tuple(size.with_tree_of(best, chosen) for size in path.sizes)
-    model.tree_ = chosen
-    model.encoder_ = problem.encoder
-    model.surtree_version_ = VERSION
-    model.time_unit_ = model.horizons_ = model.follow_up_ = None
-    model.held_out_ = model.sizes_ = model.tuning_ = model.validation_ = None
-    model.row_digest_, model.receipt_ = row_digest(problem), None
-    model.n_cuts_, model.n_evaluated_ = path.n_cuts, path.n_evaluated
-    model.proven_depth_ = path.proven_depth
-    model.loss_ = best.loss
-    model.lower_bound_ = path.lower_bound(best, float(model.ccp_alpha))
-    model.gap_ = (best.loss - model.lower_bound_) / best.loss if best.loss > 0 else 0.0
-    model.status_ = path.status_of(best, float(model.ccp_alpha))
-    return model
+    def _is_objective(self, objective: Objective) -> bool:
+        """Return whether the tree of a file has the objective that the parameters ask for."""
+        return objective == RelativeRisk(self.shrinkage)

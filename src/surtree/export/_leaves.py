@@ -7,19 +7,19 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, Literal, get_args
 
 from surtree.export._tree import named_tree
-from surtree.outcomes import Column, Group, Outcome, outcome_of
+from surtree.outcomes import Group, Outcome, outcome_of
 from surtree.outcomes.effect_results import UNTESTED
-from surtree.summary.figures import interval_text, level_text
+from surtree.summary.figures import figure_and_limits, level_text
 from surtree.summary.labels import read_labels
-from surtree.summary.wording import leaf_texts, median_text, number
+from surtree.summary.wording import leaf_texts
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.time_axis import read_horizons, round_horizons
-from surtree.tree.resolve import cause_names_of, fitted, horizons_of, time_unit_of
+from surtree.tree.resolve import cause_names_of, chosen_model, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
+from surtree.words.numbers import number
 from surtree.words.quoting import csv_text, markdown_text
 
 TableFormat = Literal["csv", "markdown"]
@@ -128,7 +128,7 @@ def _figures(
         heading = column.heading if column.limits is None else f"{column.heading} {interval}"
         if column.is_time and time_unit is not None:
             heading = f"{column.heading}, {time_unit} {interval}"
-        texts = [_text(column, position) for position in range(len(groups))]
+        texts = [_with_limits(*figure_and_limits(column, p)) for p in range(len(groups))]
         if column.name == "events":
             texts = [_noted(text, group) for text, group in zip(texts, groups, strict=True)]
         yield _Column(column.name, heading, column.values, column.limits, texts)
@@ -140,21 +140,6 @@ def _figures(
 def _noted(text: str, group: Group) -> str:
     """Return a number of events, with the remark that it is about."""
     return f"{text} (few)" if group.note == "few events" else text
-
-
-def _text(column: Column, position: int) -> str:
-    """Return a figure with its interval in brackets, as people read it."""
-    text = column.text(position, lambda value: number(value, 3))
-    if column.is_time:
-        text = median_text(column.values[position], 3)
-    if column.limits is None or column.texts is not None or not isfinite(column.values[position]):
-        return text if not column.is_time else _with_limits(text, _limits(column, position))
-    return _with_limits(text, _limits(column, position))
-
-
-def _limits(column: Column, position: int) -> str:
-    assert column.limits is not None
-    return interval_text(column.limits[position], 3 if column.is_time else 2)
 
 
 def _curve_columns(
@@ -247,7 +232,7 @@ def _note(model: Any, tree: Tree, level: float) -> str:
 
 def _effects_note(model: Any) -> list[str]:
     """Return whether the effects of leaves differ, as far as the model knows."""
-    shown = fitted(model)
+    shown = chosen_model(model)
     test = getattr(shown, "heterogeneity_", None)
     if test is None:
         return [UNTESTED]

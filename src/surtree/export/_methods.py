@@ -16,12 +16,11 @@ from surtree.export._methods_references import references
 from surtree.summary.certificate import WEAK, percent
 from surtree.summary.findings import Certificate, Findings, read_findings
 from surtree.summary.labels import read_labels
-from surtree.tree.resolve import fitted, time_unit_of
+from surtree.tree.resolve import chosen_model, time_unit_of
 from surtree.tree.tree import Tree
+from surtree.validation import Measure, Validation
 from surtree.validation.held_out import CORRECTED, HeldOutScores
-from surtree.validation.result import Measure, Validation
-from surtree.validation.sizes import SizeScores
-from surtree.validation.tuning import Tuning
+from surtree.validation.sizes import SizeScores, Tuning
 from surtree.words.numbers import figure, limits_text, missing_figures, plural
 from surtree.words.quoting import printable
 
@@ -81,7 +80,7 @@ def export_methods(
     >>> text[: text.index(";")]
     'A survival tree was fitted to 686 rows with 299 events (56% of the rows were censored)'
     """
-    fitted(model)
+    chosen_model(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
     findings = replace(read_findings(model), time_unit=time_unit)
@@ -215,10 +214,10 @@ def _validation(findings: Findings) -> Iterator[str]:
 
 def _validated(found: Validation, time_unit: str | None) -> str:
     measures = "; ".join(
-        f"{with_unit(one.words, time_unit)} {one.corrected:.3f} ({_interval(one, found.level)}"
+        f"{with_unit(one.words, time_unit)} {one.value:.3f} ({_interval(one, found.level)}"
         f"{figure(one.apparent)} on the rows of the fit)"
         for one in found.measures
-        if np.isfinite(one.corrected)
+        if np.isfinite(one.value)
     )
     noun, rest = _VALIDATED[found.method]
     seed = "" if found.random_state is None else f", drawn with the seed {found.random_state}"
@@ -226,7 +225,7 @@ def _validated(found: Validation, time_unit: str | None) -> str:
         f"Internal validation by {plural(found.n_repetitions, noun)} {rest}{seed}, in which "
         f"everything that builds the model was repeated: {measures}."
     )
-    absent = (one for one in found.measures if not np.isfinite(one.corrected))
+    absent = (one for one in found.measures if not np.isfinite(one.value))
     said += "".join(
         f" {text}." for text in missing_figures((one.words, one.reason, False) for one in absent)
     )

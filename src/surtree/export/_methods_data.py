@@ -8,11 +8,9 @@ import numpy as np
 
 from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
-from surtree.summary.leaves import read_leaves
 from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text, last_time
-from surtree.summary.wording import number
 from surtree.survival.follow_up import FollowUp
-from surtree.words.numbers import plural
+from surtree.words.numbers import number, plural
 
 
 def data(findings: Findings) -> str:
@@ -27,7 +25,7 @@ def data(findings: Findings) -> str:
         said += f" ({1 - events / rows:.0%} of the rows were censored)"
     said += findings.outcome.events_text()
     unit = f" {findings.time_unit}" if findings.time_unit else ""
-    end = last_time(tree, read_leaves(tree))
+    end = last_time(tree)
     event = number(float(tree.baseline.times[-1]), 6) + unit
     said += f"; the last event was at {event}"
     if np.isfinite(end):

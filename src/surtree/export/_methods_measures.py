@@ -98,7 +98,7 @@ def _measures(findings: Findings) -> list[str]:
     if findings.outcome.judged_by == "effects":
         return []
     if findings.validation is not None:
-        known = [one.name for one in findings.validation.measures if one.corrected == one.corrected]
+        known = [one.name for one in findings.validation.measures if one.value == one.value]
         names = ("calibration" if name.startswith("calibration_at") else name for name in known)
         return list(dict.fromkeys(names))
     scores = findings.held_out

@@ -17,7 +17,7 @@ from scipy.special import chdtrc
 from surtree._support.types import Floats
 from surtree.survival.objective import total_by
 
-Places = NDArray[np.intp]
+Codes = NDArray[np.intp]
 
 # With more categories, not all partitions are tried.
 _MOST_CATEGORIES = 16
@@ -108,14 +108,14 @@ def adjusted(p_values: list[float]) -> Floats:
 
 def best_threshold(scores: Scores, values: Floats, bucket: float) -> tuple[float, float] | None:
     """Return the two neighbouring values between which a column is best cut."""
-    distinct, place = np.unique(values, return_inverse=True)
-    excess = np.cumsum(total_by(place, scores.excess, distinct.size))[:-1]
-    weight = np.cumsum(total_by(place, scores.weight, distinct.size))[:-1]
+    distinct, index = np.unique(values, return_inverse=True)
+    excess = np.cumsum(total_by(index, scores.excess, distinct.size))[:-1]
+    weight = np.cumsum(total_by(index, scores.weight, distinct.size))[:-1]
     best = _best_division(excess, weight, scores.total, bucket)
     return None if best is None else (float(distinct[best]), float(distinct[best + 1]))
 
 
-def best_subset(scores: Scores, codes: NDArray[np.int32], bucket: float) -> Places | None:
+def best_subset(scores: Scores, codes: NDArray[np.int32], bucket: float) -> Codes | None:
     """Return the categories that are best divided from all others, those of less weight."""
     excess, weight, present = _by_category(scores, codes)
     if present.size <= _MOST_CATEGORIES:
@@ -139,7 +139,7 @@ def _test(statistic: float, freedom: int) -> Test:
     return Test(statistic, float(chdtrc(freedom, statistic)))
 
 
-def _by_category(scores: Scores, codes: NDArray[np.int32]) -> tuple[Floats, Floats, Places]:
+def _by_category(scores: Scores, codes: NDArray[np.int32]) -> tuple[Floats, Floats, Codes]:
     n_codes = int(codes.max()) + 1
     weight = total_by(codes, scores.weight, n_codes)
     present = np.flatnonzero(weight)

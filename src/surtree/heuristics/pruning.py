@@ -33,12 +33,12 @@ class Pruning:
         return int(np.count_nonzero(self.left >= 0))
 
     def topology(self, whole: TreeTopology) -> TreeTopology:
-        """Return the topology that is left of the whole one."""
+        """Return the topology of the pruned tree."""
         cut = np.where(self.left >= 0, whole.cut[self.nodes], -1).astype(np.int32)
         return TreeTopology(cut, self.left, self.right)
 
     def tree(self, whole: Tree) -> Tree:
-        """Return what is left of the whole tree; at-risk counts of leaves are not kept."""
+        """Return the pruned tree; at-risk counts of leaves are not kept."""
         is_split = self.left >= 0
         used, position = np.unique(whole.cut[self.nodes][is_split], return_inverse=True)
         cut = np.full(self.nodes.size, -1, dtype=np.int32)
@@ -69,21 +69,21 @@ def prunings(left: NDArray[np.int32], right: NDArray[np.int32], loss: Floats) ->
     is_split = left >= 0
     tolerance = _TOLERANCE * max(float(loss[0]), 1e-300)
     alpha = 0.0
-    found: list[Pruning] = []
+    nested: list[Pruning] = []
     strength = _strength(left, right, is_split, loss)
     while True:
         while is_split.any() and strength[is_split].min() <= alpha + tolerance:
             is_split = _without_orphans(left, right, is_split & ~(strength <= alpha + tolerance))
             strength = _strength(left, right, is_split, loss)
-        found.append(_pruning(alpha, left, right, is_split))
+        nested.append(_pruning(alpha, left, right, is_split))
         if not is_split.any():
-            return found
+            return nested
         alpha = float(strength[is_split].min())
 
 
-def best_pruning(found: list[Pruning], alpha: float) -> Pruning:
+def best_pruning(nested: list[Pruning], alpha: float) -> Pruning:
     """Return the pruning that is best when a split must be worth ``alpha``."""
-    return max((one for one in found if one.alpha <= alpha), key=lambda one: one.alpha)
+    return max((one for one in nested if one.alpha <= alpha), key=lambda one: one.alpha)
 
 
 def _strength(
@@ -133,9 +133,8 @@ def _pruning(
     is_split: NDArray[np.bool_],
 ) -> Pruning:
     nodes = np.fromiter(_reached(left, right, is_split), dtype=np.intp)
-    place = np.full(left.size, -1, dtype=np.int32)
-    place[nodes] = np.arange(nodes.size)
+    index = np.full(left.size, -1, dtype=np.int32)
+    index[nodes] = np.arange(nodes.size)
     # Children of a node that became a leaf are dropped.
-    children = (np.where(is_split[nodes], place[side[nodes]], -1) for side in (left, right))
-    left_place, right_place = (side.astype(np.int32) for side in children)
-    return Pruning(alpha, nodes, left_place, right_place)
+    children = (np.where(is_split[nodes], index[side[nodes]], -1) for side in (left, right))
+    return Pruning(alpha, nodes, *(side.astype(np.int32) for side in children))

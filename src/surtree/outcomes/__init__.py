@@ -7,9 +7,9 @@ kind of outcome is a subclass of `Outcome`, named in `OUTCOMES` by its objective
 from surtree.outcomes.arms import TrialArms
 from surtree.outcomes.causes import Causes
 from surtree.outcomes.column import Column
-from surtree.outcomes.curve import Channel, GroupCurve, ObservedCurve
+from surtree.outcomes.curve import Channel, GroupCurve, ObservedCurve, everyone, stacked
 from surtree.outcomes.event import OneEvent
-from surtree.outcomes.group import Group
+from surtree.outcomes.group import Group, counted
 from surtree.outcomes.kinds import OUTCOMES, outcome_of
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.kaplan_meier import EventCounts
@@ -26,5 +26,8 @@ __all__ = [
     "OneEvent",
     "Outcome",
     "TrialArms",
+    "counted",
+    "everyone",
     "outcome_of",
+    "stacked",
 ]

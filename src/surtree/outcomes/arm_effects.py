@@ -8,7 +8,7 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.data.arms import Label
+from surtree.data.target import Label
 from surtree.survival import cox_groups
 from surtree.survival.confidence import LEVEL, log_log_band, require_level
 from surtree.survival.cox_groups import GroupCounts, needed_prior
@@ -168,14 +168,6 @@ def effects_of_leaf(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[LeafEf
 def ratio_text(ratio: float) -> str:
     """Return a hazard ratio as text."""
     return f"{ratio:.3g}" if np.isfinite(ratio) else "unknown"
-
-
-def interval_text(limits: tuple[float, float]) -> str:
-    """Return the limits of a hazard ratio as text."""
-    lower, upper = limits
-    if not np.isfinite(upper):
-        return f"above {lower:.3g}" if lower > 0 else "unknown"
-    return f"{lower:.3g} to {upper:.3g}"
 
 
 def arm_counts(

@@ -17,7 +17,6 @@ from surtree.outcomes.arm_effects import (
     arms_of,
     effects_of_leaf,
     hazard_ratios,
-    interval_text,
     leaf_effects,
     ratio_text,
 )
@@ -29,6 +28,7 @@ from surtree.outcomes.effect_results_file import (
     save_correction,
     save_heterogeneity,
 )
+from surtree.outcomes.event import event_columns
 from surtree.outcomes.group import Group, at_round_times
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.confidence import LEVEL
@@ -36,7 +36,7 @@ from surtree.survival.treatment import ArmHazards
 from surtree.tree.leaf_curve import curve_kind, leaf_position
 from surtree.tree.tree import Tree
 from surtree.tree.validate import are_possible_counts, close
-from surtree.words.numbers import plural
+from surtree.words.numbers import interval_text, plural
 
 # The reference is grey; the others are told apart by all common kinds of colour blindness, and seen
 # on white and on black.
@@ -52,6 +52,12 @@ class TrialArms(Outcome):
     name = "arms"
     judged_by = "effects"
     compares_leaves = False
+    leaves_clause = (
+        "in which arms differed most differently in these rows. The figures beside the tree are of "
+        "all arms together; those of each arm follow"
+    )
+    channel_noun = "arm"
+    channels_heading = "What the treatment does in each leaf"
     value_names = ("leaf", "risk", "median", "effect")
 
     @staticmethod
@@ -94,6 +100,10 @@ class TrialArms(Outcome):
                 shows_limits=True,
             )
 
+    def overall_columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
+        """Return events, relative risk and median of all arms together."""
+        return event_columns(self, groups, level)
+
     def effects(self, group: Group, level: float = LEVEL) -> tuple[LeafEffect, ...]:
         """Return the effect of each arm but the reference in a leaf."""
         return effects_of_leaf(self.tree, group.leaf, level)
@@ -131,7 +141,7 @@ class TrialArms(Outcome):
             values=curve.survival.y[shown],
             band=(lower[shown], upper[shown]) if kind == "kaplan-meier" else None,
             observed=ObservedCurve(
-                tree.baseline.times[steps], observed[steps], lower[steps], upper[steps]
+                tree.baseline.times[steps], observed[steps], (lower[steps], upper[steps])
             ),
             censored=counts.censored,
             last_time=counts.last_time,
@@ -155,7 +165,7 @@ class TrialArms(Outcome):
         events = ", ".join(f"{label} {events} of {rows}" for label, events, rows in counts)
         ratios = (
             f"hazard ratio {effect.contrast}: {ratio_text(effect.ratio)} "
-            f"({100 * level:g}% CI {interval_text(effect.limits)})"
+            f"({100 * level:g}% CI {interval_text(effect.limits) or 'unknown'})"
             for effect in self.effects(group, level)
         )
         return "\n".join([f"events: {events}", *ratios])
@@ -216,9 +226,6 @@ class TrialArms(Outcome):
 
     def caption(self, kind: LeafCurveKind | None, level: float) -> str:
         """Return in words how the arms of leaves are drawn, and what a hazard ratio is."""
-        return self._caption(kind, level, ticks=True)
-
-    def _caption(self, kind: LeafCurveKind | None, level: float, *, ticks: bool) -> str:
         band = f"with {100 * level:g}% confidence band"
         curves = {
             "kaplan-meier": f"Kaplan-Meier survival of each arm, {band}",
@@ -228,7 +235,7 @@ class TrialArms(Outcome):
         }
         reference = arms_of(self.tree).names[0]
         return (
-            f"{curves[curve_kind(self.tree, kind)]}. {'Tick: censored rows. ' if ticks else ''}"
+            f"{curves[curve_kind(self.tree, kind)]}. Tick: censored rows. "
             f"Hazard ratio: the hazard of an arm over that of {reference}, by a Cox model in the "
             "leaf; below one it does better. Leaves were chosen because arms differ in them: "
             "intervals do not know that."

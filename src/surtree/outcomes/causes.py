@@ -19,7 +19,7 @@ from surtree.outcomes.cause_figures import (
 )
 from surtree.outcomes.column import Column
 from surtree.outcomes.curve import Channel, GroupCurve
-from surtree.outcomes.event import RELATIVE_RISK, leaf_caption
+from surtree.outcomes.event import RELATIVE_RISK, event_columns, leaf_caption
 from surtree.outcomes.group import Group
 from surtree.outcomes.incidence import incidence_limits, incidence_of, leaf_incidence
 from surtree.outcomes.outcome import Outcome
@@ -28,7 +28,7 @@ from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.step_function import StepFunction
 from surtree.tree.validate import close
-from surtree.words.numbers import plural
+from surtree.words.numbers import listed, plural
 from surtree.words.quoting import printable
 
 # Told apart by all common kinds of colour blindness, also in print; then they are repeated.
@@ -41,6 +41,12 @@ class Causes(Outcome):
     name = "causes"
     curve_name = "cumulative incidence"
     is_stacked = True
+    channel_noun = "cause"
+    channels_heading = "The causes"
+    how_to_validate = (
+        "Choose its size on held-out rows, by CompetingRisksTreeCV or surtree fit.",
+        "",
+    )
     concordance_name = "Wolbers' C"
     citations: ClassVar[Mapping[str, str]] = {"concordance": "wolbers"}
     definitions: ClassVar[Mapping[str, str]] = {
@@ -98,6 +104,10 @@ class Causes(Outcome):
             limits,
             instead={p: ("at most", limits[p][1]) for p, n in enumerate(events) if n == 0},
         )
+
+    def overall_columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
+        """Return events, relative risk and median of all causes together."""
+        return event_columns(self, groups, level)
 
     def curves(
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
@@ -187,6 +197,17 @@ class Causes(Outcome):
     def caption(self, kind: LeafCurveKind | None, level: float) -> str:
         """Return in words how leaves are drawn."""
         return leaf_caption(self.tree, kind, level)
+
+    def channels_text(self, level: float) -> str:
+        """Return what stacked areas show, and what an event is elsewhere."""
+        told = listed([channel.label for channel in self.channels if channel.counts])
+        return (
+            "The share of each group that has had an event of each cause by a time, one on top of "
+            f"the other; the rest has had none. The tree was chosen to tell apart {told}. "
+            "Everywhere else on this page, but for figures of held-out rows, an event is one of "
+            "any cause: survival is to be without any, and the relative risk is that of all causes "
+            "together."
+        )
 
     def figure_notes(self) -> tuple[str, ...]:
         """Say what relative risks are."""

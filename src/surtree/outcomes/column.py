@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite, nan
 
+from surtree.words.numbers import interval_text
+
 Limits = tuple[float, float]
 UNKNOWN: Limits = (nan, nan)
 
@@ -63,10 +65,8 @@ class Column:
 
     def limits_text(self, position: int) -> str:
         """Return the limits of a value in words."""
-        lower, upper = UNKNOWN if self.limits is None else self.limits[position]
-        if not isfinite(upper):
-            return f"above {lower:.3g}" if lower > 0 else "unknown"
-        return f"{lower:.3g} to {upper:.3g}"
+        limits = UNKNOWN if self.limits is None else self.limits[position]
+        return interval_text(limits) or "unknown"
 
 
 def _written(style: str, value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from surtree.tree.leaf_curve import curve_kind, curve_of
 from surtree.tree.leaf_intervals import median_limits, survival_band, theta_limits
 from surtree.tree.tree import Tree
 from surtree.words.colour import risk_colours
+from surtree.words.numbers import number
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,11 @@ class ObservedCurve:
 
     times: Floats
     values: Floats
-    lower: Floats  # the confidence limits, not numbers where R says NA
-    upper: Floats
+    band: tuple[Floats, Floats]  # the confidence limits, not numbers where R says NA
+
+    def at(self, time: float) -> tuple[float, Limits]:
+        """Return the value at a time, with limits."""
+        return _value_at(self.times, self.values, self.band, time, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,13 @@ class GroupCurve:
         """Whether no row has an event: then the relative risk is no estimate, and has a limit."""
         return self.n_events == 0
 
+    def risk_text(self, precision: int) -> str:
+        """Return the relative risk; without events, the most that it may be."""
+        if not self.no_events:
+            return number(self.theta, precision)
+        most = self.theta_limits[1]
+        return f"at most {number(most, precision)}" if isfinite(most) else "unknown"
+
     @property
     def last_value(self) -> float:
         """The value after the last step."""
@@ -81,13 +92,17 @@ class GroupCurve:
         """Return the value at a time, with limits; NaN after the last follow-up."""
         if time > self.last_time:
             return nan, UNKNOWN
-        position = int(np.searchsorted(self.times, time, side="right")) - 1
-        if position < 0:
-            return self.start, UNKNOWN
-        limits = UNKNOWN
-        if self.band is not None:
-            limits = float(self.band[0][position]), float(self.band[1][position])
-        return float(self.values[position]), limits
+        return _value_at(self.times, self.values, self.band, time, self.start)
+
+
+def _value_at(
+    times: Floats, values: Floats, band: tuple[Floats, Floats] | None, time: float, start: float
+) -> tuple[float, Limits]:
+    position = int(np.searchsorted(times, time, side="right")) - 1
+    if position < 0:
+        return start, UNKNOWN
+    limits = UNKNOWN if band is None else (float(band[0][position]), float(band[1][position]))
+    return float(values[position]), limits
 
 
 def survival_curve(group: Group, kind: LeafCurveKind | None, level: float = LEVEL) -> GroupCurve:
@@ -155,4 +170,4 @@ def _observed(group: Group, level: float) -> ObservedCurve:
     steps = counts.step[counts.deaths > 0]
     survival = curve_of(tree, group.leaf, "kaplan-meier").survival.y
     lower, upper = survival_band(tree, group.leaf, "kaplan-meier", level)
-    return ObservedCurve(tree.baseline.times[steps], survival[steps], lower[steps], upper[steps])
+    return ObservedCurve(tree.baseline.times[steps], survival[steps], (lower[steps], upper[steps]))

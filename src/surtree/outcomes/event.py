@@ -54,45 +54,7 @@ class OneEvent(Outcome):
 
     def columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
         """Return events, relative risk, hazard ratio over a reference leaf, and median."""
-        return tuple(self._columns(groups, level))
-
-    def _columns(self, groups: Sequence[Group], level: float) -> Iterator[Column]:
-        tree = self.tree
-        yield Column("events", "events", "events", [g.n_events for g in groups], is_count=True)
-        limits = [theta_limits(tree, group.leaf, level) for group in groups]
-        none = [place for place, group in enumerate(groups) if group.n_events == 0]
-        yield Column(
-            "risk",
-            "relative risk",
-            "theta",
-            [group.theta if group.n_events else nan for group in groups],
-            limits,
-            instead={place: ("at most", limits[place][1]) for place in none},
-        )
-        if shows_ratios(tree) and [g.node for g in groups] == tree.leaves.tolist():
-            ratios = leaf_hazard_ratios(tree, level=level)
-            yield Column(
-                "hazard_ratio",
-                "hazard ratio",
-                "hazard ratio",
-                [one.ratio for one in ratios],
-                [one.limits for one in ratios],
-                texts=[one.text for one in ratios],
-                is_printed=False,
-            )
-        medians = [self.median(group) for group in groups]
-        last = float(tree.baseline.times[-1])
-        yield Column(
-            "median",
-            "median survival",
-            "median",
-            medians,
-            [median_limits(tree, group.leaf, None, level) for group in groups],
-            instead={p: (">", last) for p, median in enumerate(medians) if not isfinite(median)},
-            style=".6g",
-            qualifier=tree.leaf_curve,
-            is_time=True,
-        )
+        return event_columns(self, groups, level)
 
     def curves(
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
@@ -133,3 +95,47 @@ def leaf_caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
         sentences.append("Weights count as repeated rows.")
     sentences.append(RELATIVE_RISK)
     return " ".join(sentences)
+
+
+def event_columns(outcome: Outcome, groups: Sequence[Group], level: float) -> tuple[Column, ...]:
+    """Return the figures of all events together: events, relative risk, hazard ratio, median."""
+    return tuple(_columns(outcome, groups, level))
+
+
+def _columns(outcome: Outcome, groups: Sequence[Group], level: float) -> Iterator[Column]:
+    tree = outcome.tree
+    yield Column("events", "events", "events", [g.n_events for g in groups], is_count=True)
+    limits = [theta_limits(tree, group.leaf, level) for group in groups]
+    none = [position for position, group in enumerate(groups) if group.n_events == 0]
+    yield Column(
+        "risk",
+        "relative risk",
+        "theta",
+        [group.theta if group.n_events else nan for group in groups],
+        limits,
+        instead={position: ("at most", limits[position][1]) for position in none},
+    )
+    if shows_ratios(tree) and [g.node for g in groups] == tree.leaves.tolist():
+        ratios = leaf_hazard_ratios(tree, level=level)
+        yield Column(
+            "hazard_ratio",
+            "hazard ratio",
+            "hazard ratio",
+            [one.ratio for one in ratios],
+            [one.limits for one in ratios],
+            texts=[one.text for one in ratios],
+            is_printed=False,
+        )
+    medians = [outcome.median(group) for group in groups]
+    last = float(tree.baseline.times[-1])
+    yield Column(
+        "median",
+        "median survival",
+        "median",
+        medians,
+        [median_limits(tree, group.leaf, None, level) for group in groups],
+        instead={p: (">", last) for p, median in enumerate(medians) if not isfinite(median)},
+        style=".6g",
+        qualifier=tree.leaf_curve,
+        is_time=True,
+    )

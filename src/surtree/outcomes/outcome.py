@@ -39,6 +39,19 @@ class Outcome(ABC):
     compares_leaves: ClassVar[bool] = True
     # Whether tables of leaves show these hazard ratios.
     shows_ratios: ClassVar[bool] = False
+    # What theta is called, and what a theta of 2 means.
+    risk_name: ClassVar[str] = "relative risk"
+    risk_note: ClassVar[str] = "A relative risk of 2 is twice the events that all rows let expect"
+    # What leaves are, after "sort the rows into 4 groups, the leaves, ".
+    leaves_clause: ClassVar[str] = "each with a survival curve of its own"
+    # What a channel is called, and the heading of what a page says of each of them.
+    channel_noun: ClassVar[str] = "event"
+    channels_heading: ClassVar[str] = "The curves of each leaf"
+    # How to learn how well a tree predicts new data: a sentence, and a command.
+    how_to_validate: ClassVar[tuple[str, str]] = (
+        "Run surtree fit with --validate, or set model.validation_ = validate(model, X, y):",
+        "surtree fit DATA --time TIME --event EVENT --validate 200",
+    )
     # What its C is called; sentences that define its measures, where they are not those of one
     # event; whom these cite, and whom the likelihood is of.
     concordance_name: ClassVar[str] = "Harrell's C"
@@ -70,6 +83,10 @@ class Outcome(ABC):
     @abstractmethod
     def columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
         """Return the figures of groups beside their rows: events, risks, ratios, medians."""
+
+    def overall_columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
+        """Return the figures of groups with all channels together, the events first."""
+        return self.columns(groups, level)
 
     @abstractmethod
     def curves(
@@ -163,6 +180,10 @@ class Outcome(ABC):
     @abstractmethod
     def caption(self, kind: LeafCurveKind | None, level: float) -> str:
         """Return in words how curves are drawn, and what the figures are."""
+
+    def channels_text(self, level: float) -> str:
+        """Return what a page says before it shows the channels of each leaf."""
+        return self.caption(None, level)
 
     @abstractmethod
     def figure_notes(self) -> tuple[str, ...]:

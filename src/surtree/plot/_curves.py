@@ -10,20 +10,20 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.outcomes import GroupCurve
+from surtree.outcomes import GroupCurve, counted
 from surtree.outcomes.event import leaf_caption
-from surtree.outcomes.group import counted
 from surtree.plot._colour import coloured_curves
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
 from surtree.plot._spread import spread
 from surtree.summary.labels import read_labels
-from surtree.summary.leaves import time_label
-from surtree.summary.wording import leaf_texts, median_text, number, risk_text, wrap
+from surtree.summary.time import time_label
+from surtree.summary.wording import leaf_texts, wrap
 from surtree.tree.evidence import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
+from surtree.words.numbers import median_text, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -184,7 +184,7 @@ def _lay_out(
     ruler: Ruler,
 ) -> _CurvesLayout:
     headings = tuple(
-        f"{leaf.group.name}: relative risk {risk_text(leaf, precision)}, "
+        f"{leaf.group.name}: relative risk {leaf.risk_text(precision)}, "
         f"median {median_text(leaf.median, precision)}{_noted(leaf)}"
         for leaf in leaves
     )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from surtree._support.types import Floats
 from surtree.plot._page import inches_of
-from surtree.summary.leaves import time_label
-from surtree.summary.wording import number
+from surtree.summary.time import time_label
 from surtree.tree.tree import Tree
+from surtree.words.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

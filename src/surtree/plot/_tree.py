@@ -10,14 +10,15 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.outcomes import Column, GroupCurve, Outcome
+from surtree.outcomes import GroupCurve, Outcome, counted
 from surtree.plot._colour import mapped_colours, recoloured
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
+from surtree.summary.figures import figure_text
 from surtree.summary.labels import read_labels
-from surtree.summary.leaves import time_label
-from surtree.summary.wording import counted_node, median_text, number, rule_texts, wrap
+from surtree.summary.time import time_label
+from surtree.summary.wording import rule_texts, wrap
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
 from surtree.words.quoting import printable
@@ -188,7 +189,7 @@ def _table(
         heading = column.picture_heading
         if column.is_time:
             heading = f"{column.symbol}\n{printable(time_unit or 'survival')}"
-        cells = [heading, *(_cell(column, index, precision) for index in range(len(groups)))]
+        cells = [heading, *(figure_text(column, index, precision) for index in range(len(groups)))]
         if column.joins:
             table[-1] = [f"{one}, {two}" for one, two in zip(table[-1], cells, strict=True)]
             continue
@@ -202,12 +203,6 @@ def _table(
     return tuple(map(tuple, table))
 
 
-def _cell(column: Column, index: int, precision: int) -> str:
-    if column.is_time:
-        return median_text(column.values[index], precision)
-    return column.text(index, lambda value: number(value, precision))
-
-
 def _lay_out(
     tree: Tree,
     texts: Sequence[str],
@@ -218,7 +213,7 @@ def _lay_out(
 ) -> _TreeLayout:
     rules = tuple(wrap(text, rule_width, ruler) for text in texts)
     notes = tuple(
-        "" if leaf else counted_node(tree, node) for node, leaf in enumerate(tree.is_leaf)
+        "" if leaf else counted(tree.outcome.group(node)) for node, leaf in enumerate(tree.is_leaf)
     )
     levels = np.zeros(tree.depth + 2)
     for rule, note, path in zip(rules, notes, tree.paths(), strict=True):

@@ -98,10 +98,10 @@ def audit_tree(
     >>> from surtree.datasets import load_gbsg2
     >>> from surtree.heuristics import ConditionalInferenceTree
     >>> X, y = load_gbsg2()
-    >>> found = audit_tree(ConditionalInferenceTree(max_depth=2).fit(X, y), X, y)
-    >>> round(found.gap, 4), round(found.missed, 3)
+    >>> audit = audit_tree(ConditionalInferenceTree(max_depth=2).fit(X, y), X, y)
+    >>> round(audit.gap, 4), round(audit.missed, 3)
     (0.0041, 0.031)
-    >>> found.split_costs[0].rule
+    >>> audit.split_costs[0].rule
     'hormone_therapy is yes'
     """
     if max_depth is not None:
@@ -168,14 +168,14 @@ class _AuditCuts:
             column = rows.table.column(cut.column)
             return not np.array_equal(asked[cut].holds(column)[rows.present], answer)
 
-        own = {
+        new = {
             (cut, answer.tobytes()): answer
             for cut, answer in zip(audited.cuts, audited.answers, strict=True)
             if is_new(cut, answer)
         }
-        joined = join_binned(binned, bin_answers(list(own.values()), binned.bins.shape[1]))
+        joined = join_binned(binned, bin_answers(list(new.values()), binned.bins.shape[1]))
         self.problem = Problem(joined, rows.sums)
-        self.cuts = (*encoder.cuts_, *(cut for cut, _ in own))
+        self.cuts = (*encoder.cuts_, *(cut for cut, _ in new))
         self._rows = rows
         self._leaf_curve = audited.leaf_curve
 
@@ -217,7 +217,7 @@ def _split_costs(
     """
     topology = audited.topology
     assert topology is not None
-    binned, sums = problem.binned, problem.sums
+    sums = problem.sums
     is_split = topology.left >= 0
     n_nodes = is_split.size
     n_splits, gains = np.zeros(n_nodes, dtype=int), np.zeros(n_nodes)
@@ -235,8 +235,7 @@ def _split_costs(
         if not rows.any():  # no row comes here: nothing is gained, and the question costs nothing
             costs.append(SplitCost(node, tree.worded_cuts[node].rule, 0.0))
             continue
-        own_bins = np.ascontiguousarray(binned.bins[:, rows])
-        solution = Problem(replace(binned, bins=own_bins), sums.take(rows)).solve(
+        solution = problem.take(rows).solve(
             replace(
                 limits,
                 max_depth=limits.max_depth - int(depth[node]),

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surtree._support.rounding import SAME_LOSS
+from surtree.questions.search_result import missed_share
 from surtree.tree.tree import Tree
 from surtree.words.html_table import table_html
 from surtree.words.numbers import plural
 from surtree.words.quoting import html_text as escape
+from surtree.words.text_table import text_table
 
-# Less of the loss of a single leaf is rounding.
-_ROUNDING = 1e-9
 # Trees with more leaves are summarised in texts, with so many of their columns.
 _MOST_LEAVES, _MOST_COLUMNS = 20, 6
 
@@ -40,8 +41,8 @@ class Optimum:
     >>> from surtree.heuristics import ConditionalInferenceTree
     >>> X, y = load_gbsg2()
     >>> model = ConditionalInferenceTree(max_depth=2).fit(X, y)
-    >>> found = audit_tree(model, X, y, max_depth=2)
-    >>> found.optimum.max_splits, round(found.optimum.loss, 1)
+    >>> audit = audit_tree(model, X, y, max_depth=2)
+    >>> audit.optimum.max_splits, round(audit.optimum.loss, 1)
     (3, 423.0)
     """
 
@@ -73,8 +74,8 @@ class SplitCost:
     >>> from surtree.heuristics import ConditionalInferenceTree
     >>> X, y = load_gbsg2()
     >>> model = ConditionalInferenceTree(max_depth=2).fit(X, y)
-    >>> found = audit_tree(model, X, y, max_depth=2)
-    >>> found.split_costs[0].rule, round(found.split_costs[0].cost, 2)
+    >>> audit = audit_tree(model, X, y, max_depth=2)
+    >>> audit.split_costs[0].rule, round(audit.split_costs[0].cost, 2)
     ('hormone_therapy is yes', 1.73)
     """
 
@@ -118,8 +119,8 @@ class Audit:
     >>> from surtree.heuristics import ConditionalInferenceTree
     >>> X, y = load_gbsg2()
     >>> model = ConditionalInferenceTree(max_depth=2).fit(X, y)
-    >>> found = audit_tree(model, X, y, max_depth=2)
-    >>> round(found.loss, 1), round(found.optimum.loss, 1), round(found.missed, 3)
+    >>> audit = audit_tree(model, X, y, max_depth=2)
+    >>> round(audit.loss, 1), round(audit.optimum.loss, 1), round(audit.missed, 3)
     (424.7, 423.0, 0.031)
     """
 
@@ -147,7 +148,7 @@ class Audit:
         labels can be better than any tree over the encoder's cuts, as ``notes`` say then: zero.
         """
         distance = self.loss - self.optimum.lower_bound
-        return distance / self.loss if distance > _ROUNDING * self.leaf_loss else 0.0
+        return distance / self.loss if distance > SAME_LOSS * self.leaf_loss else 0.0
 
     @property
     def missed(self) -> float:
@@ -166,9 +167,7 @@ class Audit:
         optimum : Optimum
             One of ``same_depth`` and ``same_size``.
         """
-        missed, explained = self.loss - optimum.loss, self.leaf_loss - optimum.loss
-        rounding = _ROUNDING * self.leaf_loss
-        return missed / explained if missed > rounding and explained > rounding else 0.0
+        return missed_share(self.loss, optimum.loss, self.leaf_loss)
 
     def title(self) -> str:
         """Return one line about the audited tree."""
@@ -191,28 +190,20 @@ class Audit:
         )
 
     def __str__(self) -> str:
-        parts = [self._table(), *self.notes, *self._costliest_text()]
+        parts = [text_table(self._cells()), *self.notes, *self._costliest_text()]
         if self.tree is not None:
             parts.append(f"{self.name}:\n{_shown(self.tree)}")
         parts.append(f"{_limits_text(self.optimum)}:\n{_shown(self.optimum.tree)}")
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        heading, *rows = self._lines()
-        said = "".join(f"<p>{escape(text)}</p>" for text in (*self.notes, *self._costliest_text()))
-        return table_html(heading, rows) + said
+        heading, *rows = self._cells()
+        notes = "".join(f"<p>{escape(text)}</p>" for text in (*self.notes, *self._costliest_text()))
+        return table_html(heading, rows) + notes
 
-    def _table(self) -> str:
-        lines = self._lines()
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
-            for line in lines
-        )
-
-    def _lines(self) -> list[tuple[str, str, str, str]]:
-        """Return the heading of the table, and its lines."""
-        lines = [
+    def _cells(self) -> list[tuple[str, str, str, str]]:
+        """Return the cells of the table, its heading first."""
+        rows = [
             ("", "loss", "explained", "missed"),
             ("a single leaf", f"{self.leaf_loss:.6g}", self._explained(self.leaf_loss), ""),
             (self._shape(), f"{self.loss:.6g}", self._explained(self.loss), ""),
@@ -220,7 +211,7 @@ class Audit:
         optima = [self.same_size] if self.same_depth is None else [self.same_depth]
         if self.same_size.max_depth > optima[0].max_depth:
             optima.append(self.same_size)
-        lines += [
+        rows += [
             (
                 _limits_text(optimum),
                 f"{optimum.loss:.6g}",
@@ -229,7 +220,7 @@ class Audit:
             )
             for optimum in optima
         ]
-        return lines
+        return rows
 
     def _costliest_text(self) -> list[str]:
         """Return which question costs most, in words; nothing where none costs anything."""
@@ -243,7 +234,7 @@ class Audit:
 
     def _costliest(self) -> SplitCost | None:
         """Return the split that costs most, where any costs more than rounding."""
-        if not self.split_costs or self.split_costs[0].cost <= _ROUNDING * self.leaf_loss:
+        if not self.split_costs or self.split_costs[0].cost <= SAME_LOSS * self.leaf_loss:
             return None
         return self.split_costs[0]
 

@@ -84,11 +84,11 @@ def rebuilt(audited: AuditedTree, rows: TrainingData) -> AuditedTree | None:
     """Return a tree of questions that has the audited leaves, or None where there is none."""
     if audited.topology is not None:
         return audited
-    found = rebuild(audited.label, rows)
-    if found is None:
+    tree = rebuild(audited.label, rows)
+    if tree is None:
         return None
-    answers = tuple(cut.holds(rows.table.column(cut.column))[rows.present] for cut in found.cuts)
-    return _structured(audited.name, found.left, found.right, found.cuts, answers, rows)
+    answers = tuple(cut.holds(rows.table.column(cut.column))[rows.present] for cut in tree.cuts)
+    return _structured(audited.name, tree.left, tree.right, tree.cuts, answers, rows)
 
 
 def read_audited_tree(model: Any, X: Any, rows: TrainingData) -> AuditedTree:
@@ -128,14 +128,14 @@ def _read_labels(labels: Any, rows: TrainingData) -> AuditedTree:
 def _read_r_tree(model: RTree, rows: TrainingData) -> AuditedTree:
     left, right, cuts = model.topology(rows.table)
     answers = tuple(cut.holds(rows.table.column(cut.column))[rows.present] for cut in cuts)
-    found = _structured(model.package, left, right, tuple(cuts), answers, rows)
+    audited = _structured(model.package, left, right, tuple(cuts), answers, rows)
     if model.leaf is None:
-        return found
+        return audited
     labels = replace(_read_labels(model.leaf, rows), name=model.package)
     ids = np.array([node["id"] for node in model.nodes])
-    n_elsewhere = int(np.count_nonzero(ids[found.label] != model.leaf[rows.present]))
+    n_elsewhere = int(np.count_nonzero(ids[audited.label] != model.leaf[rows.present]))
     if not n_elsewhere:
-        return found
+        return audited
     return replace(
         labels,
         notes=(
@@ -151,8 +151,8 @@ def _read_tree(name: str, tree: Tree, rows: TrainingData) -> AuditedTree:
     splits = np.flatnonzero(~tree.is_leaf).tolist()
     answers = tuple(goes_right(tree, node, rows.table, rows.present) for node in splits)
     cuts = tuple(_asked(tree, node, rows) for node in splits)
-    found = _structured(name, tree.left, tree.right, cuts, answers, rows)
-    return replace(found, leaf_curve=tree.leaf_curve)
+    audited = _structured(name, tree.left, tree.right, cuts, answers, rows)
+    return replace(audited, leaf_curve=tree.leaf_curve)
 
 
 def _asked(tree: Tree, node: int, rows: TrainingData) -> Cut:

@@ -81,13 +81,13 @@ class RTree:
         table : Table
             The rows. Missing values go where the question does not hold.
         """
-        place = {node["id"]: number for number, node in enumerate(self.nodes)}
+        number_of = {node["id"]: number for number, node in enumerate(self.nodes)}
         left, right = (np.full(len(self.nodes), -1, dtype=np.int32) for _ in range(2))
         cuts = []
         for number, node in enumerate(self.nodes):
             if "column" not in node:
                 continue
-            low, high = (place[kid] for kid in node["kids"])
+            low, high = (number_of[kid] for kid in node["kids"])
             if node.get("above") == "left":
                 low, high = high, low
             left[number], right[number] = low, high

@@ -37,7 +37,7 @@ class Rebuilt:
 
 def rebuild(label: NDArray[np.intp], rows: TrainingData) -> Rebuilt | None:
     """Return a tree whose leaves have the given labels, or None if there is none."""
-    places = np.flatnonzero(rows.present)
+    present = np.flatnonzero(rows.present)
     columns = [rows.table.column(index) for index in range(rows.table.n_columns)]
     left: list[int] = []
     right: list[int] = []
@@ -50,16 +50,16 @@ def rebuild(label: NDArray[np.intp], rows: TrainingData) -> Rebuilt | None:
         if (label[here] == label[here[0]]).all():
             return node
         part = _Part(label[here], rows.sums.values[:, here], rows.sums.objective)
-        found = [
+        questions = [
             question
             for index, column in enumerate(columns)
-            for question in _questions(index, column, column.values[places[here]], part)
+            for question in _questions(index, column, column.values[present[here]], part)
         ]
-        if not found:
+        if not questions:
             return None
-        _, cut = max(found, key=lambda question: question[0])
+        _, cut = max(questions, key=lambda question: question[0])
         cuts.append(cut)
-        holds = cut.holds(columns[cut.column])[places[here]]
+        holds = cut.holds(columns[cut.column])[present[here]]
         for side, going in ((left, here[~holds]), (right, here[holds])):
             child = add(going)
             if child is None:
@@ -103,7 +103,7 @@ def _questions(
         ranked, label = ranked[order], part.label[order]
         last = np.zeros(int(label.max()) + 1, dtype=np.intp)
         last[label] = np.arange(label.size)
-        # After a place, no label is on both sides if none before it comes again.
+        # After a position, no label is on both sides if none before it comes again.
         after = np.flatnonzero(
             (np.maximum.accumulate(last[label])[:-1] == np.arange(label.size - 1))
             & (ranked[1:] > ranked[:-1])
@@ -140,7 +140,7 @@ def _of_categories(
     """
     n_codes = len(column.categories) + 1
     shape = (n_codes + int(part.label.max()) + 1,) * 2
-    # Of 32 bits: early versions of SciPy do not take others, and say so only on standard error.
+    # Early versions of SciPy take indices of 32 bits only, and say so on standard error alone.
     ends = (code + 1).astype(np.int32), (n_codes + part.label).astype(np.int32)
     links = coo_array((np.ones(code.size), ends), shape=shape)
     _, group = connected_components(links, directed=False)

@@ -52,25 +52,25 @@ class PairTables(ArrayValue):
         """Return the value of each row, given its bins: an array of shape (n_columns, n_rows)."""
         first = np.cumsum(self.n_bins) - self.n_bins
         index = bins.astype(np.intp) + first[:, None]
-        found = self._sum(np.zeros(bins.shape[1], dtype=np.intp), index, bins)
+        total = self._sum(np.zeros(bins.shape[1], dtype=np.intp), index, bins)
         if len(self.values) > 1:
             for rows in index:
-                found += self._sum(1 + rows, index, bins)
-        return found
+                total += self._sum(1 + rows, index, bins)
+        return total
 
     def _sum(
         self, table: NDArray[np.intp], index: NDArray[np.intp], bins: NDArray[np.uint16]
     ) -> Floats:
         """Return the sum of the cells that each row picks from the table given for it."""
-        found: Floats = self.values[table, 0]
+        total: Floats = self.values[table, 0]
         for cell in index:
-            found = found + self.values[table, 1 + cell]
+            total = total + self.values[table, 1 + cell]
         first = 1 + int(self.n_bins.sum())
         for one, other in combinations(range(len(self.n_bins)), 2):
             n_other = int(self.n_bins[other])
-            found += self.values[table, first + bins[one].astype(np.intp) * n_other + bins[other]]
+            total += self.values[table, first + bins[one].astype(np.intp) * n_other + bins[other]]
             first += int(self.n_bins[one]) * n_other
-        return found
+        return total
 
 
 @dataclass(frozen=True, eq=False)

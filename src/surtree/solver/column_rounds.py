@@ -12,7 +12,7 @@ from surtree.solver.effort import seconds_at_least
 from surtree.solver.problem import BinnedRows, Limits, Solution, TreeTopology
 from surtree.solver.restriction import Restricted, only_columns
 from surtree.solver.watch import Watch
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 Lines = NDArray[np.intp]
 
@@ -64,17 +64,17 @@ class ColumnRounds:
         some = only_columns(self._problem.binned, self._choose(known.topologies[-1]))
         left = clock.left()
         most = _OVERRUN * self._seconds
-        found = Problem(some.binned, self._problem.sums).solve(
+        solution = Problem(some.binned, self._problem.sums).solve(
             self._limits,
             time_limit=most if left is None else min(most, left),
             n_jobs=self._n_jobs,
             progress=watch.part(),
         )
         self._n_rounds += 1
-        if found.gains[-1] > known.gains[-1] + self._rounding:
+        if solution.gains[-1] > known.gains[-1] + self._rounding:
             self._idle = 0
-            return _original(found, some)
-        if found.status != "optimal":
+            return _original(solution, some)
+        if solution.status != "optimal":
             self._seconds /= 2
         self._idle += 1
         if self._idle >= _PATIENCE:
@@ -132,7 +132,7 @@ def _leaves_below(tree: TreeTopology) -> list[list[int]]:
     return [below[node] for node in range(tree.cut.size) if node == 0 or tree.cut[node] >= 0]
 
 
-def _best_cuts(binned: BinnedRows, sums: RowSums, rows: Lines) -> Floats:
+def _best_cuts(binned: BinnedRows, sums: Sums, rows: Lines) -> Floats:
     """Return what the best cut of each column between low and high bins gains on some rows."""
     n_lines, n_bins = len(binned.bins), int(binned.n_bins.max())
     cell = binned.bins[:, rows] + n_bins * np.arange(n_lines)[:, None]

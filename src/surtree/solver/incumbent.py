@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from surtree._support.rounding import SAME_LOSS
 from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.column_rounds import ColumnRounds
@@ -25,15 +26,15 @@ _ROUNDING = 1e-11
 
 def of_tree(problem: Problem, limits: Limits, start: TreeTopology) -> Solution:
     """Return a tree as far as the limits allow it, its nodes improved, and its best subtrees."""
-    found = problem.local_search(limits, n_restarts=1, seed=0, start=start)
-    return with_subtrees(problem, found.topology)
+    optimum = problem.local_search(limits, n_restarts=1, seed=0, start=start)
+    return with_subtrees(problem, optimum.topology)
 
 
 def first_tree(
     problem: Problem, limits: Limits, *, clock: Clock, watch: Watch, n_jobs: int | None = None
 ) -> Solution | None:
     """Return the tree of a descent from a greedy one, or None if the clock was over at once."""
-    found = problem.local_search(
+    optimum = problem.local_search(
         limits,
         n_restarts=1,
         seed=0,
@@ -41,9 +42,9 @@ def first_tree(
         n_jobs=n_jobs,
         progress=watch.part(),
     )
-    if not found.worth.size:
+    if not optimum.worth.size:
         return None
-    known = with_subtrees(problem, found.topology)
+    known = with_subtrees(problem, optimum.topology)
     watch.know(float(known.gains[-1]))
     return known
 
@@ -63,14 +64,14 @@ def improve(
     are many; local search from the best tree with a node changed; and from random trees.
     """
     # The same tree again is no better one.
-    rounding = 1e-9 * (problem.sums.scale + abs(float(known.gains[-1])))
+    rounding = SAME_LOSS * (problem.sums.scale + abs(float(known.gains[-1])))
     columns = ColumnRounds(problem, limits, rounding, n_jobs)
     ways: dict[Callable[[Solution, int], Solution | None], float] = {}
     if columns.is_useful:
         ways[lambda known, _: columns.run(known, clock, watch)] = 0.0
 
     def descend(known: Solution, seed: int, *, from_best: bool) -> Solution | None:
-        found = problem.local_search(
+        optimum = problem.local_search(
             limits,
             n_restarts=LOCAL_RESTARTS,
             seed=seed,
@@ -79,9 +80,9 @@ def improve(
             n_jobs=n_jobs,
             progress=watch.part(),
         )
-        if not found.worth.size or found.worth.max() <= known.gains[-1] + rounding:
+        if not optimum.worth.size or optimum.worth.max() <= known.gains[-1] + rounding:
             return None
-        return with_subtrees(problem, found.topology)
+        return with_subtrees(problem, optimum.topology)
 
     ways[partial(descend, from_best=True)] = 0.0
     ways[partial(descend, from_best=False)] = 0.0
@@ -90,11 +91,11 @@ def improve(
         way = min(ways, key=ways.__getitem__)
         start = perf_counter()
         seed += 1
-        found = way(known, seed)
+        better = way(known, seed)
         ways[way] += perf_counter() - start
-        idle = idle + 1 if found is None else 0
-        if found is not None:
-            known = best_of(found, known)
+        idle = idle + 1 if better is None else 0
+        if better is not None:
+            known = best_of(better, known)
             watch.know(float(known.gains[-1]))
     return known
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +17,15 @@ from surtree._support.types import Floats
 class BinnedRows:
     """The training rows as the solver sees them."""
 
-    # The bin of each row, a line for each column that has cuts, in the order of the columns. Rows
-    # of weight zero are left out.
+    # The bins, of shape (n_columns, n_rows): columns that have cuts, in their order. Rows of weight
+    # zero are left out.
     bins: NDArray[np.uint16]
-    # How many bins each line has. No two of them are on the same side of every cut, except that
+    # How many bins each column has. No two of them are on the same side of every cut, except that
     # missing values, where there are any, always have a bin of their own: the last; and that sets
     # of categories may leave such bins.
     n_bins: NDArray[np.int32]
     missing_bin: NDArray[np.int32]  # the bin of the missing values, -1 where the column has none
-    cut_column: NDArray[np.int32]  # the line that each cut asks about; ascending
+    cut_column: NDArray[np.int32]  # the column that each cut asks about, of these; ascending
     # The cut holds for the bins from the first to the last of these, both included ...
     cut_first: NDArray[np.int32]
     cut_last: NDArray[np.int32]
@@ -32,8 +33,12 @@ class BinnedRows:
     # its first and its last.
     cut_missing: NDArray[np.bool_]
     # A bit for each bin between the first and the last for which the cut does not hold: zero, but
-    # for sets of categories. Such a line has at most 64 bins.
+    # for sets of categories. Such a column has at most 64 bins.
     cut_gaps: NDArray[np.uint64]
+
+    def take(self, rows: NDArray[Any]) -> BinnedRows:
+        """Return some of the rows, given by their positions or by a mask; cuts stay the same."""
+        return replace(self, bins=np.ascontiguousarray(self.bins[:, rows]))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from surtree._support.types import Floats
 from surtree.solver.problem import Limits
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 Rows = NDArray[np.bool_]
 
@@ -60,7 +60,7 @@ class ReferenceSolution:
     trees: tuple[Node, ...]  # ``trees[k]`` is such a tree
 
 
-def solve(holds: NDArray[np.bool_], sums: RowSums, limits: Limits) -> ReferenceSolution:
+def solve(holds: NDArray[np.bool_], sums: Sums, limits: Limits) -> ReferenceSolution:
     """Find the tree with the greatest gain for every number of splits, by trying all trees."""
     memo: dict[tuple[bytes, int, int], tuple[float, Node]] = {}
 
@@ -99,5 +99,7 @@ def solve(holds: NDArray[np.bool_], sums: RowSums, limits: Limits) -> ReferenceS
     if limits.max_splits is not None:
         most_splits = min(most_splits, limits.max_splits)
     everything = np.ones(len(holds), dtype=np.bool_)
-    found = [search(everything, limits.max_depth, budget) for budget in range(most_splits + 1)]
-    return ReferenceSolution(np.array([value for value, _ in found]), tuple(t for _, t in found))
+    best_trees = [search(everything, limits.max_depth, budget) for budget in range(most_splits + 1)]
+    return ReferenceSolution(
+        np.array([value for value, _ in best_trees]), tuple(t for _, t in best_trees)
+    )

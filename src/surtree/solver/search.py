@@ -7,6 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
+from surtree._support.quantiles import repeats
 from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.solver.certificate import certify
@@ -21,9 +22,9 @@ from surtree.solver.problem import (
     Solution,
     TreeTopology,
 )
-from surtree.solver.restriction import longest, quantiles, repeats, restrict
+from surtree.solver.restriction import longest, quantiles, restrict
 from surtree.solver.watch import Watch
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 # A search of more seconds than this, or than this share of its time limit, starts from a tree by
 # local search: that is what an early end has at least.
@@ -109,8 +110,10 @@ def _among_few(
     # The bounds are valid only for these cuts, and so is the end.
     inner = Watch(watch.part(), problem.sums.constant)
     first = _first_look(few, how, part, inner, None)
-    found = _solve_from(first, few, how, part, inner)
-    known = best_of(replace(found, topologies=tuple(map(some.original, found.topologies))), known)
+    solution = _solve_from(first, few, how, part, inner)
+    known = best_of(
+        replace(solution, topologies=tuple(map(some.original, solution.topologies))), known
+    )
     watch.know(float(known.gains[-1]))
     left = clock.left()
     if left is None or watch.stopped:
@@ -197,6 +200,6 @@ def _is_too_late(problem: Problem, clock: Clock) -> bool:
     return left is not None and left < before and before > SHORT
 
 
-def _no_bounds(solution: Solution, sums: RowSums) -> Floats:
+def _no_bounds(solution: Solution, sums: Sums) -> Floats:
     """Return bounds without proof: no loss is below zero."""
     return np.maximum(solution.gains, sums.constant)

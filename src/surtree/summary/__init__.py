@@ -1,1 +1,1 @@
-"""What is said of a fitted model, without a format: findings, figures, leaves, labels."""
+"""What is known of a fitted model, in words of no format: findings, figures, labels."""

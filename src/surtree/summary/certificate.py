@@ -11,7 +11,7 @@ from surtree.summary.findings import Audited, Certificate
 WEAK = 0.5
 
 
-# A share below this is rounding.
+# A share of what a tree explains is a quotient of losses: it is rounded by more than they are.
 ROUNDING = 1e-8
 
 
@@ -50,14 +50,14 @@ def verdict(certificate: Certificate | None) -> Verdict:
             f"Nothing is known of how good this tree is: {WORDS['edited'].clause}. What a search "
             "has proven may have been about another tree.",
         )
-    found = _of_search(certificate, certificate.status, certificate.gap)
+    proof = _of_search(certificate, certificate.status, certificate.gap)
     if certificate.confirmed_on:
         confirmed = f"All of this was confirmed by a second program on {certificate.confirmed_on}."
-        found = replace(found, text=f"{found.text} {confirmed}")
+        proof = replace(proof, text=f"{proof.text} {confirmed}")
     if certificate.fold_status == "optimal":
-        return found
+        return proof
     end = WORDS[certificate.fold_status].clause
-    return replace(found, text=f"{found.text} In cross-validation, {end} at least once.")
+    return replace(proof, text=f"{proof.text} In cross-validation, {end} at least once.")
 
 
 def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:

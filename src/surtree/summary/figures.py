@@ -1,61 +1,48 @@
-"""The figures of a leaf as a page writes them, with their intervals."""
+"""The figures of leaves as tables, pictures and sentences write them."""
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 
-from surtree.summary import wording
-from surtree.summary.leaves import Leaf
-from surtree.summary.wording import median_text, number
+from surtree.outcomes import Column
+from surtree.words.numbers import NOT_REACHED, interval_text, number
 
 
-def risk_text(leaf: Leaf) -> str:
-    """Return the relative risk of a leaf; without events, only what it is not above."""
-    if not leaf.no_events:
-        return number(leaf.theta, 3)
-    most = leaf.theta_limits[1]
-    return f"≤ {number(most, 2)}" if isfinite(most) else "unknown"
+def figure_text(column: Column, position: int, precision: int = 3) -> str:
+    """Return a figure with some significant digits; a median that is not reached is called so."""
+    if column.is_time and position in column.instead:
+        return NOT_REACHED
+    return column.text(position, partial(number, precision=precision))
 
 
-def risk_limits_text(leaf: Leaf) -> str:
-    """Return the confidence interval of the relative risk; "no events" where there are none."""
-    return "no events" if leaf.no_events else interval_text(leaf.theta_limits, 2)
+def figure_and_limits(column: Column, position: int) -> tuple[str, str]:
+    """Return a figure, and its confidence interval: empty where there is none."""
+    if column.texts is not None:
+        text, _, limits = column.texts[position].partition(" (")
+        return text, limits.removesuffix(")")
+    text = figure_text(column, position)
+    is_estimate = column.is_time or isfinite(column.values[position])
+    if column.limits is None or not is_estimate:
+        return text, ""
+    return text, interval_text(column.limits[position], 3 if column.is_time else 2)
 
 
-def median_limits_text(leaf: Leaf) -> str:
-    """Return the confidence interval of the median; empty where neither end is known."""
-    return interval_text(leaf.median_limits, 3)
+def lacks_events(column: Column, position: int) -> bool:
+    """Tell whether a figure is no estimate because there are no events."""
+    return position in column.instead and not column.is_time
 
 
-def risk_in_words(leaf: Leaf, level: float) -> str:
-    """Return the relative risk of a leaf with its interval, as a part of a sentence."""
-    if leaf.no_events:
-        return f"no events: relative risk {wording.risk_text(leaf, 2)}"
-    return f"relative risk {number(leaf.theta, 3)}{_in_brackets(risk_limits_text(leaf), level)}"
-
-
-def median_in_words(leaf: Leaf, level: float, unit: str) -> str:
-    """Return the median of a leaf with its interval, as a part of a sentence."""
-    said = median_text(leaf.median, 3)
-    if isfinite(leaf.median) and unit:
-        said += f" {unit}"
-    return f"median survival {said}{_in_brackets(median_limits_text(leaf), level)}"
-
-
-def interval_text(limits: tuple[float, float], precision: int) -> str:
-    """Return an interval in words; an end that is infinite or not known is left out."""
-    low, high = limits
-    if not isfinite(low):
-        return ""
-    if not isfinite(high):
-        return f"from {number(low, precision)}"
-    return f"{number(low, precision)} to {number(high, precision)}"
+def figure_in_words(column: Column, position: int, level: float, unit: str = "") -> str:
+    """Return a figure with its name and its interval, as a part of a sentence."""
+    text, limits = figure_and_limits(column, position)
+    before = "no events: " if lacks_events(column, position) else ""
+    if column.is_time and unit and isfinite(column.values[position]):
+        text += f" {unit}"
+    after = f" ({level_text(level)} {limits})" if limits else ""
+    return f"{before}{column.heading} {text}{after}"
 
 
 def level_text(level: float) -> str:
     """Return the name of a confidence interval, such as "95% CI"."""
     return f"{100 * level:g}% CI"
-
-
-def _in_brackets(limits: str, level: float) -> str:
-    return f" ({level_text(level)} {limits})" if limits else ""

@@ -21,12 +21,11 @@ from surtree.questions.columns import ColumnCosts
 from surtree.summary.labels import Labels
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective
-from surtree.tree.resolve import cause_names_of, fitted, shown_model
+from surtree.tree.resolve import cause_names_of, chosen_model, shown_model
 from surtree.tree.tree import Tree
+from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores
-from surtree.validation.result import Validation
-from surtree.validation.sizes import SizeScores
-from surtree.validation.tuning import Tuning
+from surtree.validation.sizes import SizeScores, Tuning
 from surtree.words.numbers import plural
 
 # Parameters that no result depends on, as far as the search was completed.
@@ -128,13 +127,13 @@ def read_findings(model: Any) -> Findings:
     """Gather the contents of a page from a fitted estimator, an audit, or a tree alone."""
     if isinstance(model, Audit):
         return _of_audit(model)
-    shown = fitted(model)
+    shown = chosen_model(model)
     if isinstance(shown, Tree):
         return Findings(shown)
     model = shown_model(model)
     if isinstance(model, SurTreeCV):
-        found = _of_search(shown, type(model).__name__)
-        return replace(found, parameters=_parameters(model))
+        findings = _of_search(shown, type(model).__name__)
+        return replace(findings, parameters=_parameters(model))
     if isinstance(shown, SurTree):
         return _of_search(shown, type(shown).__name__)
     certificate = Certificate(type(shown).__name__, shown.tree_.total_loss)
@@ -246,8 +245,8 @@ def _parameters(model: Any) -> tuple[tuple[str, str], ...]:
 
 def shortened(text: str, longest: int = 60) -> str:
     """Return a text on one line, without its end where it is long, as lists of folds are."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    text = " ".join(text.split())
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _limits(model: SurTree) -> tuple[str, ...]:
@@ -275,6 +274,6 @@ def _columns(model: Any) -> tuple[ColumnCuts, ...]:
     for cut in model.encoder_.cuts_:
         cuts[cut.column].append(cut)
     return tuple(
-        ColumnCuts(name, float(share), tuple(found))
-        for name, share, found in zip(names, model.feature_importances_, cuts, strict=True)
+        ColumnCuts(name, float(share), tuple(of_column))
+        for name, share, of_column in zip(names, model.feature_importances_, cuts, strict=True)
     )

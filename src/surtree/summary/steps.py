@@ -7,31 +7,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from surtree._support.types import Floats
-
-Band = tuple[Floats, Floats]
+from surtree.outcomes import GroupCurve, ObservedCurve
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """A survival curve from time zero on, and its confidence band where it has one."""
+    """A curve from time zero on, and its confidence band where it has one."""
 
+    start: float  # the value before the first step
     times: Floats  # when the curve or its band steps, after zero
-    survival: Floats  # the value from each of these times on
-    lower: Floats
-    upper: Floats
-    has_band: bool  # whether the limits are known at any time
+    values: Floats  # the value from each of these times on
+    band: tuple[Floats, Floats] | None  # the limits, if they are known at any time
 
 
 def visible_steps(
-    times: Floats, survival: Floats, band: Band | None, tolerances: tuple[float, float]
+    curve: GroupCurve | ObservedCurve,
+    tolerance: float,
+    band_tolerance: float | None = None,
+    start: float = 1.0,
 ) -> Steps:
-    """Return the steps that move a curve or its band visibly."""
-    lower, upper = (survival, survival) if band is None else band
-    lower, upper = (np.where(np.isnan(limit), survival, limit) for limit in (lower, upper))
-    curve, limits = tolerances
-    levels = np.stack([survival / curve, lower / limits, upper / limits])
-    start = np.array([[1 / curve], [1 / limits], [1 / limits]])
-    moved = np.diff(np.floor(np.concatenate((start, levels), axis=1)), axis=1)
+    """Return the steps that move a curve, or its band, visibly; by default without a band."""
+    levels, before = [curve.values / tolerance], [start / tolerance]
+    limits: list[Floats] = []
+    if band_tolerance is not None and curve.band is not None:
+        if not np.isnan(curve.band[0]).all():
+            limits = [np.where(np.isnan(limit), curve.values, limit) for limit in curve.band]
+        levels += [limit / band_tolerance for limit in limits]
+        before += [start / band_tolerance] * len(limits)
+    moved = np.diff(np.floor(np.column_stack([before, np.stack(levels)])), axis=1)
     kept = np.flatnonzero(moved.any(axis=0))
-    has_band = band is not None and not np.isnan(band[0]).all()
-    return Steps(times[kept], survival[kept], lower[kept], upper[kept], has_band)
+    band = (limits[0][kept], limits[1][kept]) if limits else None
+    return Steps(start, curve.times[kept], curve.values[kept], band)

@@ -1,4 +1,4 @@
-"""The words of plots and reports: rules, shortened and broken into lines."""
+"""Rules in words: shortened, and broken into lines."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
 from surtree.cuts.cut import Cut
-from surtree.outcomes import GroupCurve
 from surtree.summary.labels import NO_BREAK_SPACE, Labels
-from surtree.summary.leaves import Leaf
 from surtree.tree.conditions import needed_steps
 from surtree.tree.tree import Tree
-from surtree.words.numbers import plural
 
 LONGEST_NAME = 60
 LONGEST_CATEGORY = 32
@@ -71,40 +66,6 @@ def wrap(text: str, width: float, measure: Callable[[str], float]) -> str:
                 lines.append("")
             lines[-1] += part
     return "\n".join(line.strip() for line in lines)
-
-
-def number(value: float, precision: int) -> str:
-    """Return a number with this number of significant digits; large numbers stay whole."""
-    if not 10.0**precision <= abs(value) < 1e15:
-        return f"{value:.{precision}g}"
-    return f"{value:.0f}"
-
-
-def counted(rows: int, events: int, persons: int | None = None) -> str:
-    """Return how many rows there are, of how many persons, and how many rows have an event."""
-    said = plural(rows, "row")
-    if persons is not None:
-        said = f"{plural(persons, 'person')}, {said}"
-    return f"{said}, {plural(events, 'event') if events else 'no events'}"
-
-
-def counted_node(tree: Tree, node: int) -> str:
-    """Return how many rows a node has, of how many persons, and how many have an event."""
-    persons = None if tree.n_persons is None else int(tree.n_persons[node])
-    return counted(int(tree.n_samples[node]), int(tree.n_events[node]), persons)
-
-
-def risk_text(leaf: Leaf | GroupCurve, precision: int) -> str:
-    """Return the relative risk of a leaf; of one without events, the most that it may be."""
-    if not leaf.no_events:
-        return number(leaf.theta, precision)
-    most = leaf.theta_limits[1]
-    return f"at most {number(most, precision)}" if np.isfinite(most) else "unknown"
-
-
-def median_text(median: float, precision: int) -> str:
-    """Return a median survival time, or "not reached"."""
-    return number(median, precision) if np.isfinite(median) else "not reached"
 
 
 def _shortened(cut: Cut) -> Cut:

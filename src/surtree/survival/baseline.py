@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +14,7 @@ from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
 from surtree.survival.intervals import weight_over
 
-# Of the floor of a row: too little to change a sum, and enough to divide by.
+# Least exposure, relative to the floor: below the rounding of any sum, but positive.
 _NEXT_TO_NONE = 2.0**-40
 
 
@@ -104,18 +106,60 @@ class RiskTable(ArrayValue):
     deaths: Floats
 
 
+class Risks(Protocol):
+    """Who is at risk and who dies over time: of rows in memory, or as passes have counted them."""
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows; where they are parts of persons, that of the persons."""
+
+    @property
+    def last_time(self) -> float:
+        """The last follow-up."""
+
+    def table(self, cause: int | None = None) -> RiskTable:
+        """Return the risk table of the events of a cause, or of all events."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowRisks:
+    """The risks of rows in memory."""
+
+    target: Target
+    weight: Floats
+    cause: NDArray[np.intp] | None = None  # that of the event of each row, where there are several
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows, or of persons."""
+        return self._terms.total if self.target.share is None else self.target.total(self.weight)
+
+    @property
+    def last_time(self) -> float:
+        """The last follow-up."""
+        return float(self.target.time.max())
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return Terms.of(self.weight)
+
+    def table(self, cause: int | None = None) -> RiskTable:
+        """Return the risk table of the events of a cause, or of all events."""
+        event = self.target.event if cause is None else self.cause == cause
+        return _risk_table(self.target, np.asarray(event), self._terms)
+
+
 def nelson_aalen(target: Target, weight: Floats) -> Baseline:
     """Estimate the cumulative hazard of all rows together."""
-    terms = Terms.of(weight)
-    total = terms.total if target.share is None else target.total(weight)
-    return estimate(_risk_table(target, terms), total, float(target.time.max()))
+    return estimate(RowRisks(target, weight))
 
 
-def estimate(table: RiskTable, total: float, last_time: float) -> Baseline:
-    """Return the estimate from who is at risk and who dies at each event time."""
+def estimate(risks: Risks, cause: int | None = None) -> Baseline:
+    """Estimate the cumulative hazard of a cause, or of all events; no times if there are none."""
+    table = risks.table(cause)
     steps = table.deaths / table.at_risk
-    floor = min(1.0 / (total + 1.0), float(steps.min()))
-    return Baseline(table.times, np.cumsum(steps), floor, last_time)
+    floor = float(steps.min(initial=1.0 / (risks.total + 1.0)))
+    return Baseline(table.times, np.cumsum(steps), floor, risks.last_time)
 
 
 def risk_table(target: Target, weight: Floats) -> RiskTable:
@@ -123,12 +167,12 @@ def risk_table(target: Target, weight: Floats) -> RiskTable:
 
     A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
     """
-    return _risk_table(target, Terms.of(weight))
+    return RowRisks(target, weight).table()
 
 
-def _risk_table(target: Target, weight: Terms) -> RiskTable:
+def _risk_table(target: Target, event: NDArray[np.bool_], weight: Terms) -> RiskTable:
     ascending, weights = target.time[target.order], weight.take(target.order)
-    with_event = np.flatnonzero(target.event[target.order])
+    with_event = np.flatnonzero(event[target.order])
     event_times = ascending[with_event]
     starts = np.flatnonzero(np.diff(event_times, prepend=-np.inf))
     times = event_times[starts]

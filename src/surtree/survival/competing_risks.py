@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._support.types import Floats
-from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
-from surtree.survival.baseline import Baseline, nelson_aalen
-from surtree.survival.bounds import hazard_bound
+from surtree.survival.baseline import Baseline, Risks, estimate
 from surtree.survival.channels import Channels
+from surtree.survival.exactness import HazardExactness
 from surtree.survival.objective import row_counts, saturated_gain
 
 
@@ -80,39 +79,35 @@ class CauseHazards(Channels):
             )
         return self.causes.index(cause)
 
-    def baseline(self, target: Target, weight: Floats) -> Baseline:
+    def baseline_of(self, risks: Risks) -> Baseline:
         """Return the Nelson-Aalen estimates of all causes together and of each cause."""
-        together = nelson_aalen(target, weight)
-        causes = (_baseline_of(target, weight, event) for event in self._events(target))
-        return replace(together, of_cause=tuple(causes))
+        of_cause = tuple(estimate(risks, cause) for cause in self.causes)
+        return replace(estimate(risks), of_cause=of_cause)
 
     def row_values(
         self, target: Target, weight: Floats, baseline: Baseline
     ) -> tuple[Floats, Floats]:
         """Return the weighted events and hazards of each cause, and the parts of the constant."""
-        lines, constants = [], np.zeros(weight.size)
+        values, constants = [], np.zeros(weight.size)
         channels = zip(self._events(target), baseline.of_cause, self.weights, strict=True)
-        for event, own, counts in channels:
-            hazard = own.row_hazard(target)
+        for event, of_cause, counts in channels:
+            hazard = of_cause.row_hazard(target)
             events = np.where(event, weight, 0.0)
-            lines += [events, weight * hazard]
-            alone = saturated_gain(target, np.stack(lines[-2:]), hazard)
+            values += [events, weight * hazard]
+            alone = saturated_gain(target, np.stack(values[-2:]), hazard)
             constants = constants + counts * alone
-        return np.stack(lines), constants
-
-    def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
-        """Return the events of each cause, and what its hazard does not exceed."""
-        bounds = [
-            (events, hazard_bound(float(events), weight, own))
-            for events, own in zip(total[0::2], baseline.of_cause, strict=True)
-        ]
-        return np.ravel(bounds)
+        return np.stack(values), constants
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return rows, events of any cause, and events of the causes that count."""
         events = self._events(target)
         counted = np.any([events[j] for j in self.counted], axis=0)
         return row_counts(target, weight) | {"counted_events": counted.astype(np.float64)}
+
+    @property
+    def exactness(self) -> HazardExactness:
+        """Rounding of events and hazards."""
+        return _CauseExactness(self, self.weights)
 
     def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:
         """Return the cumulative hazard of all causes in a leaf, each in its own proportion."""
@@ -128,16 +123,14 @@ class CauseHazards(Channels):
         baseline : Baseline
             The baseline of each cause.
         """
-        steps = [baseline.steps_of_cause(place) for place in range(self.n_channels)]
-        return np.stack([theta * own for theta, own in zip(prediction, steps, strict=True)])
+        steps = [baseline.steps_of_cause(index) for index in range(self.n_channels)]
+        return np.stack([theta * step for theta, step in zip(prediction, steps, strict=True)])
 
     def _events(self, target: Target) -> list[NDArray[np.bool_]]:
-        assert isinstance(target, CauseTarget)
         return [target.cause == cause for cause in self.causes]
 
 
-def _baseline_of(target: Target, weight: Floats, event: NDArray[np.bool_]) -> Baseline:
-    if event.any():
-        return nelson_aalen(replace(target, event=event), weight)
-    floor = 1.0 / (target.total(weight) + 1.0)
-    return Baseline(np.empty(0), np.empty(0), floor, float(target.time.max()))
+class _CauseExactness(HazardExactness):
+    def baselines(self, baseline: Baseline) -> tuple[Baseline, ...]:
+        """Return the baseline of each cause."""
+        return baseline.of_cause

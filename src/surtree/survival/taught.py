@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
-from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk
-from surtree.survival.row_sums import RowSums
+from surtree.survival.exactness import HazardExactness
+from surtree.survival.objective import RELATIVE_RISK, Objective
+from surtree.survival.row_sums import RowSums, Sums
 
 
 @dataclass(frozen=True)
@@ -102,19 +103,31 @@ class TaughtRisk(Objective):
         """Return ``theta H - E (log(theta) + 1)``: the loss on the events of the rows."""
         return RELATIVE_RISK.variable_loss(values[:2], prediction)
 
+    @property
+    def exactness(self) -> HazardExactness:
+        """Rounding of the teacher's events and the hazard."""
+        return _TaughtExactness(RELATIVE_RISK)
+
+    def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
+        """Return whether nodes can have such sums."""
+        own = RELATIVE_RISK.are_possible(sums[:2], weight, n_events)
+        return own and bool(np.isfinite(sums[2]).all() and (sums[2] > 0).all())
+
+
+class _TaughtExactness(HazardExactness):
+    def baselines(self, baseline: Baseline) -> None:
+        """Return None: the baseline was not estimated from the teacher's events."""
+
     def scale(self, sums: ArrayLike) -> Floats:
         """Return the events that the teacher expects."""
         return np.asarray(np.asarray(sums, dtype=np.float64)[2])
 
     def slope(self, sums: ArrayLike) -> Floats:
         """Return the teacher's theta."""
-        return self.risk(sums)
+        return TaughtRisk().risk(sums)
 
-    def require_exact(self, sums: RowSums) -> None:
+    def require(self, sums: Sums) -> None:
         """Refuse rows beside which events are lost in rounding."""
-        RELATIVE_RISK.require_exact(replace(sums, objective=RelativeRisk(), values=sums.values[:2]))
-
-    def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
-        """Return whether nodes can have such sums."""
-        own = RELATIVE_RISK.are_possible(sums[:2], weight, n_events)
-        return own and bool(np.isfinite(sums[2]).all() and (sums[2] > 0).all())
+        assert isinstance(sums, RowSums)
+        values = sums.values[:2]
+        RELATIVE_RISK.exactness.require(replace(sums, objective=RELATIVE_RISK, values=values))

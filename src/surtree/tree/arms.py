@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue
-from surtree.data.arms import ArmTarget, Label
+from surtree.data.target import Label, Target
 from surtree.survival.baseline import Baseline
-from surtree.tree.at_risk import AtRiskCounts, leaf_at_risk
+from surtree.tree.at_risk import AtRiskCounts, Entering, Leaving, count_at_risk
 from surtree.words.quoting import printable
 
 if TYPE_CHECKING:
@@ -62,29 +62,40 @@ class Arms(ArrayValue):
 def count_arms(
     tree: Tree,
     leaf_of_row: NDArray[np.int32],
-    target: ArmTarget,
+    target: Target,
     weight: Terms,
     baseline: Baseline,
     labels: tuple[Label, ...],
 ) -> Arms:
     """Count the rows and events of each arm in each node, and over time in each leaf."""
-    n_arms = len(labels)
-    cell = leaf_of_row.astype(np.intp) * n_arms + target.arm
-    size = tree.n_nodes * n_arms
+    # Each arm of a leaf is counted as if it were a leaf.
+    group = np.searchsorted(tree.leaves, leaf_of_row) * len(labels) + target.arm
+    entering = None if target.entry is None else Entering(group, target.entry, weight)
+    leaving = Leaving(group, target, weight)
+    n_groups = tree.n_leaves * len(labels)
     rows, events = (
-        np.bincount(cell[chosen], minlength=size).reshape(-1, n_arms).astype(np.int32)
-        for chosen in (slice(None), target.event)
+        np.bincount(group[chosen], minlength=n_groups) for chosen in (slice(None), target.event)
     )
+    risk = count_at_risk(n_groups, leaving, entering, baseline)
+    return arms_of_leaves(tree, labels, rows, events, risk)
+
+
+def arms_of_leaves(
+    tree: Tree,
+    labels: tuple[Label, ...],
+    rows: NDArray[Any],
+    events: NDArray[Any],
+    risk: tuple[AtRiskCounts, ...],
+) -> Arms:
+    """Return the arms of a tree, given what is in each arm of each leaf."""
+    n_arms = len(labels)
+    of_nodes = np.zeros((2, tree.n_nodes, n_arms), dtype=np.int32)
+    of_nodes[:, tree.leaves] = np.reshape([rows, events], (2, -1, n_arms))
     # In preorder, children come after their parents.
     for node in reversed(np.flatnonzero(~tree.is_leaf).tolist()):
-        for counts in (rows, events):
-            counts[node] = counts[tree.left[node]] + counts[tree.right[node]]
-    # Each arm of a leaf is counted as if it were a leaf.
-    place = np.searchsorted(tree.leaves, leaf_of_row) * n_arms + target.arm
-    apart = np.full(tree.n_leaves * n_arms, -1, dtype=np.int32)
-    counts_ = leaf_at_risk(place.astype(np.int32), apart, target, weight, baseline)
-    risk = tuple(counts_[first : first + n_arms] for first in range(0, len(counts_), n_arms))
-    return Arms(labels, rows, events, risk)
+        of_nodes[:, node] = of_nodes[:, tree.left[node]] + of_nodes[:, tree.right[node]]
+    leaves = tuple(risk[first : first + n_arms] for first in range(0, len(risk), n_arms))
+    return Arms(labels, of_nodes[0], of_nodes[1], leaves)
 
 
 def save_arms(arms: Arms | None, save_counts: Any) -> dict[str, Any]:

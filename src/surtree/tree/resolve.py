@@ -69,7 +69,7 @@ def shown_model(model: Any) -> Any:
     return _with_names(last.model, names)
 
 
-def fitted(model: Any) -> Any:
+def chosen_model(model: Any) -> Any:
     """Return a tree as it is, and of a pipeline or a search the model that it fitted."""
     if isinstance(model, Tree):
         return model
@@ -85,13 +85,13 @@ def fitted(model: Any) -> Any:
 
 def tree_of(model: Any) -> Tree:
     """Return the tree of a fitted model, or a tree as it is."""
-    found = fitted(model)
-    return found if isinstance(found, Tree) else found.tree_
+    chosen = chosen_model(model)
+    return chosen if isinstance(chosen, Tree) else chosen.tree_
 
 
 def time_unit_of(model: Any) -> str | None:
     """Return what a model's time is counted in, where it knows."""
-    unit: str | None = getattr(fitted(model), "time_unit_", None)
+    unit: str | None = getattr(chosen_model(model), "time_unit_", None)
     return unit
 
 
@@ -120,11 +120,11 @@ def _with_names(model: Any, names: tuple[str, ...]) -> Any:
 
 def horizons_of(model: Any) -> Sequence[float] | None:
     """Return the times at which a model's survival is to be stated, where it knows."""
-    times: Sequence[float] | None = getattr(fitted(model), "horizons_", None)
+    times: Sequence[float] | None = getattr(chosen_model(model), "horizons_", None)
     return times
 
 
 def cause_names_of(model: Any) -> Mapping[int, str] | None:
     """Return what the causes of a model are called, where it knows."""
-    names: Mapping[int, str] | None = getattr(fitted(model), "cause_names_", None)
+    names: Mapping[int, str] | None = getattr(chosen_model(model), "cause_names_", None)
     return names

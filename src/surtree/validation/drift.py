@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,3 +107,13 @@ def _drift(cut: Cut, column: Column, asked: bool) -> ColumnDrift:
         above,
         float(unseen.mean()),
     )
+
+
+def drift_lines(columns: Sequence[ColumnDrift]) -> list[str]:
+    """Return the columns whose values have changed, as lines of text."""
+    changed = [column for column in columns if column.has_changed]
+    if not columns:
+        return []
+    if not changed:
+        return ["", "all columns have values as in training"]
+    return ["", "not as in training:", *(f"  {column}" for column in changed)]

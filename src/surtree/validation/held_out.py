@@ -13,7 +13,7 @@ from surtree.validation.sizes import ONE_FOLD
 from surtree.words.numbers import figure
 from surtree.words.quoting import printable
 
-# What is measured, and what it is called, in the order of tables.
+# The scores and their names, in the order of tables.
 MEASURES = ("loss", "loss_without_tree", "concordance", "brier")
 CONCORDANCE = "concordance (Harrell's C)"
 CAUSE_CONCORDANCE = "concordance (Wolbers' C without censoring weights)"
@@ -95,14 +95,16 @@ class HeldOutScores(ArrayValue):
         ]
 
     def _missing(self, concordance: str) -> list[str]:
-        said = []
+        sentences = []
         names = (("concordance", concordance), ("brier", BRIER))
         for (name, words), reason in zip(names, self.reasons, strict=True):
             n_without = self.n_folds - self._known(name).size
             if n_without:
                 of = "" if n_without == self.n_folds else f" in {n_without} of {self.n_folds} folds"
-                said.append(f"{words}: not estimable{of}: {reason or 'the reason was not kept'}")
-        return said
+                sentences.append(
+                    f"{words}: not estimable{of}: {reason or 'the reason was not kept'}"
+                )
+        return sentences
 
     @property
     def n_folds(self) -> int:

@@ -1,4 +1,4 @@
-"""Held-out scores of trees of every size, and which size to choose."""
+"""Held-out scores of trees of every size, which size to choose, and what else was tried."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.rounding import TIE
+from surtree._support.status import Status
 from surtree._support.types import ArrayValue, Floats
 from surtree.words.html_table import table_html
 from surtree.words.numbers import figure
@@ -20,8 +22,6 @@ RULES: tuple[Rule, ...] = ("best", "1se")
 
 # Why a table has no standard errors.
 ONE_FOLD = "std. error: a single fold has none"
-# Means that differ by less than this, relative to their size, differ by rounding alone.
-_TIE = 1e-12
 # The share of a fold's own score that is taken out of the others': `SizeScores.without_fold`.
 _TAKEN_OUT = 0.5
 
@@ -114,8 +114,8 @@ class SizeScores(ArrayValue):
         """For each size, whether it is the best and whether it is the chosen one, in words."""
         words = (("best", self.best), ("chosen", self.chosen))
         return [
-            ", ".join(word for word, place in words if place == position)
-            for position in range(self.mean.size)
+            ", ".join(word for word, marked in words if marked == size)
+            for size in range(self.mean.size)
         ]
 
     def of_depth(self, depth: int) -> NDArray[np.intp]:
@@ -140,11 +140,11 @@ class SizeScores(ArrayValue):
         others : array of bool of shape (n_folds,)
             The folds that count.
         """
-        own, scores = self.held_out[:, [fold]], self.held_out[:, others]
+        score, scores = self.held_out[:, [fold]], self.held_out[:, others]
         share = _TAKEN_OUT / (scores.shape[1] - _TAKEN_OUT)
         return replace(
             self,
-            held_out=scores + share * (scores - own),
+            held_out=scores + share * (scores - score),
             training_loss=self.training_loss[:, others],
         )
 
@@ -162,7 +162,7 @@ class SizeScores(ArrayValue):
         )
 
     def __str__(self) -> str:
-        heading, *rows = self._lines()
+        heading, *rows = self._cells()
         widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
         marks = ["", *self.marks]
         lines = [
@@ -172,12 +172,12 @@ class SizeScores(ArrayValue):
         return "\n".join([*lines, *([ONE_FOLD] if self.held_out.shape[1] == 1 else [])])
 
     def _repr_html_(self) -> str:
-        heading, *rows = self._lines()
+        heading, *rows = self._cells()
         marked = ((*row, mark) for row, mark in zip(rows, self.marks, strict=True))
         return table_html((*heading, ""), marked)
 
-    def _lines(self) -> list[tuple[str, ...]]:
-        """Return the heading of the table and a line for each size, without the marks."""
+    def _cells(self) -> list[tuple[str, ...]]:
+        """Return the heading of the table and the cells of each size, without the marks."""
         loss = self.scoring == "loss"
         heading = (
             "splits",
@@ -197,23 +197,50 @@ class SizeScores(ArrayValue):
         return [heading, *(tuple(map(_cell, row)) for row in zip(*columns, strict=True))]
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """What a cross-validation tried, and how its searches ended; `SizeScores` has its scores.
+
+    Parameters
+    ----------
+    shrinkages : tuple of float
+        The values of shrinkage to choose from, ascending.
+    stratified : bool
+        Whether folds were stratified by events (`EventStratifiedKFold`), and not given.
+    status : Status
+        "optimal" where the searches of all folds were completed, else how one of them ended.
+
+    Examples
+    --------
+    >>> from surtree import SurTreeCV
+    >>> from surtree.datasets import load_gbsg2
+    >>> search = SurTreeCV(max_depth=1, cv=3, shrinkage=[1, 3]).fit(*load_gbsg2())
+    >>> search.best_estimator_.tuning_
+    Tuning(shrinkages=(1.0, 3.0), stratified=True, status='optimal')
+    """
+
+    shrinkages: tuple[float, ...]
+    stratified: bool
+    status: Status
+
+
 def choose(scores: Sequence[SizeScores]) -> tuple[int, int]:
     """Return the position of the shrinkage with the best mean, and of the size that the rule picks.
 
     If several are equally good, it is the smallest size and of these the least shrinkage.
     """
     highest = [float(score.mean[score.best]) for score in scores]
-    _, place = min(
-        (score.best, place)
-        for place, score in enumerate(scores)
-        if _is_as_good(highest[place], max(highest))
+    _, index = min(
+        (score.best, index)
+        for index, score in enumerate(scores)
+        if _is_as_good(highest[index], max(highest))
     )
-    return place, scores[place].chosen
+    return index, scores[index].chosen
 
 
 def _is_as_good(mean: Floats | float, highest: float, margin: float = 0.0) -> NDArray[np.bool_]:
     """Return whether mean scores are within a margin of the highest, but for rounding."""
-    return np.asarray(mean >= highest - margin - _TIE * abs(highest))
+    return np.asarray(mean >= highest - margin - TIE * abs(highest))
 
 
 def _cell(value: np.generic) -> str:

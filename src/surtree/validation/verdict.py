@@ -1,4 +1,4 @@
-"""Whether a tree predicts new rows better than no tree, in words: of the page and the terminal."""
+"""Whether a tree predicts new data better than no tree, in words: of the page and the terminal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from math import isfinite
 from scipy.special import ndtri
 
 from surtree.validation.held_out import CLEARLY, CORRECTED, HeldOutScores
-from surtree.validation.result import Measure, Validation
+from surtree.validation.measures import Measure
+from surtree.validation.results import Validation
 
 # A measure of resampling is above chance where it is by so many standard errors: noise passes in
 # none of 290 tables (docs/results/validation.md).
 RESAMPLED_CLEARLY = 2.5
-# What readers call the measures that decide.
+# The names of the measures that decide, for readers.
 MEASURE_NAMES = {
     "concordance": "concordance (Harrell's C)",
     "calibration_slope": "calibration slope",
@@ -43,7 +44,7 @@ def prediction_verdicts(
     if validation is not None:
         return [_resampled(validation)]
     if held_out is None:
-        return [PredictionVerdict("Not validated: nothing is known about new rows")]
+        return [PredictionVerdict("Not validated: nothing is known about new data")]
     if n_splits == 0:
         return [
             PredictionVerdict(
@@ -55,45 +56,45 @@ def prediction_verdicts(
     return [_of_cause(name, _held_out(scores)) for name, scores in held_out.by_cause(names)]
 
 
-def _resampled(found: Validation) -> PredictionVerdict:
-    if found.method == "optimism":  # noise would pass too often (docs/results/validation.md)
+def _resampled(result: Validation) -> PredictionVerdict:
+    if result.method == "optimism":  # noise would pass too often (docs/results/validation.md)
         return PredictionVerdict(
             "Not known to be better than no tree",
             "The optimism bootstrap corrects too little to tell: validate by the .632+ rule.",
         )
-    measure, chance = _decisive(found)
+    measure, chance = _decisive(result)
     name = MEASURE_NAMES[measure.name]
     if not isfinite(measure.lower):
         why = measure.reason or "it was not estimated"
         return PredictionVerdict(
             "Not known to be better than no tree", f"Its {name} has no interval: {why}."
         )
-    # Not the limits themselves, whose level the user has chosen.
-    error = (measure.corrected - measure.lower) / ndtri((1 + found.level) / 2)
+    # The verdict must not depend on the level of the limits, which the user has chosen.
+    error = (measure.value - measure.lower) / ndtri((1 + result.level) / 2)
     clear = f"by more than {RESAMPLED_CLEARLY:g} standard errors"
-    if not measure.corrected - chance > RESAMPLED_CLEARLY * error:
+    if not measure.value - chance > RESAMPLED_CLEARLY * error:
         return PredictionVerdict(
             "Not clearly better than chance",
             f"Its {name} is not above {chance:g} {clear}. The groups may be chance.",
         )
-    if found["brier"].corrected <= 0:  # not where it is not known
+    if result["brier"].value <= 0:  # not where it is not known
         return PredictionVerdict(
             "Not better than no tree",
-            f"Its {name} is above {chance:g} {clear}, but on new rows its survival curves are no "
+            f"Its {name} is above {chance:g} {clear}, but in new data its survival curves are no "
             "better than one curve for all.",
         )
     return PredictionVerdict(
-        "Predicts new rows better than no tree",
+        "Predicts new data better than no tree",
         f"Its {name} is above {chance:g} {clear}.",
         is_good=True,
     )
 
 
-def _decisive(found: Validation) -> tuple[Measure, float]:
+def _decisive(result: Validation) -> tuple[Measure, float]:
     """Return what says whether models tell rows apart, and its value for those that do not."""
-    if isfinite(found["concordance"].corrected):
-        return found["concordance"], 0.5
-    return found["calibration_slope"], 0.0  # of rows with entry times
+    if isfinite(result["concordance"].value):
+        return result["concordance"], 0.5
+    return result["calibration_slope"], 0.0  # of rows with entry times
 
 
 def _of_cause(name: str, verdict: PredictionVerdict) -> PredictionVerdict:
@@ -111,7 +112,7 @@ def _held_out(scores: HeldOutScores) -> PredictionVerdict:
         )
     if scores.beats_no_tree:
         return PredictionVerdict(
-            "Predicts new rows better than no tree",
+            "Predicts new data better than no tree",
             f"On held-out rows its loss, {CORRECTED}, is smaller than that of a single group by "
             f"more than {CLEARLY:g} standard errors.",
             is_good=True,

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 Done = Callable[[float], object]
 
-# What a core does in a second: additions of matrix products, and losses of pairs of questions.
+# Work of a core in a second: additions of matrix products, and losses of pairs of questions.
 _ADDITIONS, _LOSSES = 1e10, 1e8
 # Answers, tables of pairs and results may take so many bytes.
 MOST_BYTES = 1.5e9
@@ -100,7 +100,7 @@ class TimedSearch(Search):
         return np.asarray(self.best(np.ones(self.values.shape[1], dtype=bool), depth))
 
     def first_sides(self) -> tuple[Masks, Masks]:
-        """Return the rows on the right and on the left of each question, a question a line."""
+        """Return the rows on the right and on the left of each question, a question a row."""
         return self.yes.T, ~self.yes.T
 
 
@@ -150,9 +150,9 @@ class GappedSearch(TimedSearch):
         for side in (self.right[:, rows], self.left[:, rows]):
             weighted = values[:, None] * side
             leaf.append(self.cost(weighted.sum(axis=-1)))
-            split.append(sum(self.cost(weighted @ own) for own in last).min(axis=-1))
+            split.append(sum(self.cost(weighted @ sides) for sides in last).min(axis=-1))
         two, three = np.minimum(split[0] + leaf[1], split[1] + leaf[0]), split[0] + split[1]
-        one = sum(self.cost(values @ own) for own in last)
+        one = sum(self.cost(values @ sides) for sides in last)
         alone = self.cost(values.sum(axis=1))
         return np.array([alone, one.min(), two.min(), three.min()])
 
@@ -243,10 +243,10 @@ def _gapped(search: TimedSearch, cuts: list[Any], depth: int, n_sums: int) -> Fl
         if not effort(n_rows, n_last, n_sums, depth, n_groups).fits(search.end - monotonic()):
             break
         try:
-            found = GappedSearch(search, cuts, size).root(depth)
+            finer = GappedSearch(search, cuts, size).root(depth)
         except TimeoutError:
             break
-        bounds = np.maximum(found, bounds)
+        bounds = np.maximum(finer, bounds)
         if n_groups == len(cuts):
             break
     return bounds

@@ -28,8 +28,8 @@ def encode(claim: dict[str, Any], column: int, values: NDArray[Any]) -> NDArray[
 
 def edges(claim: dict[str, Any], column: int) -> list[float]:
     """Return the thresholds of a column, ascending; between False and True it is one half."""
-    own = [cut for cut in claim["cuts"] if cut["column"] == column]
-    return sorted({0.5 if cut["categories"] else cut["threshold"] for cut in own} - {None})
+    asked = [cut for cut in claim["cuts"] if cut["column"] == column]
+    return sorted({0.5 if cut["categories"] else cut["threshold"] for cut in asked} - {None})
 
 
 def claim_name(claim: dict[str, Any], column: int) -> str:
