@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import typer
 from numpy.typing import NDArray
 
 from surtree._support.types import Floats
@@ -31,11 +32,11 @@ class Quantity(StrEnum):
     median = "median"
 
 
-def _columns_to_keep(names: list[str]) -> list[str]:
+def _columns_to_keep(names: list[str] | None) -> list[str] | None:
     """Return the texts that follow --keep, unless one is the next option."""
-    for name in names:
+    for name in names or ():
         if name.startswith("--"):
-            raise ValueError(
+            raise typer.BadParameter(
                 f"name the columns to repeat before {name}, as in --keep id {name} ..."
             )
     return names
@@ -56,8 +57,7 @@ class PredictOptions:
     )
     keep: list[str] | None = option(
         "Repeat these columns of the table beside the predictions, as in --keep id.",
-        reads=_columns_to_keep,
-        many=True,
+        callback=_columns_to_keep,  # before what follows is refused as an argument too many
         metavar="COLUMN,...",
     )
     uncorrected: bool = option(

@@ -12,7 +12,24 @@ class UserError(ValueError):
 
 
 class ReadingWarning(UserWarning):
-    """What a table is read as where its file leaves it open, or what is left out of it."""
+    r"""What a table is read as where its file leaves it open, or what is left out of it.
+
+    To refuse such files, turn the warning into an error.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from surtree import ReadingWarning, read_table
+    >>> with TemporaryDirectory() as folder, warnings.catch_warnings():
+    ...     path = Path(folder) / "patients.csv"
+    ...     _ = path.write_text("age,days\n61,712\n,\n70,1024\n")
+    ...     warnings.simplefilter("error", ReadingWarning)
+    ...     read_table(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    surtree.reading.errors.ReadingWarning: 1 blank line of ... left out
+    """
 
 
 @contextmanager
