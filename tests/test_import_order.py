@@ -39,6 +39,7 @@ ROOMS = (
     "report",
     "export",
     "plot",
+    "reading",
     "__init__",
     "cli",
     "__main__",

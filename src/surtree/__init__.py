@@ -95,6 +95,7 @@ from surtree.verification import Verification, VerifiedPart, verify
 
 if TYPE_CHECKING:
     from surtree.model_selection import EventStratifiedKFold
+    from surtree.reading import ReadingWarning, read_table
     from surtree.report import write_report
 
 __all__ = [
@@ -137,6 +138,7 @@ __all__ = [
     "PointsTable",
     "Progress",
     "RTree",
+    "ReadingWarning",
     "Receipt",
     "RelativeRisk",
     "Rule",
@@ -173,6 +175,7 @@ __all__ = [
     "leaf_incidence_band",
     "load",
     "read_r_tree",
+    "read_table",
     "target",
     "validate",
     "verify",
@@ -187,11 +190,13 @@ __getattr__, __dir__ = late_names(
     __all__,
     {
         "EventStratifiedKFold": "surtree.model_selection",
+        "ReadingWarning": "surtree.reading",
         "datasets": "surtree.datasets",
         "export": "surtree.export",
         "heuristics": "surtree.heuristics",
         "metrics": "surtree.metrics",
         "plot": "surtree.plot",
+        "read_table": "surtree.reading",
         "report": "surtree.report",
         "write_report": "surtree.report",
     },

@@ -135,14 +135,12 @@ def test_threads_change_nothing(tmp_path, small_batches):
     assert one == other
 
 
-@pytest.fixture(scope="module")
-def a_million():
-    return synthetic(1_000_000)
-
-
-@pytest.mark.parametrize("engine", ["polars", "dataset", "duckdb", "directory"])
-def test_a_million_rows(engine, a_million, tmp_path):
-    rows, in_memory = lazy(engine, a_million, tmp_path)
+@pytest.mark.parametrize(
+    ("engine", "n_rows"),
+    [("directory", 1_000_000), *((engine, 1000) for engine in ENGINES)],
+)
+def test_many_rows(engine, n_rows, tmp_path):
+    rows, in_memory = lazy(engine, synthetic(n_rows), tmp_path)
     expected = content(SurTree(max_depth=3).fit(in_memory, ("event", "time")), tmp_path)
     assert content(SurTree(max_depth=3).fit(rows, ("event", "time")), tmp_path) == expected
 

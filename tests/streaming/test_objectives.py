@@ -145,7 +145,11 @@ def test_predictions_are_those_in_memory(engine, tmp_path, small_batches):
         assert (predict(table) == predict(questions)).all()
 
 
-def test_arms_that_were_not_drawn_by_lot_are_warned_of(small_batches):
+@pytest.mark.parametrize("tables", [False, True], ids=["merged", "tables"])
+def test_arms_that_were_not_drawn_by_lot_are_warned_of(tables, monkeypatch, small_batches):
+    if tables:
+        monkeypatch.setattr(memory_caps, "MOST_MERGED", 20)
+        monkeypatch.setattr("surtree.engines.table_problem._FEW_ROWS", 1)
     frame, _ = with_arms("plain", ("no", "yes"))
     frame = frame.with_columns(arm=pl.Series(["no", "yes"])[(frame["stage"] > "II").cast(int)])
     texts = []

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from math import isfinite
 from time import perf_counter
 from typing import Any
 
 import polars as pl
 
 from surtree._support.types import Floats
-from surtree.cli._columns import Reading, read_column
-from surtree.cli._console import UserError, failures, say
+from surtree.cli._console import say, shown_as_lines
+from surtree.cli._search import Fitted
 from surtree.cli._summary import certificate, data_text, model_json
 from surtree.cli._survival import Survival
 from surtree.effects.correction import correct_effects
@@ -20,6 +19,8 @@ from surtree.estimators.effects import EffectTree
 from surtree.estimators.randomisation import NotRandomisedWarning
 from surtree.estimators.tree import SurTree
 from surtree.outcomes.effect_results import UNTESTED, effects_warning
+from surtree.reading.columns import Reading, read_column
+from surtree.reading.errors import UserError, failures
 
 
 def known_effects(model: SurTree) -> str:
@@ -44,38 +45,30 @@ def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
     test, correction = model.heterogeneity_, model.correction_
     doubt = effects_warning(test)
     if test is None or uncorrected:
-        say(f"surtree: {f'{doubt} ' if doubt else ''}The effects of leaves are predicted.")
+        say(f"{f'{doubt} ' if doubt else ''}The effects of leaves are predicted.")
         return None
     if test.is_evidence and correction is None:
-        say("surtree: effects of leaves are too far apart, and this model has no correction.")
+        say("effects of leaves are too far apart, and this model has no correction.")
         return None
     what = "The common effect is predicted for everybody"
     if test.is_evidence and correction is not None:
         what = f"{correction.share_text} Such effects are predicted"
-    say(f"surtree: {test.verdict} {what}; --uncorrected gives those of leaves.")
+    say(f"{test.verdict} {what}; --uncorrected gives those of leaves.")
     return model.expected_effects()
 
 
 def fit_effects(
     X: pl.DataFrame, survival: Survival, arm: pl.Series, parameters: dict[str, Any]
-) -> tuple[EffectTree, str, dict[str, Any]]:
+) -> Fitted:
     """Fit a tree of effects, test whether they differ, and correct them."""
     start = perf_counter()
-    given = (
-        X,
-        survival.y,
-        read_column(arm, Reading("categorical")).to_numpy(),
-        survival.weight,
-        survival.entry,
-        survival.id,
-    )
-    with failures(ValueError, TypeError), warnings.catch_warnings(record=True) as caught:
+    arms = read_column(arm, Reading("categorical")).to_numpy()
+    given = (X, survival.y, arms, survival.weight, survival.entry, survival.id)
+    with failures(ValueError, TypeError), shown_as_lines(Warning):
         warnings.simplefilter("always", NotRandomisedWarning)
         model = EffectTree(**parameters).fit(*given)
         model.heterogeneity_ = heterogeneity_test(model, *given)
         model.correction_ = correct_effects(model, *given)
-    for warning in caught:
-        say(f"surtree: {warning.message}")
     test, correction = model.heterogeneity_, model.correction_
     hint = "" if parameters.get("reference") else "; --reference changes it"
     parts = [
@@ -89,23 +82,18 @@ def fit_effects(
         "rows": len(survival.y),
         "events": survival.n_events,
         "columns": X.columns,
-        "arms": list(model.arms_),
+        "arms": model.arms_,
         "heterogeneity": {
             "p_value": test.p_value,
             "statistic": test.statistic,
-            "overall": list(test.overall),
-            "limits": [_plain(limits) for limits in test.limits],
+            "overall": test.overall,
+            "limits": test.limits,
         },
         "correction": {
-            "slope": correction.slope if correction.slope == correction.slope else None,
-            "error": correction.error if correction.error == correction.error else None,
-            "leaves": [vars(one) | {"limits": _plain(one.limits)} for one in correction.leaves],
+            "slope": correction.slope,
+            "error": correction.error,
+            "leaves": correction.leaves,
         },
         **model_json(model),
     }
-    return model, "\n\n".join(parts), content
-
-
-def _plain(limits: tuple[float, float]) -> list[float | None]:
-    """Return limits as JSON can hold them: null where there is none."""
-    return [limit if isfinite(limit) else None for limit in limits]
+    return Fitted(model, text="\n\n".join(parts), content=content)

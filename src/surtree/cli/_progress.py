@@ -53,21 +53,12 @@ class Bar:
 
         return show
 
-    def tuning(self) -> Callable[[FoldProgress], None]:
-        """Return a hook for `SurTreeCV` that shows how many folds are done."""
-        task = self._begin("Tuning   ")
+    def counting(self, description: str, what: str) -> Callable[[FoldProgress], None]:
+        """Return a hook that shows how many folds or samples are done."""
+        task = self._begin(description)
 
         def show(now: FoldProgress) -> None:
-            self._update(task, now.done / now.total, count_text(now, "folds"))
-
-        return show
-
-    def validating(self) -> Callable[[FoldProgress], None]:
-        """Return a hook for `validate` that shows how many samples are done."""
-        task = self._begin("Validating")
-
-        def show(now: FoldProgress) -> None:
-            self._update(task, now.done / now.total, count_text(now, "samples"))
+            self._update(task, now.done / now.total, count_text(now, what))
 
         return show
 

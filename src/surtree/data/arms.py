@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree.data.target import Target
+from surtree.data.target import Label
 from surtree.words.numbers import plural
 
 # A tree can tell so many hazards apart.
 MOST_ARMS = 4
-
-Label = str | int | float | bool
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ArmTarget(Target):
-    """The survival of each row, and its arm."""
-
-    arm: NDArray[np.intp]  # the number of the arm, from 0
-    labels: tuple[Label, ...] = ()  # what the arms are called, if they have names
-
-    @classmethod
-    def of(cls, target: Target, arm: NDArray[np.intp], labels: tuple[Label, ...] = ()) -> ArmTarget:
-        """Return a target with the arm of each row."""
-        own = (target.event, target.time, target.entry, target.person, target.spell)
-        return cls(*own, arm=arm, labels=labels)
-
-    def narrowed(self, present: NDArray[np.bool_]) -> ArmTarget:
-        """Return the same rows, each arm of which has one that counts."""
-        n_absent = len(self.labels) - np.unique(self.arm[present]).size
-        if n_absent:
-            raise ValueError(
-                f"{n_absent} of {len(self.labels)} arms have no row of positive weight."
-            )
-        return self
-
-    def take(self, rows: NDArray[Any]) -> ArmTarget:
-        """Return the rows at these positions, or those that a mask marks."""
-        return ArmTarget.of(super().take(rows), self.arm[rows], self.labels)
 
 
 def read_arms(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,31 +25,11 @@ _MOST_CAUSES = 20
 _MOST_CODES = 6
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CauseTarget(Target):
-    """The time of each row, and the cause of its event."""
-
-    cause: NDArray[np.intp]  # the cause of the event, from 1; zero where the row is censored
-    # All causes that there are, ascending; none of these rows may have some of them.
-    causes: tuple[int, ...]
-
-    def take(self, rows: NDArray[Any]) -> CauseTarget:
-        """Return the rows at these positions, or those that a mask marks."""
-        taken = super().take(rows)
-        own = (taken.event, taken.time, taken.entry, taken.person, taken.spell)
-        return CauseTarget(*own, cause=self.cause[rows], causes=self.causes)
-
-    def narrowed(self, present: NDArray[np.bool_]) -> CauseTarget:
-        """Return the same rows, with the causes of those that count and no others."""
-        causes = np.unique(self.cause[present & self.event]).tolist()
-        return replace(self, causes=tuple(causes))
-
-
 def read_cause_target(
     y: Any, n_rows: int | None = None, entry: ArrayLike | None = None, id: ArrayLike | None = None
-) -> CauseTarget:
+) -> Target:
     """Read and check a target of competing risks."""
-    if isinstance(y, CauseTarget):
+    if isinstance(y, Target):
         return y
     first, second = _two_columns(y)
     refuse_exchanged(first, second)
@@ -59,8 +39,7 @@ def read_cause_target(
     target = check_target(cause > 0, read_time(second, _SHAPES), n_rows, entry)
     causes = tuple(np.unique(cause[cause > 0]).tolist())
     person = None if id is None else read_persons(id, target.time, target.entry)
-    own = (target.event, target.time, target.entry, person)
-    return CauseTarget(*own, cause=cause, causes=causes)
+    return replace(target, person=person, cause=cause, causes=causes)
 
 
 def _two_columns(y: Any) -> list[Column]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -85,6 +85,13 @@ class RowsError(ValueError):
         )
 
 
+Label = str | int | float | bool
+
+
+def _nothing() -> NDArray[np.intp]:
+    return np.empty(0, dtype=np.intp)
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
     """The survival of each row."""
@@ -98,6 +105,13 @@ class Target:
     # Where rows are parts of persons: the same number for rows of a person that follow each other
     # and have the same covariates, which no tree can tell apart.
     spell: Persons | None = None
+    # With competing risks: the cause of each row, from 1, and zero where it is censored; and all
+    # causes that there are, ascending, of which these rows may lack some.
+    cause: NDArray[np.intp] = field(default_factory=_nothing)
+    causes: tuple[int, ...] = ()
+    # In a trial: the number of the arm of each row, from 0; and what arms are called.
+    arm: NDArray[np.intp] = field(default_factory=_nothing)
+    labels: tuple[Label, ...] = ()
 
     @property
     def censored_at_zero(self) -> NDArray[np.bool_]:
@@ -122,8 +136,20 @@ class Target:
         return ~self.event & ~going_on(self.person, self.time, self.entry)
 
     def narrowed(self, present: NDArray[np.bool_]) -> Target:
-        """Return the same rows, with what all of them share learnt from those that count."""
-        return self
+        """Return the same rows, with the causes of those that count; each arm must have one."""
+        n_absent = len(self.labels) - np.unique(self.arm[present[: self.arm.size]]).size
+        if self.labels and n_absent:
+            raise ValueError(
+                f"{n_absent} of {len(self.labels)} arms have no row of positive weight."
+            )
+        if not self.causes:
+            return self
+        causes = np.unique(self.cause[present & self.event]).tolist()
+        return replace(self, causes=tuple(causes))
+
+    def with_arms(self, arm: NDArray[np.intp], labels: tuple[Label, ...] = ()) -> Target:
+        """Return the same rows with their arms."""
+        return replace(self, arm=arm, labels=labels)
 
     def take(self, rows: NDArray[Any]) -> Target:
         """Return the rows at these positions, or those that a mask marks.
@@ -135,7 +161,16 @@ class Target:
             None if part is None else tell_copies_apart(part, rows)
             for part in (self.person, self.spell)
         )
-        return Target(self.event[rows], self.time[rows], entry, person, spell)
+        return replace(
+            self,
+            event=self.event[rows],
+            time=self.time[rows],
+            entry=entry,
+            person=person,
+            spell=spell,
+            cause=self.cause[rows] if self.cause.size else self.cause,
+            arm=self.arm[rows] if self.arm.size else self.arm,
+        )
 
     def with_spells(self, table: Table) -> Target:
         """Return the same with its spells, where rows are parts of persons."""

@@ -25,7 +25,6 @@ from sklearn.base import clone
 
 from surtree._support.parameters import require_random_state, require_whole
 from surtree._support.types import Floats
-from surtree.data.arms import ArmTarget
 from surtree.data.named import RowInputs
 from surtree.data.persons import going_on
 from surtree.data.target import Target
@@ -123,7 +122,7 @@ class _Trial(Trial):
 class _Draws:
     """Trials that are drawn from the null model."""
 
-    target: ArmTarget  # the rows
+    target: Target  # the rows
     null: NullModel  # the null model
     censored: RiskSets  # the rows at risk of being censored, the arms being strata
     struck: NDArray[np.intp]  # the positions of the rows whose event is the end of what is known
@@ -131,7 +130,7 @@ class _Draws:
     is_final: bool
 
     @classmethod
-    def of(cls, target: ArmTarget, null: NullModel) -> _Draws:
+    def of(cls, target: Target, null: NullModel) -> _Draws:
         censored = Target(target.censored, target.time, target.entry)
         struck, is_final = target.event, False
         if target.person is not None and target.entry is not None:

@@ -13,8 +13,8 @@ import numpy as np
 
 from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.encoder import encoder_of
-from surtree.data.arms import ArmTarget
 from surtree.data.named import RowInputs
+from surtree.data.target import Target
 from surtree.estimators.effects import EffectTree
 from surtree.estimators.parameters import limits_of
 from surtree.fitting.fit_problem import FitProblem, make_problem
@@ -80,18 +80,17 @@ class Trial:
         return cls(template, problem, limits, NullModel.of(template, data))
 
     @property
-    def target(self) -> ArmTarget:
+    def target(self) -> Target:
         """The arms and the survival of the rows."""
         return arm_target(self.problem.data)
 
 
-def arm_target(data: TrainingData) -> ArmTarget:
+def arm_target(data: TrainingData) -> Target:
     """Return the target of rows that have arms."""
-    assert isinstance(data.target, ArmTarget)
     return data.target
 
 
-def arm_columns(target: ArmTarget) -> Floats:
+def arm_columns(target: Target) -> Floats:
     """Return a column of zeros and ones for each arm but the first."""
     inside = target.arm == np.arange(1, len(target.labels))[:, None]
     return np.asarray(inside, dtype=np.float64)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._support.types import Floats
-from surtree.data.arms import ArmTarget, Label, read_arms
-from surtree.data.causes import CauseTarget, are_causes, refuse_exchanged
+from surtree.data.arms import read_arms
+from surtree.data.causes import are_causes, refuse_exchanged
 from surtree.data.named import RowInputs
-from surtree.data.target import Target, check_target, read_time
+from surtree.data.target import Label, Target, check_target, read_time
 from surtree.engines.batches import Batch
 from surtree.engines.hashing import hash_text
 from surtree.engines.rows import TargetNames
@@ -45,18 +45,17 @@ class CauseNames(TargetNames):
         return True
 
     def ends(self, target: Target) -> NDArray[np.intp]:
-        assert isinstance(target, CauseTarget)
         return target.cause
 
     def target_of(
         self, ends: NDArray[np.intp], time: Floats, entry: Floats | None = None
-    ) -> CauseTarget:
-        return CauseTarget(ends > 0, time, entry, cause=ends, causes=self.causes)
+    ) -> Target:
+        return Target(ends > 0, time, entry, cause=ends, causes=self.causes)
 
     def marks(self, target: Target) -> list[NDArray[np.uint64]]:
         return [self.ends(target).astype(np.uint64)]
 
-    def _target(self, batch: Batch, entry: Floats | None) -> CauseTarget:
+    def _target(self, batch: Batch, entry: Floats | None) -> Target:
         first, second = (batch.column(name) for name in self.y)
         refuse_exchanged(first, second)
         if first.kind == "categorical" or not are_causes(first.values).all():
@@ -88,7 +87,7 @@ class ArmNames(TargetNames):
         given = np.array(list(arms))
         _, labels = read_arms(given, given.size, model.reference)
         counted = np.array([arms[label] for label in labels])
-        example = ArmTarget.of(Target(counted > 0, counted), np.arange(len(labels)), labels)
+        example = Target(counted > 0, counted).with_arms(np.arange(len(labels)), labels)
         example.narrowed(counted > 0)
         return replace(self, labels=labels)
 
@@ -101,25 +100,22 @@ class ArmNames(TargetNames):
         return len(self.labels)
 
     def arms(self, target: Target) -> NDArray[np.intp]:
-        assert isinstance(target, ArmTarget)
         return target.arm
 
     def arm_rows(self, target: Target) -> dict[Any, int]:
-        assert isinstance(target, ArmTarget)
         n_rows = np.bincount(target.arm, minlength=len(target.labels)).tolist()
         return dict(zip(target.labels, n_rows, strict=True))
 
     @property
-    def example(self) -> ArmTarget:
+    def example(self) -> Target:
         """A target of one row that knows what the arms are called."""
-        return ArmTarget.of(super().example, np.zeros(1, dtype=np.intp), self.labels)
+        return super().example.with_arms(np.zeros(1, dtype=np.intp), self.labels)
 
     def marks(self, target: Target) -> list[NDArray[np.uint64]]:
-        assert isinstance(target, ArmTarget)
         hashes = np.array([hash_text(str(label)) for label in target.labels], dtype=np.uint64)
         return [hashes[target.arm]]
 
-    def _target(self, batch: Batch, entry: Floats | None) -> ArmTarget:
+    def _target(self, batch: Batch, entry: Floats | None) -> Target:
         target = super()._target(batch, entry)
         codes, labels = batch.labels(self.treatment)
         if (codes < 0).any():
@@ -129,10 +125,10 @@ class ArmNames(TargetNames):
                 f"first {batch.n_rows:,} rows that were read): drop them"
             )
         if not self.labels:
-            return ArmTarget.of(target, codes, labels)
+            return target.with_arms(codes, labels)
         position = {label: number for number, label in enumerate(self.labels)}
         unknown = [label for label in labels if label not in position]
         if unknown:
             raise ValueError(f"treatment holds {unknown[0]!r}, which is none of {list(position)}.")
         numbers = np.array([position[label] for label in labels], dtype=np.intp)
-        return ArmTarget.of(target, numbers[codes], self.labels)
+        return target.with_arms(numbers[codes], self.labels)

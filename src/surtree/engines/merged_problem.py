@@ -44,8 +44,7 @@ class MergedProblem(FitProblem):
         """The quartiles of follow-up."""
         return self.context.risks.follow_up()
 
-    def rows_by_arm(self, n_arms: int) -> Floats | None:
-        """Return how many rows of each arm each merged row stands for."""
+    def _rows_by_arm(self, n_arms: int) -> Floats:
         return np.stack([self.data.sums.counts[f"samples_{arm}"] for arm in range(n_arms)])
 
     def build_with_at_risk(self, topology: TreeTopology, leaf_curve: LeafCurveKind) -> Tree:

@@ -17,10 +17,12 @@ from surtree.engines.merged_problem import MergedProblem, merged_data
 from surtree.engines.merged_rows import MergePass
 from surtree.engines.pass_context import PassContext
 from surtree.engines.row_values import RowValues
-from surtree.engines.tables import Binning, NodesPass, TablesPass, TableSums
+from surtree.engines.tables import ArmValues, Binning, NodesPass, TablesPass, TableSums
 from surtree.solver.core import TripleTables
 from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings
+from surtree.survival.exactness import unit_of
+from surtree.survival.treatment import ArmHazards
 from surtree.tree.build import UnbuiltTree, trees_of_sums
 
 # Merge rows instead of making tables if there are at most this many bin combinations.
@@ -38,8 +40,12 @@ class TableProblem(MergedProblem):
         """Search for the best tree of every size; that takes no longer for more rows."""
         return self.tables.solve()
 
-    def rows_by_arm(self, n_arms: int) -> None:
-        """Return None: rows were not merged."""
+    def tell_arms(self, n_arms: int) -> Solution:
+        """Search for the question that tells the arms of rows apart best, in one more pass."""
+        values = ArmValues(ArmHazards.of(n_arms), unit_of(self.context.summary.n_counted))
+        step = TablesPass(replace(self.binning, values=values), Limits(1, 1))
+        tables: TableSums = self.context.reader.run(step, self.context.names)
+        return tables.tables.solve()
 
     def build(self, topologies: Sequence[TreeTopology]) -> list[UnbuiltTree]:
         """Return the tree of each topology, without at-risk counts, from one more pass."""

@@ -18,6 +18,7 @@ from surtree.engines.row_values import RowValues
 from surtree.engines.rows import CountedRows, TargetNames
 from surtree.solver.core import Problem, TripleTables
 from surtree.solver.problem import BinnedRows, Forest, Limits, Rounding, TreeTopology
+from surtree.survival.treatment import ArmHazards, arm_values
 
 # What tables may hold: bins of a column, and numbers in all.
 _MOST_BINS, _MOST_NUMBERS = 64, 2**24
@@ -32,6 +33,32 @@ def fit_in_tables(n_bins: Sequence[int], values: RowValues, limits: Limits) -> b
 
 
 @dataclass(frozen=True, eq=False)
+class ArmValues:
+    """What rows add to a model of their arms, in place of `RowValues`, and of some rows."""
+
+    objective: ArmHazards
+    unit: float
+    rows: CountedRows | None = None
+    count_names = ("samples",)
+    n_parts = 1
+
+    def of_rows(self, rows: CountedRows) -> ArmValues:
+        """Return what rows add."""
+        return replace(self, rows=rows)
+
+    def core(self) -> tuple[Floats, dict[str, Floats]]:
+        """Return sums and counts as the core takes them."""
+        assert self.rows is not None
+        arm = self.rows.names.arms(self.rows.target)
+        inside = (arm == np.arange(self.objective.n_channels)[:, None]).astype(np.float64)
+        return self.objective.core_values(arm_values(inside)), {"samples": np.ones(arm.size)}
+
+    def by(self, index: NDArray[np.intp], size: int) -> Floats:
+        """Return the number of rows by an index."""
+        return np.bincount(index, minlength=size)[None].astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
 class Binning:
     """How the rows of a batch get the bins that the core knows."""
 
@@ -40,7 +67,7 @@ class Binning:
         RenumberedBinner, ...
     ]  # how those columns that have cuts become bins of the core
     binned: BinnedRows  # the cuts; no rows
-    values: RowValues  # what rows add
+    values: RowValues | ArmValues  # what rows add
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -142,6 +169,7 @@ class NodesPass:
         if not rows.n:
             return partial
         values = binning.values
+        assert isinstance(values, RowValues)
         parts = values.of_rows(rows)
         binned = replace(binning.binned, bins=binning.bins(rows))
         none = values.sums(np.zeros((values.n_parts, rows.n)))

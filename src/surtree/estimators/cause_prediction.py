@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.types import Floats
-from surtree.data.causes import CauseTarget, read_cause_target
+from surtree.data.causes import read_cause_target
 from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.target import Target, require_events
@@ -121,11 +121,10 @@ class CauseEstimator(TreeEstimator):
             return objective.main_cause
         return objective.causes[objective.position(cause)]
 
-    def _read_target(self, given: RowInputs, n_rows: int) -> CauseTarget:
+    def _read_target(self, given: RowInputs, n_rows: int) -> Target:
         return read_cause_target(given.y, n_rows, given.entry, given.id)
 
     def _objective(self, target: Target) -> CauseHazards:
-        assert isinstance(target, CauseTarget)
         require_events(target)
         return CauseHazards(
             causes=target.causes,

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.stack import user_level
 from surtree._support.types import Floats
-from surtree.data.arms import ArmTarget, Label, number_arms, read_arms
+from surtree.data.arms import number_arms, read_arms
 from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_one_event
-from surtree.data.target import Target
+from surtree.data.target import Label, Target
 from surtree.engines.kinds import ArmNames
 from surtree.estimators.arm_limits import ArmLimits
 from surtree.estimators.fit import fit_tree
@@ -364,14 +364,14 @@ class EffectTree(SurTree):
 
     predict_cumulative_hazard_along = predict_survival_along
 
-    def _read_target(self, given: RowInputs, n_rows: int) -> ArmTarget:
-        return ArmTarget.of(
-            read_one_event(given, n_rows), *read_arms(given.treatment, n_rows, self.reference)
+    def _read_target(self, given: RowInputs, n_rows: int) -> Target:
+        return read_one_event(given, n_rows).with_arms(
+            *read_arms(given.treatment, n_rows, self.reference)
         )
 
-    def _read_known_target(self, given: RowInputs, n_rows: int) -> ArmTarget:
+    def _read_known_target(self, given: RowInputs, n_rows: int) -> Target:
         arm = number_arms(given.treatment, n_rows, self.arms_)
-        return ArmTarget.of(read_one_event(given, n_rows), arm, self.arms_)
+        return read_one_event(given, n_rows).with_arms(arm, self.arms_)
 
     def _objective(self, target: Target) -> ArmHazards:
         return self._objective_type.of(len(labels_of(target)), float(self.shrinkage))
@@ -464,5 +464,4 @@ class EffectTree(SurTree):
 
 def labels_of(target: Target) -> tuple[Label, ...]:
     """Return the labels of the arms of rows."""
-    assert isinstance(target, ArmTarget)
     return target.labels

@@ -5,17 +5,10 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.special import chdtrc
 
 from surtree._support.stack import user_level
-from surtree._support.types import Floats
-from surtree.data.arms import ArmTarget
 from surtree.fitting.fit_problem import FitProblem
-from surtree.solver.core import Problem
-from surtree.solver.problem import Limits
-from surtree.survival.row_sums import RowSums
-from surtree.survival.treatment import ArmHazards
 
 # At most one of a thousand trials with a proper lot is warned of.
 _RARE = 0.001
@@ -53,30 +46,14 @@ class ArmPrediction:
 def predict_arms(problem: FitProblem) -> ArmPrediction:
     """Find the question that tells the arms of rows apart best."""
     target = problem.data.target
-    assert isinstance(target, ArmTarget)
     n_arms, n_cuts = len(target.labels), problem.binned.cut_column.size
-    rows = problem.rows_by_arm(n_arms)
-    if n_cuts == 0 or rows is None:
-        return ArmPrediction("", 0.0, 1.0)
-    solution = Problem(problem.binned, _arm_sums(rows)).solve(Limits(max_depth=1, max_splits=1))
-    if len(solution.gains) < 2:
+    solution = problem.tell_arms(n_arms) if n_cuts else None
+    if solution is None or len(solution.gains) < 2:
         return ArmPrediction("", 0.0, 1.0)
     statistic = max(2.0 * float(solution.gains[1] - solution.gains[0]), 0.0)
     p_value = min(1.0, n_cuts * float(chdtrc(n_arms - 1, statistic)))
     cut = int(solution.topologies[1].cut[0])
     return ArmPrediction(problem.encoder.cuts_[cut].rule if cut >= 0 else "", statistic, p_value)
-
-
-def _arm_sums(rows: Floats) -> RowSums:
-    """Return sums whose gain is the log likelihood of a multinomial model of the arms.
-
-    A channel for each arm: its events are the rows of the arm, and its hazard is one for every row,
-    so that a leaf gains the sum over arms of ``n_arm log(n_arm / n)``.
-    """
-    n_arms, n_rows = len(rows), rows.sum(axis=0)
-    values = np.stack([rows, np.tile(n_rows, (n_arms, 1))], axis=1).reshape(2 * n_arms, -1)
-    counts = {"samples": n_rows, "events": n_rows}
-    return RowSums(ArmHazards.of(n_arms), values, counts, np.ones(n_rows.size), 0.0 * n_rows)
 
 
 def warn_unless_randomised(problem: FitProblem) -> None:

@@ -16,10 +16,11 @@ from surtree.data.bootstrap import Counts
 from surtree.fitting.training import TrainingData
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
-from surtree.solver.problem import BinnedRows, Solution, TreeTopology
+from surtree.solver.problem import BinnedRows, Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
 from surtree.survival.follow_up import FollowUp, follow_up
 from surtree.survival.objective import Objective
+from surtree.survival.treatment import arm_sums
 from surtree.tree.build import UnbuiltTree, unbuilt_trees, with_at_risk
 from surtree.tree.tree import Tree
 
@@ -45,9 +46,13 @@ class FitProblem:
         """The quartiles of follow-up."""
         return follow_up(self.data.target, self.data.table_weight[self.data.present])
 
-    def rows_by_arm(self, n_arms: int) -> Floats | None:
-        """Return how many rows of each arm each row stands for; None where that is not known."""
-        arm = self.data.target.arm  # type: ignore[attr-defined]
+    def tell_arms(self, n_arms: int) -> Solution:
+        """Search for the question that tells the arms of rows apart best."""
+        return Problem(self.binned, arm_sums(self._rows_by_arm(n_arms))).solve(Limits(1, 1))
+
+    def _rows_by_arm(self, n_arms: int) -> Floats:
+        """Return how many rows of each arm each row stands for."""
+        arm = self.data.target.arm
         return np.asarray((arm == np.arange(n_arms)[:, None]).astype(np.float64))
 
     def search(self, how: SearchSettings) -> Solution:

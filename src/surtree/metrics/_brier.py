@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._support.types import Floats
-from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
 from surtree.metrics._input import (
     ScoredRows,
@@ -288,7 +287,6 @@ def _curve_of_all(train: ScoredRows, cause: int | None) -> StepFunction:
     """Return the Kaplan-Meier curve of all rows, or the Aalen-Johansen curve of a cause."""
     if cause is None:
         return kaplan_meier(*train)
-    assert isinstance(train.target, CauseTarget)
     times, counts = count_causes(train.target, train.weight)
     return StepFunction(times, counts.incidence[train.target.causes.index(cause)], before=0.0)
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._support.types import ArrayValue, Floats
-from surtree.data.causes import CauseTarget
 from surtree.data.target import Target, read_weights
 from surtree.metrics._input import read_outcomes
 from surtree.metrics._predicted import read_horizon, read_predicted_at
@@ -139,7 +138,6 @@ def observed_at(
     """Return the Kaplan-Meier or the Aalen-Johansen estimate at a time, and its limits."""
     if cause is None:
         return observed_survival(target, weight, horizon, level)
-    assert isinstance(target, CauseTarget)
     if cause not in target.causes:
         raise ValueError(f"y has no event of cause {cause!r}: its causes are {target.causes}.")
     times, counts = count_causes(target, read_weights(weight, target.time.size))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._support.types import Floats
-from surtree.data.causes import CauseTarget, read_cause_target
+from surtree.data.causes import read_cause_target
 from surtree.data.target import Target, read_target, read_weights
 
 
@@ -56,7 +56,6 @@ def event_codes(target: Target, cause: int | None) -> NDArray[Any]:
     """Return whether each row has an event; where a cause is scored, the cause of the event."""
     if cause is None:
         return target.event
-    assert isinstance(target, CauseTarget)
     return target.cause
 
 

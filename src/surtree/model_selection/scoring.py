@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
-from surtree.data.causes import CauseTarget
 from surtree.data.table import Table
 from surtree.data.target import Target
 from surtree.estimators.tree import SurTree
@@ -98,7 +97,7 @@ def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
 
 
 def _concordance(candidate: Candidate, held_out: HeldOut) -> float:
-    if isinstance(held_out.target, CauseTarget):
+    if held_out.target.causes:
         return _cause_concordance(candidate, held_out)
     target, risk = held_out.target, held_out.risk(candidate.tree)
     return concordance_index_censored(
@@ -124,7 +123,7 @@ def _cause_concordance(
 
 
 def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
-    if isinstance(held_out.target, CauseTarget):
+    if held_out.target.causes:
         return _cause_concordance(candidate, held_out, held_out.training_target)
     train = held_out.training_target
     # Later than this the training rows say nothing about censoring.
@@ -137,7 +136,7 @@ def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
 def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
     model = candidate.model()
     tree = model.tree_
-    if isinstance(held_out.target, CauseTarget):
+    if held_out.target.causes:
         cause = held_out.main_cause
         incidence = np.empty(tree.n_leaves, dtype=object)
         incidence[:] = leaf_incidence(tree, cause)

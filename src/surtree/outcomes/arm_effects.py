@@ -8,7 +8,7 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.data.arms import Label
+from surtree.data.target import Label
 from surtree.survival import cox_groups
 from surtree.survival.confidence import LEVEL, log_log_band, require_level
 from surtree.survival.cox_groups import GroupCounts, needed_prior

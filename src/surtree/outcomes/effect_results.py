@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surtree._support.types import ArrayValue, Floats
-from surtree.data.arms import Label
+from surtree.data.target import Label
 from surtree.words.quoting import printable
 
 # The level of the test.

@@ -9,7 +9,7 @@ import numpy as np
 
 from surtree._support.schema import LARGEST, POSITIVE, Number, list_of, optional, record
 from surtree._support.types import Floats
-from surtree.data.arms import Label
+from surtree.data.target import Label
 from surtree.outcomes.effect_results import (
     CorrectedEffect,
     EffectCorrection,

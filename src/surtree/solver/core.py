@@ -53,10 +53,10 @@ def sum_bins(
     bins: NDArray[Any], n_bins: int, weight: Terms | None
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], Floats]:
     """Return, for each bin of a column, the number, the hash and the weight of its rows."""
-    add = _core.sum_bins_of_columns if bins.ndim == 2 else _core.sum_bins
+    columns = np.atleast_2d(bins)
     if weight is None:
-        return add(bins, n_bins, np.empty((0, 0)))
-    n_rows, low, high, parts = add(bins, n_bins, np.ascontiguousarray(weight.parts))
+        return _core.sum_bins(columns, n_bins, np.empty((0, 0)))
+    n_rows, low, high, parts = _core.sum_bins(columns, n_bins, np.ascontiguousarray(weight.parts))
     by_part = parts.reshape(-1, len(weight.parts), n_bins).swapaxes(0, 1)
     return n_rows, low, high, weight.grid.join(by_part).ravel()
 
@@ -118,9 +118,6 @@ class Problem:
             return bool(progress(Progress(now.fraction, loss, lower_bound)))
 
         require_running()
-        core_switches = _core.Switches()
-        for name, value in vars(switches or Switches()).items():
-            setattr(core_switches, name, value)
         solution = self._core.solve(
             **self._limits(limits),
             time_limit=0.0 if time_limit is None else time_limit,
@@ -130,9 +127,29 @@ class Problem:
             stop=require_running,
             known_gains=np.empty(0) if known_gains is None else known_gains,
             leads=np.empty(0, dtype=np.bool_) if leads is None else leads,
-            switches=core_switches,
+            switches=_core_switches(switches),
         )
         return _solution(solution)
+
+    def plan_text(
+        self,
+        limits: Limits,
+        *,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+        wants_progress: bool = False,
+        switches: Switches | None = None,
+    ) -> str:
+        """Return the stages of `solve`, each with about how many seconds it takes on one thread."""
+        return self._core.plan_text(
+            **self._limits(limits),
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+            memory_limit=_bytes(memory_limit),
+            wants_progress=wants_progress,
+            switches=_core_switches(switches),
+        )
 
     def local_search(
         self,
@@ -364,6 +381,13 @@ def _core_limits(
         "max_splits": min(int(max_splits), most_splits),
         "least": np.array([least.get(name, 0.0) for name in counts], dtype=np.float64),
     }
+
+
+def _core_switches(switches: Switches | None) -> _core.Switches:
+    core_switches = _core.Switches()
+    for name, value in vars(switches or Switches()).items():
+        setattr(core_switches, name, value)
+    return core_switches
 
 
 def _solution(solution: _core.Solution) -> Solution:

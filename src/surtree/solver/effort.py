@@ -1,4 +1,8 @@
-"""About how long a search takes, before it begins."""
+"""About how long a search takes, before it begins.
+
+The core estimates each of its stages once it has the rows at hand (`cpp/search/plan.hpp`); these
+are orders of magnitude that need nothing but the sizes of the table.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from surtree._support.exact import Terms
 from surtree._support.types import Floats
-from surtree.data.causes import CauseTarget
+from surtree.data.target import Target
 from surtree.survival.baseline import risk_table
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.kaplan_meier import EventCounts
@@ -114,7 +114,7 @@ def proportional_incidence(steps: Floats) -> Floats:
     return np.asarray(np.cumsum(lost * shares, axis=1))
 
 
-def count_causes(target: CauseTarget, weight: Floats) -> tuple[Floats, CauseCounts]:
+def count_causes(target: Target, weight: Floats) -> tuple[Floats, CauseCounts]:
     """Return the distinct event times of some rows, and what is at risk and has an event there."""
     table = risk_table(target, weight)
     rows = target.event

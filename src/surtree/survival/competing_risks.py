@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._support.types import Floats
-from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline, Risks, estimate
 from surtree.survival.channels import Channels
@@ -128,7 +127,6 @@ class CauseHazards(Channels):
         return np.stack([theta * step for theta, step in zip(prediction, steps, strict=True)])
 
     def _events(self, target: Target) -> list[NDArray[np.bool_]]:
-        assert isinstance(target, CauseTarget)
         return [target.cause == cause for cause in self.causes]
 
 

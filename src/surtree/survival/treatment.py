@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._support.types import Floats
-from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
 from surtree.survival.exactness import MOST_UNEVEN, HazardExactness
 from surtree.survival.objective import row_counts, saturated_gain
-from surtree.survival.row_sums import Sums
+from surtree.survival.row_sums import RowSums, Sums
 
 # The structs in C++, by the number of channels that they have.
 _CONTRASTS = {2: "two_contrasts", 4: "four_contrasts"}
@@ -62,7 +61,6 @@ class ArmHazards(Channels):
         self, target: Target, weight: Floats, baseline: Baseline
     ) -> tuple[Floats, Floats]:
         """Return the weighted events and hazards of each arm, and the parts of the constant."""
-        assert isinstance(target, ArmTarget)
         hazard = baseline.row_hazard(target)
         events = np.where(target.event, weight, 0.0)
         inside = target.arm == np.arange(self.n_channels)[:, None]
@@ -77,7 +75,6 @@ class ArmHazards(Channels):
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return rows and events, also of each arm: ``samples_0``, ``events_0``, ..."""
-        assert isinstance(target, ArmTarget)
         counts = row_counts(target, weight)
         return counts | {
             f"{name}_{arm}": np.where(target.arm == arm, count, 0.0)
@@ -191,3 +188,21 @@ class _ContrastExactness(_ArmExactness):
                 f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: the "
                 "lightest rows are lost in rounding. Bring the weights closer together."
             )
+
+
+def arm_values(rows: Floats) -> Floats:
+    """Return values whose gain is the log likelihood of a multinomial model of the arms.
+
+    Given are rows of each arm. A channel for each arm: its events are the rows of the arm, and its
+    hazard all rows, so that a leaf gains the sum over arms of ``n_arm log(n_arm / n)``.
+    """
+    n_rows = np.tile(rows.sum(axis=0), (len(rows), 1))
+    return np.stack([rows, n_rows], axis=1).reshape(2 * len(rows), -1)
+
+
+def arm_sums(rows: Floats) -> RowSums:
+    """Return the sums of a multinomial model of the arms, given rows of each arm."""
+    n_rows = rows.sum(axis=0)
+    counts = {"samples": n_rows, "events": n_rows}
+    ones = np.ones(n_rows.size)
+    return RowSums(ArmHazards.of(len(rows)), arm_values(rows), counts, ones, 0.0 * ones)

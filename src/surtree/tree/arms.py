@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue
-from surtree.data.arms import ArmTarget, Label
+from surtree.data.target import Label, Target
 from surtree.survival.baseline import Baseline
 from surtree.tree.at_risk import AtRiskCounts, Entering, Leaving, count_at_risk
 from surtree.words.quoting import printable
@@ -62,7 +62,7 @@ class Arms(ArrayValue):
 def count_arms(
     tree: Tree,
     leaf_of_row: NDArray[np.int32],
-    target: ArmTarget,
+    target: Target,
     weight: Terms,
     baseline: Baseline,
     labels: tuple[Label, ...],

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue, Floats
-from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.intervals import from_each_on
@@ -135,7 +134,7 @@ def count_at_risk(
     times = round_times(float(baseline.times[-1]))
     at_events = list(_at_events(n_groups, leaving, entering, baseline))
     by_cause: Iterable[dict[str, NDArray[Any]]] = [{}] * n_groups
-    if isinstance(leaving.target, CauseTarget):
+    if leaving.target.causes:
         by_cause = _by_cause(leaving, leaving.target, [step for step, _, _ in at_events], baseline)
     return at_risk_counts(
         {
@@ -209,7 +208,7 @@ def _cells(
 
 
 def _by_cause(
-    leaving: Leaving, target: CauseTarget, steps: list[NDArray[Any]], baseline: Baseline
+    leaving: Leaving, target: Target, steps: list[NDArray[Any]], baseline: Baseline
 ) -> Iterator[dict[str, NDArray[Any]]]:
     """Yield the weight of the events of each cause at the steps of each group."""
     time, cause = baseline.steps(target) - 1, np.searchsorted(target.causes, target.cause)

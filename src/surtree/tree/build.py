@@ -15,7 +15,6 @@ from surtree._support.exact import Terms
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
-from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, TreeTopology
@@ -160,7 +159,7 @@ def with_at_risk(
     risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
     n_persons = None if target.person is None else _count_persons(tree, leaf_of_row, target.person)
     arms = None
-    if isinstance(target, ArmTarget) and target.labels:
+    if target.labels:
         arms = count_arms(tree, leaf_of_row, target, weight, tree.baseline, target.labels)
     return replace(tree, risk=risk, leaf_curve=leaf_curve, n_persons=n_persons, arms=arms)
 

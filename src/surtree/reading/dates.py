@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from surtree.cli._console import UserError
+from surtree.reading.errors import UserError
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
 _ZONE = r"(?: ?Z|[+-]\d{2}:?\d{2})?"
@@ -23,7 +23,7 @@ _DAY = "|".join(
 # A whole text that is a date, with or without a time of day, or a time of day alone.
 DATE = rf"^(?:(?:{_DAY})(?:[ T]{_TIME}{_ZONE})?|{_TIME})$"
 
-# Those in which the day cannot be taken for the month, nor the century for another.
+# The day cannot be taken for the month in these, nor the century for another.
 _FORMATS = tuple(
     day + time
     for day in ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d%b%Y", "%d-%b-%Y", "%d %b %Y")

@@ -7,8 +7,9 @@ from typing import Literal
 
 import polars as pl
 
-from surtree.cli._console import UserError
-from surtree.cli._numbers import described, find_decimal, has_evidence, may_be_either, numbers
+from surtree.reading.errors import UserError
+from surtree.reading.format import Format
+from surtree.reading.numbers import described, find_decimal, has_evidence, may_be_either, numbers
 
 Source = Literal["commas", "other marks", "workbook"]
 
@@ -17,13 +18,13 @@ _TRUTH = {"true": True, "false": False}
 
 def typed(
     texts: pl.DataFrame,
-    *,
     missing: Collection[str],
     as_texts: Collection[str],
-    decimal: str | None,
+    form: Format,
     source: Source,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return a table with numbers where all cells of a column are, and how these are written."""
+    decimal = form.decimal
     cleaned = [_cleaned(texts[name], missing) for name in texts.columns]
     default = "." if source == "commas" else None
     if source == "other marks" and decimal is None:
@@ -40,10 +41,11 @@ def typed(
             if default is None and len(marks) == 1 and may_be_either(column):
                 raise UserError(
                     f"column {column.name!r} holds {_with_comma(column)!r}, which may be a "
-                    "thousand or a fraction: say --decimal . or --decimal ,"
+                    f"thousand or a fraction: say {form.option('decimal', '.')} or "
+                    f"{form.option('decimal', ',')}"
                 )
-        found, way = _typed(column, marks, points=source == "workbook")
-        columns.append(found)
+        values, way = _typed(column, marks, points=source == "workbook")
+        columns.append(values)
         if way:
             ways[column.name] = way
     return pl.DataFrame(columns), ways
@@ -55,8 +57,8 @@ def _cleaned(column: pl.Series, missing: Collection[str]) -> pl.Series:
     if stripped.str.starts_with('"').any():  # after a blank, or twice
         stripped = stripped.str.replace(r'^"([^"]*)"$', "$1").str.strip_chars(" ")
     absent = stripped.str.strip_chars().is_in(list({*missing, ""}))
-    found = pl.select(pl.when(~absent).then(stripped)).to_series()
-    return found.cast(pl.String).alias(column.name)
+    present = pl.select(pl.when(~absent).then(stripped)).to_series()
+    return present.cast(pl.String).alias(column.name)
 
 
 def _typed(column: pl.Series, marks: list[str], *, points: bool) -> tuple[pl.Series, str]:
@@ -73,8 +75,8 @@ def _typed(column: pl.Series, marks: list[str], *, points: bool) -> tuple[pl.Ser
         if values.null_count() == column.null_count():
             whole = column.str.strip_chars().cast(pl.Int64, strict=False)
             is_whole = whole.null_count() == column.null_count()
-            found = whole if is_whole else values
-            return found.alias(column.name), "" if is_whole else described(texts, mark)
+            numeric = whole if is_whole else values
+            return numeric.alias(column.name), "" if is_whole else described(texts, mark)
     return column, ""
 
 
@@ -86,5 +88,5 @@ def _points_as_commas(column: pl.Series) -> pl.Series:
 
 
 def _with_comma(column: pl.Series) -> str:
-    place = column.str.contains(",", literal=True).arg_max()
-    return str(column[place or 0])
+    index = column.str.contains(",", literal=True).arg_max()
+    return str(column[index or 0])

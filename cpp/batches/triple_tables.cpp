@@ -1,18 +1,18 @@
-#include "search/triple_tables.hpp"
+#include "batches/triple_tables.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
+#include "batches/table_trees.hpp"
 #include "search/bounds.hpp"
-#include "search/table_trees.hpp"
 
 namespace surtree {
 namespace {
 
 constexpr int depth_of_tables = 3;
 
-// So many rows are added to one table after the other: they stay in the cache.
+// Rows that are added to one table after the other while they stay in the cache.
 constexpr std::size_t chunk_size = 1 << 12;
 
 const Problem& require_small(const Problem& problem, std::size_t memory_limit) {

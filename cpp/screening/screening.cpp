@@ -1,10 +1,12 @@
-#include "search/screening.hpp"
+#include "screening/screening.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
 #include <utility>
+
+#include "search/plan.hpp"
 
 namespace surtree {
 namespace {
@@ -16,13 +18,18 @@ constexpr std::size_t first_rough = 3;
 
 }  // namespace
 
-std::unique_ptr<Screening> Screening::plan(const TableSolver& tables, const Columns& columns,
+bool Screening::may_pay(const TableSolver& tables, const Rows& rows, bool always) {
+    return rows.leaf.kernels().screen && tables.depth() == sweep_depth && (always || !tables.is_small());
+}
+
+std::unique_ptr<Screening> Screening::make(const TableSolver& tables, const Columns& columns,
                                            const Rows& rows, const bool* stop, bool always) {
-    if (!rows.leaf.kernels().screen || (tables.is_small() && !always)) return nullptr;
     std::unique_ptr<Screening> out(new Screening(tables, columns, rows, stop));
-    if (out->root_.n_axes < 3 || !out->fits_cache() || !out->pack_rows()) return nullptr;
+    if (out->root_.n_axes < 3 || !screened_sums_fit({out->n_lines_.begin(), out->n_lines_.end()}) ||
+        !out->pack_rows())
+        return nullptr;
     out->plan_tasks();
-    if (!always && !out->fills_lanes()) return nullptr;
+    if (!always && !screening_pays(out->n_lanes(), out->root_.n_axes)) return nullptr;
     out->sort_rows();
     return out;
 }
@@ -111,14 +118,8 @@ bool Screening::pack_rows() {
     return true;
 }
 
-// Whether the sums over three axes stay in the cache.
-bool Screening::fits_cache() const {
-    std::vector<std::size_t> lines(n_lines_.begin(), n_lines_.end());
-    std::sort(lines.rbegin(), lines.rend());
-    return lines[0] * lines[1] * lines[2] <= std::size_t{1} << 13;
-}
-
-// For each axis, rows by bin, without those whose sums are all zero: they may be in bins without rows.
+// Sorts the rows by bin, for each axis. Rows whose sums are all zero are left out: their bin may be one that
+// the axis does not have.
 void Screening::sort_rows() {
     const std::size_t n = at(root_.n_rows);
     const int max_bins = input_.max_bins;
@@ -167,16 +168,15 @@ void Screening::plan_tasks() {
                      [&](auto& a, auto& b) { return a[2 * lanes - 2] > b[2 * lanes - 2]; });
 }
 
-// Whether most lanes are of use: in double precision a triple takes several times as long.
-bool Screening::fills_lanes() const {
-    double n_lanes = 0;
+// The lanes of all vectors, each for a triple of axes or idle.
+double Screening::n_lanes() const {
+    double out = 0;
     for (const std::vector<int>& pairs : tasks_) {
         int last = 0;
         for (std::size_t p = 0; p < pairs.size(); p += 2) last = std::max(last, pairs[p]);
-        n_lanes += last * static_cast<double>(pairs.size() / 2);
+        out += last * (static_cast<double>(pairs.size()) / 2);
     }
-    const double n = root_.n_axes;
-    return n_lanes < 2 * n * (n - 1) * (n - 2) / 6;
+    return out;
 }
 
 std::unique_ptr<Screening::Best> Screening::take_best() {

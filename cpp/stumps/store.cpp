@@ -1,4 +1,4 @@
-#include "search/stump_store.hpp"
+#include "stumps/store.hpp"
 
 #include <algorithm>
 
@@ -25,7 +25,8 @@ std::size_t whole_side(const Column& column, const ColumnRegions& axis, int side
 
 StumpStore::StumpStore(const Columns& columns, std::size_t most_stumps)
     : columns_(columns), place_(at(columns.size()), -1), finished_(at(columns.size())) {
-    // On a side of a column, each region within it must be a side of what is left of the column.
+    // Stumps below two cuts of one column are stored by region. A kernel that sees only the rows of the first
+    // cut must know that region as a side: `within` must keep exactly the cuts that divide them.
     if (!std::all_of(columns.begin(), columns.end(), [](auto& c) { return c.within_is_exact(); })) return;
     for (const Column& column : columns)
         if (column.n_cuts > 0) order_.push_back(column.index);

@@ -15,9 +15,12 @@ namespace surtree {
 
 class Screening {
  public:
-    // Null if the sums of the rows do not fit, the objective has no rough gain, or, unless `always`, if it
-    // would not pay: tables are small, or columns too different to fill the lanes.
-    static std::unique_ptr<Screening> plan(const TableSolver& tables, const Columns& columns,
+    // False if the objective has no rough gain or, unless `always`, tables are small.
+    static bool may_pay(const TableSolver& tables, const Rows& rows, bool always);
+
+    // Null if the sums of the rows do not fit or, unless `always`, columns are too different to fill the
+    // lanes.
+    static std::unique_ptr<Screening> make(const TableSolver& tables, const Columns& columns,
                                            const Rows& rows, const bool* stop, bool always);
 
     // Threads share the tasks. Each that is at work takes so many bytes.
@@ -29,9 +32,10 @@ class Screening {
     bool finish();
     const SideProfiles& sides() const { return sides_; }
 
-    // Of the cuts whose sides have no results of depth two yet, numbers of those that may be the root of a
-    // best tree, given the best gains of those that have; or, of each size, of the most promising one.
+    // Unsolved cuts that may still be the root of an optimal tree, given the best gains of solved ones.
     std::vector<int> open_cuts(const std::vector<RootResult>& results, const Profile& gains) const;
+
+    // The cut with the best rough gain of each size.
     std::vector<int> promising_cuts(int n_splits) const;
 
  private:
@@ -44,10 +48,9 @@ class Screening {
     Screening(const TableSolver& tables, const Columns& columns, const Rows& rows, const bool* stop);
     bool pack_rows();
     void find_lines();
-    bool fits_cache() const;
     void sort_rows();
     void plan_tasks();
-    bool fills_lanes() const;
+    double n_lanes() const;
     std::unique_ptr<Best> take_best();
     template <class Visit>
     void for_each_cut(int n_splits, const Visit& visit) const;

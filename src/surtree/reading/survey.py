@@ -9,14 +9,16 @@ from typing import Any
 
 import polars as pl
 
-from surtree.cli._columns import EXCLUDED
-from surtree.cli._files import DataFile
-from surtree.cli._kinds import Kind, kind_of
+from surtree.reading.kinds import Kind, kind_of
+from surtree.reading.table import DataFile
 from surtree.words.numbers import plural
+
+# The reason of columns that the user leaves out.
+EXCLUDED = "--exclude"
 
 _LONGEST_NAME = 24
 _LONGEST_NOTE = 90
-_MOST_LINES = 20
+_MOST_ROWS = 20
 _MOST_CATEGORIES = 5
 
 
@@ -38,7 +40,7 @@ def survey(
     left_out: Mapping[str, str] | None = None,
 ) -> list[ColumnRead]:
     """Return what is to say about each column."""
-    found = []
+    rows = []
     for column in table.frame:
         name = column.name
         kind = (kinds or {}).get(name) or kind_of(column)
@@ -51,19 +53,19 @@ def survey(
         if reason == EXCLUDED:
             notes = notes[2:]
         shown = (roles or {}).get(name, kind.name)
-        found.append(ColumnRead(name, shown, column.null_count(), tuple(filter(None, notes))))
-    return found
+        rows.append(ColumnRead(name, shown, column.null_count(), tuple(filter(None, notes))))
+    return rows
 
 
 def short_table(columns: list[ColumnRead]) -> str:
     """Return a table of the columns; of many, only those of which there is something to say."""
-    if len(columns) <= _MOST_LINES:
-        return _aligned([_line(column) for column in columns])
-    told = [column for column in columns if column.notes][:_MOST_LINES]
+    if len(columns) <= _MOST_ROWS:
+        return _aligned([_fields(column) for column in columns])
+    told = [column for column in columns if column.notes][:_MOST_ROWS]
     rest = Counter(column.kind for column in columns if column not in told)
     kinds = ", ".join(f"{count} {kind}" for kind, count in rest.most_common())
     others = f"  {plural(sum(rest.values()), 'other column')}: {kinds} (surtree columns lists all)"
-    return "\n".join(filter(None, [_aligned([_line(column) for column in told]), others]))
+    return "\n".join(filter(None, [_aligned([_fields(column) for column in told]), others]))
 
 
 def needs_hint(columns: list[ColumnRead]) -> bool:
@@ -75,21 +77,21 @@ def needs_hint(columns: list[ColumnRead]) -> bool:
 def long_table(table: DataFile, columns: list[ColumnRead]) -> str:
     """Return a table of all columns, with their values in short."""
     return _aligned(
-        [_line(column, _values(table.frame[column.name], column.kind)) for column in columns]
+        [_fields(column, _values(table.frame[column.name], column.kind)) for column in columns]
     )
 
 
-def _line(column: ColumnRead, values: str = "") -> tuple[str, ...]:
+def _fields(column: ColumnRead, values: str = "") -> tuple[str, ...]:
     notes = "; ".join(filter(None, (values, *column.notes)))
     missing = str(column.missing) if column.missing else ""
     return _cut(column.name, _LONGEST_NAME), column.kind, missing, _cut(notes, _LONGEST_NOTE)
 
 
-def _aligned(lines: list[tuple[str, ...]]) -> str:
-    if not lines:
+def _aligned(rows: list[tuple[str, ...]]) -> str:
+    if not rows:
         return ""
-    table = [("column", "kind", "missing", ""), *lines]
-    widths = [max(len(line[place]) for line in table) for place in range(3)]
+    table = [("column", "kind", "missing", ""), *rows]
+    widths = [max(len(row[index]) for row in table) for index in range(3)]
     return "\n".join(
         f"  {name:{widths[0]}}  {kind:{widths[1]}}  {missing:>{widths[2]}}  {note}".rstrip()
         for name, kind, missing, note in table
@@ -103,18 +105,17 @@ def _cut(text: str, longest: int) -> str:
 
 def _values(column: pl.Series, kind: str) -> str:
     """Return the values of a column in short: the range of numbers, or the most common texts."""
-    found = column.drop_nulls()
-    if found.is_empty():
+    cells = column.drop_nulls()
+    if cells.is_empty():
         return ""
     if column.dtype.is_numeric():
-        low, middle, high = (found.cast(pl.Float64).quantile(share) or 0.0 for share in (0, 0.5, 1))
+        low, middle, high = (cells.cast(pl.Float64).quantile(share) or 0.0 for share in (0, 0.5, 1))
         return f"{low:g} to {high:g}, median {middle:g}"
     if kind in ("id", "person", "free text"):
-        return f"{found.n_unique()} different"
+        return f"{cells.n_unique()} different"
     if column.dtype.is_temporal() or kind == "date":
-        texts = found.cast(pl.String)
-        return f"such as {texts[0]}"
-    counts = Counter(found.cast(pl.String).to_list()).most_common()
+        return f"such as {cells.cast(pl.String)[0]}"
+    counts = Counter(cells.cast(pl.String).to_list()).most_common()
     counts.sort(key=lambda pair: (-pair[1], pair[0]))
     shown = ", ".join(f"{text} ({count})" for text, count in counts[:_MOST_CATEGORIES])
     more = len(counts) - _MOST_CATEGORIES
@@ -124,12 +125,6 @@ def _values(column: pl.Series, kind: str) -> str:
 def survey_json(table: DataFile, columns: list[ColumnRead]) -> list[dict[str, Any]]:
     """Return the same for a program."""
     return [
-        {
-            "name": column.name,
-            "kind": column.kind,
-            "missing": column.missing,
-            "distinct": int(table.frame[column.name].drop_nulls().n_unique()),
-            "notes": list(column.notes),
-        }
+        vars(column) | {"distinct": table.frame[column.name].drop_nulls().n_unique()}
         for column in columns
     ]

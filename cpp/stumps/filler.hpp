@@ -5,17 +5,13 @@
 #include <array>
 #include <mutex>
 
-#include "search/stump_store.hpp"
 #include "search/table_solver.hpp"
+#include "stumps/store.hpp"
 
 namespace surtree {
 
 class StumpFiller {
  public:
-    // About how many seconds it takes to fill the table, and to sweep the root without it, on one thread.
-    static double seconds_to_fill(const Columns& columns, int n_rows);
-    static double seconds_to_sweep(const Columns& columns, int n_rows, bool is_shared);
-
     StumpFiller(StumpStore& store, const Columns& columns, const Rows& rows, const bool* stop);
 
     // A task is a pair of columns, with all later ones.

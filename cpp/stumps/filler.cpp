@@ -1,48 +1,8 @@
-#include "search/stump_filler.hpp"
+#include "stumps/filler.hpp"
 
 #include <algorithm>
 
 namespace surtree {
-namespace {
-
-// The sum over all sets of so many columns of the product of a number of each of them.
-template <class Number>
-double sum_of_products(const Columns& columns, std::size_t n, const Number& number) {
-    std::vector<double> sums(n + 1, 0.0);
-    sums[0] = 1;
-    for (const Column& column : columns) {
-        if (column.n_cuts == 0) continue;
-        for (std::size_t k = n; k > 0; --k) sums[k] += sums[k - 1] * number(column);
-    }
-    return sums[n];
-}
-
-double one(const Column&) { return 1; }
-double n_sides(const Column& column) { return 2.0 * column.n_cuts; }
-double n_bins(const Column& column) { return column.n_bins; }
-
-// Seconds: to add a row to a table, to evaluate a cell, to clear and add up a cell of a table, and what a
-// table takes besides. Measured; a factor of two more or less changes nothing but the time.
-constexpr double add = 1.3e-9, evaluate = 1.6e-9, clear = 1.5e-9, begin = 1e-6;
-
-}  // namespace
-
-double StumpFiller::seconds_to_fill(const Columns& columns, int n_rows) {
-    const double n_tables = sum_of_products(columns, 4, one);
-    // Then each side of the root needs tables of its rows over pairs.
-    const double of_sides = columns.n_sides() * n_rows * add * sum_of_products(columns, 2, one);
-    return of_sides + n_tables * (n_rows * add + begin) + sum_of_products(columns, 4, n_sides) * evaluate +
-           sum_of_products(columns, 4, n_bins) * clear;
-}
-
-double StumpFiller::seconds_to_sweep(const Columns& columns, int n_rows, bool is_shared) {
-    const double n_tables = sum_of_products(columns, 3, one);
-    const double of_side = n_tables * begin / 10 + sum_of_products(columns, 3, n_sides) * evaluate +
-                           sum_of_products(columns, 3, n_bins) * clear;
-    const double adding = n_rows * add * n_tables;
-    return columns.n_sides() * of_side * (is_shared ? 0.7 : 1.0) +
-           adding * (is_shared ? columns.size() : columns.n_sides() / 2.0);
-}
 
 StumpFiller::StumpFiller(StumpStore& store, const Columns& columns, const Rows& rows, const bool* stop)
     : store_(store), rows_(rows), stop_(stop) {

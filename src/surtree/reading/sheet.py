@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree.cli._console import UserError, say
-from surtree.cli._dates import DATE
-from surtree.cli._numbers import numbers
+from surtree.reading.dates import DATE
+from surtree.reading.errors import UserError, note
+from surtree.reading.numbers import numbers
 from surtree.words.numbers import plural
 
 
@@ -27,11 +27,11 @@ class Sheet:
         names = [" ".join(name.strip().strip('"').split()) for name in self.header]
         self._require_header(names)
         cells = self._without_blank_lines()
-        kept = [place for place, name in enumerate(names) if name or _has_cells(cells, place)]
+        kept = [index for index, name in enumerate(names) if name or _has_cells(cells, index)]
         if kept and not names[kept[0]] and _all_differ(cells, kept[0]):
-            say(f"surtree: the first column of {self.path} has no name: row names, left out")
+            note(f"the first column of {self.path} has no name: row names, left out")
             del kept[0]
-        names = [names[place] for place in kept]
+        names = [names[index] for index in kept]
         for name, count in Counter(names).items():
             if not name:
                 title = "" if any(names[1:]) else "; if the first line is a title, delete it"
@@ -46,7 +46,7 @@ class Sheet:
                 )
         columns = cells.get_columns()
         return pl.DataFrame(
-            [columns[place].alias(name) for place, name in zip(kept, names, strict=True)]
+            [columns[index].alias(name) for index, name in zip(kept, names, strict=True)]
         )
 
     def _require_header(self, names: list[str]) -> None:
@@ -61,22 +61,22 @@ class Sheet:
 
     def _without_blank_lines(self) -> pl.DataFrame:
         """Drop lines without content, with a note that counts them."""
-        # In a single column, an empty line is a missing value.
+        # An empty line is a missing value of a single column.
         if self.cells.width == 1:
             return self.cells
         blank = pl.all_horizontal(pl.all().fill_null("").str.strip_chars() == "")
         kept = self.cells.filter(~blank)
         n_left_out = len(self.cells) - len(kept)
         if n_left_out:
-            say(f"surtree: {plural(n_left_out, 'blank line')} of {self.path} left out")
+            note(f"{plural(n_left_out, 'blank line')} of {self.path} left out")
         return kept
 
 
-def _has_cells(cells: pl.DataFrame, place: int) -> bool:
-    column = cells.to_series(place)
+def _has_cells(cells: pl.DataFrame, index: int) -> bool:
+    column = cells.to_series(index)
     return bool((column.fill_null("").str.strip_chars() != "").any())
 
 
-def _all_differ(cells: pl.DataFrame, place: int) -> bool:
-    column = cells.to_series(place)
+def _all_differ(cells: pl.DataFrame, index: int) -> bool:
+    column = cells.to_series(index)
     return column.null_count() == 0 and column.n_unique() == len(column)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from surtree.cli._dates import DATE
-from surtree.cli._numbers import MOSTLY, numbers
 from surtree.data.id_columns import (
     FEWEST_ROWS,
     are_persons,
@@ -16,6 +14,8 @@ from surtree.data.id_columns import (
     labels_rows,
     numbers_rows,
 )
+from surtree.reading.dates import DATE
+from surtree.reading.numbers import MOSTLY, numbers
 
 # A sentence has at least so many words.
 _SENTENCE = 4
@@ -36,7 +36,7 @@ class Kind:
     name: str  # in a word
     odd: str = ""  # what is wrong with some of its cells, with examples; empty if nothing is
     nearly: tuple[str, ...] = ()  # where nearly all cells are numbers: the other ones
-    remedy: str = ""  # what makes numbers of all of them, if it is known
+    decimal: str = ""  # the decimal mark that makes numbers of all of them, if there is one
 
     @property
     def left_out(self) -> str:
@@ -46,71 +46,70 @@ class Kind:
 
 def kind_of(column: pl.Series) -> Kind:
     """Return what a column holds."""
-    found = column.drop_nulls()
-    if found.is_empty():
+    cells = column.drop_nulls()
+    if cells.is_empty():
         return Kind("empty")
     if column.dtype == pl.Boolean:
         return Kind("yes/no")
     if column.dtype.is_temporal():
         return Kind("date")
     if column.dtype.is_numeric():
-        return Kind(_label_of(column.name, found) or "number")
+        return Kind(_label_of(column.name, cells) or "number")
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return Kind("category")
-    return _kind_of_texts(found.cast(pl.String), len(column))
+    return _kind_of_texts(cells.cast(pl.String), len(column))
 
 
 def looks_like_dates(column: pl.Series) -> bool:
     """Return whether cells are dates, in a type of their own or as texts."""
-    found = column.drop_nulls()
-    if column.dtype != pl.String or found.is_empty():
+    cells = column.drop_nulls()
+    if column.dtype != pl.String or cells.is_empty():
         return column.dtype.is_temporal()
-    return int(found.str.contains(DATE).sum()) > MOSTLY * len(found)
+    return int(cells.str.contains(DATE).sum()) > MOSTLY * len(cells)
 
 
-def _kind_of_texts(found: pl.Series, n_rows: int) -> Kind:
-    if looks_like_dates(found):
+def _kind_of_texts(texts: pl.Series, n_rows: int) -> Kind:
+    if looks_like_dates(texts):
         return Kind("date")
     for decimal in ".,":
-        is_number = numbers(found, decimal).is_not_null()
-        n_others = len(found) - int(is_number.sum())
-        if n_others < (1 - MOSTLY) * len(found):
-            remedy = "" if n_others or decimal == "." else "--decimal ,"
-            return _nearly_numeric(found, is_number, n_rows, remedy)
-    n_distinct = found.n_unique()
-    if labels_rows(n_distinct, len(found)):
+        is_number = numbers(texts, decimal).is_not_null()
+        n_others = len(texts) - int(is_number.sum())
+        if n_others < (1 - MOSTLY) * len(texts):
+            return _nearly_numeric(texts, is_number, n_rows, decimal)
+    n_distinct = texts.n_unique()
+    if labels_rows(n_distinct, len(texts)):
         return Kind("id")
-    if is_named_like_person(found.name) and are_persons(n_distinct, len(found)):
+    if is_named_like_person(texts.name) and are_persons(n_distinct, len(texts)):
         return Kind("person")
-    distinct = found.unique()
+    distinct = texts.unique()
     is_sentence = distinct.str.count_matches(r"\s+") >= _SENTENCE - 1
     if n_distinct > FEWEST_ROWS and 2 * int(is_sentence.sum()) > n_distinct:
         return Kind("free text")
-    is_number = numbers(found).is_not_null()
-    if 2 * int(is_number.sum()) >= len(found):
-        others = _examples(found.filter(~is_number))
-        n_others = len(found) - int(is_number.sum())
+    is_number = numbers(texts).is_not_null()
+    if 2 * int(is_number.sum()) >= len(texts):
+        others = _examples(texts.filter(~is_number))
+        n_others = len(texts) - int(is_number.sum())
         return Kind("category", f"{n_others} of {n_rows} cells are not numbers: {others}")
     return Kind("category")
 
 
-def _nearly_numeric(found: pl.Series, is_number: pl.Series, n_rows: int, remedy: str) -> Kind:
-    others = found.filter(~is_number)
+def _nearly_numeric(texts: pl.Series, is_number: pl.Series, n_rows: int, decimal: str) -> Kind:
+    others = texts.filter(~is_number)
     if others.is_empty():
-        shown = f"cells such as {found[0]!r} are numbers with another decimal mark"
-        return Kind("category", shown, (str(found[0]),), remedy or "--decimal .")
+        shown = f"cells such as {texts[0]!r} are numbers with another decimal mark"
+        return Kind("category", shown, (str(texts[0]),), decimal)
     odd = f"{len(others)} of {n_rows} cells are not numbers: {_examples(others)}"
     return Kind("category", odd, tuple(others.unique(maintain_order=True)))
 
 
-def _label_of(name: str, found: pl.Series) -> str:
+def _label_of(name: str, cells: pl.Series) -> str:
     """Return what numbers tell apart, if that is what they are for: rows or persons."""
-    values = found.cast(pl.Float64).to_numpy()
+    values = cells.cast(pl.Float64).to_numpy()
     if numbers_rows(name, values):
         return "id"
     if not is_named_like_person(name) or not (values == np.floor(values)).all():
         return ""
-    return "person" if are_persons(found.n_unique(), len(found)) else ""
+    return "person" if are_persons(cells.n_unique(), len(cells)) else ""
 
 
 def _examples(texts: pl.Series, most: int = 3) -> str:

@@ -1,8 +1,8 @@
 // The trees of a solution, found again from the tables.
 #pragma once
 
+#include "batches/triple_tables.hpp"
 #include "search/bounds.hpp"
-#include "search/triple_tables.hpp"
 
 namespace surtree {
 

@@ -1,4 +1,4 @@
-#include "search/table_trees.hpp"
+#include "batches/table_trees.hpp"
 
 #include <map>
 
@@ -9,7 +9,7 @@ namespace {
 
 using Bins = TripleTables::Bins;
 
-// What is known of a set of rows, as Recursion::Solved.
+// The solution of a set of rows, as Recursion::Solved.
 struct Solved {
     Profile profile;
     std::vector<Profile> sides;

@@ -109,7 +109,7 @@ struct StumpsOfThree {
         best = arena.take(most_sides);
     }
 
-    // Each axis as the one of regions.
+    // Visits each axis in the role of the one that is cut twice, with the two others.
     template <class Visit>
     void each_role(const Visit& visit) const {
         visit(in.axes[0], in.axes[1], in.axes[2]);

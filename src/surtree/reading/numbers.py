@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-# Between thousands: a plain blank, no-break, thin and narrow ones, and apostrophes.
+# These stand between thousands: a plain blank, no-break, thin and narrow ones, and apostrophes.
 _GROUPING = (" ", "\u00a0", "\u2009", "\u202f", "'", "\u2019")
 _MINUS = "\u2212"
 _PERCENT = r"\s*%$"
@@ -17,24 +17,24 @@ MOSTLY = 0.9
 def numbers(texts: pl.Series, decimal: str = ".") -> pl.Series:
     """Return the number that each text is, null where it is none."""
     texts = texts.str.strip_chars()
-    found = _plain(texts, decimal)
-    others = (texts.is_not_null() & found.is_null()).arg_true()
+    values = _plain(texts, decimal)
+    others = (texts.is_not_null() & values.is_null()).arg_true()
     if others.is_empty():
-        return found
+        return values
     rest = texts.gather(others)
     bare = rest.str.replace(_PERCENT, "").str.replace(_MINUS, "-", literal=True)
     digits = bare.str.replace_all(f"[{_escaped(_other(decimal))}{''.join(_GROUPING)}]", "")
     value = digits.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
     value = _where(bare.str.contains(_pattern(decimal)), value)
     if value.is_null().all():
-        return found
-    found = found.scatter(others, value)
+        return values
+    values = values.scatter(others, value)
     if not rest.str.ends_with("%").any():
-        return found
+        return values
     # 0.45 and 45 % in one column may be the same, or not: the rarer way is no number.
     percent = texts.str.ends_with("%")
-    mostly = 2 * int((percent & found.is_not_null()).sum()) > int(found.is_not_null().sum())
-    return _where(percent if mostly else ~percent, found)
+    mostly = 2 * int((percent & values.is_not_null()).sum()) > int(values.is_not_null().sum())
+    return _where(percent if mostly else ~percent, values)
 
 
 def _plain(texts: pl.Series, decimal: str) -> pl.Series:
@@ -62,12 +62,12 @@ def find_decimal(columns: Iterable[pl.Series]) -> str | None:
 
 def has_evidence(texts: pl.Series, decimal: str) -> bool:
     """Return whether a column is of numbers, some of which can only have this decimal mark."""
-    found = texts.drop_nulls()
-    found = found.filter(found.str.contains(decimal, literal=True))
+    cells = texts.drop_nulls()
+    cells = cells.filter(cells.str.contains(decimal, literal=True))
     mark, other = _escaped(decimal), _escaped(_other(decimal))
-    fraction = found.str.contains(rf"^[+-]?\d*{mark}\d+{_PERCENT[:-1]}?$")
-    thousands = found.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(?:{mark}\d{{3}})+{_PERCENT[:-1]}?$")
-    both = found.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(?:{other}\d{{3}})+{mark}\d+$")
+    fraction = cells.str.contains(rf"^[+-]?\d*{mark}\d+{_PERCENT[:-1]}?$")
+    thousands = cells.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(?:{mark}\d{{3}})+{_PERCENT[:-1]}?$")
+    both = cells.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(?:{other}\d{{3}})+{mark}\d+$")
     if not ((fraction & ~thousands) | both).any():
         return False
     n_numbers = int(numbers(texts, decimal).is_not_null().sum())
@@ -76,28 +76,28 @@ def has_evidence(texts: pl.Series, decimal: str) -> bool:
 
 def may_be_either(texts: pl.Series) -> bool:
     """Return whether a column is of numbers, some of them such as 1,234."""
-    found = texts.drop_nulls()
-    if not found.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$").any():
+    cells = texts.drop_nulls()
+    if not cells.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$").any():
         return False
-    return int(numbers(found).is_not_null().sum()) > MOSTLY * len(found)
+    return int(numbers(cells).is_not_null().sum()) > MOSTLY * len(cells)
 
 
 def described(texts: pl.Series, decimal: str) -> str:
     """Return what is unusual about the way numbers are written, with an example; else nothing."""
-    found = texts.drop_nulls().str.strip_chars()
+    cells = texts.drop_nulls().str.strip_chars()
     words = []
-    if found.str.ends_with("%").any():
-        found = found.str.replace(_PERCENT, "")
+    if cells.str.ends_with("%").any():
+        cells = cells.str.replace(_PERCENT, "")
         words.append("percent signs")
     other = _other(decimal)
     for mark, meaning in (
         *((between, "thousands") for between in (other, *_GROUPING)),
         *([(",", "decimal commas")] if decimal == "," else []),
     ):
-        place = found.str.contains(mark, literal=True).arg_max()
-        if place is not None and mark in found[place]:
-            value = numbers(found.slice(place, 1), decimal)[0]
-            words.append(f"{meaning}: {found[place]} is {value:.15g}")
+        index = cells.str.contains(mark, literal=True).arg_max()
+        if index is not None and mark in cells[index]:
+            value = numbers(cells.slice(index, 1), decimal)[0]
+            words.append(f"{meaning}: {cells[index]} is {value:.15g}")
     return ", ".join(words)
 
 

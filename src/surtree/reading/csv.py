@@ -8,11 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree.cli._console import UserError, failures, say
-from surtree.cli._sheet import Sheet
+from surtree.reading.errors import UserError, failures, note
+from surtree.reading.sheet import Sheet
 from surtree.words.numbers import plural
 
-# In the order of preference where two of them fit: cells hold commas more often than others.
+# The first one is preferred where two fit: cells hold commas more often than others.
 SEPARATORS = ";\t|,"
 SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 
@@ -85,8 +85,8 @@ def _scan(
     """
     if '"' not in text:  # the common case, and fast
         lines = text.removesuffix("\n").split("\n")
-        odd = [place for place, line in enumerate(lines) if line.count(separator) != width - 1]
-        return len(lines) - 1, [(place + 1, lines[place].split(separator)) for place in odd]
+        odd = [index for index, line in enumerate(lines) if line.count(separator) != width - 1]
+        return len(lines) - 1, [(index + 1, lines[index].split(separator)) for index in odd]
     others, n_lines = [], -1
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
     with failures(csv.Error, about=f"cannot read {path}: "):
@@ -119,16 +119,16 @@ def _check_lengths(
         )
     shorter = [line for line, cells in others if len(cells) < width]
     if shorter:
-        say(
-            f"surtree: {plural(len(shorter), 'line')} of {path} with fewer cells than the header "
+        note(
+            f"{plural(len(shorter), 'line')} of {path} with fewer cells than the header "
             f"(the first is line {shorter[0]}): what is lacking is read as missing"
         )
 
 
 def _cells(path: Path, text: str, separator: str, width: int, n_lines: int) -> pl.DataFrame:
-    names = [str(place) for place in range(width)]
+    names = [str(index) for index in range(width)]
     try:
-        found = pl.read_csv(
+        cells = pl.read_csv(
             text.encode(),
             separator=separator,
             has_header=False,
@@ -137,9 +137,9 @@ def _cells(path: Path, text: str, separator: str, width: int, n_lines: int) -> p
             truncate_ragged_lines=True,
         )
     except pl.exceptions.ComputeError:
-        found = None
-    if found is not None and len(found) == n_lines + 1:
-        return found.slice(1)
+        cells = None
+    if cells is not None and len(cells) == n_lines + 1:
+        return cells.slice(1)
     # polars is strict about quotation marks inside of cells.
     with failures(csv.Error, about=f"cannot read {path}: "):
         lines = list(csv.reader(StringIO(text, newline=""), delimiter=separator))[1:]

@@ -1,0 +1,31 @@
+"""Errors that a user can fix, and notes about what was read."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class UserError(ValueError):
+    """An error that the user can fix, in one line."""
+
+
+class ReadingWarning(UserWarning):
+    """What a table is read as where its file leaves it open, or what is left out of it."""
+
+
+@contextmanager
+def failures(*kinds: type[Exception], about: str = "") -> Iterator[None]:
+    """Turn errors of these types into user errors, with a prefix."""
+    try:
+        yield
+    except UserError:
+        raise
+    except kinds as error:
+        raise UserError(f"{about}{error}") from error
+
+
+def note(text: str) -> None:
+    """Tell the user about a table that was read."""
+    warnings.warn(text, ReadingWarning, stacklevel=3)
