@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from surtree.outcomes import Group
-from surtree.outcomes.effect_results import effects_warning
 from surtree.report._chart import SHARES, Axis, Chart
 from surtree.report._html import Markup, details, element, markup, note, table, verdict
 from surtree.report._shown import Shown, cell_html
@@ -21,19 +20,17 @@ _TOLERANCES = (0.004, 0.01)
 
 def channels_html(shown: Shown) -> Markup:
     """Return the section about the channels of the outcome; nothing where there is one only."""
-    outcome, findings = shown.outcome, shown.findings
+    outcome = shown.outcome
     if not outcome.is_several:
         return Markup()
     figures = [_figure_html(shown, group) for group in shown.groups]
     inside = markup(
         element("div", *figures, class_="charts"), _columns_html(shown), _values_html(shown)
     )
-    if outcome.judged_by == "effects" and shown.tree.n_leaves > 1:
-        doubt = effects_warning(findings.heterogeneity)
-        if doubt:
-            # What may be chance is behind what says so.
-            hidden = details(f"The {outcome.channel_noun}s of each leaf", inside)
-            inside = markup(verdict("", doubt, is_good=False), hidden)
+    if shown.findings.doubt:
+        # What may be chance is behind what says so.
+        hidden = details(f"The {_noun(shown)}s of each leaf", inside)
+        inside = markup(verdict("", shown.findings.doubt, is_good=False), hidden)
     return element(
         "section",
         element("h2", outcome.channels_heading, id="channels-heading"),

@@ -15,7 +15,7 @@ from surtree.data.names import column_names
 from surtree.estimators.tree import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.outcomes import Outcome, outcome_of
-from surtree.outcomes.effect_results import EffectCorrection, HeterogeneityTest
+from surtree.outcomes.effect_results import EffectCorrection, HeterogeneityTest, effects_warning
 from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
 from surtree.summary.labels import Labels
@@ -116,6 +116,13 @@ class Findings:
     def outcome(self) -> Outcome:
         """The kind of outcome, with the names of its causes."""
         return outcome_of(self.tree, self.cause_names)
+
+    @property
+    def doubt(self) -> str:
+        """Why differences between leaves may be chance; empty where nothing says so."""
+        if self.outcome.judged_by == "effects" and self.tree.n_leaves > 1:
+            return effects_warning(self.heterogeneity)
+        return ""
 
     @property
     def predicts_otherwise(self) -> bool:
