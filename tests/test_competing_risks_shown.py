@@ -21,7 +21,7 @@ from surtree import (
 from surtree.cli._app import app
 from surtree.datasets import load_melanoma
 from surtree.export import export_dot, export_mermaid, export_python, export_sql, export_text
-from surtree.outcomes.legacy import stacked_incidence
+from surtree.outcomes.curve import stacked
 from surtree.plot import plot_channels, plot_curves, plot_tree
 
 X, Y = load_melanoma(backend="pandas")
@@ -96,8 +96,9 @@ def test_causes_that_an_export_cannot_give_are_refused():
 
 
 def test_areas_are_stacked_and_end_with_the_follow_up():
-    for leaf in MODEL.tree_.leaves.tolist():
-        times, upper = stacked_incidence(MODEL.tree_, leaf)
+    outcome, end = MODEL.tree_.outcome, MODEL.tree_.baseline.times[-1]
+    for group in outcome.groups:
+        times, upper = stacked(outcome.curves(group), end)
         assert (np.diff(times) > 0).all()
         assert (np.diff(upper, axis=0) >= 0).all()
         assert (np.diff(upper, axis=1) >= 0).all()

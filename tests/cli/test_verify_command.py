@@ -74,7 +74,7 @@ def test_export_writes_the_program_the_rows_and_the_claim(files):
     ("given", "what"),
     [
         (("--time", "time", "--cause", "event"), "a model of one event: give --event"),
-        ((*TARGET, "--treatment", "menopause"), "--treatment is for models of treatment effects"),
+        ((*TARGET, "--treatment", "menopause"), "and not --treatment"),
     ],
 )
 def test_options_of_another_kind_of_model_are_refused(files, given, what):

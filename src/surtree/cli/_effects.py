@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -25,8 +25,9 @@ from surtree.reading.errors import UserError, failures
 
 def known_effects(model: SurTree) -> str:
     """Return what a model knows about whether effects differ; nothing where it has no arms."""
-    if not isinstance(model, EffectTree):
+    if model.tree_.outcome.judged_by != "effects":
         return ""
+    model = cast(EffectTree, model)
     test = model.heterogeneity_
     parts = [UNTESTED if test is None else str(test)]
     if model.correction_ is not None:
@@ -36,10 +37,11 @@ def known_effects(model: SurTree) -> str:
 
 def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
     """Return the effects to expect in new data and say so, or None for those of leaves."""
-    if not isinstance(model, EffectTree):
+    if model.tree_.outcome.judged_by != "effects":
         if uncorrected:
             raise UserError("--uncorrected is for models of treatment effects: leave it out")
         return None
+    model = cast(EffectTree, model)
     if model.tree_.n_leaves == 1:
         return None
     test, correction = model.heterogeneity_, model.correction_

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 import polars as pl
@@ -88,8 +88,8 @@ class Outputs:
         """Write the files, and return what there is to say."""
         model = fitted.model
         model.time_unit_, model.horizons_ = page.time_unit, page.horizons
-        if isinstance(model, CompetingRisksTree):
-            model.cause_names_ = self.cause_name
+        if self.cause_name is not None:
+            cast(CompetingRisksTree, model).cause_names_ = self.cause_name
         written = {}
         if self.model is not None:
             write_model(model, self.model)

@@ -140,8 +140,8 @@ def show_model(
         text = _text(fitted, tree, shown, page.read())
     if style == "tree" and tree is fitted.tree_ and not json:
         text = "\n\n".join(filter(None, [text, certificate(fitted), known_effects(fitted)]))
-    if shown.value == "effect" and isinstance(fitted, EffectTree):
-        doubt = effects_warning(fitted.heterogeneity_)
+    if shown.value == "effect" and fitted.tree_.outcome.judged_by == "effects":
+        doubt = effects_warning(cast(EffectTree, fitted).heterogeneity_)
         if doubt and fitted.tree_.n_leaves > 1:
             say(doubt)
     if output is not None:

@@ -9,13 +9,9 @@ from surtree.cli._console import plain
 from surtree.cli._survival import Survival
 from surtree.estimators.tree import SurTree
 from surtree.model_selection.cv import SurTreeCV
-from surtree.outcomes.arm_effects import effects_of_leaf
-from surtree.outcomes.cause_figures import cause_events, cause_limits, cause_theta, causes_of
-from surtree.outcomes.legacy import has_causes
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_intervals import median_limits
 from surtree.tree.resolve import cause_names_of
-from surtree.tree.tree import Tree
 from surtree.validation.held_out import MEASURES, HeldOutScores
 from surtree.validation.verdict import prediction_verdicts
 
@@ -96,9 +92,8 @@ def model_json(model: SurTree) -> dict[str, Any]:
                 **({} if rule.n_persons is None else {"persons": rule.n_persons}),
                 "rows": rule.n_samples,
                 "events": rule.n_events,
-                **_effects_json(tree, rule.leaf),
                 "few_events": rule.n_events < FEW_EVENTS,
-                **_causes_json(tree, rule.leaf),
+                **tree.outcome.leaf_json(tree.outcome.group(rule.leaf)),
             }
             for rule in tree.rules()
         ],
@@ -106,23 +101,6 @@ def model_json(model: SurTree) -> dict[str, Any]:
     }
     finite: dict[str, Any] = plain(content)
     return finite
-
-
-def _causes_json(tree: Tree, leaf: int) -> dict[str, Any]:
-    """Return events and relative risk of each cause in a leaf, with competing risks."""
-    if not has_causes(tree):
-        return {}
-    return {
-        "causes": [
-            {
-                "cause": cause,
-                "events": float(cause_events(tree, cause)[leaf]),
-                "risk": float(cause_theta(tree, cause)[leaf]),
-                "risk_limits": list(cause_limits(tree, leaf, cause)),
-            }
-            for cause in causes_of(tree).causes
-        ]
-    }
 
 
 def tuning_text(tuning: SurTreeCV) -> str:
@@ -181,22 +159,3 @@ def data_text(survival: Survival, n_columns: int) -> str:
     if survival.id is not None:
         rows = f"{rows} of {len(set(survival.id.tolist()))} persons"
     return f"{rows}, {survival.n_events} events, {n_columns} columns"
-
-
-def _effects_json(tree: Tree, leaf: int) -> dict[str, Any]:
-    """Return the hazard ratios of a leaf, where the tree has arms."""
-    if tree.arms is None:
-        return {}
-    return {
-        "effects": [
-            {
-                "arm": effect.arm,
-                "reference": effect.reference,
-                "hazard_ratio": effect.ratio,
-                "limits": list(effect.limits),
-                "rows": list(effect.n_samples),
-                "events": list(effect.n_events),
-            }
-            for effect in effects_of_leaf(tree, leaf)
-        ]
-    }

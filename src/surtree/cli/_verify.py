@@ -12,8 +12,6 @@ from surtree.cli._console import DATA_ERROR, Result, say, shown_as_lines
 from surtree.cli._models import read_model, read_outcomes, write_model
 from surtree.cli._progress import progress_bar
 from surtree.cli._target import TargetColumns
-from surtree.estimators.causes import CompetingRisksTree
-from surtree.estimators.effects import EffectTree
 from surtree.estimators.tree import SurTree
 from surtree.reading.columns import Reading, read_column
 from surtree.reading.errors import UserError, failures
@@ -91,16 +89,13 @@ def verify(
 
 def _require_options(model: SurTree, target: TargetColumns) -> None:
     """Raise an error unless the options are those of the kind of model."""
-    event, cause, treatment = target.event, target.cause, target.treatment
-    of_causes, of_arms = isinstance(model, CompetingRisksTree), isinstance(model, EffectTree)
-    if of_causes and (cause is None or event is not None):
-        raise UserError("this is a model of competing risks: give --cause, and not --event")
-    if not of_causes and (event is None or cause is not None):
-        raise UserError("this is a model of one event: give --event, and not --cause")
-    if of_arms and treatment is None:
-        raise UserError("this is a model of treatment effects: give the arm, --treatment COLUMN")
-    if treatment is not None and not of_arms:
-        raise UserError("--treatment is for models of treatment effects: leave it out")
+    outcome = model.tree_.outcome
+    for name in ("event", "cause", "treatment"):
+        is_given, is_needed = getattr(target, name) is not None, name in outcome.row_columns
+        if is_given != is_needed:
+            needed = " and ".join(f"--{column} COLUMN" for column in outcome.row_columns)
+            others = "" if is_needed else f", and not --{name}"
+            raise UserError(f"this is a model of {outcome.noun}: give {needed}{others}")
 
 
 def _json(result: Verification) -> dict[str, Any]:

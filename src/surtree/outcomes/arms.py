@@ -51,6 +51,8 @@ class TrialArms(Outcome):
 
     name = "arms"
     judged_by = "effects"
+    noun = "treatment effects"
+    row_columns = ("event", "treatment")
     compares_leaves = False
     leaves_clause = (
         "in which arms differed most differently in these rows. The figures beside the tree are of "
@@ -261,6 +263,22 @@ class TrialArms(Outcome):
             )
         ]
         return f"; {', '.join(counted)}; the reference is {arms.names[0]}"
+
+    def leaf_json(self, group: Group) -> dict[str, Any]:
+        """Return the hazard ratios of a leaf."""
+        return {
+            "effects": [
+                {
+                    "arm": effect.arm,
+                    "reference": effect.reference,
+                    "hazard_ratio": effect.ratio,
+                    "limits": list(effect.limits),
+                    "rows": list(effect.n_samples),
+                    "events": list(effect.n_events),
+                }
+                for effect in self.effects(group)
+            ]
+        }
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the rows and counts of arms."""

@@ -41,6 +41,8 @@ class Causes(Outcome):
     name = "causes"
     curve_name = "cumulative incidence"
     is_stacked = True
+    noun = "competing risks"
+    row_columns = ("cause",)
     channel_noun = "cause"
     channels_heading = "The causes"
     how_to_validate = (
@@ -236,6 +238,20 @@ class Causes(Outcome):
         for row, leaf in zip(deaths, tree.risk, strict=True):
             row[leaf.step] = leaf.by_cause[position]
         return deaths, cause_events(tree, cause)[tree.leaves]
+
+    def leaf_json(self, group: Group) -> dict[str, Any]:
+        """Return events and relative risk of each cause."""
+        return {
+            "causes": [
+                {
+                    "cause": channel.key,
+                    "events": float(cause_events(self.tree, channel.key)[group.leaf]),
+                    "risk": float(cause_theta(self.tree, channel.key)[group.leaf]),
+                    "risk_limits": list(cause_limits(self.tree, group.leaf, channel.key)),
+                }
+                for channel in self.channels
+            ]
+        }
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the baselines and counts of causes."""

@@ -58,6 +58,9 @@ class Outcome(ABC):
     definitions: ClassVar[Mapping[str, str]] = {}
     citations: ClassVar[Mapping[str, str]] = {}
     reference: ClassVar[str] = ""
+    # What a model of this kind is of, and the columns of rows that it is about.
+    noun: ClassVar[str] = "one event"
+    row_columns: ClassVar[tuple[str, ...]] = ("event",)
     # What a program in another language can return for a row.
     value_names: ClassVar[tuple[str, ...]] = ("leaf", "risk", "median")
 
@@ -205,6 +208,10 @@ class Outcome(ABC):
         if channel is not None:
             raise ValueError("This tree knows of one cause only: fit a CompetingRisksTree.")
         return None, self.tree.n_events[self.tree.leaves].astype(np.float64)
+
+    def leaf_json(self, group: Group) -> dict[str, Any]:
+        """Return what JSON says of a leaf beside its rows, events, risk and median."""
+        return {}
 
     def faults(self) -> Iterator[str]:
         """Yield what contradicts itself in a tree that was read from a file."""
