@@ -101,6 +101,6 @@ def test_a_model_of_effects_asks_for_the_arm(tmp_path):
     )
     done = run("verify", tmp_path / "m.json", tmp_path / "rows.csv", *TARGET)
     assert done.exit_code == 1
-    assert "give the arm" in done.output
+    assert "--treatment COLUMN" in done.output
     done = run("verify", tmp_path / "m.json", tmp_path / "rows.csv", *TARGET, *arm)
     assert done.exit_code == 0, done.output
