@@ -17,7 +17,7 @@ from surtree import SurTree, Tree
 from surtree._support.rounding import SAME_LOSS
 from surtree.solver import reference
 from surtree.solver.problem import Limits
-from surtree.survival.objective import EVEN_WEIGHTS
+from surtree.survival.exactness import EVEN_WEIGHTS
 from tests.problems import Case, leaf_loss, relative_risk_rows, row_hazard
 from tests.rules import leaf_by_rules
 

@@ -46,12 +46,14 @@ def test_batches_add_up_to_the_fit_of_all_rows(model, seed):
     weight, baseline, objective = data.sums.weight, data.baseline, data.sums.objective
     known = data.sums.total.copy()
     known[1::2] = np.nan  # hazards
-    unit = objective.exactness.unit(known, data.sums.weight_terms.total, baseline)
+    unit = objective.exactness().unit(known, data.sums.weight_terms.total, baseline)
     assert unit == data.sums.unit
     most = float(objective.core_values(data.sums.total[:, None]).max())
     assert most < 2.0**51 * unit
     assert unit <= 2 * unit_of(most)
-    rounding = Rounding(unit, objective.exactness.is_uneven(np.array([weight.min(), weight.max()])))
+    rounding = Rounding(
+        unit, objective.exactness().is_uneven(np.array([weight.min(), weight.max()]))
+    )
     # A second pass: the tables.
     tables = TripleTables(problem.binned, objective, rounding, LIMITS, tuple(data.sums.counts))
     for batch in np.array_split(np.random.default_rng(seed).permutation(weight.size), 7):

@@ -52,7 +52,7 @@ def test_a_loaded_trial_says_that_effects_do_not_differ(tested, tmp_path):
     verdict = f"No evidence that the effect differs between rows ({p_value}, 99 draws)."
     page = page_of(model, tmp_path)
     assert verdict in page
-    assert "reference: no." in page
+    assert "the hazard of an arm over that of no," in page
     # What may be chance comes after what says so, and is folded; the page opens with it.
     opening = page[page.index('<p class="lead">') :]
     assert opening.startswith(f'<p class="lead"><strong>{verdict}')

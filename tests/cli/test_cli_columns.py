@@ -36,7 +36,7 @@ def test_without_first_questions_and_in_a_report(surtree, files):
     assert result.stdout == f"{expected}\nreport  {page}\n"
     text = page.read_text(encoding="utf-8")
     assert expected.note() in text
-    for line in expected.lines():
+    for line in expected.cells():
         assert "".join(f"<td>{cell}</td>" for cell in line) in text
 
 

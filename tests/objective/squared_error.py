@@ -33,7 +33,6 @@ class SquaredError(Objective):
         total, weight = values
         return weight * prediction**2 - 2 * total * prediction
 
-    @property
     def exactness(self):
         return SquaredErrorExactness()
 

@@ -86,7 +86,7 @@ def _row_values(context: PassContext, objective: Objective) -> RowValues:
     """Return what rows add, after one more pass where the objective does not know how much."""
     weights, baseline = context.weights, objective.baseline_of(context.risks)
     extents = None
-    if objective.exactness.extents((weights.most, weights.least), baseline) is None:
+    if objective.exactness().extents((weights.most, weights.least), baseline) is None:
         context.reader.expect(3, may_be_more=True)
         extents = context.reader.run(ExtentPass(context.names, objective, baseline), context.names)
     return RowValues.of(objective, context.names.example, context.risks, weights, extents)

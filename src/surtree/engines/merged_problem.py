@@ -74,7 +74,7 @@ def pose_merged(
 def merged_data(context: PassContext, values: RowValues, parts: Floats) -> MergedData:
     """Return what merged rows add, or raise an error where rounding would hide the best tree."""
     sums = values.sums(parts)
-    values.objective.exactness.require(sums)
+    values.objective.exactness().require(sums)
     return MergedData(context.names.example, values.baseline, sums)
 
 

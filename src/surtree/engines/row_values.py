@@ -48,7 +48,7 @@ class RowValues:
     ) -> RowValues:
         """Return what rows add, given what is known of all of them."""
         baseline = objective.baseline_of(risks)
-        excess, exactness = 0.0, objective.exactness
+        excess, exactness = 0.0, objective.exactness()
         if extents is None:
             of_sums = exactness.extents((weights.most, weights.least), baseline)
             total = np.zeros(len(objective.sum_names))
@@ -230,7 +230,7 @@ class MergedSums:
     @cached_property
     def scale(self) -> float:
         """What gains and losses are compared with, to tell rounding from differences."""
-        return float(self.objective.exactness.scale(self.total))
+        return float(self.objective.exactness().scale(self.total))
 
     def take(self, rows: NDArray[Any]) -> MergedSums:
         """Return the sums of some merged rows."""

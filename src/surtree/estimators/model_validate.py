@@ -179,7 +179,7 @@ def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> It
     for size in [saved | {"tree": 0}, *saved["path"]]:
         loss, tree = size["loss"], trees[size["tree"]]
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
-        rounding = SAME_LOSS * (float(tree.objective.exactness.scale(tree.sums[0])) + loss)
+        rounding = SAME_LOSS * (float(tree.objective.exactness().scale(tree.sums[0])) + loss)
         if abs(loss - tree.total_loss) > rounding:
             yield f"a loss of {loss!r} belongs to a tree of loss {tree.total_loss!r}"
         if size["lower_bound"] > loss + rounding:

@@ -62,7 +62,7 @@ class FitProblem:
     def with_objective(self, objective: Objective) -> FitProblem:
         """Return the same rows and cuts, with another gain of a leaf."""
         sums = replace(self.data.sums, objective=objective)
-        objective.exactness.require(sums)
+        objective.exactness().require(sums)
         data = replace(self.data, sums=sums)
         return FitProblem(data, self.encoder, self.binned, self.n_unread)
 

@@ -104,5 +104,5 @@ def _rounding(tree: Tree, sums: Sums) -> float:
     It matters where the gain is steep: in leaves with a tiny hazard and an event.
     """
     leaves = tree.leaves
-    slope = tree.objective.exactness.slope(tree.sums[leaves].T)
+    slope = tree.objective.exactness().slope(tree.sums[leaves].T)
     return float((slope * tree.n_samples[leaves]).sum()) * sums.unit

@@ -85,5 +85,5 @@ def _add_up(
     require_events(target)
     baseline = objective.baseline(target, weight)
     sums = objective.row_sums(target, weight, baseline)
-    objective.exactness.require(sums)
+    objective.exactness().require(sums)
     return TrainingData(table, table_weight, target, baseline, sums)

@@ -226,7 +226,7 @@ class _Cuts:
         gains = self._gain(left) + self._gain(right) - self._gain(totals)
         gains = np.where(allowed, gains, -np.inf)
         tolerance = _TOLERANCE * max(
-            float(self._objective.exactness.scale(totals[: self._n_sums])), 1.0
+            float(self._objective.exactness().scale(totals[: self._n_sums])), 1.0
         )
         best = float(gains.max())
         return int(np.argmax(gains >= best - tolerance)) if best > tolerance else -1

@@ -104,7 +104,6 @@ class CauseHazards(Channels):
         counted = np.any([events[j] for j in self.counted], axis=0)
         return row_counts(target, weight) | {"counted_events": counted.astype(np.float64)}
 
-    @property
     def exactness(self) -> HazardExactness:
         """Rounding of events and hazards."""
         return _CauseExactness(self, self.weights)

@@ -141,7 +141,6 @@ class Objective(ABC):
         """Return what leaves lose to a prior, beside the loss of their rows; none by default."""
         return np.zeros(np.asarray(sums).shape[1:])
 
-    @property
     @abstractmethod
     def exactness(self) -> Exactness:
         """What rounding does to the sums."""
@@ -280,7 +279,6 @@ class RelativeRisk(Objective):
         cost: Floats = prediction * hazard - events * (np.log(prediction) + 1.0)
         return cost
 
-    @property
     def exactness(self) -> HazardExactness:
         """Rounding of events and hazard."""
         return HazardExactness(self)

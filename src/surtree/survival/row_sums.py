@@ -114,7 +114,7 @@ class RowSums:
         if self.baseline is not None:
             samples = self.counts["samples"]
             weight = self.weight_terms if (samples == 1).all() else Terms.of(samples * self.weight)
-            unit = self.objective.exactness.unit(self.total, weight.total, self.baseline)
+            unit = self.objective.exactness().unit(self.total, weight.total, self.baseline)
             # Rows that have the baseline of others may have more hazard.
             total = self.objective.core_values(self.total[:, None])
             if unit is not None and float(total.max()) < unit * 2.0**51:
@@ -133,12 +133,12 @@ class RowSums:
     @cached_property
     def scale(self) -> float:
         """What gains and losses are compared with, to tell rounding from differences."""
-        return float(self.objective.exactness.scale(self.total))
+        return float(self.objective.exactness().scale(self.total))
 
     @cached_property
     def is_uneven(self) -> bool:
         """Whether the lightest rows may vanish beside the heaviest in sums of doubles."""
-        return self.objective.exactness.is_uneven(self.weight)
+        return self.objective.exactness().is_uneven(self.weight)
 
     @cached_property
     def node_values(self) -> TermStack:

@@ -103,7 +103,6 @@ class TaughtRisk(Objective):
         """Return ``theta H - E (log(theta) + 1)``: the loss on the events of the rows."""
         return RELATIVE_RISK.variable_loss(values[:2], prediction)
 
-    @property
     def exactness(self) -> HazardExactness:
         """Rounding of the teacher's events and the hazard."""
         return _TaughtExactness(RELATIVE_RISK)
@@ -130,4 +129,4 @@ class _TaughtExactness(HazardExactness):
         """Refuse rows beside which events are lost in rounding."""
         assert isinstance(sums, RowSums)
         values = sums.values[:2]
-        RELATIVE_RISK.exactness.require(replace(sums, objective=RELATIVE_RISK, values=values))
+        RELATIVE_RISK.exactness().require(replace(sums, objective=RELATIVE_RISK, values=values))

@@ -68,7 +68,6 @@ class ArmHazards(Channels):
         alone = saturated_gain(target, np.stack([events, weight * hazard]), hazard)
         return values.reshape(2 * self.n_channels, -1), alone
 
-    @property
     def exactness(self) -> HazardExactness:
         """Rounding of events and hazards."""
         return _ArmExactness(self, self.weights)
@@ -150,7 +149,6 @@ class ArmContrasts(ArmHazards):
         """Return the loss with a hazard for each arm less that with one for all of them."""
         return self._cost(values, prediction)
 
-    @property
     def exactness(self) -> HazardExactness:
         """Rounding where weights must be even."""
         return _ContrastExactness(self, self.weights)
