@@ -24,13 +24,19 @@ def tree_html(shown: Shown, name: str = "The tree") -> Markup:
         aria_label=name,
         data_depth=str(shown.tree.depth),
     )
-    n_counts = len(drawing.counts)
+    # On a phone, "not reached" needs more room than a number.
+    narrow = " ".join("5rem" if column.is_time else "4.1rem" for column in drawing.figures)
+    widths = {
+        "columns": len(drawing.figures) or 1,
+        "narrow": narrow or "4.1rem",
+        "counts": len(drawing.counts) or 1,
+    }
     return element(
         "div",
         element("div", *head, class_="surtree-head", aria_hidden="true"),
         tree,
         class_="surtree-body",
-        style=f"--surtree-columns:{len(drawing.figures) or 1};--surtree-counts:{n_counts or 1}",
+        style=";".join(f"--surtree-{name}:{width}" for name, width in widths.items()),
     )
 
 
