@@ -105,7 +105,7 @@ class CauseHazards(Channels):
         return row_counts(target, weight) | {"counted_events": counted.astype(np.float64)}
 
     def exactness(self) -> HazardExactness:
-        """Rounding of events and hazards."""
+        """Return what rounding does to events and hazards."""
         return _CauseExactness(self, self.weights)
 
     def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:

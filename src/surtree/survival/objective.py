@@ -143,7 +143,7 @@ class Objective(ABC):
 
     @abstractmethod
     def exactness(self) -> Exactness:
-        """What rounding does to the sums."""
+        """Return what rounding does to the sums."""
 
     @property
     def parts(self) -> Mapping[int, Objective]:
@@ -280,7 +280,7 @@ class RelativeRisk(Objective):
         return cost
 
     def exactness(self) -> HazardExactness:
-        """Rounding of events and hazard."""
+        """Return what rounding does to events and hazard."""
         return HazardExactness(self)
 
     def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:

@@ -104,7 +104,7 @@ class TaughtRisk(Objective):
         return RELATIVE_RISK.variable_loss(values[:2], prediction)
 
     def exactness(self) -> HazardExactness:
-        """Rounding of the teacher's events and the hazard."""
+        """Return what rounding does to the events of the teacher and the hazard."""
         return _TaughtExactness(RELATIVE_RISK)
 
     def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:

@@ -69,7 +69,7 @@ class ArmHazards(Channels):
         return values.reshape(2 * self.n_channels, -1), alone
 
     def exactness(self) -> HazardExactness:
-        """Rounding of events and hazards."""
+        """Return what rounding does to events and hazards."""
         return _ArmExactness(self, self.weights)
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
@@ -150,7 +150,7 @@ class ArmContrasts(ArmHazards):
         return self._cost(values, prediction)
 
     def exactness(self) -> HazardExactness:
-        """Rounding where weights must be even."""
+        """Return what rounding does where weights must be even."""
         return _ContrastExactness(self, self.weights)
 
     def _with_prior(self, sums: ArrayLike) -> tuple[Floats, Floats]:
