@@ -140,7 +140,7 @@ def _scores(
 
 NAMES = {
     "brier": "Brier score",
-    "saved": "Brier score saved",
+    "saved": "reduction of the Brier score",
     "uno": "Uno's C",
     "auc": "AUC",
     "harrell": "Harrell's C",
@@ -191,7 +191,8 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "rows alone can mend that. Harrell's C is not weighed against censoring: it estimates "
         "something else than the C of everybody.",
         "",
-        f"Uno's and Wolbers' C count events before {INTERVAL[1]:g}, the Brier score saved is "
+        f"Uno's and Wolbers' C count events before {INTERVAL[1]:g}, the reduction of the Brier "
+        "score is "
         f"integrated from {INTERVAL[0]:g} to {INTERVAL[1]:g}; the Brier score and the AUC are "
         f"those at {HORIZON:g}.",
         "",

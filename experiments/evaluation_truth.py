@@ -191,7 +191,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     names = {
         "concordance": "Harrell's C",
         "concordance_ipcw": "Uno's C",
-        "brier": "Brier score saved",
+        "brier": "reduction of the Brier score",
         "calibration_slope": "calibration slope",
         f"calibration_at_{HORIZON:g}": "predicted - observed survival",
         "leaf ratio": "observed / expected of a leaf",

@@ -27,7 +27,7 @@ from surtree import (
 Rule = Literal["best", "1se"]
 Drawn = tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]
 N_FOLDS, TEST_ROWS = 10, 3000
-MEASURES = {"c": "Concordance", "brier": "Brier score saved", "loss": "Loss per row"}
+MEASURES = {"c": "Concordance", "brier": "reduction of the Brier score", "loss": "Loss per row"}
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _fit(search: SurTreeCV, X: np.ndarray, y: Any, train: np.ndarray, test: np.n
 
 
 def _scores(cause: int, model: SurTree, y_train: Any, X: np.ndarray, y: Any) -> list[float]:
-    """Return C, the Brier score saved and the loss per row; those that rows have not are NaN."""
+    """Return C, the reduction of the Brier score and the loss per row, NaN where rows have none."""
     loss = model.loss(X, y) / len(X)
     try:
         if not cause:
@@ -200,7 +200,8 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "error. `68%` and `95%` are how often the truth is within one printed standard error, and "
         f"within {quantile:.2f} of them (Student's t, {N_FOLDS - 1} degrees of freedom). Where "
         "every fold chooses no tree, C is 0.5 with a standard error of 0, and so is the truth. The "
-        "Brier score saved is a mean of ratios over folds; with few events in a fold it is too "
+        "reduction of the Brier score is a mean of ratios over folds; with few events in a fold "
+        "it is too "
         "low, whatever the choice of size: with heavy censoring, and for causes at 150 rows.",
         "",
     ]

@@ -42,7 +42,8 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "",
         *table(pd.DataFrame(tests), 4),
         "",
-        "Mean Brier score saved by cell (kind of table and number of rows). The least of each "
+        "Mean reduction of the Brier score by cell (kind of table and number of rows). The least "
+        "of each "
         f"method: {least}.",
         "",
         *table(brier.reset_index(), 3),

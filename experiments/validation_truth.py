@@ -32,7 +32,7 @@ _TEST_SEED = 1_000_000
 FIGURES = {
     "concordance": "Harrell's C",
     "uno": "Uno's C",
-    "brier": "Brier score saved",
+    "brier": "reduction of the Brier score",
     "slope": "Calibration slope",
     "mean": "Predicted - observed survival at the median event time",
 }
@@ -379,7 +379,8 @@ def _verdict_lines(rows: pd.DataFrame) -> list[str]:
         "",
         "Share of tables of which it is said that the model predicts new data better than no tree: "
         f"Harrell's C is above 0.5 by more than {RESAMPLED_CLEARLY:g} standard errors, and the "
-        "Brier score saved is above zero. In *nothing*, it should be at most 0.05. Beside it, how "
+        "reduction of the Brier score is above zero. In *nothing*, it should be at most 0.05. "
+        "Beside it, how "
         "often C alone is clear, how often the calibration slope is (it decides where C has no "
         'value), and what the same rule would say with `method="optimism"`: too often for tuned '
         "trees, so there is no verdict with it.",

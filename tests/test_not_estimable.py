@@ -129,7 +129,9 @@ def test_an_evaluation_of_two_rows_says_what_it_cannot_estimate(model):
     assert np.isnan(found["calibration_slope"].value)
     text = str(found)
     assert "calibration slope: not estimable: the events come in the very order of the" in text
-    assert re.search("Harrell's C, Uno's .*, Brier score saved: no interval: the samples do", text)
+    assert re.search(
+        "Harrell's C, Uno's .*, reduction of the Brier score: no interval: the samples do", text
+    )
     assert "-50" not in text
     assert "nan" not in text
 

@@ -793,7 +793,8 @@ def test_a_score_that_cannot_be_computed_is_nan_and_null_in_a_file(tmp_path):
     assert np.isnan(scores.mean("brier"))
     assert np.isfinite(scores.concordance).all()
     assert scores.missing == [
-        "Brier score saved: not estimable: 160 of 160 rows are parts of persons with several rows: "
+        "reduction of the Brier score: not estimable: 160 of 160 rows are parts of persons with "
+        "several rows: "
         "a score that weighs rows against censoring needs one prediction for each person"
     ]
     assert scores.missing[0] in str(scores)

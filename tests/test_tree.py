@@ -387,3 +387,16 @@ def test_many_trees_at_once_are_what_each_is():
         assert not any(tree.theta.flags.writeable for tree in trees)
         assert lazies[1].tree is trees[1]
     assert unbuilt_trees([], *given) == []
+
+
+def test_a_printed_tree_does_not_wait_for_hazard_ratios(monkeypatch):
+    """Their profile limits take seconds where leaves are many, and nothing printed shows them."""
+
+    def refuse(*_, **__):
+        raise AssertionError("hazard ratios were computed")
+
+    tree = SurTree(max_depth=2).fit(*load_gbsg2()).tree_
+    monkeypatch.setattr("surtree.outcomes.event.leaf_hazard_ratios", refuse)
+    assert "theta" in str(tree)
+    with pytest.raises(AssertionError, match="were computed"):
+        tree.outcome.columns(tree.outcome.groups)

@@ -258,6 +258,6 @@ def test_methods_say_why_a_measure_is_missing():
     model = SurTreeCV(max_depth=1, cv=3).fit(X, (y["event"], time), entry=start, id=person)
     text = export_methods(model)
     assert "Harrell's C 0." in text
-    assert "Brier score saved: not estimable: " in text
+    assert "reduction of the Brier score: not estimable: " in text
     assert "needs one prediction for each person." in text
     assert "Graf E" not in text

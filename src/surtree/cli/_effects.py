@@ -36,7 +36,7 @@ def known_effects(model: SurTree) -> str:
 
 
 def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
-    """Return the effects to expect in new data and say so, or None for those of leaves."""
+    """Return the effects expected in new data and say so, or None for those of leaves."""
     if model.tree_.outcome.judged_by != "effects":
         if uncorrected:
             raise UserError("--uncorrected is for models of treatment effects: leave it out")

@@ -173,19 +173,18 @@ class FileOptions(Format):
     """How the cells of a file are written, and how the command line says so."""
 
     separator: str | None = _of_file(
-        "What stands between the cells of a CSV file; by default found out: a comma, a "
-        "semicolon, a tab or a bar.",
+        "The separator of a CSV file; detected by default: a comma, a semicolon, a tab or a bar.",
         reads=_separator,
         metavar="CHARACTER",
     )
     decimal: str | None = _of_file(
         "The decimal mark of numbers; by default a point, or a comma if numbers have one and "
-        "commas do not stand between the cells.",
+        "commas do not separate the cells.",
         reads=_decimal,
         metavar=".|,",
     )
     encoding: str | None = _of_file(
-        "The encoding of a CSV file; by default found out: UTF-8, UTF-16 or Windows-1252.",
+        "The encoding of a CSV file; detected by default: UTF-8, UTF-16 or Windows-1252.",
         reads=_encoding,
         metavar="NAME",
     )

@@ -67,7 +67,7 @@ def validate(
     search: Annotated[options.SearchOptions, Take("jobs")],
     json: options.Json = False,
 ) -> Result:
-    """Say what to expect of a tuned tree in new data, by resampling.
+    """Estimate how well a tuned tree will predict new data, by resampling.
 
     Everything that `surtree fit` does is repeated on samples of the rows. Ctrl-C ends it with the
     samples that are done; the exit code is 130.

@@ -1,1 +1,1 @@
-"""Whether treatment effects differ between leaves, and how much of that to expect in new data."""
+"""Whether treatment effects differ between leaves, and how much of that is expected in new data."""

@@ -52,7 +52,7 @@ def correct_effects(
     n_repeats: int = 10,
     random_state: int = 0,
 ) -> EffectCorrection:
-    """Say what to expect of the effects of a tree in new data.
+    """Estimate the effects of a tree that are expected in new data.
 
     Parameters
     ----------

@@ -313,7 +313,7 @@ class TreeEstimator(SurvivalEstimator):
     ) -> NDArray[np.object_]:
         """Return the cumulative hazard function of each person whose covariates change over time.
 
-        Of events that recur, it is the number of events to expect after the first start.
+        Of events that recur, it is the number of events expected after the first start.
 
         Parameters
         ----------

@@ -119,8 +119,8 @@ class EffectTree(SurTree):
     ├─ parole is yes  267          37, 31        0.859    0.53 to 1.38
     └─ parole is no   165          29, 17        0.495  0.266 to 0.891
 
-    There is no evidence that aid did more for some than for others, so the effect to expect is the
-    same for everybody:
+    There is no evidence that aid did more for some than for others, so the effect expected in new
+    data is the same for everybody:
 
     >>> from surtree import heterogeneity_test
     >>> model.heterogeneity_ = heterogeneity_test(model, X, y, aid)
@@ -219,7 +219,7 @@ class EffectTree(SurTree):
         X : data frame or array of shape (n_samples, n_features)
             The same columns as in `fit`.
         corrected : bool, default=False
-            Whether to return the effect to expect in new data, and not that of the leaf, the
+            Whether to return the effect expected in new data, and not that of the leaf, the
             exponential of `predict`. Where ``heterogeneity_`` found no evidence that effects
             differ, it is that of all rows; else it is that of the leaf drawn towards it, as
             ``correction_`` says. Both must have been set.
@@ -388,7 +388,7 @@ class EffectTree(SurTree):
         return ArmContrasts if self.objective == "effect" else ArmHazards
 
     def expected_effects(self) -> Floats:
-        """Return the hazard ratio to expect in new data, of shape (n_arms, n_nodes).
+        """Return the hazard ratio expected in new data, of shape (n_arms, n_nodes).
 
         It is what predictions with ``corrected=True`` follow: that of all rows in every node if
         ``heterogeneity_`` found no evidence that effects differ, else that of ``correction_``.

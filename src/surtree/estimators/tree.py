@@ -212,7 +212,7 @@ class SurTree(_Fitted):
     └─ positive_nodes > 3
        ├─ progesterone_receptor <= 26  161     110    2.4                729
        └─ progesterone_receptor > 26   149      70   1.07               1684
-    1 leaf has fewer than 5 events: its numbers say little about new rows; try shrinkage, ...
+    1 leaf has fewer than 5 events: its numbers say little about new data; try shrinkage, ...
     >>> model.predict(X.head(3)).round(3).tolist()
     [0.682, 1.065, 1.065]
     """

@@ -209,7 +209,7 @@ def _validation(findings: Findings) -> Iterator[str]:
     elif findings.certificate is None:
         yield "Whether the tree was validated is not recorded."
     else:
-        yield "How well the tree predicts new rows was not assessed."
+        yield "How well the tree predicts new data was not assessed."
 
 
 def _validated(found: Validation, time_unit: str | None) -> str:
@@ -249,7 +249,7 @@ def _held_out(findings: Findings) -> str:
         for cause, one in scores.by_cause(findings.cause_names)
         for name, words in (
             ("concordance", concordance_name(findings)),
-            ("brier", "Brier score saved"),
+            ("brier", "reduction of the Brier score"),
         )
         if np.isfinite(one.mean(name))
     ]

@@ -17,7 +17,8 @@ _DEFINITIONS = {
         f"{_OBSERVED}, and counts events before the time that is given."
     ),
     "brier": (
-        "The Brier score saved is one less the Brier score (Graf and others, 1999) divided by that "
+        "The reduction of the Brier score is one less the Brier score (Graf and others, 1999) "
+        "divided by that "
         "of the Kaplan-Meier curve of all training rows. Both are integrated between the 10% and "
         f"90% quantiles of the times, and rows are weighed by the inverse {_OBSERVED}; 0 is no "
         "better than that curve, 1 is perfect."

@@ -92,11 +92,11 @@ def _rule(cut: Cut, *, holds: bool) -> str:
 
 def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:
     style = f".{decimals}f"
-    figures = tree.outcome.columns([tree.outcome.group(leaf)])
+    figures = tree.outcome.printed_columns([tree.outcome.group(leaf)])
     parts = [
         f"{column.printed_heading}: {column.text(0, style)}"
         for column in figures
-        if column.is_printed and not column.is_count
+        if not column.is_count
     ]
     parts += [
         *([] if tree.n_persons is None else [f"persons: {tree.n_persons[leaf]}"]),

@@ -37,10 +37,10 @@ def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
 def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
     """Return what a picture says in a leaf, line by line."""
     group = tree.outcome.group(leaf)
-    figures = tree.outcome.columns([group])
+    figures = tree.outcome.printed_columns([group])
     return (
         group.name,
-        *(column.phrase(0) for column in figures if column.is_printed and not column.is_count),
+        *(column.phrase(0) for column in figures if not column.is_count),
         *tree.outcome.count_lines(group),
         *([group.note] if group.note == "few events" else []),
     )

@@ -73,7 +73,7 @@ def decision_curve(
 ) -> DecisionCurve:
     """Return the net benefit of acting on a prediction (Vickers and Elkin).
 
-    Whoever acts from a risk of 20% on takes one true alarm to be worth four false ones. The net
+    With a threshold probability of 20%, one true alarm is worth four false ones. The net
     benefit is the share of rows that are treated and have the event by the horizon, less the
     share that is treated in vain, at that exchange rate. Events of censored rows are counted by
     the Kaplan-Meier curve of the rows that are treated; where it ends before the horizon, the net

@@ -59,7 +59,8 @@ class Causes(Outcome):
             "another cause; equal risks count one half."
         ),
         "brier": (
-            "The Brier score saved is one less the Brier score (Graf and others, 1999) divided by "
+            "The reduction of the Brier score is one less the Brier score (Graf and others, "
+            "1999) divided by "
             "that of the Aalen-Johansen estimate of the cumulative incidence of all training rows. "
             "Both are integrated between the 10% and 90% quantiles of the times, and rows are "
             "weighed by the inverse probability of not being censored before; 0 is no better than "

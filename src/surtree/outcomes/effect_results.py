@@ -118,9 +118,10 @@ class CorrectedEffect:
     arm : str, number or bool
         The label of the arm.
     ratio, corrected : float
-        The hazard ratio of the tree, and that to expect.
+        The hazard ratio of the tree, and that expected in new data.
     limits : tuple of two floats
-        The 95% confidence limits of the ratio to expect. They know that the leaf was searched for.
+        The 95% confidence limits of the ratio expected in new data. They know that the leaf was
+        searched for.
 
     Examples
     --------
@@ -142,13 +143,13 @@ class CorrectedEffect:
 
 @dataclass(frozen=True)
 class EffectCorrection:
-    """How much of the differences between the effects of leaves to expect in new data.
+    """How much of the differences between the effects of leaves that is expected in new data.
 
     Parameters
     ----------
     slope : float
-        The share of the differences between leaves to expect, from zero, none, to one, all.
-        Not a number where no fold has a tree with a split.
+        The share of the differences between leaves that is expected in new data, from zero, none,
+        to one, all. Not a number where no fold has a tree with a split.
     error : float
         The standard error of the slope.
     overall : tuple of float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isfinite, nan
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
@@ -13,7 +14,7 @@ from surtree.outcomes.curve import Channel, GroupCurve
 from surtree.outcomes.group import Group
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.confidence import LEVEL
-from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
+from surtree.tree.hazard_ratios import LeafHazardRatio, leaf_hazard_ratios, shows_ratios
 from surtree.tree.leaf_curve import curve_kind
 from surtree.tree.leaf_intervals import median_limits, theta_limits
 from surtree.tree.tree import Tree
@@ -35,7 +36,9 @@ BANDS: dict[LeafCurveKind, str] = {
 }
 
 
-RELATIVE_RISK = "Relative risk: events of a leaf over those that all rows let expect."
+RELATIVE_RISK = (
+    "Relative risk: observed over expected events of a leaf (expected at the hazard of all rows)."
+)
 
 
 class OneEvent(Outcome):
@@ -55,6 +58,10 @@ class OneEvent(Outcome):
     def columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
         """Return events, relative risk, hazard ratio over a reference leaf, and median."""
         return event_columns(self, groups, level)
+
+    def printed_columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
+        """Return the same without hazard ratios: their limits take long where leaves are many."""
+        return tuple(_columns(self, groups, level, ratios=False))
 
     def curves(
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
@@ -82,6 +89,17 @@ class OneEvent(Outcome):
         return self.tree.objective.method_words.format(loss=loss)
 
 
+# The hazard ratios of a tree by their level: several parts of a page show them.
+_RATIOS: WeakKeyDictionary[Tree, dict[float, tuple[LeafHazardRatio, ...]]] = WeakKeyDictionary()
+
+
+def _hazard_ratios(tree: Tree, level: float) -> tuple[LeafHazardRatio, ...]:
+    known = _RATIOS.setdefault(tree, {})
+    if level not in known:
+        known[level] = leaf_hazard_ratios(tree, level=level)
+    return known[level]
+
+
 def leaf_caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
     """Return in words how the curve of all events is drawn, and what a relative risk is."""
     kind = curve_kind(tree, kind)
@@ -99,10 +117,12 @@ def leaf_caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
 
 def event_columns(outcome: Outcome, groups: Sequence[Group], level: float) -> tuple[Column, ...]:
     """Return the figures of all events together: events, relative risk, hazard ratio, median."""
-    return tuple(_columns(outcome, groups, level))
+    return tuple(_columns(outcome, groups, level, ratios=shows_ratios(outcome.tree)))
 
 
-def _columns(outcome: Outcome, groups: Sequence[Group], level: float) -> Iterator[Column]:
+def _columns(
+    outcome: Outcome, groups: Sequence[Group], level: float, *, ratios: bool
+) -> Iterator[Column]:
     tree = outcome.tree
     yield Column("events", "events", "events", [g.n_events for g in groups], is_count=True)
     limits = [theta_limits(tree, group.leaf, level) for group in groups]
@@ -115,15 +135,15 @@ def _columns(outcome: Outcome, groups: Sequence[Group], level: float) -> Iterato
         limits,
         instead={position: ("at most", limits[position][1]) for position in none},
     )
-    if shows_ratios(tree) and [g.node for g in groups] == tree.leaves.tolist():
-        ratios = leaf_hazard_ratios(tree, level=level)
+    if ratios and [g.node for g in groups] == tree.leaves.tolist():
+        of_leaves = _hazard_ratios(tree, level)
         yield Column(
             "hazard_ratio",
             "hazard ratio",
             "hazard ratio",
-            [one.ratio for one in ratios],
-            [one.limits for one in ratios],
-            texts=[one.text for one in ratios],
+            [one.ratio for one in of_leaves],
+            [one.limits for one in of_leaves],
+            texts=[one.text for one in of_leaves],
             is_printed=False,
         )
     medians = [outcome.median(group) for group in groups]

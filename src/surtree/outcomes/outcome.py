@@ -41,7 +41,9 @@ class Outcome(ABC):
     shows_ratios: ClassVar[bool] = False
     # What theta is called, and what a theta of 2 means.
     risk_name: ClassVar[str] = "relative risk"
-    risk_note: ClassVar[str] = "A relative risk of 2 is twice the events that all rows let expect"
+    risk_note: ClassVar[str] = (
+        "A relative risk of 2 is twice the expected events (those at the hazard of all rows)"
+    )
     # What leaves are, after "sort the rows into 4 groups, the leaves, ".
     leaves_clause: ClassVar[str] = "each with a survival curve of its own"
     # What a channel is called, and the heading of what a page says of each of them.
@@ -90,6 +92,10 @@ class Outcome(ABC):
     def overall_columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
         """Return the figures of groups with all channels together, the events first."""
         return self.columns(groups, level)
+
+    def printed_columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
+        """Return the figures that printed trees and pictures have room for."""
+        return tuple(column for column in self.columns(groups, level) if column.is_printed)
 
     @abstractmethod
     def curves(

@@ -72,7 +72,7 @@ def plot_curves(
         Whose place the picture takes; a new figure of a fitting size when None.
     kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve a leaf has, and its median with it (`leaf_curves`); by default the one that
-        the model predicts with. The Kaplan-Meier curve, what was observed, is a thin line beside
+        the model predicts with. The observed Kaplan-Meier curve is a thin line beside
         it, with a tick where rows were censored.
     level : float, default=0.95
         The level of the confidence band, in which weights count as repeated rows.

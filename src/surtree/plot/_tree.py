@@ -67,7 +67,7 @@ def plot_tree(
         Whose place the picture takes; a new figure of a fitting size when None.
     kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
         Which curve a leaf has, and its median with it (`leaf_curves`); by default the one that
-        the model predicts with. The Kaplan-Meier curve, what was observed, is a thin line beside
+        the model predicts with. The observed Kaplan-Meier curve is a thin line beside
         it, with a tick where rows were censored.
     level : float, default=0.95
         The level of the confidence band, in which weights count as repeated rows.
@@ -183,9 +183,7 @@ def _table(
     if groups[0].n_persons is not None:
         table.append(["persons", *(str(group.n_persons) for group in groups)])
     table.append(["rows", *(str(group.n_samples) for group in groups)])
-    for column in outcome.columns(groups, level):
-        if not column.is_printed:
-            continue
+    for column in outcome.printed_columns(groups, level):
         heading = column.picture_heading
         if column.is_time:
             heading = f"{column.symbol}\n{printable(time_unit or 'survival')}"

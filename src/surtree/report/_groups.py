@@ -58,7 +58,7 @@ def _caption(shown: Shown) -> str:
     findings, interval = shown.findings, level_text(shown.level)
     below = ""
     if any(isfinite(row.observed) for rows in shown.survival for row in rows):
-        seen = f"what was observed ({interval}) and " if findings.predicts_otherwise else ""
+        seen = f"observed survival ({interval}) and " if findings.predicts_otherwise else ""
         below = f"; below it {seen}rows at risk"
     unit = f", time in {findings.time_unit}" if findings.time_unit else ""
     text = (
@@ -66,7 +66,7 @@ def _caption(shown: Shown) -> str:
         "at risk."
     )
     if shown.tree.leaf_curve == "baseline":
-        text += " Limits of predicted survival and of medians are the uncertainty of theta only."
+        text += " Intervals of predicted survival and of medians are the uncertainty of theta only."
     return text
 
 

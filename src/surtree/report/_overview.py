@@ -103,7 +103,7 @@ def explanation(shown: Shown) -> list[str]:
     curve += f" Shaded is their {level} {BANDS[tree.leaf_curve]}."
     if tree.risk and shown.findings.predicts_otherwise:
         curve += (
-            " The thin curve of a chosen leaf is what was observed, the Kaplan-Meier estimate of "
+            " The thin curve of a chosen leaf is the observed one, the Kaplan-Meier estimate of "
             "its rows."
         )
     if tree.risk:

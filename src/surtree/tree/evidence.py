@@ -45,5 +45,5 @@ def advice(tree: Tree) -> str:
         ways = "more shrinkage or min_events_leaf"
     return (
         f"{plural(n_leaves, 'leaf')} {verb} fewer than {_VERY_FEW_EVENTS} events: {whose} numbers "
-        f"say little about new rows; try {ways}."
+        f"say little about new data; try {ways}."
     )

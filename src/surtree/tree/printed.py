@@ -44,9 +44,7 @@ def printed_columns(tree: Tree, level: float = LEVEL) -> tuple[list[str], list[l
     """Return the figures of leaves that a picture has room for: headings, and columns of texts."""
     headings: list[str] = []
     columns: list[list[str]] = []
-    for column in tree.outcome.columns(tree.outcome.groups, level):
-        if not column.is_printed:
-            continue
+    for column in tree.outcome.printed_columns(tree.outcome.groups, level):
         cells = [column.text(position) for position in range(tree.n_leaves)]
         if column.joins:
             headings[-1] += f", {column.printed_heading}"

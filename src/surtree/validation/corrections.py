@@ -1,4 +1,4 @@
-"""From values on samples to what to expect on new data: .632+, optimism, folds; intervals."""
+"""From values on samples to values expected in new data: .632+, optimism, folds; intervals."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def correct(
     level: float,
     metrics: Sequence[Metric],
 ) -> Correction:
-    """Return what to expect of each measure in new data."""
+    """Return each measure expected in new data."""
     held_out = repetitions.held_out
     if method == "folds":
         values, errors = mean_of_known(held_out), _errors_of_means(held_out)

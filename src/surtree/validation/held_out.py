@@ -17,7 +17,7 @@ from surtree.words.quoting import printable
 MEASURES = ("loss", "loss_without_tree", "concordance", "brier")
 CONCORDANCE = "concordance (Harrell's C)"
 CAUSE_CONCORDANCE = "concordance (Wolbers' C without censoring weights)"
-BRIER = "Brier score saved"
+BRIER = "reduction of the Brier score"
 CORRECTED = "corrected for the choice of size"
 # Standard errors that are clear: with fewer, noise is said to predict (docs/results/verdicts.md).
 CLEARLY = 1.2
@@ -42,7 +42,7 @@ class HeldOutScores(ArrayValue):
         Harrell's C: of two rows, how often the one with the higher risk has its event first. With
         competing risks, Wolbers' C of the main cause, without censoring weights.
     brier : array of float of shape (n_folds,)
-        The share of the integrated Brier score that the tree saves, compared with the
+        The reduction of the integrated Brier score by the tree, compared with the
         Kaplan-Meier curve of all training rows; with competing risks, of the main cause, compared
         with the cumulative incidence of all training rows.
     corrected : bool
@@ -59,11 +59,11 @@ class HeldOutScores(ArrayValue):
     >>> from surtree.datasets import load_gbsg2
     >>> search = SurTreeCV(max_depth=2, shrinkage=0.0).fit(*load_gbsg2())
     >>> print(search.held_out_)
-    held-out rows, 10 folds      mean  std. error
-    loss per row               0.6774      0.0435
-      without a tree           0.7038      0.0439
-    concordance (Harrell's C)  0.6088      0.0239
-    Brier score saved          0.0498      0.0452
+    held-out rows, 10 folds         mean  std. error
+    loss per row                  0.6774      0.0435
+      without a tree              0.7038      0.0439
+    concordance (Harrell's C)     0.6088      0.0239
+    reduction of the Brier score  0.0498      0.0452
     corrected for the choice of size
     """
 

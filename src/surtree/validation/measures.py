@@ -155,7 +155,7 @@ def _discrimination(
         # differ.
         Metric(
             f"{name}brier",
-            f"{words}Brier score saved",
+            f"{words}reduction of the Brier score",
             partial(_brier, cause=cause, interval=times.interval),
         ),
     )

@@ -104,7 +104,7 @@ def validate(
     progress: Callable[[FoldProgress], object] | None = None,
     verbose: int = 0,
 ) -> Validation:
-    """Say what to expect of a way of building models in new data.
+    """Estimate how well a way of building models will predict new data.
 
     The estimator is cloned and fitted on each sample, so that everything it does, thresholds,
     tuning and shrinkage included, is repeated.

@@ -77,7 +77,7 @@ class Validation:
     method : {"632+", "optimism", "folds"}
         How values are corrected.
     measures : tuple of Measure
-        Harrell's C, Uno's C, the share of the integrated Brier score that is saved, the
+        Harrell's C, Uno's C, the reduction of the integrated Brier score, the
         calibration slope (1 is right), and then for each horizon the mean predicted survival less
         the observed one.
     horizons : tuple of float
