@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isfinite, nan
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
@@ -89,15 +88,13 @@ class OneEvent(Outcome):
         return self.tree.objective.method_words.format(loss=loss)
 
 
-# The hazard ratios of a tree by their level: several parts of a page show them.
-_RATIOS: WeakKeyDictionary[Tree, dict[float, tuple[LeafHazardRatio, ...]]] = WeakKeyDictionary()
-
-
 def _hazard_ratios(tree: Tree, level: float) -> tuple[LeafHazardRatio, ...]:
-    known = _RATIOS.setdefault(tree, {})
+    """Return hazard ratios of leaves, once for all parts of a page that show them."""
+    known = tree._hazard_ratios
     if level not in known:
         known[level] = leaf_hazard_ratios(tree, level=level)
-    return known[level]
+    ratios: tuple[LeafHazardRatio, ...] = known[level]
+    return ratios
 
 
 def leaf_caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:

@@ -191,6 +191,11 @@ class Tree(ArrayValue):
         return proportional_hazards(self)
 
     @cached_property
+    def _hazard_ratios(self) -> dict[float, Any]:
+        """The hazard ratios of leaves that are known, by their level."""
+        return {}
+
+    @cached_property
     def _arm_ratios(self) -> Floats:
         """The hazard ratio of each arm of a trial over the first, of shape (n_arms, n_nodes)."""
         from surtree.outcomes.arm_effects import arm_ratios
