@@ -35,7 +35,7 @@ Kind = Literal["leaves", "arms", "real", "variants"]
 Leaves = Literal["given", "fitted", "tuned"]
 CURVES = ("baseline", "kaplan-meier", "breslow")
 ROWS = (300, 1000)
-N_TABLES, N_VARIANT_TABLES, N_SPLITS = 100, 60, 10
+N_TABLES, N_VARIANT_TABLES, N_SPLITS = 100, 40, 10
 # Training rows of a real table, at most.
 REAL_ROWS = 500
 BUNDLED = {
@@ -71,7 +71,11 @@ def cases(quick: bool) -> list[LeafCase]:
             *(LeafCase("leaves", "lognormal", 200, leaves, 0) for leaves in ("given", "fitted")),
             *(LeafCase("arms", "ratio 0.3", 200, leaves, 0) for leaves in ("given", "fitted")),
             LeafCase("real", "rossi", 200, "tuned", 0),
-            *(LeafCase("variants", design, 200, "given", 0) for design in VARIANTS),
+            *(
+                LeafCase("variants", design, 200, leaves, 0)
+                for design in VARIANTS
+                for leaves in ("given", "fitted")
+            ),
         ]
     simulated = [
         LeafCase(kind, design, rows, leaves, number)

@@ -95,26 +95,26 @@ CELLS = (
 FOLDS = (("lognormal", 300, "depth 2", 20), ("nothing", 200, "depth 2", 30))
 # Models of which only the verdict on noise is asked: tables of each kind, and tables for folds.
 NOISE_MODELS = {
-    "ConditionalInferenceTree": (30, 0),
-    "ConditionalInferenceTree, level 0.5": (30, 20),
-    "LocalSearchTree": (20, 20),
+    "ConditionalInferenceTree": (16, 0),
+    "ConditionalInferenceTree, level 0.5": (16, 7),
+    "LocalSearchTree": (16, 7),
     "SurTreeBag of 20": (16, 0),
-    "SurTreeBayes": (16, 20),
-    "TaughtTree": (20, 20),
-    "PointsTable": (16, 20),
+    "SurTreeBayes": (16, 7),
+    "TaughtTree": (16, 7),
+    "PointsTable": (16, 7),
 }
 # Scores of models with a risk of its own for each row are slow: samples and test rows are fewer.
 SMOOTH_MODELS = ("SurTreeBag of 20", "SurTreeBayes", "PointsTable")
 FEW_BOOTSTRAPS, FEW_TEST_ROWS = 25, 2_000
 NOISE = tuple((design, rows) for design in ("nothing", HEAVY_NOISE) for rows in (200, 400))
 OPTIMISM = (
-    *(("lognormal", rows, "depth 2", 30) for rows in (150, 300, 800)),
-    ("changing", 300, "depth 2", 30),
-    ("noise columns", 300, "depth 2", 30),
-    *(("heavy censoring", rows, "depth 2", 30) for rows in (300, 800)),
-    *((design, 300, "depth 3", 30) for design in ("lognormal", "noise columns", "paper")),
+    *(("lognormal", rows, "depth 2", 20) for rows in (150, 300, 800)),
+    ("changing", 300, "depth 2", 20),
+    ("noise columns", 300, "depth 2", 20),
+    *(("heavy censoring", rows, "depth 2", 20) for rows in (300, 800)),
+    *((design, 300, "depth 3", 20) for design in ("lognormal", "noise columns", "paper")),
     *((design, 300, "tuned depth 2", 12) for design in ("lognormal", "changing")),
-    ("nothing", 200, "depth 2", 30),
+    ("nothing", 200, "depth 2", 20),
     ("nothing", 150, "tuned depth 2", 12),
 )
 
