@@ -214,10 +214,13 @@ def _coverage(rows: pd.DataFrame) -> pd.DataFrame:
 def _other_lines(rows: pd.DataFrame) -> list[str]:
     """Return how often models of other kinds are said to predict noise."""
     shares = rows[KEYS].assign(verdict=(rows["verdict"] == 1).astype(float))
-    shares["C, corrected"] = rows["concordance_corrected"]
+    # Of noise, by how many standard errors C is above chance: of deviation one if they are right.
+    error = (rows["concordance_corrected"] - rows["concordance_lower"]) / ndtri((1 + LEVEL) / 2)
+    shares["C above chance"] = (rows["concordance_corrected"] - 0.5) / error
     groups = pd.concat([shares, _coverage(rows)], axis=1).groupby(KEYS)
     mean = groups.mean()
     mean.insert(0, "tables", groups.size())
+    mean.insert(3, "deviation", groups["C above chance"].std())
     of_model = shares.groupby("model")["verdict"].agg(["sum", "size"]).astype(int)
     counted = [f"{model} {said} of {n}" for model, said, n in of_model.itertuples()]
     said, n = of_model.sum()
@@ -232,6 +235,11 @@ def _other_lines(rows: pd.DataFrame) -> list[str]:
         f"of its own for each row have {FEW_BOOTSTRAPS} bootstrap samples, and the truth comes "
         f"from {FEW_TEST_ROWS:,} rows. It is given in {said} of {n} tables: {'; '.join(counted)}. "
         f"One-sided 95% limits of these shares are {min(most):.1%} to {max(most):.1%}.",
+        "",
+        "`C above chance` is counted in its standard errors, `deviation` is that over tables: 1 if "
+        "standard errors are right. On noise they are too large for single trees, and too small "
+        "for models with smooth risks, which follow the same chance of a table in each sample. "
+        "This is why the verdict asks for so many of them.",
         "",
         *table(mean.reset_index(), 3),
         "",
