@@ -232,6 +232,21 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(known)) if known else np.nan
 
 
+_NAMES = {
+    "concordance": "Harrell's C",
+    "concordance_ipcw": "Uno's C",
+    "brier": "Brier score saved",
+    "calibration_slope": "calibration slope",
+    f"calibration_at_{HORIZON:g}": "predicted - observed survival",
+    "leaf ratio": "observed / expected of a leaf",
+    "leaf survival": "observed survival of a leaf",
+    "calibration": "calibration groups",
+    "shrunk": "band of a shrunk curve",
+    "incidence": "band of an incidence",
+    "baseline incidence": "of a baseline incidence",
+}
+
+
 def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     """Return the page.
 
@@ -242,23 +257,10 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     folder : Path
         Not used: there are no figures.
     """
-    names = {
-        "concordance": "Harrell's C",
-        "concordance_ipcw": "Uno's C",
-        "brier": "Brier score saved",
-        "calibration_slope": "calibration slope",
-        f"calibration_at_{HORIZON:g}": "predicted - observed survival",
-        "leaf ratio": "observed / expected of a leaf",
-        "leaf survival": "observed survival of a leaf",
-        "calibration": "calibration groups",
-        "shrunk": "band of a shrunk curve",
-        "incidence": "band of an incidence",
-        "baseline incidence": "of a baseline incidence",
-    }
     columns = [name for name in rows if name.startswith("covers ")]
     means = rows.groupby(["design", "rows"], sort=False)[columns].mean().reset_index()
     means.columns = [
-        names.get(name.removeprefix("covers "), name.removeprefix("covers ")) for name in means
+        _NAMES.get(name.removeprefix("covers "), name.removeprefix("covers ")) for name in means
     ]
     plain = rows[rows["design"].isin(PLAIN)]
     n_tables, n_sampled = (
@@ -286,7 +288,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         f"Arms that are drawn by lot: `NotRandomisedWarning` in {int(tried.sum())} of "
         f"{tried.size:,} trials.",
         "",
-        *_sampled_lines(means[~means["design"].isin(PLAIN)], n_sampled),
+        *_sampled_lines(means, n_sampled),
     ]
 
 
@@ -302,16 +304,32 @@ def _sampled_lines(means: pd.DataFrame, n_tables: int) -> list[str]:
         "less) of the proportional design, of whose persons not all are seen:",
         "",
         f"- *late entry*: a third enters at zero, others uniformly up to {LAST_ENTRY:g}, and who "
-        "has had the event or is censored before is never seen;",
-        *(f"- *{name}*: {what};" for name, what in WEIGHTS.items()),
+        "has had the event or is censored before is never seen.",
+        *(f"- *{name}*: {what}." for name, what in WEIGHTS.items()),
         "",
         f"Steps of merged rows are {STEP:g}; their number of rows is that of persons. The truth is "
         f"that of {FAR_ROWS:,} such rows, and survival that of everybody, seen or not.",
         "",
-        *table(means, 3),
+        *table(means[~means["design"].isin(PLAIN)], 3),
         "",
-        *_SAMPLED_WORDS,
+        "Over both sizes, and over the five measures of `evaluate` (Monte Carlo error "
+        f"{_error(2 * n_tables):.3f} or less):",
+        "",
+        *table(_pooled(means), 3),
+        "",
+        "Limits of measures come from draws of the rows with their weights, and cover about "
+        "as much as without late entry and weights, or a little less. Only merged rows are drawn "
+        "as if each were one person, and limits are too wide. Limits of leaves and groups count a "
+        "weight as so many persons: they are right for merged rows, and too narrow where one "
+        "person was seen and counts for several. Weights with mean one lessen this.",
     ]
 
 
-_SAMPLED_WORDS: tuple[str, ...] = ()
+def _pooled(means: pd.DataFrame) -> pd.DataFrame:
+    """Return the coverage of each design over its sizes, of limits of one kind together."""
+    is_plain = means["design"].isin(PLAIN)
+    own = means.assign(design=means["design"].mask(is_plain, "the designs above"))
+    own = own.groupby("design", sort=False)
+    measures = own[list(_NAMES.values())[:5]].mean().mean(axis=1)
+    leaves = own[[_NAMES["leaf ratio"], _NAMES["leaf survival"]]].mean()
+    return pd.concat([measures.rename("measures"), leaves], axis=1).reset_index()

@@ -123,8 +123,8 @@ def _variants(rows: pd.DataFrame) -> list[str]:
         f"leaves, that of highest risk over that of lowest. The truth is that of {TRUTH_ROWS:,} "
         "persons without sampling or weights.",
         "",
-        *(f"- *{name}*: {what};" for name, what in WEIGHTS.items()),
-        f"- *{SHRUNK}*: `SurTree(max_depth=2, shrinkage={SHRINKAGE:g})`, no weights;",
+        *(f"- *{name}*: {what}." for name, what in WEIGHTS.items()),
+        f"- *{SHRUNK}*: `SurTree(max_depth=2, shrinkage={SHRINKAGE:g})`, no weights.",
         "- *first*, *second of two causes*: `CompetingRisksTree(max_depth=2)`. The hazards of the "
         "first cause are 1, 2, 4 and 8, that of the second is 1 in all groups.",
         "",

@@ -37,6 +37,7 @@ ASKED_ROWS = 300  # of the test rows: those whose survival gets an interval
 LEVEL = 0.9
 RISKIEST = 0.1  # the share of persons with the highest true risk
 _TEST_SEED = 1_000_000
+BAG = "SurTreeBag of 20"
 HEAVY_NOISE = "nothing, heavy censoring"
 # The measures in the order of `Validation.measures`.
 FIGURES = {
@@ -54,7 +55,7 @@ MODELS: dict[str, Callable[[], object]] = {
     "ConditionalInferenceTree": lambda: ConditionalInferenceTree(),
     "ConditionalInferenceTree, level 0.5": lambda: ConditionalInferenceTree(alpha=0.5),
     "LocalSearchTree": lambda: LocalSearchTree(),
-    "SurTreeBag of 20": lambda: SurTreeBag(20, max_depth=3),
+    BAG: lambda: SurTreeBag(20, max_depth=3),
     "SurTreeBayes": lambda: SurTreeBayes(),
     "TaughtTree": lambda: TaughtTree(),
     "PointsTable": lambda: PointsTable(),
@@ -98,13 +99,13 @@ NOISE_MODELS = {
     "ConditionalInferenceTree": (16, 0),
     "ConditionalInferenceTree, level 0.5": (16, 7),
     "LocalSearchTree": (16, 7),
-    "SurTreeBag of 20": (16, 0),
+    BAG: (32, 0),
     "SurTreeBayes": (16, 7),
     "TaughtTree": (16, 7),
     "PointsTable": (16, 7),
 }
 # Scores of models with a risk of its own for each row are slow: samples and test rows are fewer.
-SMOOTH_MODELS = ("SurTreeBag of 20", "SurTreeBayes", "PointsTable")
+SMOOTH_MODELS = (BAG, "SurTreeBayes", "PointsTable")
 FEW_BOOTSTRAPS, FEW_TEST_ROWS = 25, 2_000
 NOISE = tuple((design, rows) for design in ("nothing", HEAVY_NOISE) for rows in (200, 400))
 OPTIMISM = (
