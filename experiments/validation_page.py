@@ -245,8 +245,8 @@ def _other_lines(rows: pd.DataFrame, trees: pd.DataFrame) -> list[str]:
         "On noise, standard errors are too large for single trees, and a little too small for "
         "models with smooth risks, which follow the same chance of a table in each sample: "
         "intervals of C hold the truth less often than they should. This is why the verdict asks "
-        f"for so many standard errors. A bag is nearest to the bar: its Brier score saved is above zero in {above:.0%} "
-        "of these tables, as its apparent value is high and .632 takes too little off, so that C "
+        "for so many standard errors. A bag is nearest to the bar: its Brier score saved is above "
+        f"zero in {above:.0%} of these tables, as its apparent value is high and .632 takes too little off, so that C "
         "alone decides. To ask for a Brier score above zero outside of the samples would end this, "
         f"and would take the verdict from {(outside <= 0).sum()} of the {len(good)} tables above "
         "whose trees do predict.",
