@@ -7,19 +7,33 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 EDITABLE := $(PIP) install --no-build-isolation --config-settings=build-dir=build/{wheel_tag} -e
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* cpp/*/*)
 
-.PHONY: demo docs wheel test test-python test-oldest test-spark test-cpp test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint format clean
+.PHONY: demo check docs wheel test test-python test-oldest test-spark test-cpp test-cpp-all test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads fuzz lint lint-cpp format stub clean
+
+# What compiles the core once more runs only where it may say something new.
+CORE := cpp CMakeLists.txt
+CORE_CHANGED := $(shell packaging/changed.sh $(CORE))
+OBJECTIVE_CHANGED := $(shell packaging/changed.sh $(CORE) src/surtree/survival src/surtree/solver tests/objective)
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py demo
+
+# The developer's loop, in less than a minute: linters, and the tests that take few milliseconds.
+check: lint $(VENV)/test
+	$(BIN)/python -m pytest -q -n auto -m fast
 
 test: test-begins test-cpp test-python
 
 .PHONY: test-begins
 test-begins:
-	@echo "all tests: 10 to 15 minutes on two cores, half of it to compile; make test-python runs those of Python alone"
+	@echo "all tests: 5 to 10 minutes on two cores, longer where cpp/ has changed; make check takes less than one"
 
 test-python: $(VENV)/test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto $(if $(OBJECTIVE_CHANGED),,-m "not compiles")
+
+# Which tests are fast is measured, and written to tests/slow.txt.
+.PHONY: slow-tests
+slow-tests: $(VENV)/test
+	$(BIN)/python -m pytest -q --record-slow tests/slow.txt
 
 # With the least versions that pyproject.toml declares, in an environment of their own (.venv-oldest): what reads
 # tables, draws, exports and is the command line. The wheel is made from the objects that .venv has compiled.
@@ -43,20 +57,24 @@ test-spark: $(VENV)/test
 	$(PIP) install "pyspark>=4.0"
 	$(BIN)/python -m pytest tests/streaming/test_spark.py
 
-# The core without Python: under sanitizers (of memory and undefined behaviour, and of threads), and as a
-# second compiler builds it, where there is one.
+# The core without Python, under the sanitizers of memory and undefined behaviour, with one instruction set.
+# Where it has changed, under that of threads too, and by a second compiler and its linter, where there are
+# such; test-cpp-all does all of it, with every instruction set.
 CLANG := $(shell command -v clang++)
-ifneq ($(CLANG)$(CI),)  # in CI its absence is an error
-SECOND_COMPILER := test-cpp-clang
-endif
-test-cpp: test-cpp-memory test-cpp-threads $(SECOND_COMPILER)
-test-cpp-memory: OPTIONS := -DSURTREE_SANITIZE=address,undefined
+CLANG_TIDY := $(shell command -v clang-tidy)
+# In CI their absence is an error.
+WHERE_CHANGED := test-cpp-threads $(if $(CLANG)$(CI),test-cpp-clang) $(if $(CLANG_TIDY)$(CI),lint-cpp)
+SETS = avx2
+test-cpp: test-cpp-memory $(if $(CORE_CHANGED),$(WHERE_CHANGED))
+test-cpp-all: SETS = avx2;avx512;plain
+test-cpp-all: test-cpp-memory $(WHERE_CHANGED)
+test-cpp-memory: OPTIONS = -DSURTREE_SANITIZE=address,undefined '-DSURTREE_INSTRUCTION_SETS=$(SETS)'
 test-cpp-plain test-cpp-clang test-cpp-memory: ONLY := -E threads
 # Instruction sets add nothing to the thread sanitizer but build time.
-test-cpp-threads: OPTIONS := -DSURTREE_SANITIZE=thread -DSURTREE_PORTABLE_ONLY=ON
+test-cpp-threads: OPTIONS := -DSURTREE_SANITIZE=thread -DSURTREE_INSTRUCTION_SETS=
 test-cpp-threads: ONLY := -R threads
 test-cpp-threads: PARTS := --target test_average test_local_search test_search_parts test_solver
-test-cpp-clang: OPTIONS := -DCMAKE_CXX_COMPILER=clang++
+test-cpp-clang: OPTIONS := -DCMAKE_CXX_COMPILER=clang++ '-DSURTREE_INSTRUCTION_SETS=avx2;avx512;plain'
 test-cpp-plain test-cpp-clang test-cpp-memory test-cpp-threads: test-cpp-%: $(VENV)/test
 	$(BIN)/cmake -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DSURTREE_TESTS=ON $(OPTIONS) > build/$*.log || (cat build/$*.log; false)
@@ -86,6 +104,18 @@ lint: $(VENV)/lint
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror cpp/*.?pp cpp/*/*.?pp
+
+# clang-tidy, with the checks of .clang-tidy.
+lint-cpp: $(VENV)/bin/python
+	@mkdir -p build
+	$(BIN)/cmake -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DSURTREE_TESTS=ON \
+	  -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DSURTREE_INSTRUCTION_SETS= \
+	  > build/tidy.log || (cat build/tidy.log; false)
+	ls cpp/solve.cpp cpp/*/*.cpp | xargs -P 2 -n 5 clang-tidy --quiet -p build/tidy
+
+# The types of the compiled core, which tests/test_core_stub.py compares with it.
+stub: $(VENV)/test
+	$(BIN)/python -m nanobind.stubgen -q -D -m surtree._core -o src/surtree/_core.pyi
 
 format: $(VENV)/lint
 	$(BIN)/ruff check --fix
@@ -118,10 +148,11 @@ $(VENV)/test: $(VENV)/bin/python $(SOURCES)
 	$(OLDEST) -m pip --disable-pip-version-check -q install --only-binary :all: -r build/oldest.txt
 	@touch $@
 
-# mypy wants the stub of the compiled module, which the build makes, beside the sources.
-$(VENV)/lint: $(VENV)/bin/python $(SOURCES)
-	$(EDITABLE) ".[lint]"
-	@cp $(VENV)/lib/python*/site-packages/surtree/_core.pyi src/surtree/
+# Without the package itself: nothing is compiled.
+$(VENV)/lint: $(VENV)/bin/python pyproject.toml packaging/extra.py
+	@mkdir -p build
+	$(BIN)/python packaging/extra.py lint > build/lint.txt
+	$(PIP) install -r build/lint.txt
 	@touch $@
 
 clean:

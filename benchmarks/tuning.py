@@ -21,7 +21,7 @@ from experiments.peers import fit_pystreed
 from experiments.scores import Partition, held_out_loss
 from experiments.tables import SurvivalTable, synthetic_table
 from surtree import Encoder, EventStratifiedKFold, SurTreeCV, _core
-from surtree.scores.sizes import candidate_sizes
+from surtree.validation.sizes import candidate_sizes
 
 N_FOLDS = 10
 

@@ -12,11 +12,12 @@
 #include <thread>
 
 #include "average/average.hpp"
+#include "batches/triple_tables.hpp"
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
 #include "problem.hpp"
 #include "rows/rows.hpp"
-#include "search/triple_tables.hpp"
+#include "search/plan.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,6 +49,16 @@ std::vector<T> to_vector(const Input<T, 1>& values) {
     return {values.data(), values.data() + values.shape(0)};
 }
 
+// Throws if a row is in a bin that its column does not have: kernels would write beyond their tables.
+template <class Bin>
+void require_bins(const Bin* bins, std::size_t n_rows, std::size_t n_bins,
+                  const char* message = "a bin that its column does not have") {
+    std::make_unsigned_t<Bin> most = 0;
+    for (std::size_t r = 0; r < n_rows; ++r)
+        most = std::max(most, static_cast<std::make_unsigned_t<Bin>>(bins[r]));
+    if (n_rows > 0 && most >= n_bins) throw nb::value_error(message);
+}
+
 // A problem, and the arrays that it points to.
 struct BoundProblem {
     Input<std::uint16_t, 2> bins;
@@ -65,6 +76,12 @@ struct BoundProblem {
         problem.bins = bins.data();
         problem.n_bins = to_vector(n_bins);
         problem.missing_bin = to_vector(missing_bin);
+        if (n_bins.shape(0) != problem.n_columns || missing_bin.shape(0) != problem.n_columns)
+            throw nb::value_error("a number of bins for each column");
+        for (std::size_t c = 0; c < problem.n_columns; ++c)
+            require_bins(problem.bins + c * problem.n_rows, problem.n_rows, at(std::max(0, n_bins(c))));
+        require_bins(cut_column.data(), cut_column.shape(0), problem.n_columns,
+                     "a cut of a column that is not there");
         for (std::size_t c = 0; c < cut_column.shape(0); ++c)
             problem.cuts.push_back(
                 {cut_column(c), cut_first(c), cut_last(c), cut_missing(c), false, cut_gaps(c)});
@@ -177,6 +194,17 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
     return run_unlocked([&] { return solve(problem, limits, control); });
 }
 
+std::string plan_text(const BoundProblem& bound, int max_depth, int max_splits, const Input<double, 1>& least,
+                      double time_limit, int n_threads, std::size_t memory_limit, bool wants_progress,
+                      const Switches& switches) {
+    const Control control{.time_limit = time_limit,
+                          .n_threads = n_threads,
+                          .memory_limit = memory_limit,
+                          .wants_progress = wants_progress,
+                          .switches = switches};
+    return plan(bound.problem, bound.limits(max_depth, max_splits, least), control).text();
+}
+
 LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_splits,
                             const Input<double, 1>& least, int n_restarts, std::uint64_t seed, double price,
                             double time_limit, int n_threads, const nb::object& progress,
@@ -249,23 +277,19 @@ Output<std::int32_t> find_tree_leaves(const BoundProblem& bound, const Ints& cut
     return output(std::move(leaf_of_row));
 }
 
+// One column after the other, each with room for the same number of bins.
 template <class Bin>
-auto sum_column(const Input<Bin, 1>& bins, std::size_t n_bins, const Input<double, 2>& weight) {
-    BinTotals totals = sum_bins(bins.data(), bins.shape(0), n_bins, weight.data(), weight.shape(0));
-    return std::tuple(output(std::move(totals.n)), output(std::move(totals.hash_low)),
-                      output(std::move(totals.hash_high)), output(std::move(totals.weight)));
-}
-
-// The same for several columns, one after the other, each with room for the same number of bins.
-auto sum_columns(const Input<std::uint16_t, 2>& bins, std::size_t n_bins, const Input<double, 2>& weight) {
+auto sum_columns(const Input<Bin, 2>& bins, std::size_t n_bins, const Input<double, 2>& weight) {
+    require_bins(bins.data(), bins.size(), n_bins);
     BinTotals all;
+    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
     for (std::size_t column = 0; column < bins.shape(0); ++column) {
         const BinTotals one = sum_bins(bins.data() + column * bins.shape(1), bins.shape(1), n_bins,
                                        weight.data(), weight.shape(0));
-        all.n.insert(all.n.end(), one.n.begin(), one.n.end());
-        all.hash_low.insert(all.hash_low.end(), one.hash_low.begin(), one.hash_low.end());
-        all.hash_high.insert(all.hash_high.end(), one.hash_high.begin(), one.hash_high.end());
-        all.weight.insert(all.weight.end(), one.weight.begin(), one.weight.end());
+        append(all.n, one.n);
+        append(all.hash_low, one.hash_low);
+        append(all.hash_high, one.hash_high);
+        append(all.weight, one.weight);
     }
     return std::tuple(output(std::move(all.n)), output(std::move(all.hash_low)),
                       output(std::move(all.hash_high)), output(std::move(all.weight)));
@@ -378,6 +402,9 @@ NB_MODULE(_core, m) {
         .def("solve", &solve_problem, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
              "memory_limit"_a, "progress"_a.none(), "stop"_a.none(), "known_gains"_a, "leads"_a, "switches"_a,
              "The optimal tree of every number of splits.")
+        .def("plan_text", &plan_text, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
+             "memory_limit"_a, "wants_progress"_a, "switches"_a,
+             "The stages of `solve`, each with about how many seconds it takes on one thread.")
         .def("local_search", &search_locally, "max_depth"_a, "max_splits"_a, "least"_a, "n_restarts"_a,
              "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "stop"_a.none(),
              "cut"_a, "left"_a, "right"_a,
@@ -399,11 +426,9 @@ NB_MODULE(_core, m) {
         .def("sums", &BoundTables::sums, nb::rv_policy::automatic, "All sums, as numbers that may be added.")
         .def("solve", &BoundTables::solve, "The optimal tree of every number of splits.");
 
-    m.def("sum_bins", &sum_column<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a,
+    m.def("sum_bins", &sum_columns<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a,
           "Rows in each bin, the two halves of the hash of these rows, and the parts of their weight.");
-    m.def("sum_bins", &sum_column<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a);
-    m.def("sum_bins_of_columns", &sum_columns, "bins"_a, "n_bins"_a, "weight"_a,
-          "The same for several columns, one after the other.");
+    m.def("sum_bins", &sum_columns<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a);
     m.def(
         "end_searches", [] { searches.end(); },
         "Stops the searches of all threads, and waits for them: for the exit of the interpreter.");

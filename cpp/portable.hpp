@@ -1,4 +1,4 @@
-// What compilers do not agree about: GCC and Clang (also as clang-cl) have extensions, others do without.
+// Differences between compilers: GCC and Clang (also as clang-cl) have extensions, others do without.
 #pragma once
 
 #if defined(__GNUC__) || defined(__clang__)

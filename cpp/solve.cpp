@@ -68,43 +68,39 @@ Solution bisect_once(Bisection& search, double tolerance, const std::vector<int>
     return found;
 }
 
-// A search that may be ended early first proves what takes little: that no tree is better by more than a
-// share of the loss, and then by less and less. Where a run was so short that the search should end in time,
-// the proof itself comes next.
 Solution bisect(const Regrouped& regrouped, const Limits& limits, const Control& control) {
     Bisection search(regrouped.problem, limits, control);
     const double grid = search.rows().grid;
     std::vector<double> known = control.known_gains;
     Solution found;
-    const double patience = is_timed(control) ? control.time_limit : 60;  // seconds
-    if (limits.max_depth > 2 && (is_timed(control) || control.wants_progress))
-        for (const double tolerance : {0.4, 0.27, 0.18, 0.12, 0.08, 0.05, 0.03}) {
-            const double start = search.seconds();
-            found = bisect_once(search, tolerance, regrouped.cut_of, limits, known, std::move(found));
-            if (found.status != Status::optimal) break;
-            // Measured: with a tolerance of 0.4 a run takes about a twentieth of the whole.
-            const double whole = (search.seconds() - start) * 125 * tolerance;
-            known.resize(found.gains.size(), -std::numeric_limits<double>::infinity());
-            for (std::size_t k = 0; k < known.size(); ++k)
-                known[k] = std::max(known[k], found.gains[k] * grid);
-            if (search.seconds() + whole < patience) break;
-        }
-    if (found.status == Status::optimal)
-        found = bisect_once(search, 0, regrouped.cut_of, limits, known, std::move(found));
+    bool proof_is_next = false;
+    for (const Stage& stage : plan_bisection(limits, control).stages) {
+        if (proof_is_next && stage.tolerance > 0) continue;
+        const double start = search.seconds();
+        found = bisect_once(search, stage.tolerance, regrouped.cut_of, limits, known, std::move(found));
+        if (found.status != Status::optimal || stage.tolerance == 0) break;
+        known.resize(found.gains.size(), -std::numeric_limits<double>::infinity());
+        for (std::size_t k = 0; k < known.size(); ++k) known[k] = std::max(known[k], found.gains[k] * grid);
+        const double now = search.seconds();
+        proof_is_next = proof_fits(now, now - start, stage.tolerance, control);
+    }
     leave_grid(search.rows(), found);
     return found;
+}
+
+Regrouped regrouped(const Problem& problem, const Control& control) {
+    if (control.switches.regroup) return regroup(problem);
+    Regrouped out{problem, std::vector<int>(problem.cuts.size()), {}};
+    std::iota(out.cut_of.begin(), out.cut_of.end(), 0);
+    return out;
 }
 
 }  // namespace
 
 Solution solve(const Problem& problem, const Limits& limits, const Control& control) {
-    Regrouped regrouped{problem, std::vector<int>(problem.cuts.size()), {}};
-    std::iota(regrouped.cut_of.begin(), regrouped.cut_of.end(), 0);
-    if (control.switches.regroup) regrouped = regroup(problem);
-    const bool bisects = problem.objective->is_monotone && limits.max_depth > 1 && limits.max_splits > 1 &&
-                         problem.n_rows > 2 && longest_chain(regrouped.problem) > control.switches.bisect;
-    if (bisects) return bisect(regrouped, limits, control);
-    SweepSearch search(regrouped.problem, limits, control);
+    const Regrouped columns = regrouped(problem, control);
+    if (bisects(columns.problem, limits, control)) return bisect(columns, limits, control);
+    SweepSearch search(columns.problem, limits, control);
     Solution solution = run(search, limits);
     const Profile gains = solution.gains;
     std::vector<bool> is_wanted(gains.size(), true);
@@ -115,11 +111,17 @@ Solution solve(const Problem& problem, const Limits& limits, const Control& cont
     if (solution.status == Status::time_limit)
         is_over = [&] { return search.seconds() > control.time_limit + patience_for_trees; };
     const std::vector<bool> asked = is_wanted;
-    solution.trees = build_trees(search, gains, regrouped.cut_of, is_wanted, is_over);
+    solution.trees = build_trees(search, gains, columns.cut_of, is_wanted, is_over);
     for (std::size_t k = 1; k < asked.size(); ++k)
         if (asked[k] && !is_wanted[k]) solution.gains[k] = solution.gains[k - 1];
     leave_grid(search.rows(), solution);
     return solution;
+}
+
+Plan plan(const Problem& problem, const Limits& limits, const Control& control) {
+    const Regrouped columns = regrouped(problem, control);
+    if (bisects(columns.problem, limits, control)) return plan_bisection(limits, control);
+    return SweepSearch(columns.problem, limits, control).plan();
 }
 
 }  // namespace surtree

@@ -9,8 +9,8 @@
 # %%
 from surtree import CompetingRisksTree, CompetingRisksTreeCV, write_report
 from surtree.datasets import load_melanoma
-from surtree.metrics import concordance_index_cause, incidence_calibration
-from surtree.plot import plot_incidence
+from surtree.metrics import calibration, concordance_index_ipcw
+from surtree.plot import plot_channels
 
 X, y = load_melanoma()
 names = {1: "melanoma", 2: "other causes"}
@@ -55,14 +55,14 @@ search = CompetingRisksTreeCV(max_depth=2).fit(X, y)
 print(search.sizes_)
 print(search.held_out_)
 risk = search.predict(X, cause=1)
-print(f"in sample: {concordance_index_cause(y, y, risk, cause=1, tau=3000).cindex:.2f}")
-groups = incidence_calibration(y, search.predict_cumulative_incidence(X, 1), 2000, cause=1)
+print(f"in sample: {concordance_index_ipcw(y, y, risk, cause=1, tau=3000).cindex:.2f}")
+groups = calibration(y, search.predict_cumulative_incidence(X, 1), 2000, cause=1)
 print(f"predicted {groups.predicted.round(2)}, observed {groups.observed.round(2)}")
 
 # %% [markdown]
 # ## Pictures
 
 # %%
-plot_incidence(model, names=names).figure.savefig("causes-incidence.png", dpi=100)
+plot_channels(model, names=names).figure.savefig("causes-incidence.png", dpi=100)
 write_report(model, "causes-report.html", title="Malignant melanoma", time_unit="days")
 model.save("causes-model.json")

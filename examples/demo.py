@@ -75,11 +75,11 @@ def main(directory: Path) -> None:
 def advice(found: Validation) -> str:
     """Return for what the tree is good, as far as samples of the women tell."""
     one, n_leaves = found["concordance"], len(found.leaves)
-    predicts = "yes" if one.lower > 0.5 and found["brier"].corrected > 0 else "no"
+    predicts = "yes" if one.lower > 0.5 and found["brier"].value > 0 else "no"
     rare = sum(leaf.words == "rarely reproduced" for leaf in found.leaves)
     groups = "no" if rare else "with care"
     return (
-        f"To predict a woman's risk: {predicts}; expect a concordance of {one.corrected:.2f} "
+        f"To predict a woman's risk: {predicts}; expect a concordance of {one.value:.2f} "
         f"({one.lower:.2f} to {one.upper:.2f}), where 0.5 is chance. To name kinds of patients: "
         f"{groups}; {rare} of {n_leaves} leaves are rarely reproduced, and other women would be "
         "grouped otherwise."

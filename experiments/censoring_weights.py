@@ -13,7 +13,6 @@ from experiments.page import table
 from experiments.task import Status
 from surtree.metrics import (
     brier_score,
-    concordance_index_cause,
     concordance_index_censored,
     concordance_index_ipcw,
     cumulative_dynamic_auc,
@@ -101,7 +100,7 @@ def measure(case: WeightsCase) -> Measures:
     x, weight = persons.x[rows], persons.weight[rows]
     late = persons.entry[rows] if persons.entry.any() else None
     uneven = weight if case.design == "weights" else None
-    whole = _scores(persons.x, persons.cause, persons.time, case, None, None, known=True)
+    whole = _scores(persons.x, persons.cause, persons.time, case, None, None)
     ours = _scores(x, cause, time, case, late, uneven)
     # What is left if entry times and weights are ignored; of the rest, Harrell's C.
     plain = _scores(x, cause, time, case, None, None)
@@ -117,15 +116,11 @@ def _scores(
     case: WeightsCase,
     entry: np.ndarray | None,
     weight: np.ndarray | None,
-    *,
-    known: bool = False,
 ) -> dict[str, float]:
     """Return all scores of one prediction, which is too extreme on purpose."""
     if "two causes" in case.design:
         y = cause, time
-        tau = INTERVAL[1]
-        found = concordance_index_cause(None if known else y, y, x, 1, tau=tau)
-        return {"uno": found.cindex}
+        return {"uno": concordance_index_ipcw(y, y, x, cause=1, tau=INTERVAL[1]).cindex}
     steps = np.arange(0.0, 26.0, 0.5)
     curves = {
         value: StepFunction(steps, np.exp(-steps / 8 * np.exp(1.2 * value)), before=1.0)

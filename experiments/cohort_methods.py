@@ -25,8 +25,8 @@ from experiments.tables import Numbers
 from experiments.task import Task
 from experiments.tuning import choose
 from surtree import leaf_curves
-from surtree.base import TreeEstimator
-from surtree.parameters import LEAF_CURVES
+from surtree._support.parameters import LEAF_CURVES
+from surtree.estimators.base import TreeEstimator
 from surtree.survival.step_function import StepFunction
 
 # Of a ridge, on standardised columns; the strictest first.

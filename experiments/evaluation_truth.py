@@ -35,7 +35,7 @@ from surtree import (
     evaluate,
     leaf_incidence_band,
 )
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
 
 LEVEL = 0.95
 N_TABLES, N_SAMPLED_TABLES, TRAIN_ROWS, FAR_ROWS, HORIZON = 100, 40, 500, 20_000, 1.0

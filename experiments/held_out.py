@@ -161,13 +161,13 @@ def _scores(cause: int, model: SurTree, y_train: Any, X: np.ndarray, y: Any) -> 
             curves = model.predict_survival_function(X)
             brier = metrics.normalized_integrated_brier_score(y_train, y, curves)
             return [model.score(X, y), brier, loss]
-        concordance = metrics.concordance_index_cause(None, y, model.predict(X, cause), cause)
-        brier = metrics.normalized_integrated_incidence_brier_score(
-            y_train, y, model.predict_cumulative_incidence(X, cause), cause
+        concordance = model.score(X, y, cause=cause)
+        brier = metrics.normalized_integrated_brier_score(
+            y_train, y, model.predict_cumulative_incidence(X, cause), cause=cause
         )
     except ValueError:
         return [np.nan, np.nan, loss]
-    return [concordance.cindex, brier, loss]
+    return [concordance, brier, loss]
 
 
 def page(rows: pd.DataFrame, folder: Path) -> list[str]:

@@ -19,7 +19,7 @@ from experiments.scores import (
 from experiments.task import Task
 from experiments.tuning import choose, inner_folds
 from surtree import SurTree, SurTreeCV, Tree
-from surtree.base import TreeEstimator
+from surtree.estimators.base import TreeEstimator
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 from surtree.heuristics.pruning import best_pruning, prunings
 

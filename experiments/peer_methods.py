@@ -16,7 +16,7 @@ from experiments.tables import Numbers
 from experiments.task import Task
 from experiments.tuning import Candidates, choose
 from surtree import Encoder
-from surtree.scores.sizes import candidate_sizes
+from surtree.validation.sizes import candidate_sizes
 
 OSST_PENALTIES = (0.01, 0.003, 0.001, 0.0003)
 

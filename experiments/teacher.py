@@ -18,7 +18,7 @@ from experiments.teacher_objective import taught
 from surtree import SurTree, SurTreeBag
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.estimator import check_parameters
+from surtree.estimators.parameters import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.fitting.fit_problem import FitProblem
 from surtree.survival.baseline import Baseline

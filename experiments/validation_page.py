@@ -19,7 +19,7 @@ from experiments.validation_truth import (
     N_BOOTSTRAPS,
     NOISE_MODELS,
 )
-from surtree.scores.verdict import RESAMPLED_CLEARLY
+from surtree.validation.verdict import RESAMPLED_CLEARLY
 
 KEYS = ["design", "rows", "model", "method"]
 DESIGNS = (
@@ -246,8 +246,9 @@ def _other_lines(rows: pd.DataFrame, trees: pd.DataFrame) -> list[str]:
         "models with smooth risks, which follow the same chance of a table in each sample: "
         "intervals of C hold the truth less often than they should. This is why the verdict asks "
         "for so many standard errors. A bag is nearest to the bar: its Brier score saved is above "
-        f"zero in {above:.0%} of these tables, as its apparent value is high and .632 takes too little off, so that C "
-        "alone decides. To ask for a Brier score above zero outside of the samples would end this, "
+        f"zero in {above:.0%} of these tables, as its apparent value is high and .632 takes too "
+        "little off, so that C alone decides. To ask for a Brier score above zero outside of the "
+        "samples would end this, "
         f"and would take the verdict from {(outside <= 0).sum()} of the {len(good)} tables above "
         "whose trees do predict.",
         "",

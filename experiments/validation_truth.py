@@ -26,10 +26,10 @@ from surtree import (
 from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
-from surtree.scores.verdict import prediction_verdicts
 from surtree.validation.corrections import correct
-from surtree.validation.models import predict
-from surtree.validation.performance import brier_interval, scores
+from surtree.validation.measures import JudgedTimes, Metric, brier_interval, one_event_metrics
+from surtree.validation.predictions import predict
+from surtree.validation.verdict import prediction_verdicts
 
 N_BOOTSTRAPS = 40
 TEST_ROWS = 10_000
@@ -258,14 +258,10 @@ def measure(case: TruthCase) -> Measures:
         random_state=case.number,
     )
     model.fit(X, y)
-    far = scores(
-        predict(model, far_X),
-        read_target(far_y, len(far_y)),
-        None,
-        times[1:2],
-        brier_interval(read_target(y, len(y))),
-    )
-    result = _performance(found, np.array([score.value for score in far]))
+    metrics = one_event_metrics(JudgedTimes(times[1:2], brier_interval(read_target(y, len(y)))))
+    predicted, target = predict(model, far_X), read_target(far_y, len(far_y))
+    far = [metric.score(predicted, target, None).value for metric in metrics]
+    result = _performance(found, np.array(far), metrics)
     tree = getattr(model, "tree_", None)
     result["splits"] = np.nan if tree is None else tree.n_splits
     (verdict,) = prediction_verdicts(found, None, 0)
@@ -293,19 +289,19 @@ def measure(case: TruthCase) -> Measures:
     return result | {"status": str(Status.DONE)}
 
 
-def _performance(found: Validation, truth: np.ndarray) -> Measures:
+def _performance(found: Validation, truth: np.ndarray, metrics: tuple[Metric, ...]) -> Measures:
     """Return each figure, its truth and its limits; the optimism bootstrap beside it."""
     assert found.repetitions is not None
     apparent = np.array([one.apparent for one in found.measures])
     optimism = np.full(apparent.size, np.nan)
     if found.method != "folds":
-        optimism = correct("optimism", apparent, found.repetitions, LEVEL).values
+        optimism = correct("optimism", apparent, found.repetitions, LEVEL, metrics).values
     result: Measures = {}
     for name, one, true, other in zip(FIGURES, found.measures, truth, optimism, strict=True):
         result |= {
             f"{name}_true": float(true),
             f"{name}_apparent": one.apparent,
-            f"{name}_corrected": one.corrected,
+            f"{name}_corrected": one.value,
             f"{name}_optimism": float(other),
             f"{name}_lower": one.lower,
             f"{name}_upper": one.upper,

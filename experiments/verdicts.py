@@ -14,7 +14,7 @@ from experiments.experiment import Measures
 from experiments.page import table
 from experiments.task import Status
 from surtree import CompetingRisksTreeCV, SurTreeCV
-from surtree.scores.held_out import CLEARLY
+from surtree.validation.held_out import CLEARLY
 
 Outcome = Literal["one event", "two causes"]
 N_TABLES = 150

@@ -14,10 +14,10 @@ import pandas as pd
 from fuzz.family import Wrong
 from fuzz.tables import CUTS, counted
 from surtree import SurTree, Tree
+from surtree._support.rounding import SAME_LOSS
 from surtree.solver import reference
 from surtree.solver.problem import Limits
-from surtree.survival.objective import EVEN_WEIGHTS
-from surtree.tree.size import LOSS_TOLERANCE
+from surtree.survival.exactness import EVEN_WEIGHTS
 from tests.problems import Case, leaf_loss, relative_risk_rows, row_hazard
 from tests.rules import leaf_by_rules
 
@@ -62,7 +62,7 @@ def weights_of(case: Case) -> np.ndarray:
 def tolerance(case: Case, loss: float = 0.0) -> float:
     """Return by how much a loss may be off: the solver's own tolerance; denormals are rounded."""
     n_events = float(weights_of(case) @ case.y["event"])
-    return LOSS_TOLERANCE * (n_events + abs(loss)) + 64 * _SMALLEST
+    return SAME_LOSS * (n_events + abs(loss)) + 64 * _SMALLEST
 
 
 def true_losses(case: Case, holds: np.ndarray) -> np.ndarray:
@@ -230,7 +230,7 @@ def check_leaves(tree: Tree, case: Case, loss: float | None = None) -> None:
         for name, value in by_hand.items():
             found = getattr(tree, name)[number]
             require(
-                math.isclose(found, value, rel_tol=LOSS_TOLERANCE, abs_tol=64 * _SMALLEST),
+                math.isclose(found, value, rel_tol=SAME_LOSS, abs_tol=64 * _SMALLEST),
                 f"leaf {number}: {name} {found!r}, by hand {value!r}",
             )
         if tree.n_splits:

@@ -37,6 +37,8 @@ import numpy as np
 import pandas as pd
 
 from surtree import SurTree, SurTreeCV, Tree, leaf_hazard_ratios, validate, write_report
+from surtree._support.parameters import LEAF_CURVES
+from surtree._support.status import STATUSES
 from surtree.cli._summary import certificate, model_json, path_json, path_text
 from surtree.cuts.cut import Cut
 from surtree.export import (
@@ -49,8 +51,6 @@ from surtree.export import (
     export_sql,
     export_text,
 )
-from surtree.parameters import LEAF_CURVES
-from surtree.status import STATUSES
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.leaf_intervals import median_limits
 

@@ -9,9 +9,10 @@ from sklearn.model_selection import GridSearchCV
 
 from problems import Case, cases, leaf_loss, row_hazard
 from surtree import Encoder, SurTree, audit_tree
+from surtree._support.parameters import LEAF_CURVES
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
-from surtree.parameters import LEAF_CURVES
+from surtree.questions.search_result import missed_share
 from surtree.solver import certificate
 
 check = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
@@ -277,3 +278,10 @@ def test_an_audit_of_uneven_weights_says_what_each_split_costs(monkeypatch):
     model = GreedyTree(max_depth=2).fit(X, y, sample_weight=weight)
     found = audit_tree(model, X, y, sample_weight=weight)
     assert len(found.split_costs) == model.tree_.n_splits
+
+
+def test_a_difference_that_is_rounding_misses_nothing():
+    assert missed_share(60.0, 50.0, 100.0) == pytest.approx(0.2)
+    assert missed_share(50.0 + 9e-8, 50.0, 100.0) == 0.0
+    assert missed_share(40.0, 50.0, 100.0) == 0.0
+    assert missed_share(100.0, 100.0 - 9e-8, 100.0) == 0.0

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from problems import Case, cases
 from surtree import Encoder, SurTree, audit_tree, read_r_tree
-from surtree.audit.audited_tree import read_audited_tree, rebuilt
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2, load_lung
 from surtree.fitting.training import read_training_data
 from surtree.heuristics import GreedyTree
+from surtree.questions.audited_tree import read_audited_tree, rebuilt
 
 R = Path(__file__).parent / "r"
 sys.path.append(str(R))

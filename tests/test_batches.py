@@ -11,7 +11,7 @@ from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.core import TripleTables
 from surtree.solver.problem import Forest, Limits, Rounding
-from surtree.survival.bounds import unit_of
+from surtree.survival.exactness import unit_of
 
 LIMITS = Limits(3, min_samples_leaf=5)
 
@@ -46,17 +46,19 @@ def test_batches_add_up_to_the_fit_of_all_rows(model, seed):
     weight, baseline, objective = data.sums.weight, data.baseline, data.sums.objective
     known = data.sums.total.copy()
     known[1::2] = np.nan  # hazards
-    unit = objective.unit(known, data.sums.weight_terms.total, baseline)
+    unit = objective.exactness().unit(known, data.sums.weight_terms.total, baseline)
     assert unit == data.sums.unit
     most = float(objective.core_values(data.sums.total[:, None]).max())
     assert most < 2.0**51 * unit
     assert unit <= 2 * unit_of(most)
-    rounding = Rounding(unit, objective.is_uneven(np.array([weight.min(), weight.max()])))
+    rounding = Rounding(
+        unit, objective.exactness().is_uneven(np.array([weight.min(), weight.max()]))
+    )
     # A second pass: the tables.
     tables = TripleTables(problem.binned, objective, rounding, LIMITS, tuple(data.sums.counts))
     for batch in np.array_split(np.random.default_rng(seed).permutation(weight.size), 7):
         sums = objective.row_sums(data.target.take(batch), weight[batch], baseline)
-        tables.add(problem.binned.bins[:, batch].copy(), sums.values, sums.counts)
+        tables.add(problem.binned.bins[:, batch].copy(), sums.core, sums.counts)
     solution = tables.solve()
     assert solution.gains.tolist() == expected.gains.tolist()
     assert (Forest.of(solution.topologies).cut == Forest.of(expected.topologies).cut).all()

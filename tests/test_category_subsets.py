@@ -11,7 +11,7 @@ from problems import leaf_loss, row_hazard
 from surtree import Encoder, SurTree, SurTreeCV, audit_tree
 from surtree.cuts.categories import MOST_FOR_SUBSETS, all_subsets, singles_and_prefixes
 from surtree.heuristics import GreedyTree, LocalSearchTree
-from surtree.report._findings import read_findings
+from surtree.summary.findings import read_findings
 
 ESTIMATORS = (SurTree, GreedyTree, LocalSearchTree)
 

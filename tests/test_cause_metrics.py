@@ -8,18 +8,16 @@ from surtree.data.causes import read_cause_target
 from surtree.datasets import load_melanoma
 from surtree.metrics import (
     brier_score,
+    calibration,
     censoring_distribution,
-    concordance_index_cause,
     concordance_index_censored,
     concordance_index_ipcw,
-    incidence_brier_score,
-    incidence_calibration,
     integrated_brier_score,
-    integrated_incidence_brier_score,
-    normalized_integrated_incidence_brier_score,
+    normalized_integrated_brier_score,
 )
 
 X, Y = load_melanoma(backend="pandas")
+ZEROS = np.zeros(len(Y))
 
 
 def draw(seed, n=60):
@@ -55,9 +53,12 @@ def test_concordance_is_the_share_of_pairs(seed, tau):
                     pair /= uncensored[i] * (uncensored[i] if later else uncensored[j])
                 good += pair * ((risk[i] > risk[j]) + 0.5 * (risk[i] == risk[j]))
                 total += pair
-        found = concordance_index_cause(
-            y if weighed else None, y, risk, 2, tau=tau, sample_weight=None if weighed else weight
-        )
+        if weighed:
+            found = concordance_index_ipcw(y, y, risk, cause=2, tau=tau)
+        elif tau is None:
+            found = concordance_index_censored(*y, risk, cause=2, sample_weight=weight)
+        else:
+            continue
         assert found.cindex == pytest.approx(good / total)
 
 
@@ -65,10 +66,10 @@ def test_concordance_of_a_single_cause_is_the_usual_one():
     (cause, time), risk, weight = draw(1)
     y = np.minimum(cause, 1), time
     event = y[0] == 1
-    one = concordance_index_cause(None, y, risk, 1, sample_weight=weight)
+    one = concordance_index_censored(*y, risk, cause=1, sample_weight=weight)
     assert one == concordance_index_censored(event, time, risk, sample_weight=weight)
     same = survival(y, 1)
-    weighed = concordance_index_cause(y, y, risk, 1, tau=10.0)
+    weighed = concordance_index_ipcw(y, y, risk, cause=1, tau=10.0)
     assert weighed.cindex == pytest.approx(
         concordance_index_ipcw(same, same, risk, tau=10.0).cindex
     )
@@ -91,7 +92,7 @@ def test_brier_scores_are_weighed_squared_errors(seed):
             share = uncensored(np.nextafter(time[i], 0.0) if happened else at)
             total += (float(happened and cause[i] == 1) - incidence[i, place]) ** 2 / share
         expected.append(total / len(time))
-    found = incidence_brier_score(y, y, incidence, times, 1)
+    found = brier_score(y, y, incidence, times, cause=1)
     np.testing.assert_allclose(found, expected)
 
 
@@ -100,11 +101,11 @@ def test_the_integrated_score_is_the_integral(seed):
     y, risk, _ = draw(seed)
     steps = np.array([1.0, 3.0, 5.0, 8.0])
     incidence = np.outer(risk, [0.1, 0.3, 0.6, 0.9])
-    found = integrated_incidence_brier_score(y, y, incidence, 1, steps, interval=(1.5, 9.5))
+    found = integrated_brier_score(y, y, incidence, steps, cause=1, interval=(1.5, 9.5))
     # Everything is constant between halves: event times are whole numbers.
     middles = np.arange(1.75, 9.5, 0.5)
     column = np.searchsorted(steps, middles, side="right") - 1
-    scores = incidence_brier_score(y, y, incidence[:, column], middles, 1)
+    scores = brier_score(y, y, incidence[:, column], middles, cause=1)
     assert found == pytest.approx(scores.mean())
 
 
@@ -114,10 +115,10 @@ def test_scores_of_a_single_cause_are_those_of_survival():
     same, times = survival(y, 1), np.array([2.0, 5.0])
     incidence = np.outer(risk, [0.5, 0.9])
     np.testing.assert_allclose(
-        incidence_brier_score(y, y, incidence, times, 1),
+        brier_score(y, y, incidence, times, cause=1),
         brier_score(same, same, 1 - incidence, times),
     )
-    assert integrated_incidence_brier_score(y, y, incidence, 1, times) == pytest.approx(
+    assert integrated_brier_score(y, y, incidence, times, cause=1) == pytest.approx(
         integrated_brier_score(same, same, 1 - incidence, times)
     )
 
@@ -125,8 +126,8 @@ def test_scores_of_a_single_cause_are_those_of_survival():
 def test_a_tree_saves_something_and_is_calibrated_on_its_own_rows():
     model = CompetingRisksTree(max_depth=2, min_events_leaf=5).fit(X, Y)
     incidence = model.predict_cumulative_incidence(X, 1)
-    assert 0.05 < normalized_integrated_incidence_brier_score(Y, Y, incidence, 1) < 0.5
-    found = incidence_calibration(Y, incidence, 2000.0, 1, n_groups=10)
+    assert 0.05 < normalized_integrated_brier_score(Y, Y, incidence, cause=1) < 0.5
+    found = calibration(Y, incidence, 2000.0, cause=1, n_groups=10)
     # Each group is a leaf, or several with the same incidence.
     np.testing.assert_allclose(found.predicted, found.observed, atol=1e-12)
     known = ~np.isnan(found.lower)
@@ -137,11 +138,16 @@ def test_a_tree_saves_something_and_is_calibrated_on_its_own_rows():
 @pytest.mark.parametrize(
     ("call", "fault"),
     [
-        (lambda: concordance_index_cause(None, Y, np.ones(len(Y)), 5), "no event of cause 5"),
-        (lambda: incidence_brier_score(Y, Y, np.ones((len(Y), 1)), [1e9], 1), "not before"),
-        (lambda: incidence_brier_score(Y, Y, np.full((len(Y), 1), 2), [100.0], 1), "between 0 and"),
-        (lambda: incidence_calibration(Y, np.ones(len(Y)), 100.0, 9), "no event of cause 9"),
-        (lambda: incidence_calibration(Y, np.ones(len(Y)), 1e9, 1), "past the last time"),
+        (lambda: concordance_index_ipcw(Y, Y, np.ones(len(Y)), cause=5), "no event of cause 5"),
+        (lambda: brier_score(Y, Y, np.ones((len(Y), 1)), [1e9], cause=1), "not before"),
+        (lambda: brier_score(Y, Y, np.full((len(Y), 1), 2), [9.0], cause=1), "between 0 and"),
+        (lambda: brier_score(Y, Y, np.ones((len(Y), 1)), [9.0], cause=5), "y_train has no event"),
+        (
+            lambda: integrated_brier_score(Y, Y, np.ones((len(Y), 1)), [9.0], cause=1, entry=ZEROS),
+            "not defined for rows with entry times",
+        ),
+        (lambda: calibration(Y, np.ones(len(Y)), 100.0, cause=9), "no event of cause 9"),
+        (lambda: calibration(Y, np.ones(len(Y)), 1e9, cause=1), "past the last time"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(call, fault):

@@ -14,8 +14,7 @@ from solver_checks import (
     require_heuristics,
     require_optimum,
 )
-from surtree.data.arms import ArmTarget
-from surtree.data.causes import CauseTarget
+from surtree.data.target import Target
 from surtree.solver import reference
 from surtree.solver.core import Problem
 from surtree.solver.problem import Switches
@@ -49,10 +48,10 @@ def draw(seed, *, kind):
             weights=tuple(weights.tolist()),
             causes=tuple(range(1, n_channels + 1)),
         )
-        target = CauseTarget(event, time, entry, cause=cause, causes=objective.causes)
+        target = Target(event, time, entry, cause=cause, causes=objective.causes)
     else:
         objective = (ArmHazards if kind == "arms" else ArmContrasts).of(n_channels, shrinkage)
-        target = ArmTarget(event, time, entry, arm=rng.integers(0, n_channels, n))
+        target = Target(event, time, entry, arm=rng.integers(0, n_channels, n))
     sums = objective.row_sums(target, weight, objective.baseline(target, weight))
     return binned, holds, sums, draw_limits(rng)
 
@@ -96,7 +95,7 @@ def test_uneven_weights_leave_a_bound_that_holds(kind):
         )
         assert uneven.is_uneven
         try:
-            uneven.objective.require_exact(uneven)
+            uneven.objective.exactness().require(uneven)
         except ValueError:  # nothing but heavy rows without events
             continue
         n_solved += 1

@@ -24,22 +24,22 @@ from surtree import (
     leaf_incidence,
     leaf_incidence_band,
 )
-from surtree.competing_risks.choice import CauseLimits
 from surtree.data.causes import read_cause_target
 from surtree.datasets import load_gbsg2, load_melanoma
+from surtree.estimators.cause_choice import CauseLimits
 from surtree.export import export_methods
 from surtree.metrics import (
-    concordance_index_cause,
-    normalized_integrated_incidence_brier_score,
+    concordance_index_censored,
+    normalized_integrated_brier_score,
 )
-from surtree.report._findings import read_findings
+from surtree.outcomes.cause_figures import cause_events, cause_limits
+from surtree.outcomes.incidence import incidence_of
 from surtree.report._validation import validation_html
-from surtree.scores.verdict import prediction_verdicts
 from surtree.solver import reference
+from surtree.summary.findings import read_findings
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
-from surtree.tree.cause_curves import incidence_of
-from surtree.tree.causes import cause_events, cause_limits
+from surtree.validation.verdict import prediction_verdicts
 
 X, Y = load_melanoma(backend="pandas")
 
@@ -368,10 +368,12 @@ def test_scores_of_a_cause_are_those_of_fits_of_its_own():
         model = CompetingRisksTree(**options).fit(X.iloc[train], Y[train])
         for cause, scores in search.held_out_.of_cause.items():
             rows, new = X.iloc[test], Y[test]
-            c = concordance_index_cause(None, new, model.predict(rows, cause), cause).cindex
+            c = concordance_index_censored(
+                new["cause"], new["time"], model.predict(rows, cause), cause=cause
+            ).cindex
             assert scores.concordance[k] == pytest.approx(c)
             curves = model.predict_cumulative_incidence(rows, cause)
-            saved = normalized_integrated_incidence_brier_score(Y[train], new, curves, cause)
+            saved = normalized_integrated_brier_score(Y[train], new, curves, cause=cause)
             assert scores.brier[k] == pytest.approx(saved)
 
 
@@ -386,7 +388,7 @@ def test_the_verdict_has_a_line_for_each_cause():
     scores = replace(search.held_out_, of_cause={1: good, 2: bad})
     verdicts = prediction_verdicts(None, scores, 2, {1: "melanoma"})
     assert [verdict.heading for verdict in verdicts] == [
-        "melanoma: predicts new rows better than no tree",
+        "melanoma: predicts new data better than no tree",
         "cause 2: not clearly better than no tree",
     ]
     assert [verdict.is_good for verdict in verdicts] == [True, False]

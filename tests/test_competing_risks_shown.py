@@ -20,9 +20,9 @@ from surtree import (
 )
 from surtree.cli._app import app
 from surtree.datasets import load_melanoma
-from surtree.display.cause_leaves import stacked_incidence
 from surtree.export import export_dot, export_mermaid, export_python, export_sql, export_text
-from surtree.plot import plot_curves, plot_incidence, plot_tree
+from surtree.outcomes.curve import stacked
+from surtree.plot import plot_channels, plot_curves, plot_tree
 
 X, Y = load_melanoma(backend="pandas")
 MODEL = CompetingRisksTree(max_depth=2, min_events_leaf=5).fit(X, Y)
@@ -62,7 +62,8 @@ def test_a_leaf_without_events_of_a_cause_says_at_most():
 def test_texts_name_every_cause():
     assert "theta 1: 0.21, theta 2: 0.22, rows: 55, events: 5, few events" in export_text(MODEL)
     for text in (export_dot(MODEL), export_mermaid(MODEL)):
-        assert "cause 2: theta 1.61, events 6" in text
+        assert "theta 2: 1.61" in text
+        assert "events 2: 6" in text
 
 
 @pytest.mark.parametrize("cause", [None, 1, 2])
@@ -90,28 +91,29 @@ def test_causes_that_an_export_cannot_give_are_refused():
     alone = SurTree(max_depth=1).fit(X, Y["time"])
     with pytest.raises(ValueError, match="one cause only"):
         export_sql(alone, value="risk", cause=1)
-    with pytest.raises(ValueError, match="one cause only"):
-        plot_incidence(alone)
+    with pytest.raises(ValueError, match="one curve each"):
+        plot_channels(alone)
 
 
 def test_areas_are_stacked_and_end_with_the_follow_up():
-    for leaf in MODEL.tree_.leaves.tolist():
-        times, upper = stacked_incidence(MODEL.tree_, leaf)
+    outcome, end = MODEL.tree_.outcome, MODEL.tree_.baseline.times[-1]
+    for group in outcome.groups:
+        times, upper = stacked(outcome.curves(group), end)
         assert (np.diff(times) > 0).all()
         assert (np.diff(upper, axis=0) >= 0).all()
         assert (np.diff(upper, axis=1) >= 0).all()
         assert upper.max() <= 1
-    ax = plot_incidence(MODEL, names={1: "melanoma"}, time_unit="days")
+    ax = plot_channels(MODEL, names={1: "melanoma"}, time_unit="days")
     assert len(ax.child_axes) == MODEL.tree_.n_leaves
     assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["melanoma", "cause 2"]
     with pytest.raises(ValueError, match="names has the cause 5"):
-        plot_incidence(MODEL, names={5: "what"})
+        plot_channels(MODEL, names={5: "what"})
 
 
 def test_all_other_pictures_are_drawn():
     for draw in (plot_tree, plot_curves):
         draw(MODEL).figure.canvas.draw()
-    plot_incidence(MODEL.path_[1].tree, kind="baseline").figure.canvas.draw()
+    plot_channels(MODEL.path_[1].tree, kind="baseline").figure.canvas.draw()
 
 
 def test_the_page_has_a_section_about_the_causes(tmp_path):
@@ -120,7 +122,7 @@ def test_the_page_has_a_section_about_the_causes(tmp_path):
     assert "The tree was chosen to tell apart cause 1 and cause 2." in page
     assert "Cumulative incidence of each cause in leaf 1" in page
     other = write_report(SurTree(max_depth=1).fit(X, Y["time"]), tmp_path / "other.html")
-    assert 'id="causes"' not in other.read_text()
+    assert 'id="channels"' not in other.read_text()
 
 
 def test_what_there_is_not_yet_says_so():

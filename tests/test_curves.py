@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
-from surtree.parameters import LEAF_CURVES
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.survival.baseline import nelson_aalen

@@ -229,7 +229,7 @@ def test_columns_are_left_out_when_time_is_over_while_they_are_read(monkeypatch)
     assert len(binned.bins) == 5
     assert {cut.column for cut in encoder.cuts_} == set(range(5))
     monkeypatch.undo()
-    monkeypatch.setattr("surtree.estimator.LEAST_READING", 0.0)
+    monkeypatch.setattr("surtree.estimators.fit.LEAST_READING", 0.0)
     with pytest.warns(ConvergenceWarning, match="29 columns were not even read"):
         model = SurTree(time_limit=1e-9).fit(X, y)
     # Nothing is proven of the columns that were not read.

@@ -32,8 +32,8 @@ from surtree.data.named import RowInputs
 from surtree.data.target_array import make_target
 from surtree.datasets import load_rossi
 from surtree.effects.heterogeneity import _Draws
-from surtree.effects.limits import ArmLimits
 from surtree.effects.prognosis import NullModel
+from surtree.estimators.arm_limits import ArmLimits
 from surtree.export import (
     export_dot,
     export_mermaid,
@@ -43,10 +43,10 @@ from surtree.export import (
 )
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
+from surtree.outcomes.arm_curves import leaf_arm_curve
+from surtree.outcomes.arm_effects import leaf_effects, theta_ratios
 from surtree.plot import plot_tree
 from surtree.report import write_report
-from surtree.tree.arms import leaf_effects, theta_ratios
-from surtree.tree.given_effects import leaf_arm_curve
 
 REFERENCE = json.loads(
     gzip.decompress((Path(__file__).parent / "r" / "effects.json.gz").read_bytes())
@@ -420,7 +420,7 @@ def test_pictures_and_pages_have_a_curve_for_each_arm(tmp_path):
     plt.close(ax.figure)
     write_report(model, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert page.count('aria-label="Survival of each arm over time"') == 2
+    assert page.count('aria-label="Survival of each arm in leaf ') == 2
     assert "Not tested: nothing is known about whether effects differ." in page
     assert "from an arbitrary zero" in page
     model.heterogeneity_ = heterogeneity_test(model, X, y, arm, n_draws=9)
@@ -448,7 +448,7 @@ def test_exports_give_the_effect(tmp_path):
     three = EffectTree(1).fit(*trial(13, n_arms=3))
     with pytest.raises(ValueError, match="for two arms"):
         export_sql(three, value="effect")
-    with pytest.raises(ValueError, match="keeps nothing of arms"):
+    with pytest.raises(ValueError, match="not kept"):
         export_sql(SurTree(1).fit(X, y), value="effect")
 
 

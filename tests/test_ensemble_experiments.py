@@ -15,7 +15,7 @@ from surtree import SurTree, SurTreeBag, SurTreeCV
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2
-from surtree.estimator import check_parameters
+from surtree.estimators.parameters import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.size_path import find_path
 from surtree.fitting.training import read_training_data

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surtree.exact import Grid, Terms, TermStack
+from surtree._support.exact import Grid, Terms, TermStack
 
 numbers = st.one_of(
     st.floats(-1e9, 1e9, allow_subnormal=False),

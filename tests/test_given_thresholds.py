@@ -7,7 +7,7 @@ import pytest
 from surtree import Encoder, SurTree, SurTreeCV
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import GreedyTree, LocalSearchTree
-from surtree.report._findings import read_findings
+from surtree.summary.findings import read_findings
 
 
 def table():

@@ -27,32 +27,45 @@ HEAVY = {
     "surtree.cli",
     "surtree.export",
     "surtree.plot",
+    "surtree.reading",
     "surtree.report",
     "typer",
 }
 
 
-def imported(statement):
-    """Return the modules that a new process has after a statement."""
-    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    return set(json.loads(subprocess.check_output([sys.executable, "-c", code], text=True)))
+# One process: what each statement has imported by then.
+STEPS = {
+    "sklearn": "import sklearn",
+    "surtree": "import surtree",
+    "estimators": "from surtree import SurTree, SurTreeCV, EffectTree",
+    "late names": "surtree.write_report; surtree.EventStratifiedKFold",
+    "rooms": "surtree.datasets.load_gbsg2; surtree.export.export_text",
+}
 
 
 @pytest.fixture(scope="module")
-def of_sklearn():
-    return imported("import sklearn")
+def imported():
+    """The modules that a new process has after each step."""
+    code = "\n".join(
+        f"{statement}\nmodules[{name!r}] = sorted(sys.modules)" for name, statement in STEPS.items()
+    )
+    code = f"import json, sys\nmodules = {{}}\n{code}\nprint(json.dumps(modules))"
+    output = subprocess.check_output([sys.executable, "-c", code], text=True)
+    return {name: set(modules) for name, modules in json.loads(output).items()}
 
 
-@pytest.mark.parametrize(
-    "statement", ["import surtree", "from surtree import SurTree, SurTreeCV, EffectTree"]
-)
-def test_import_leaves_heavy_modules_alone(statement, of_sklearn):
-    assert (imported(statement) - of_sklearn) & HEAVY == set()
+@pytest.mark.parametrize("step", ["surtree", "estimators"])
+def test_import_leaves_heavy_modules_alone(step, imported):
+    assert (imported[step] - imported["sklearn"]) & HEAVY == set()
 
 
-def test_what_comes_late_is_found(of_sklearn):
-    found = imported("import surtree; surtree.write_report; surtree.EventStratifiedKFold")
-    assert {"surtree.report", "sklearn.model_selection"} <= found
+def test_what_comes_late_is_found(imported):
+    assert not {"surtree.report", "surtree.datasets"} & imported["estimators"]
+    assert {"surtree.report", "sklearn.model_selection"} <= imported["late names"]
+
+
+def test_rooms_are_there_without_an_import_of_their_own(imported):
+    assert {"surtree.datasets", "surtree.export"} <= imported["rooms"]
 
 
 @pytest.mark.parametrize("package", [surtree, surtree.model_selection])
@@ -60,8 +73,3 @@ def test_late_names_are_listed(package):
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'x'"):
         package.x  # noqa: B018
-
-
-def test_rooms_are_there_without_an_import_of_their_own():
-    found = imported("import surtree; surtree.datasets.load_gbsg2; surtree.export.export_text")
-    assert {"surtree.datasets", "surtree.export"} <= found

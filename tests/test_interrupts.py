@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from surtree import EventStratifiedKFold, SurTree, SurTreeBag, SurTreeCV, validate
+from surtree._support.parallel import Stopped, require_running, run_all
 from surtree.datasets import load_gbsg2
-from surtree.parallel import Stopped, require_running, run_all
 
 # A search of hours, and what a test says once it runs in two threads.
 PRELUDE = """

@@ -3,8 +3,8 @@
 import pytest
 
 from surtree.cuts.cut import Cut
-from surtree.display.labels import Labels, read_labels
-from surtree.display.wording import pieces
+from surtree.summary.labels import Labels, read_labels
+from surtree.summary.wording import pieces
 
 
 def test_rules_have_the_label_and_the_unit_of_a_column():

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surtree import BeyondFollowUpWarning, SurTree, Tree, leaf_curves
+from surtree._support.parameters import LEAF_CURVES
 from surtree.datasets import load_gbsg2
-from surtree.parameters import LEAF_CURVES
 from surtree.tree.at_risk import CENSORED_PLACES
 from surtree.tree.leaf_curve import event_counts
 

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from surtree import BeyondFollowUpWarning, StepFunction, SurTree, leaf_curves
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cli._summary import model_json
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_everyone, read_leaves
-from surtree.display.wording import counted, risk_text
 from surtree.export import export_dot, export_mermaid, export_python, export_sql, export_text
 from surtree.metrics import brier_score, calibration, normalized_integrated_brier_score
-from surtree.parameters import LEAF_CURVES
+from surtree.outcomes import counted, everyone
 from surtree.tree.evidence import FEW_EVENTS, advice, events_note, theta_text
 from surtree.tree.leaf_intervals import theta_limits
 
@@ -34,10 +33,11 @@ def line_of(text, rule):
     return line
 
 
-def test_leaves_with_fewer_than_ten_events_have_few():
+def test_leaves_with_fewer_than_ten_events_have_few(model):
     notes = [events_note(count) for count in (0, 1, FEW_EVENTS - 1, FEW_EVENTS)]
     assert notes == ["no events", "few events", "few events", ""]
-    assert (counted(3, 0), counted(1, 1)) == ("3 rows, no events", "1 row, 1 event")
+    texts = [counted(model.tree_.outcome.group(leaf)) for leaf in (6, 13)]
+    assert texts == ["29 rows, no events", "11 rows, 9 events"]
 
 
 def test_a_printed_leaf_without_events_has_the_most_that_theta_may_be(model):
@@ -98,8 +98,9 @@ def test_leaves_are_drawn_to_their_last_follow_up_with_all_limits(model, table, 
     X, y = table
     tree = replace(model.tree_, leaf_curve=kind)
     leaf_of_row = model.apply(X)
-    for leaf in read_leaves(tree):
-        own = y[leaf_of_row == leaf.node]
+    by_node = {group.node: tree.outcome.together(group) for group in tree.outcome.groups}
+    for node, leaf in by_node.items():
+        own = y[leaf_of_row == node]
         assert leaf.last_time == own["time"].max()
         assert leaf.times.size == 0 or leaf.times[-1] <= leaf.last_time
         censored = np.unique(own["time"][~own["event"]])
@@ -108,23 +109,22 @@ def test_leaves_are_drawn_to_their_last_follow_up_with_all_limits(model, table, 
         before = leaf.censored[np.searchsorted(leaf.censored, censored, side="right") - 1]
         assert (censored - before < 2659 / 500).all()
         assert leaf.no_events == (not own["event"].any())
-        assert leaf.few_events == (own["event"].sum() < FEW_EVENTS)
-        assert leaf.theta_limits == theta_limits(tree, leaf.node)
+        assert leaf.group.has_few_events == (own["event"].sum() < FEW_EVENTS)
+        assert leaf.theta_limits == theta_limits(tree, node)
         lower, upper = leaf.band
-        assert lower.shape == upper.shape == leaf.times.shape == leaf.survival.shape
+        assert lower.shape == upper.shape == leaf.times.shape == leaf.values.shape
         # Never a band without width that claims to know.
         assert not ((lower == 1) & (upper == 1)).any()
-    by_node = {leaf.node: leaf for leaf in read_leaves(tree)}
-    assert risk_text(by_node[6], 3) == "at most 0.218"
-    assert risk_text(by_node[13], 3) == "2.61"
+    assert by_node[6].risk_text(3) == "at most 0.218"
+    assert by_node[13].risk_text(3) == "2.61"
     assert np.isnan(by_node[6].band[0]).all() == (kind in ("kaplan-meier", "shrunk"))
 
 
 def test_all_rows_together_have_no_limits(model):
-    everyone = read_everyone(model.tree_)
-    assert (everyone.band, everyone.observed) == (None, None)
-    assert everyone.last_time == 2659.0
-    assert not everyone.few_events
+    curve = everyone(model.tree_)
+    assert (curve.band, curve.observed) == (None, None)
+    assert curve.last_time == 2659.0
+    assert not curve.group.has_few_events
 
 
 def test_an_objective_without_events_has_no_limits(model):

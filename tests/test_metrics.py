@@ -539,7 +539,7 @@ def test_integrated_brier_score_of_bad_input():
     y, curve = draw(0), StepFunction([1.0], [0.5], before=1.0)
     with pytest.raises(ValueError, match="say at which times its columns step"):
         integrated_brier_score(y, y, np.full((60, 3), 0.5))
-    with pytest.raises(ValueError, match="survival has 3 functions for 60 rows"):
+    with pytest.raises(ValueError, match="predicted has 3 functions for 60 rows"):
         integrated_brier_score(y, y, [curve] * 3)
     with pytest.raises(ValueError, match="must be step functions"):
         integrated_brier_score(y, y, [lambda t: np.exp(-t)] * 60)

@@ -37,6 +37,7 @@ def core(tmp_path):
     return built
 
 
+@pytest.mark.compiles
 def test_an_objective_of_two_files_is_solved_like_any_other(core):
     arguments = ["-q", "-p", "no:cacheprovider", "-o", "addopts=", OBJECTIVE / "checks.py"]
     done = subprocess.run(

@@ -78,9 +78,9 @@ def test_a_validation_beyond_the_follow_up_says_so():
     with pytest.warns(BeyondFollowUpWarning, match="horizon 5000 is after") as caught:
         found = validate(SurTree(max_depth=1), X, Y, n_bootstraps=20, horizons=[1000, 5000])
     assert [warning.filename for warning in caught] == [__file__]
-    assert np.isfinite(found["calibration_at_1000"].corrected)
-    assert np.isnan(found["calibration_at_5000"].corrected)
-    assert np.isnan(found["calibration_slope"].corrected)
+    assert np.isfinite(found["calibration_at_1000"].value)
+    assert np.isnan(found["calibration_at_5000"].value)
+    assert np.isnan(found["calibration_slope"].value)
     assert (found.calibration, found.decision) == (None, None)
     assert np.isnan(found.instability)
     assert "-: 5000 is after the last follow-up" in str(found)

@@ -13,13 +13,10 @@ from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
 from surtree import SurTree
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
-from surtree.display.colour import risk_colours
-from surtree.display.leaves import at_risk, read_leaves
-from surtree.display.wording import leaf_texts, median_text, rule_texts, wrap
-from surtree.parameters import LEAF_CURVES
 from surtree.plot import plot_curves, plot_tree
 from surtree.plot._colour import mapped_colours
 from surtree.plot._page import open_page
@@ -27,11 +24,14 @@ from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._spread import spread
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.summary.wording import leaf_texts, rule_texts, wrap
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree
 from surtree.tree.curves import leaf_curves
 from surtree.tree.evidence import events_note, theta_text
+from surtree.words.colour import risk_colours
+from surtree.words.numbers import median_text
 
 PLOTS = (plot_tree, plot_curves)
 REGIONS = tuple(f"Region number {place} of the whole wide world" for place in range(12))
@@ -290,7 +290,7 @@ def test_curves_have_a_band_and_a_higher_level_a_wider_one(kind):
 
 def test_a_step_without_limits_leaves_no_other_out():
     tree = grow(1)
-    (leaf, _) = read_leaves(tree, "kaplan-meier")
+    leaf = tree.outcome.together(tree.outcome.groups[0], "kaplan-meier")
     lower, upper = (np.full(leaf.times.size, value) for value in (0.2, 0.8))
     lower[3] = upper[3] = np.nan
     page = open_page([SimpleNamespace(least=(10, 10), comfortable=(10, 10))], None, None)
@@ -379,7 +379,7 @@ def test_every_tick_has_its_number_at_risk(scale, width):
     plot_curves(tree, ax)
     ticks = [t for t in ax.child_axes[0].get_xticks() if 0 <= t <= tree.baseline.times[-1]]
     assert len(ticks) >= 2
-    total = sum(at_risk(tree, position, np.array(ticks)) for position in range(tree.n_leaves))
+    total = sum(group.at_risk(np.array(ticks)) for group in tree.outcome.groups)
     assert total.tolist() == [np.sum(time >= tick) for tick in ticks]
 
 
@@ -388,7 +388,7 @@ def test_ticks_that_are_not_quite_round_numbers_are_found():
     tree = SurTree(max_depth=0).fit(np.zeros((80, 1)), time).tree_
     # The fourth is 0.30000000000000004, or 0.3, which is less than three times 0.1.
     for ticks in (0.1 * np.arange(9), np.arange(9) / 10):
-        assert at_risk(tree, 0, ticks).tolist() == [80, 71, 61, 51, 41, 31, 21, 11, 1]
+        assert tree.outcome.group(0).at_risk(ticks).tolist() == [80, 71, 61, 51, 41, 31, 21, 11, 1]
 
 
 def test_rows_that_enter_late_are_not_at_risk_before():
@@ -398,7 +398,7 @@ def test_rows_that_enter_late_are_not_at_risk_before():
     tree = SurTree(max_depth=0).fit(np.zeros((5, 1)), time, weight, entry).tree_
     asked = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 0.5, 11.0])
     expected = [2.0, 2.0, 1.0, 1.25, 2.25, 2.0, 2.0, 3.0, 2.0, np.nan, np.nan]
-    np.testing.assert_array_equal(at_risk(tree, 0, asked), expected)
+    np.testing.assert_array_equal(tree.outcome.group(0).at_risk(asked), expected)
 
 
 def test_a_tree_without_risk_counts_has_baseline_curves_and_no_table():

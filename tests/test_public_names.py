@@ -9,12 +9,13 @@ import surtree
 import surtree.datasets
 import surtree.heuristics
 import surtree.metrics
+import surtree.outcomes
 from surtree import SurTree, SurTreeCV, audit_tree, cost_complexity_path
 from surtree.datasets import load_gbsg2, make_survival_tree_data
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 from surtree.metrics import calibration
 
-PUBLIC = (surtree, surtree.heuristics, surtree.metrics, surtree.datasets)
+PUBLIC = (surtree, surtree.heuristics, surtree.metrics, surtree.datasets, surtree.outcomes)
 
 
 def types_of(values):

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surtree.display.leaves import read_leaves
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.leaf_intervals import median_limits
 
@@ -86,13 +85,12 @@ def test_medians_and_their_limits(name, leaf):
 @pytest.mark.parametrize(("name", "leaf"), LEAVES)
 def test_what_pictures_show_as_observed(name, leaf):
     theirs, tree = read(name, leaf)
-    (drawn,) = (drawn for drawn in read_leaves(tree) if drawn.node == leaf)
+    drawn = tree.outcome.together(tree.outcome.group(leaf))
     events = theirs["events"] > 0
     assert drawn.observed.times.tolist() == theirs["time"][events].tolist()
-    for field in ("survival", "lower", "upper"):
-        np.testing.assert_allclose(
-            getattr(drawn.observed, field), theirs[field][events], rtol=1e-9, atol=1e-12
-        )
+    values = (drawn.observed.values, *drawn.observed.band)
+    for field, ours in zip(("survival", "lower", "upper"), values, strict=True):
+        np.testing.assert_allclose(ours, theirs[field][events], rtol=1e-9, atol=1e-12)
     assert drawn.last_time == theirs["time"][-1]
     assert np.isin(drawn.censored, theirs["time"]).all()
     assert drawn.times[-1] <= drawn.last_time

@@ -13,7 +13,6 @@ from surtree.metrics import (
     brier_score,
     concordance_index_ipcw,
     cumulative_dynamic_auc,
-    incidence_brier_score,
 )
 
 FOLDER = Path(__file__).parent / "r"
@@ -34,7 +33,7 @@ def test_an_event_is_weighed_by_those_who_are_not_censored_before(name):
     auc, _ = cumulative_dynamic_auc(y, y, 1 - survival, times)
     assert auc == pytest.approx(expected["auc"], abs=1e-12)
     causes = rows["cause"].to_numpy(), rows["time"].to_numpy()
-    incidence = incidence_brier_score(causes, causes, (1 - survival) / 2, times, 1)
+    incidence = brier_score(causes, causes, (1 - survival) / 2, times, cause=1)
     assert incidence == pytest.approx(expected["incidence_brier"], abs=1e-12)
     # R counts events up to its last time, we those before tau.
     just_after = times[1] + 0.5

@@ -19,18 +19,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surtree import EventStratifiedKFold, HeldOutScores, SurTree, SurTreeCV
+from surtree._support.json_file import digest
 from surtree.data.table import read_table
 from surtree.data.target import Target
-from surtree.files.model import digest
 from surtree.metrics import (
     concordance_index_censored,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
 from surtree.model_selection.scoring import HeldOut
-from surtree.scores.sizes import candidate_sizes
-from surtree.scores.verdict import prediction_verdicts
 from surtree.solver.core import Problem
+from surtree.validation.sizes import candidate_sizes
+from surtree.validation.verdict import prediction_verdicts
 
 
 def make_rows(n=240, seed=0):

@@ -10,9 +10,9 @@ from surtree import (
     audit_tree,
     cost_complexity_path,
 )
-from surtree._tables import table_html
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import GreedyTree
+from surtree.words.html_table import table_html
 
 
 @pytest.fixture(scope="module")

@@ -179,7 +179,40 @@ def test_commands_show_what_a_user_sees(runner):
     assert shown.text.startswith("|--- ")
 
 
+# The README
+
+
+def test_the_readme_is_short():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 130
+    assert [line for line in lines if len(line) > 100] == []
+
+
+def test_the_code_of_the_readme_runs(runner):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = [
+        runner.run("python", code).text for code in re.findall(r"```python\n(.*?)```", text, re.S)
+    ]
+    assert "optimal" in "".join(shown)
+
+
+def test_commands_of_the_continuous_integration_are_explained():
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    explained = "".join(
+        (ROOT / f"{name}.md").read_text("utf-8") for name in ("README", "CONTRIBUTING")
+    )
+    used = set(re.findall(r"\bmake [\w-]+", run))
+    assert len(used) > 3
+    assert [command for command in sorted(used) if command not in explained] == []
+
+
 # Links
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_files_that_a_document_links_to_are_there(name):
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / name).read_text(encoding="utf-8"))
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_dead_links_are_found(tmp_path):

@@ -16,11 +16,11 @@ from experiments.small_cohorts import ALL_ROWS, CohortCase, cohort
 from experiments.tables import real_table
 from experiments.task import Task
 from surtree import SurTreeCV, leaf_curves
+from surtree._support.parameters import LEAF_CURVES
 from surtree.data.target import read_target
 from surtree.datasets import load_gbsg2
 from surtree.metrics import normalized_integrated_brier_score
 from surtree.metrics._kaplan_meier import kaplan_meier
-from surtree.parameters import LEAF_CURVES
 
 ACATH = CohortCase("real", "acath", 100, 3, "surtree", test_rows=500, depth=2)
 

@@ -21,11 +21,11 @@ from surtree import (
     leaf_curves,
     validate,
 )
+from surtree._support.parameters import LEAF_CURVES
 from surtree.data.persons import going_on, person_shares, read_persons
 from surtree.data.target import read_target
 from surtree.data.target_array import make_target
 from surtree.export import export_text
-from surtree.parameters import LEAF_CURVES
 from surtree.plot import plot_tree
 from surtree.report import write_report
 
@@ -239,9 +239,9 @@ def test_validation_draws_persons():
     )
     unseen = pd.DataFrame(found.repetitions.unseen.T).groupby(person)
     assert (unseen.min() == unseen.max()).all().all()
-    assert np.isfinite(found["concordance"].corrected)
+    assert np.isfinite(found["concordance"].value)
     for name in ("concordance_ipcw", "brier"):
-        assert np.isnan(found[name].corrected)
+        assert np.isnan(found[name].value)
         assert "needs one prediction for each person" in found[name].reason
 
 

@@ -11,17 +11,17 @@ import polars as pl
 import pytest
 
 from surtree import SurTree, UnseenCategoryWarning
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cuts.cut import Cut
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
-from surtree.display.wording import leaf_texts
 from surtree.export import export_dot, export_mermaid, export_text
-from surtree.parameters import LEAF_CURVES
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.summary.wording import leaf_texts
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
-from surtree.tree.build import build_tree, lazy_trees
+from surtree.tree.build import build_tree, unbuilt_trees
 from surtree.tree.curves import leaf_curves
 from surtree.tree.leaf_intervals import theta_limits
 from surtree.tree.tree import Tree
@@ -380,10 +380,10 @@ def test_many_trees_at_once_are_what_each_is():
         given = problem, CUTS, baseline
         leaf = TreeTopology(*(np.array([-1], dtype=np.int32) for _ in range(3)))
         topologies = [leaf, TOPOLOGY, leaf]
-        lazies = lazy_trees(topologies, *given)
+        lazies = unbuilt_trees(topologies, *given)
         trees = [lazy.tree for lazy in lazies]
         assert [lazy.loss for lazy in lazies] == [tree.total_loss for tree in trees]
         assert trees == [build_tree(topology, *given) for topology in topologies]
         assert not any(tree.theta.flags.writeable for tree in trees)
         assert lazies[1].tree is trees[1]
-    assert lazy_trees([], *given) == []
+    assert unbuilt_trees([], *given) == []

@@ -101,7 +101,7 @@ def tables_of(binned: BinnedRows, sums: RowSums, limits: Limits, parts) -> Tripl
     for tables, part in zip(made, parts, strict=True):
         for batch in np.array_split(part, 2):
             chosen = {name: count[batch] for name, count in sums.counts.items()}
-            tables.add(binned.bins[:, batch], sums.values[:, batch], chosen)
+            tables.add(binned.bins[:, batch], sums.core[:, batch], chosen)
     for other in made[1:]:
         made[0].merge(other.sums)
     return made[0]
@@ -179,8 +179,8 @@ def test_what_does_not_fit_is_refused():
     tables = TripleTables(columns, limits=Limits(3), **made)
     binned, sums = draw_rows(rng, columns, 5, RelativeRisk())
     with pytest.raises(ValueError, match="a bin that its column does not have"):
-        tables.add(binned.bins + np.uint16(9), sums.values, sums.counts)
+        tables.add(binned.bins + np.uint16(9), sums.core, sums.counts)
     with pytest.raises(ValueError, match="different numbers of rows"):
-        tables.add(binned.bins[:, :3], sums.values, sums.counts)
+        tables.add(binned.bins[:, :3], sums.core, sums.counts)
     with pytest.raises(ValueError, match="sums of other tables"):
         tables.merge(np.zeros(3))

@@ -21,9 +21,9 @@ from surtree import (
     column_costs,
     force_questions,
 )
+from surtree._support.exact import Terms
 from surtree.cli._summary import certificate
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.export import export_methods
 from surtree.report import write_report
 from surtree.solver.core import Problem

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from surtree import (
+    CompetingRisksTree,
     SurTree,
     SurTreeCV,
     SuspiciousColumnWarning,
@@ -18,16 +19,20 @@ from surtree import (
     leaf_curves,
     validate,
 )
+from surtree.data.causes import read_cause_target
 from surtree.data.target import Target
-from surtree.datasets import load_gbsg2, load_lung
+from surtree.datasets import load_gbsg2, load_lung, load_melanoma
 from surtree.metrics import (
+    calibration,
     calibration_slope,
     concordance_index_censored,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
-from surtree.scores.validation import Repetitions
 from surtree.validation.corrections import correct
+from surtree.validation.measures import JudgedTimes, cause_metrics, one_event_metrics
+from surtree.validation.predictions import cause_predictions_of_leaves, pool
+from surtree.validation.results import Repetitions
 from surtree.validation.stability import jaccard
 
 X, Y = load_gbsg2()
@@ -45,7 +50,7 @@ def by_hand(model, sample, horizon, interval):
     ]
 
 
-def values(found, what="corrected"):
+def values(found, what="value"):
     return np.array([getattr(measure, what) for measure in found.measures])
 
 
@@ -77,7 +82,7 @@ def test_measures_are_those_of_a_loop_by_hand():
     )
     optimism = (by_optimism.repetitions.resampled - by_optimism.repetitions.original).mean(axis=0)
     np.testing.assert_allclose(values(by_optimism, "optimism"), optimism)
-    assert by_optimism["brier"].corrected == by_optimism["brier"].apparent - optimism[2]
+    assert by_optimism["brier"].value == by_optimism["brier"].apparent - optimism[2]
 
 
 def test_the_632_plus_rule_by_hand():
@@ -95,6 +100,9 @@ def test_the_632_plus_rule_by_hand():
     for place in (2, 4):
         expected = 0.368 * apparent[place] + 0.632 * unseen[place]
         assert values(found)[place] == pytest.approx(expected)
+
+
+METRICS = one_event_metrics(JudgedTimes(np.array([1.0]), (0.0, 1.0)))
 
 
 def repeated(held_out, **others):
@@ -117,7 +125,7 @@ def test_intervals_come_from_rows_outside_the_samples():
     rng = np.random.default_rng(0)
     held_out = np.array([0.6, 0.6, 0.1, 0.8, 0.0]) + 0.05 * rng.normal(size=(4000, 5))
     apparent = np.array([0.7, 0.7, 0.2, 1.0, 0.0])
-    found = correct("632+", apparent, repeated(held_out), 0.9)
+    found = correct("632+", apparent, repeated(held_out), 0.9, METRICS)
     width = np.array([one.upper - one.lower for one in found.intervals])
     # Outside are 36.8% of all rows, drawn without replacement; with so many samples, the Monte
     # Carlo error is next to nothing.
@@ -130,7 +138,7 @@ def test_intervals_come_from_rows_outside_the_samples():
     outside = counts == 0
     off = counts @ rows / 500 - outside @ rows / outside.sum(axis=1)
     held_out[:, 4] = off
-    one = correct("632+", apparent, repeated(held_out), 0.9).intervals[4]
+    one = correct("632+", apparent, repeated(held_out), 0.9, METRICS).intervals[4]
     assert one.upper - one.lower == pytest.approx(2 * 1.645 * rows.std() / np.sqrt(500), rel=0.05)
 
 
@@ -139,7 +147,7 @@ def test_few_samples_have_a_monte_carlo_error_that_intervals_include():
     apparent = np.array([0.7, 0.7, 0.2, 1.0, 0.0])
     centre = np.array([0.6, 0.6, 0.1, 0.8, 0.0])
     runs = [
-        correct("632+", apparent, repeated(centre + 0.05 * rng.normal(size=(20, 5))), 0.9)
+        correct("632+", apparent, repeated(centre + 0.05 * rng.normal(size=(20, 5))), 0.9, METRICS)
         for _ in range(400)
     ]
     errors = np.mean([run.errors for run in runs], axis=0)
@@ -154,9 +162,9 @@ def test_a_wild_sample_does_not_decide_the_slope():
     rng = np.random.default_rng(2)
     held_out = np.array([0.6, 0.6, 0.1, 0.8, 0.0]) + 0.05 * rng.normal(size=(20, 5))
     apparent = np.array([0.7, 0.7, 0.2, 1.0, 0.0])
-    tame = correct("632+", apparent, repeated(held_out), 0.9)
+    tame = correct("632+", apparent, repeated(held_out), 0.9, METRICS)
     held_out[3, 3] = -50.0
-    wild = correct("632+", apparent, repeated(held_out), 0.9)
+    wild = correct("632+", apparent, repeated(held_out), 0.9, METRICS)
     assert abs(wild.values[3] - tame.values[3]) < 0.05
     assert wild.intervals[3].upper - wild.intervals[3].lower < 0.4
 
@@ -188,8 +196,8 @@ def test_folds_predict_rows_that_they_have_not_seen():
     expected = concordance_index_censored(Y["event"], Y["time"], risk).cindex
     assert found.repetitions.held_out[0, 0] == pytest.approx(expected)
     concordance = found["concordance"]
-    assert concordance.corrected == pytest.approx(found.repetitions.held_out[:, 0].mean())
-    assert concordance.lower < concordance.corrected < concordance.upper
+    assert concordance.value == pytest.approx(found.repetitions.held_out[:, 0].mean())
+    assert concordance.lower < concordance.value < concordance.upper
     assert len(found.repetitions.resampled) == 200
     assert "2 repetitions of folds" in str(found)
 
@@ -250,7 +258,7 @@ def test_estimators_of_others():
         found = validate(model, numbers, Y, n_bootstraps=20)
         assert np.isfinite(values(found)).all()
         assert (found.columns, found.leaves) == ((), ())
-        assert 0.55 < found["concordance"].corrected < found["concordance"].apparent
+        assert 0.55 < found["concordance"].value < found["concordance"].apparent
         lower, upper = found.survival_interval(numbers.head(3), [500, 1000])
         assert lower.shape == (3, 2)
         assert (lower < upper).all()
@@ -281,7 +289,7 @@ def test_weights_and_entry_times():
     assert found.calibration is not None
     assert found.decision is None  # it has no form for late entries
     weighted = validate(SurTree(max_depth=1), X, Y, weight, n_bootstraps=3)
-    assert np.isfinite(weighted["concordance"].corrected)
+    assert np.isfinite(weighted["concordance"].value)
     assert weighted.decision is not None
 
 
@@ -389,7 +397,7 @@ def test_the_corrected_concordance_is_nearer_to_the_truth():
         truth = model.score(far_x, far_y)
         found = validate(SurTree(max_depth=3), x, y, n_bootstraps=20)
         apparent.append(found["concordance"].apparent - truth)
-        corrected.append(found["concordance"].corrected - truth)
+        corrected.append(found["concordance"].value - truth)
     # Of a tree that fits its rows far too well, most of the optimism is seen.
     assert np.mean(apparent) > 0.08
     assert abs(np.mean(corrected)) < 0.3 * np.mean(apparent)
@@ -618,3 +626,46 @@ def test_a_slope_needs_events_and_differences():
     assert np.isnan(calibration_slope([1.0, 2.0, 3.0], [0.5, 0.5, 0.5]))
     nobody = np.rec.fromarrays([[False, False], [1.0, 2.0]], names="event,time")
     assert np.isnan(calibration_slope(nobody, [0.2, 0.5]))
+
+
+def test_metrics_of_causes_are_those_of_their_channels():
+    rows, y = load_melanoma(backend="pandas")
+    target = read_cause_target(y)
+    model = CompetingRisksTree(max_depth=2).fit(rows, y)
+    predicted = cause_predictions_of_leaves(model.tree_, model.apply(rows))
+    assert predicted.channels == (1, 2)
+    weight = np.linspace(0.5, 2.0, len(y))
+    times = JudgedTimes(np.array([1000.0, 2000.0]), (500.0, 3000.0))
+    found = {m.name: m.score(predicted, target, weight).value for m in cause_metrics(times, (1, 2))}
+    given = {"sample_weight": weight, "train_weight": weight}
+    for cause in (1, 2):
+        risk = model.predict(rows, cause)
+        curves = model.predict_cumulative_incidence(rows, cause)
+        expected = {
+            "concordance": model.score(rows, y, weight, cause),
+            "concordance_ipcw": concordance_index_ipcw(
+                y, y, risk, cause=cause, tau=3000.0, **given
+            ).cindex,
+            "brier": normalized_integrated_brier_score(
+                y, y, curves, cause=cause, interval=(500.0, 3000.0), **given
+            ),
+        }
+        for time in (1000.0, 2000.0):
+            groups = calibration(y, curves, time, cause=cause, n_groups=1, sample_weight=weight)
+            expected[f"calibration_at_{time:g}"] = (groups.predicted - groups.observed)[0]
+        for name, value in expected.items():
+            assert found.pop(f"cause_{cause}_{name}") == pytest.approx(value, rel=1e-12)
+    assert not found
+
+
+def test_rows_of_several_models_keep_their_channels():
+    rows, y = load_melanoma(backend="pandas")
+    trees = [CompetingRisksTree(max_depth=depth).fit(rows, y).tree_ for depth in (1, 2)]
+    parts = [cause_predictions_of_leaves(tree, tree.apply(rows)) for tree in trees]
+    which = np.arange(len(y)) % 2
+    pooled = pool(parts, which)
+    for cause in (1, 2):
+        expected = np.where(which, *(part.of(cause).at(2000.0) for part in reversed(parts)))
+        np.testing.assert_array_equal(pooled.of(cause).at(2000.0), expected)
+        taken = pooled.take(np.array([5, 3])).of(cause)
+        np.testing.assert_array_equal(taken.risk, pooled.of(cause).risk[[5, 3]])

@@ -22,7 +22,7 @@ from surtree import (
 )
 from surtree.datasets import load_gbsg2, load_melanoma, load_rossi
 from surtree.solver.problem import Progress
-from surtree.verbose import search_text, searching
+from surtree.solver.verbose import search_text, searching
 
 X, Y = load_gbsg2()
 CAUSES = load_melanoma()

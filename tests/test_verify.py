@@ -15,15 +15,15 @@ from threadpoolctl import threadpool_limits
 
 import surtree
 from surtree import CompetingRisksTree, EffectTree, SurTree, SurTreeBag, SurTreeCV, verify
+from surtree._support.json_file import digest
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2, load_melanoma, load_rossi
-from surtree.files.model import digest
 from surtree.fitting.training import read_training_data
 from surtree.heuristics import GreedyTree
 from surtree.solver import reference
 from surtree.verification import program
 from surtree.verification.bounds import GappedSearch, TimedSearch, prove
-from surtree.verification.verify import _NOTHING, read_claim, read_claimed_rows
+from surtree.verification.claim import NOTHING, read_claim, read_claimed_rows
 from tests.verify_problems import fit_some
 
 FOLDER = Path(program.__file__).parent
@@ -46,7 +46,7 @@ def checked(fitted):
 def claim_and_rows(model, X, y, **given):
     """Return what the program takes."""
     claim, estimator, _ = read_claim(model)
-    claim["cuts"] = claim["cuts"] or [_NOTHING]
+    claim["cuts"] = claim["cuts"] or [NOTHING]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = read_claimed_rows(claim, estimator, RowInputs(X, y, **given))

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from surtree import SurTree, write_report
+from surtree._support.writing import write_bytes, write_text
 from surtree.datasets import load_lung
-from surtree.files.writing import write_bytes, write_text
 
 OLD = b"what was there\n"
 
@@ -188,7 +188,8 @@ def test_a_device_is_written_directly():
 @pytest.mark.parametrize("through", ["a pipe", "a file"])
 def test_standard_output_keeps_the_order_of_what_is_written(tmp_path, through):
     code = (
-        "from pathlib import Path; from surtree.files.writing import write_text; print('first'); "
+        "from pathlib import Path; from surtree._support.writing import write_text; "
+        "print('first'); "
         "write_text(Path('/dev/stdout'), 'second\\n'); print('third')"
     )
     command = [sys.executable, "-c", code]

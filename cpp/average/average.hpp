@@ -53,7 +53,7 @@ struct TreeAverage {
 };
 
 // Limits have a depth from zero to three and at most one count. Nothing depends on the number of threads.
-// Where stopped, only the status is set.
+// A stopped average has nothing but its status.
 TreeAverage average_trees(const Problem& problem, const Limits& limits, const TreePrior& prior,
                           const Control& control);
 

@@ -40,7 +40,7 @@ inline double log_gamma(double x) {
     return (x - 0.5) * std::log(x) - x + half_log_two_pi + series - std::log(product);
 }
 
-// Of one strength of the prior. Sums come in whole units of a grid.
+// The evidence of a leaf for one strength of the prior. Sums come in whole units of a grid.
 class LeafEvidence {
  public:
     // `most` events of `unit` are in a leaf at most; where they are whole, their gammas are looked up.

@@ -75,7 +75,7 @@ std::vector<Cell> AverageRows::prefixes(const RowList& rows, int column) const {
     return out;
 }
 
-void AverageRows::find_choices(const Histogram& histogram, std::vector<Choice>& out) const {
+void AverageRows::find_choices(const Histogram& histogram, std::vector<Division>& out) const {
     out.clear();
     thread_local std::vector<Cell> prefix;
     thread_local std::vector<std::uint64_t> known;
@@ -102,7 +102,7 @@ void AverageRows::find_choices(const Histogram& histogram, std::vector<Choice>& 
         const double log_prior = -std::log(static_cast<double>(out.size() - begin));
         for (std::size_t k = begin; k < out.size(); ++k) out[k].log_prior = log_prior;
     }
-    for (Choice& choice : out) choice.log_prior -= std::log(static_cast<double>(n_columns));
+    for (Division& choice : out) choice.log_prior -= std::log(static_cast<double>(n_columns));
 }
 
 void AverageRows::divide(const RowList& rows, int cut, RowList& inside, RowList& outside) const {

@@ -36,7 +36,7 @@ struct Cell {
 using Histogram = std::vector<Cell>;
 
 // A way to divide a node: the first cut that does so.
-struct Choice {
+struct Division {
     int cut;
     Cell inside;
     double log_prior;
@@ -78,7 +78,7 @@ class AverageRows {
     }
 
     // The ways to divide a node, by column. Two cuts of a column that divide it alike are one.
-    void find_choices(const Histogram& histogram, std::vector<Choice>& out) const;
+    void find_choices(const Histogram& histogram, std::vector<Division>& out) const;
 
     // Rows for which a cut holds, and the others.
     void divide(const RowList& rows, int cut, RowList& inside, RowList& outside) const;

@@ -25,7 +25,7 @@ void add_chain(const Problem& problem, std::size_t column, std::vector<int> cuts
     if (cuts.empty()) return;
     const auto first_bin = [&](int c) { return problem.cuts[at(c)].first; };
     std::ranges::stable_sort(cuts, {}, first_bin);
-    // Not std::ranges::unique, whose result clang 14 cannot compile.
+    // Clang 14 cannot compile the result of std::ranges::unique.
     const auto same = [&](int a, int b) { return first_bin(a) == first_bin(b); };
     cuts.erase(std::unique(cuts.begin(), cuts.end(), same), cuts.end());
     // One more than there are bins: regrouping may leave a cut above the last bin, which holds nowhere.

@@ -49,7 +49,7 @@ struct Blocks {
                                  axes.j_stride, axes.k, axes.k_stride, sides);
             const double* before = sums + static_cast<std::size_t>(bin) * line();
             double* here = sums + static_cast<std::size_t>(bin + 1) * line();
-            // What a row writes past its end is overwritten by the next row, or the next block.
+            // A row may write past its end: the next row, or the next block, overwrites it.
             for (int c = 0; c < Width; ++c, before += width, here += width)
                 for (int s = 0; s < axes.j.n_sides; ++s)
                     region_sum(axes.j, s, sides + c * width_k, line_k, width_k, before + s * axes.k.n_sides,

@@ -12,7 +12,7 @@ bool is_same(const char* a, const char* b) {
 
 }  // namespace
 
-// Of kernels.cpp, which is compiled once for each objective.
+// Defined in kernels.cpp, which is compiled once for each objective.
 template <class Objective>
 const Kernels* kernels_of();
 

@@ -4,9 +4,9 @@
 
 #include "kernel/depth_three.hpp"
 #include "kernel/scan.hpp"
-#include "kernel/screen.hpp"
-#include "kernel/stumps.hpp"
 #include "objective/objectives.hpp"
+#include "screening/kernel.hpp"
+#include "stumps/kernel.hpp"
 
 namespace surtree::SURTREE_ISA {
 namespace {
@@ -43,7 +43,7 @@ bool run_depth_three(const KernelInput& in) {
     return in.tables ? run<Objective, DepthThreeOfTables>(in) : run<Objective, DepthThreeOfRows>(in);
 }
 
-// What only objectives with a rough gain have.
+// Kernels that only objectives with a rough gain have.
 template <class Objective>
 struct Screening {
     static constexpr bool (*run)(const ScreenInput&) = nullptr;

@@ -87,8 +87,8 @@ struct KernelInput {
     double rough_unit;
 };
 
-// Where screening finds the sums of a cut. An axis has a line of running sums for each bin, and then one for
-// each cut of which neither side is among them: of many cuts the side from the first bin on is.
+// The line that has the sums of a cut, in screening. An axis has a line of running sums for each bin, which
+// serves the cuts with a side from the first bin on, and then one for each other cut.
 struct CutLine {
     int line;
     int side;  // whose sums these are: 0 where the cut holds, 1 where it does not
@@ -146,10 +146,10 @@ struct Kernels {
 
     Kernel depth[3];                                          // trees of depth one, two, three
     std::size_t (*workspace)(const KernelInput&, int depth);  // in doubles
-    // The best single splits below three cuts, of two, three and four axes (see stumps.hpp).
+    // The best single splits below three cuts, of two, three and four axes (see stumps/kernel.hpp).
     Kernel stumps[3];
     std::size_t (*stumps_workspace)(const KernelInput&);
-    // Screening (see screen.hpp); null for objectives without a rough gain.
+    // Screening (see screening/kernel.hpp); null for objectives without a rough gain.
     bool (*screen)(const ScreenInput&);
     std::size_t (*screen_workspace)(const ScreenInput&);
     // Rough gains of E = sums[2k] and H = sums[2k + 1], in bits; what they are off by at most, relative to E.

@@ -1,4 +1,4 @@
-// What a leaf is worth: the gain of an objective, within limits. The only home of leaf limits.
+// The value of a leaf: the gain of an objective, within limits. The only home of leaf limits.
 #pragma once
 
 #include "kernel/kernels.hpp"

@@ -71,7 +71,7 @@ struct RowTables {
         }
     }
 
-    // To be called before the triples that begin with these axes.
+    // Called before the triples that begin with these axes.
     void start(const KernelAxis& i, const KernelAxis& j) const {
         const unsigned n_bins = static_cast<unsigned>(bins_of(j));
         for (int r = 0; r < in.n_rows; ++r) cell_of[r] = i.bins[r] * n_bins + j.bins[r];

@@ -39,7 +39,7 @@ class Descent {
             Bed bed = std::move(open.back());
             open.pop_back();
             for (int t = 0; t < tries; ++t) {
-                // Not any cut: columns of many thresholds would rule out the others.
+                // A column is drawn first: else columns of many thresholds would rule out the others.
                 const std::vector<int>& cuts = problem_.sweeps[at(below(problem_.sweeps.size()))].cuts;
                 const int cut = cuts[at(below(cuts.size()))];
                 const std::size_t middle = problem_.divide(cut, bed.rows);

@@ -22,7 +22,7 @@ struct Found {
     Tree tree;
 };
 
-// Of trees that differ by rounding only, the one with the fewest splits, then the first.
+// Ties, up to rounding, go to the tree with the fewest splits, then to the first.
 LocalOptimum best_of(std::vector<Found>& found, const LocalSearchProblem& problem) {
     LocalOptimum best;
     double most = -std::numeric_limits<double>::infinity();

@@ -19,7 +19,7 @@ struct Node {
     int cut = -1, left = -1, right = -1;
 };
 
-// What could stand at a node, and what it is worth there.
+// An option for a node, and its worth there.
 struct Option {
     enum class Kind { keep, leaf, left, right, cut } kind = Kind::keep;
     int cut = -1;
@@ -146,7 +146,7 @@ class NodeSearch {
         label_side(nodes, n.right, rows.subspan(middle), slot);
     }
 
-    // What the node with this cut and its present subtrees is worth.
+    // The worth of the node with this cut and its present subtrees.
     double worth_of(int cut, RowSpan rows) {
         clear_slots();
         for (const int row : rows)

@@ -1,4 +1,5 @@
-// What all restarts of a local search share: the rows, the cuts in an order to sweep, and the limits.
+// The problem that all restarts of a local search share: the rows, the cuts in an order to sweep, and the
+// limits.
 #pragma once
 
 #include <algorithm>

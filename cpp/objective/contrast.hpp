@@ -1,4 +1,4 @@
-// What differs between the channels of a leaf, and nothing else: the gain of a relative risk for each channel
+// The contrast between the channels of a leaf alone: the gain of a relative risk for each channel
 // less that of one relative risk for all of them together,
 //
 //     sum over channels of E_j log(E_j / H_j)  -  E log(E / H),   E = sum of E_j,  H = sum of H_j.

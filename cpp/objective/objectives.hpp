@@ -17,8 +17,9 @@
 //     channel_gain(channel, x, y)  its part of the gain; only of convex objectives without negative sums
 //     saturated(sums)  of a row: the sum over rows is more than any tree gains
 //     scale(totals)    a number that gains are compared with, to tell ties from differences
-//     Rough            optional: the gain in single precision, with a bound on its error (see rough_gain.hpp)
-//     saturated_exactly(channel)  of a row too light for the units of the core, in double precision
+//     Rough            optional: the gain in single precision, with a bound on its error (see
+//     screening/rough_gain.hpp) saturated_exactly(channel)  of a row too light for the units of the core, in
+//     double precision
 //
 // and a constructor that takes the parameters of the objective. A split may lower the gain.
 #pragma once

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "kernel/simd.hpp"
-#include "objective/rough_gain.hpp"
+#include "screening/rough_gain.hpp"
 
 namespace surtree::SURTREE_ISA {
 

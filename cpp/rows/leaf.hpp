@@ -1,4 +1,4 @@
-// What a set of rows is worth as a leaf, from its sums.
+// The value of a set of rows as a leaf, from its sums.
 #pragma once
 
 #include <vector>
@@ -31,7 +31,7 @@ class LeafValue {
     bool allows(const double* sums) const { return !is_limited() || kernels_->allows(spec(), sums); }
     double limited_gain(const double* sums) const { return allows(sums) ? gain(sums) : infeasible; }
 
-    // Of n rows, what each adds to the saturated gain: no tree gains more than their sum.
+    // The part of each of n rows in the saturated gain: no tree gains more than their sum.
     std::vector<double> saturated(const double* sums, int n) const;
 
  private:

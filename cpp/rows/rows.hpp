@@ -24,7 +24,7 @@ struct RowSetHash {
 
 RowSetHash hash_of_row(std::size_t row);
 
-// What is in each bin of a column: rows, the hash of their set, and the parts of their weight (n_parts x
+// Totals of each bin of a column: rows, the hash of their set, and the parts of their weight (n_parts x
 // n_bins), which are whole numbers of some units, so that their sums are exact.
 struct BinTotals {
     std::vector<std::int64_t> n;

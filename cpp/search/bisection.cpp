@@ -52,7 +52,7 @@ Frontier Bisection::frontier(const OrderedRows& rows, int depth, Outcome start, 
 Status Bisection::run(double tolerance) {
     if (depth_ < 2) return Status::optimal;
     if (tolerance_ != tolerance) {
-        // What was solved with a larger tolerance is of no use. Its memory counts as spent: the allocator may
+        // Results of a larger tolerance are of no use. Its memory counts as spent: the allocator may
         // keep what other threads have freed.
         for (Cache<Outcome>& cache : cache_) cache.clear();
         Worker worker = make_worker();

@@ -77,7 +77,7 @@ class BisectionTrees {
         return place_of_cut_[at(cut)].column >= chained_.n_chains || !search_.problem().cuts[at(cut)].negated;
     }
 
-    // Of cuts that divide the rows in the same way, the one with the least number.
+    // The cut with the least number among those that divide the rows in the same way.
     int first_original(int chain, Frontier::SameCuts cuts) const {
         const std::vector<int>& cut = chained_[chain].cut;
         return *std::min_element(cut.begin() + cuts.first, cut.begin() + cuts.last + 1,

@@ -22,7 +22,7 @@ class RootBounds {
     std::vector<RootResult> upper(std::vector<RootResult> sides, int depth, int budget) const;
 
  private:
-    // What the rows of a bin gain at most: a leaf for each of them.
+    // The saturated gain of a bin: a leaf for each of its rows.
     struct BinTotal {
         double saturated = 0;
         bool has_rows = false;

@@ -44,7 +44,7 @@ class Cache {
         shard.solved.insert(rows, value);
     }
 
-    // To be called while no other thread is at work.
+    // Called while no other thread is at work.
     void clear() {
         for (Shard& shard : shards_) shard.solved = {};
     }

@@ -4,61 +4,30 @@
 #include <numeric>
 
 namespace surtree {
-namespace {
-
-constexpr std::size_t max_running_tables = std::size_t{1} << 24;  // doubles
-
-// The levels below which tables of sides are differences of running tables.
-constexpr int sweep_depth = 3;
-
-}  // namespace
 
 Recursion::Recursion(const Problem& problem, const Limits& limits, const Control& control, Workers& workers)
     : use_(control.switches),
       workers_(workers),
       rows_(merge_rows(problem, limits, use_.merge)),
       budget_(split_budgets(limits, rows_.all.n)),
-      columns_(problem, kernel_depth(problem, control)),
-      tables_(columns_, rows_, kernel_depth(problem, control), workers.stop_flag()),
+      columns_(problem, kernel_depth(problem, depth(), control)),
+      tables_(columns_, rows_, kernel_depth(problem, depth(), control), workers.stop_flag()),
       root_sides_(columns_, rows_.all),
-      memory_left_(control.memory_limit - std::min(control.memory_limit, bytes_of_threads(problem, control))),
+      memory_left_(control.memory_limit -
+                   std::min(control.memory_limit, bytes_of_threads(problem, workload(), control))),
       cache_(budget_.size()),
       root_profiles_(at(columns_.n_sides())) {
     if (!use_.share || tables_.depth() < sweep_depth) return;
-    if (depth() > sweep_depth) plan_stumps(problem, memory_left_);
+    if (depth() > sweep_depth) make_stumps(problem, memory_left_);
     if (use_.memo && depth() >= side_cache_depth &&
         SideCache::bytes_of_all(columns_.n_sides()) < static_cast<double>(memory_left_))
         side_cache_.emplace(columns_, memory_left_);
 }
 
-int Recursion::kernel_depth(const Problem& problem, const Control& control) const {
-    // Half of the memory for the kernels: of one thread for the root, of all threads for its sides. A little
-    // they may always have.
-    constexpr std::size_t least = std::size_t{1} << 26;
-    const std::size_t n_kernels = depth() > sweep_depth ? at(std::max(1, control.n_threads)) : 1;
-    return TableSolver::deepest(problem, std::min(depth(), use_.kernel_depth),
-                                std::max(least, control.memory_limit / 2 / n_kernels));
-}
-
-// What kernels, and tables of a sweep, may take of the memory.
-std::size_t Recursion::bytes_of_threads(const Problem& problem, const Control& control) const {
-    if (tables_.depth() < sweep_depth) return 0;
-    if (depth() == sweep_depth) return TableSolver::bytes_of_depth_three(problem);
-    int most_bins = 0;
-    for (const int n : problem.n_bins) most_bins = std::max(most_bins, n);
-    std::size_t tables = tables_.tables_size() * at(most_bins + 2);
-    if (tables > max_running_tables) tables = 0;
-    return at(std::max(1, control.n_threads)) *
-           (TableSolver::bytes_of_depth_three(problem) + tables * sizeof(double));
-}
-
 // A table of stumps may take half of the memory.
-void Recursion::plan_stumps(const Problem& problem, std::size_t memory_limit) {
-    const bool can_sweep = tables_.tables_size() <= max_running_tables / 8;
-    // It serves all cuts of the root.
-    if (use_.fill && depth() == sweep_depth + 1 && problem.all_lead() &&
-        StumpFiller::seconds_to_fill(columns_, rows_.all.n) <
-            StumpFiller::seconds_to_sweep(columns_, rows_.all.n, can_sweep)) {
+void Recursion::make_stumps(const Problem& problem, std::size_t memory_limit) {
+    // A filled one serves all cuts of the root.
+    if (use_.fill && depth() == sweep_depth + 1 && problem.all_lead() && workload().stumps_pay()) {
         stumps_.emplace(columns_, memory_limit / 2 / sizeof(double));
         if (stumps_->has_room()) {
             memory_left_ -= stumps_->bytes();
@@ -120,7 +89,7 @@ bool Recursion::solve_sides(const RowSet& rows, const Column& column, const Side
             if (!solve_with_stumps(rows, column, s, sides, worker, out[at(s)])) return false;
         return true;
     }
-    if (depth == sweep_depth && worth_sweeping(rows, column, sides, unsolved))
+    if (depth == sweep_depth && sweep_pays(rows, column, sides, unsolved))
         return sweep(rows, column, sides, unsolved, worker, out);
     for (const int s : unsolved)
         if (!solve_side(rows, column, column.first_side() + s, sides, depth, worker, out[at(s)]))
@@ -172,16 +141,12 @@ bool Recursion::solve_root_side(int side, int depth, Worker& worker, Profile& ou
     return true;
 }
 
-// Adding a row to a table costs about as much as copying ten numbers.
-bool Recursion::worth_sweeping(const RowSet& rows, const Column& column, const SideCounts& sides,
-                               const std::vector<int>& unsolved) const {
-    if (!use_.sweep || tables_.depth() < sweep_depth || unsolved.size() < 2) return false;
-    if (tables_.tables_size() * at(column.n_bins + 1) > max_running_tables) return false;
-    double n_one_by_one = 0;
-    for (const int s : unsolved) n_one_by_one += sides.n[at(column.first_side() + s)];
-    const auto n_tables = static_cast<double>(tables_.n_tables()),
-               size = static_cast<double>(tables_.tables_size());
-    return (n_one_by_one - rows.n) * n_tables > 0.1 * size * column.n_bins;
+bool Recursion::sweep_pays(const RowSet& rows, const Column& column, const SideCounts& sides,
+                           const std::vector<int>& unsolved) const {
+    if (!use_.sweep || unsolved.size() < 2) return false;
+    double n_rows_of_sides = 0;
+    for (const int s : unsolved) n_rows_of_sides += sides.n[at(column.first_side() + s)];
+    return workload().sweep_pays(column, rows.n, n_rows_of_sides);
 }
 
 // Rows are added to the tables once, bin by bin. The tables of any side are then differences.

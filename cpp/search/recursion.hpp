@@ -5,10 +5,11 @@
 #include <optional>
 
 #include "search/cache.hpp"
+#include "search/plan.hpp"
 #include "search/side_cache.hpp"
-#include "search/stump_filler.hpp"
 #include "search/table_solver.hpp"
 #include "search/workers.hpp"
+#include "stumps/filler.hpp"
 
 namespace surtree {
 
@@ -30,6 +31,9 @@ class Recursion {
     const Rows& rows() const { return rows_; }
     const Columns& columns() const { return columns_; }
     const TableSolver& tables() const { return tables_; }
+    Workload workload() const {
+        return {columns_, rows_.all.n, depth(), tables_.depth(), tables_.n_tables(), tables_.tables_size()};
+    }
     int depth() const { return static_cast<int>(budget_.size()) - 1; }
     int n_splits() const { return budget_.back(); }
     int budget(int depth) const { return budget_[at(depth)]; }
@@ -39,7 +43,7 @@ class Recursion {
     // The profile of a set of rows, for trees of at most this depth; false if stopped.
     bool solve(const RowSet& rows, int depth, Worker& worker, Profile& out);
 
-    // Those of all sides of one column; empty where a side or its opposite has no rows.
+    // The profiles of all sides of one column; empty where a side or its opposite has no rows.
     bool solve_sides(const RowSet& rows, const Column& column, const SideCounts& sides, int depth,
                      Worker& worker, std::vector<Profile>& out);
     bool solve_side(const RowSet& rows, const Column& column, int side, const SideCounts& sides, int depth,
@@ -53,7 +57,6 @@ class Recursion {
 
     // Where trees are deep enough, depth-two results are cached two levels below the root. `fill` solves what
     // is to be stored for one side of the root, and `join` then serves all sides.
-    static constexpr int side_cache_depth = 5;
     bool has_side_cache() const { return side_cache_.has_value(); }
     void use_side_cache(bool use) { uses_side_cache_ = use && has_side_cache(); }
     void fill_side_cache(int side, Worker& worker);
@@ -79,11 +82,9 @@ class Recursion {
                const std::vector<int>& unsolved, Worker& worker, std::vector<Profile>& out);
     bool solve_with_stumps(const RowSet& rows, const Column& column, int side, const SideCounts& sides,
                            Worker& worker, Profile& out);
-    int kernel_depth(const Problem& problem, const Control& control) const;
-    std::size_t bytes_of_threads(const Problem& problem, const Control& control) const;
-    void plan_stumps(const Problem& problem, std::size_t memory_limit);
-    bool worth_sweeping(const RowSet& rows, const Column& column, const SideCounts& sides,
-                        const std::vector<int>& unsolved) const;
+    void make_stumps(const Problem& problem, std::size_t memory_limit);
+    bool sweep_pays(const RowSet& rows, const Column& column, const SideCounts& sides,
+                    const std::vector<int>& unsolved) const;
     const double* region_tables(const ColumnRegions& regions, int region, Worker& worker) const;
     void join_cached_sides(const RowSet& rows, const Column& column, const SideCounts& sides,
                            std::vector<int>& unsolved, Worker& worker, std::vector<Profile>& out);

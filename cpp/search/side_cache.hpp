@@ -52,7 +52,7 @@ class SideCache {
     // Joins the sides of a set of rows; false where one is not known.
     bool join_into(Profile& out, const RowSetHash& rows, const std::vector<RowSetHash>& sides) const;
 
-    // What the kernel of depth three would find for a set of rows; false where a side is not known.
+    // Loads what the kernel of depth three would find for a set of rows; false where a side is not known.
     bool load(const RowSet& rows, SideProfiles& out) const;
 
     // All sides that others need are stored: from now on nobody waits for a lock.

@@ -7,10 +7,11 @@
 #include <mutex>
 #include <optional>
 
+#include "screening/screening.hpp"
 #include "search/bounds.hpp"
 #include "search/incumbent.hpp"
+#include "search/plan.hpp"
 #include "search/recursion.hpp"
-#include "search/screening.hpp"
 
 namespace surtree {
 
@@ -18,8 +19,9 @@ class SweepSearch {
  public:
     SweepSearch(const Problem& problem, const Limits& limits, const Control& control);
 
-    // Runs until every size is proven, or until a limit.
+    // Walks the stages of the plan until every size is proven, or until a limit.
     Status run();
+    const Plan& plan() const { return plan_; }
 
     // For at most 0, 1, 2, ... splits: the best gains found, those by the solved sides of the root alone,
     // and what no tree can exceed.
@@ -35,38 +37,29 @@ class SweepSearch {
     const Incumbent* incumbent() const { return incumbent_.get(); }
 
  private:
-    // What a thread does in one go: sides of the root to solve, or to fill the side cache for; to clear or to
-    // fill a part of the table of stumps, or of what is screened (the number of the part is in place of the
-    // side), and to put the latter together; or to find the incumbent.
-    struct Task {
-        enum class Kind {
-            solve,
-            fill_side_cache,
-            clear_stumps,
-            fill_stumps,
-            screen,
-            finish_screening,
-            solve_screened,
-            find_incumbent
-        } kind;
-        int first_side = 0, last_side = 0;
+    // Sides of the root that a thread solves in one go.
+    struct Sides {
+        int first, last;
     };
+    // The part of a depth's work that some tasks are, for the progress that is shown.
+    struct Share {
+        double begin = 0, end = 0;
+    };
+    using Work = std::function<void(std::size_t task, Recursion::Worker& worker)>;
 
     bool leads(int side) const;
     Status run_stage();
-    Status prepare_stumps();
-    std::vector<Task> tasks() const;
+    Status fill_side_cache();
+    Status clear_stumps();
+    Status fill_stumps();
+    Status screen();
+    Status solve_screened(const std::vector<int>& cuts);
+    Status solve();
+    std::vector<Sides> root_tasks() const;
     std::vector<int> promising_sides() const;
-    bool is_quick() const;
-    bool finds_incumbent_quickly() const;
-    double steps(double n_sets) const;
-    bool worth_filling_side_cache() const;
-    bool may_use_stumps(double times_to_fill);
-    std::optional<Status> screen();
-    std::vector<Task> screened_sides(const std::vector<int>& cuts) const;
-    Status run_tasks(const std::vector<Task>& tasks, std::size_t most_threads = SIZE_MAX);
-    void run_task(const Task& task, Recursion::Worker& worker);
-    void solve_root_sides(const Task& task, Recursion::Worker& worker);
+    Status run_tasks(std::size_t n, const Work& work, const Share& share,
+                     std::size_t most_threads = SIZE_MAX);
+    void solve_root_sides(const Sides& sides, Recursion::Worker& worker);
     Progress progress(double fraction) const;
 
     const Problem& problem_;
@@ -75,9 +68,10 @@ class SweepSearch {
     Workers workers_;
     Recursion recursion_;
     const double root_leaf_;  // its gain without limits: the root may always be a leaf
-    int stage_depth_ = 0, proven_depth_ = 0;
-    bool side_cache_filled_ = false, stumps_filled_ = false;  // at this stage
-    std::unique_ptr<Screening> screening_;
+    const Plan plan_;
+    const Stage* stage_ = nullptr;  // the one that runs
+    double prepared_ = 0;           // the share of the work at this depth that is done
+    int proven_depth_ = 0;
     mutable std::optional<RootBounds> bounds_;  // used by the calling thread only
     mutable std::mutex mutex_;
     std::vector<RootResult> results_;  // by side

@@ -147,7 +147,7 @@ void TableSolver::find_groups(KernelInput& in, int depth, Scratch& scratch) cons
                 groups.emplace_back(
                     kind.begin() + static_cast<std::ptrdiff_t>(first),
                     kind.begin() + static_cast<std::ptrdiff_t>(std::min(first + at(lanes), kind.size())));
-    // Those with empty lanes last: the first ones are used most.
+    // Groups with empty lanes come last: the first ones are used most.
     std::stable_sort(groups.begin(), groups.end(), [](auto& a, auto& b) { return a.size() > b.size(); });
     scratch.groups.clear();
     scratch.group_of.assign(at(in.n_axes), -1);

@@ -6,7 +6,7 @@
 #include "kernel/kernels.hpp"
 #include "rows/rows.hpp"
 #include "search/sides.hpp"
-#include "search/stump_store.hpp"
+#include "stumps/store.hpp"
 
 namespace surtree {
 
@@ -61,8 +61,8 @@ class TableSolver {
     std::unique_ptr<bool[]> skipped_tables(const std::vector<bool>& swept) const;
     std::size_t tables_size() const { return layout_.size; }
 
-    // Of tables that are kept: the axes, and the column of each, -1 where columns are fewer than three.
-    bool can_be_given() const { return triples_.size() > 0 || layout_.size == 0; }
+    // The axes of tables that are kept, and the column of each: -1 where columns are fewer than three.
+    bool can_be_given() const { return !triples_.empty() || layout_.size == 0; }
     const TableLayout& layout() const { return layout_; }
     int column_of(int axis) const { return order_[at(axis)]; }
     std::size_t n_tables() const { return n_tables_; }

@@ -11,7 +11,7 @@
 //     tie()                            gains this close are equal but for rounding
 //     original(cut)                    the number of a cut in the caller's problem
 //
-// Of equally good trees: the fewest splits, then the cut with the least number. Trees within a slack of the
+// Ties go to the fewest splits, then to the cut with the least number. Trees within a slack of the
 // best are the same walk over `each_choice`, with less asked for. Choices count splits below the rows for
 // which their cut does not hold, then below those for which it does.
 #pragma once

@@ -32,7 +32,7 @@ class Workers {
         return Status::time_limit;
     }
 
-    // To be asked before each task: false once stopped, or after as many tasks as `Switches::stop_after`
+    // Asked before each task: false once stopped, or after as many tasks as `Switches::stop_after`
     // says.
     bool may_begin_task();
 

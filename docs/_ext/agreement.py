@@ -244,7 +244,7 @@ def effects() -> str:
     """Ratios of thetas of arms in leaves, and the loss, against a generalised linear model."""
     from effect_cases import EFFECTS
 
-    from surtree.tree.arms import theta_ratios
+    from surtree.outcomes.arm_effects import theta_ratios
 
     rows = []
     for name, found in _stored("effects.json.gz")["effects"].items():
@@ -300,8 +300,8 @@ def tied() -> str:
         ours = {
             "brier": metrics.brier_score(y, y, survival, times),
             "auc": metrics.cumulative_dynamic_auc(y, y, 1 - survival, times)[0],
-            "incidence_brier": metrics.incidence_brier_score(
-                causes, causes, (1 - survival) / 2, times, 1
+            "incidence_brier": metrics.brier_score(
+                causes, causes, (1 - survival) / 2, times, cause=1
             ),
             "uno": metrics.concordance_index_ipcw(y, y, table["risk"]).cindex,
         }

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/architecture.md again: python docs/images/make_diagrams.py.
+"""Draw the pictures of docs/search.md again: python docs/images/make_diagrams.py.
 
 Their numbers are real: the German breast cancer study, computed here in NumPy. A picture has its
 own colours for a light and a dark page.

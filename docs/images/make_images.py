@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from surtree import CompetingRisksTree
 from surtree.datasets import load_melanoma
-from surtree.plot import plot_incidence
+from surtree.plot import plot_channels
 
 IMAGES = Path(__file__).parent
 DEMO = IMAGES.parents[1] / "examples" / "demo.py"
@@ -45,7 +45,7 @@ def main() -> None:
 
 def _draw_incidence() -> None:
     model = CompetingRisksTree(max_depth=2, min_events_leaf=5).fit(*load_melanoma())
-    ax = plot_incidence(model, names={1: "melanoma", 2: "other causes"}, time_unit="days")
+    ax = plot_channels(model, names={1: "melanoma", 2: "other causes"}, time_unit="days")
     ax.figure.savefig(IMAGES / "incidence.png", dpi=90)
 
 

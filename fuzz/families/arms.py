@@ -13,8 +13,8 @@ from fuzz.checks import check_finished, require, shown
 from fuzz.families.optimum import BRUTE
 from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import EffectTree, NotRandomisedWarning, SurTree
+from surtree.data.target import Target
 from surtree.data.target_array import make_target
-from surtree.effects.estimator import arm_limits, objective_for
 from surtree.solver import reference
 from surtree.survival.row_sums import RowSums
 from tests.problems import Case, row_hazard
@@ -74,10 +74,10 @@ def _gains(case: Case, arm: np.ndarray, model: EffectTree, holds: np.ndarray) ->
     ones = np.ones(len(arm))
     counts = {"samples": ones, "events": event.astype(float)}
     counts |= {f"events_{place}": inside[place] * event for place in range(n_arms)}
-    rows = RowSums(
-        objective_for(model, n_arms), values.reshape(2 * n_arms, -1), counts, ones, 0 * ones
-    )
-    return np.asarray(reference.solve(holds, rows, arm_limits(model, n_arms)).gains)
+    target = Target(event, case.y["time"]).with_arms(arm, tuple(range(n_arms)))
+    limits = model._limits(target)
+    rows = RowSums(model._objective(target), values.reshape(2 * n_arms, -1), counts, ones, 0 * ones)
+    return np.asarray(reference.solve(holds, rows, limits).gains)
 
 
 def persons(rng: Rng) -> None:

@@ -12,11 +12,11 @@ from fuzz.checks import check_finished, require, shown
 from fuzz.families.optimum import BRUTE
 from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import CompetingRisksTree
-from surtree.competing_risks.choice import CauseLimits, cause_weights
+from surtree.estimators.cause_choice import CauseLimits, cause_weights
+from surtree.outcomes.incidence import incidence_of
 from surtree.solver import reference
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
-from surtree.tree.cause_curves import incidence_of
 from tests.problems import Case, limits_of, row_hazard
 
 

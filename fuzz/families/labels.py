@@ -402,10 +402,9 @@ def _check_plots(model: Any, text: str) -> None:
     mpl.use("agg")
     from matplotlib import pyplot
 
-    from surtree.plot import plot_arms, plot_curves, plot_incidence, plot_tree
+    from surtree.plot import plot_channels, plot_curves, plot_tree
 
-    several = plot_arms if model.tree_.arms is not None else plot_curves
-    several = plot_incidence if isinstance(model, CompetingRisksTree) else several
+    several = plot_channels if model.tree_.outcome.is_several else plot_curves
     names = {cut.name: text for cut in model.tree_.cuts}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # letters that the font does not have

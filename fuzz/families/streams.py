@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from fuzz.checks import is_even, require, shown
 from fuzz.tables import Rng, chance, draw_case, pick
 from surtree import SurTree
-from surtree.streaming import limits
+from surtree.engines import memory_caps
 from tests.problems import LEVELS, Case
 
 _CHANGED = ("when it was read before", "rows and has")
@@ -165,12 +165,12 @@ def _small_limits(rng: Rng) -> Iterator[None]:
         "RANKS_KEPT": pick(rng, [2, 5, 8192]),
         "MOST_MERGED": pick(rng, [1, 5, 500_000]),
     }
-    before = {name: getattr(limits, name) for name in drawn}
+    before = {name: getattr(memory_caps, name) for name in drawn}
     try:
-        vars(limits).update(drawn)
+        vars(memory_caps).update(drawn)
         yield
     finally:
-        vars(limits).update(before)
+        vars(memory_caps).update(before)
 
 
 def _file(

@@ -13,7 +13,7 @@ from fuzz.checks import check_choice, require, shown
 from fuzz.tables import Rng, chance, pick, target
 from surtree import EffectTree, NotRandomisedWarning, SurTree
 from surtree.solver.certificate import PROMISE
-from surtree.survival.objective import EVEN_WEIGHTS
+from surtree.survival.exactness import EVEN_WEIGHTS
 from surtree.tree.size import Size
 from tests.problems import Case
 

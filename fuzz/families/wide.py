@@ -11,7 +11,7 @@ from fuzz.tables import Rng, chance, draw_case, pick
 from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.estimator import check_parameters
+from surtree.estimators.parameters import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.solver.problem import Solution, Switches

@@ -12,27 +12,23 @@ Examples
 
 from typing import TYPE_CHECKING
 
-from surtree._late import late_names
-from surtree._version import VERSION
-from surtree.audit import Audit, Optimum, RTree, SplitCost, audit_tree, read_r_tree
-from surtree.bagging import SurTreeBag
-from surtree.base import SurvivalEstimator, TreeEstimator
-from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
+from surtree._support.late import late_names
+from surtree._support.version import VERSION
+from surtree.averages.bag import SurTreeBag
+from surtree.averages.bayes import SurTreeBayes
+from surtree.averages.points import PointsCard, PointsColumn, PointsTable
+from surtree.averages.taught import TaughtTree
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
 from surtree.data.suspicion import SuspiciousColumnWarning
 from surtree.data.target import AllEventsWarning
 from surtree.data.target_array import target
-from surtree.effects import (
-    CorrectedEffect,
-    EffectCorrection,
-    EffectTree,
-    HeterogeneityTest,
-    NotRandomisedWarning,
-    UntestedEffectsWarning,
-    correct_effects,
-    heterogeneity_test,
-)
-from surtree.estimator import SurTree
+from surtree.effects.correction import correct_effects
+from surtree.effects.heterogeneity import heterogeneity_test
+from surtree.estimators.base import SurvivalEstimator, TreeEstimator
+from surtree.estimators.causes import CompetingRisksTree
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.randomisation import NotRandomisedWarning
+from surtree.estimators.tree import SurTree
 from surtree.loading import load
 from surtree.model_selection import (
     CostComplexityPath,
@@ -40,7 +36,15 @@ from surtree.model_selection import (
     SurTreeCV,
     cost_complexity_path,
 )
-from surtree.posterior import PointsCard, PointsColumn, PointsTable, SurTreeBayes, TaughtTree
+from surtree.model_selection.causes import CompetingRisksTreeCV
+from surtree.outcomes.arm_effects import LeafEffect
+from surtree.outcomes.effect_results import (
+    CorrectedEffect,
+    EffectCorrection,
+    HeterogeneityTest,
+    UntestedEffectsWarning,
+)
+from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
 from surtree.questions import (
     ColumnCost,
     ColumnCosts,
@@ -48,15 +52,9 @@ from surtree.questions import (
     column_costs,
     force_questions,
 )
-from surtree.scores import (
-    ColumnUse,
-    HeldOutScores,
-    LeafStability,
-    Measure,
-    SizeScores,
-    Tuning,
-    Validation,
-)
+from surtree.questions.audit import audit_tree
+from surtree.questions.audit_result import Audit, Optimum, SplitCost
+from surtree.questions.r_tree import RTree, read_r_tree
 from surtree.solver import Progress
 from surtree.survival import (
     Baseline,
@@ -70,7 +68,6 @@ from surtree.tree import (
     Arms,
     AtRiskCounts,
     LeafCurve,
-    LeafEffect,
     LeafHazardRatio,
     Receipt,
     Rule,
@@ -79,14 +76,18 @@ from surtree.tree import (
     confidence_band,
     leaf_curves,
     leaf_hazard_ratios,
-    leaf_incidence,
-    leaf_incidence_band,
 )
 from surtree.validation import (
     ColumnDrift,
+    ColumnUse,
     Evaluation,
+    HeldOutScores,
     LeafCheck,
-    Performance,
+    LeafStability,
+    Measure,
+    SizeScores,
+    Tuning,
+    Validation,
     evaluate,
     validate,
 )
@@ -94,6 +95,7 @@ from surtree.verification import Verification, VerifiedPart, verify
 
 if TYPE_CHECKING:
     from surtree.model_selection import EventStratifiedKFold
+    from surtree.reading import ReadingWarning, read_table
     from surtree.report import write_report
 
 __all__ = [
@@ -131,12 +133,12 @@ __all__ = [
     "NotRandomisedWarning",
     "Objective",
     "Optimum",
-    "Performance",
     "PointsCard",
     "PointsColumn",
     "PointsTable",
     "Progress",
     "RTree",
+    "ReadingWarning",
     "Receipt",
     "RelativeRisk",
     "Rule",
@@ -173,6 +175,7 @@ __all__ = [
     "leaf_incidence_band",
     "load",
     "read_r_tree",
+    "read_table",
     "target",
     "validate",
     "verify",
@@ -187,11 +190,13 @@ __getattr__, __dir__ = late_names(
     __all__,
     {
         "EventStratifiedKFold": "surtree.model_selection",
+        "ReadingWarning": "surtree.reading",
         "datasets": "surtree.datasets",
         "export": "surtree.export",
         "heuristics": "surtree.heuristics",
         "metrics": "surtree.metrics",
         "plot": "surtree.plot",
+        "read_table": "surtree.reading",
         "report": "surtree.report",
         "write_report": "surtree.report",
     },

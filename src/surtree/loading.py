@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
-from surtree.bagging import SurTreeBag
-from surtree.bagging.bag_file import FORMAT as BAG
-from surtree.competing_risks import CompetingRisksTree
-from surtree.effects import EffectTree
-from surtree.estimator import SurTree
-from surtree.files.model import damaged, parse_json
-from surtree.files.schema import format_and_version
-from surtree.posterior import PointsTable, SurTreeBayes, TaughtTree
-from surtree.posterior.bayes_file import FORMAT as BAYES
-from surtree.posterior.points_file import FORMAT as POINTS
+from surtree._support.json_file import damaged, parse_json
+from surtree._support.schema import format_and_version
+from surtree.estimators.saved import SavedEstimator, class_of
+from surtree.estimators.tree import SurTree
 from surtree.tree.tree import FORMAT as TREE
 from surtree.tree.tree import Tree
 
-# The parameter that only models of a class have.
-_OWN_PARAMETERS: dict[str, type[SurTree]] = {
-    "causes": CompetingRisksTree,
-    "min_events_arm": EffectTree,
-    "prior_events": TaughtTree,
-}
 
-
-def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | SurTreeBayes | PointsTable | Tree:
+def load(path: str | os.PathLike[str]) -> SavedEstimator | Tree:
     """Return the model of a file, whatever kind of model it is.
 
     Parameters
@@ -58,20 +44,12 @@ def load(path: str | os.PathLike[str]) -> SurTree | SurTreeBag | SurTreeBayes | 
     """
     file = Path(path)
     saved = parse_json(file)
-    kind = format_and_version(saved)[0]
-    if kind == BAG:
-        return SurTreeBag.load(file)
-    if kind == BAYES:
-        return SurTreeBayes.load(file)
-    if kind == POINTS:
-        return PointsTable.load(file)
-    if kind == TREE:
+    format_ = format_and_version(saved)[0]
+    if format_ == TREE:
         try:
             return Tree.from_dict(saved)
         except ValueError as error:
             raise damaged(file, error) from None
     parameters = saved.get("parameters") if isinstance(saved, dict) else None
-    names = parameters if isinstance(parameters, Mapping) else ()
-    # Of any other file, SurTree says what is wrong with it.
-    model_type = next((_OWN_PARAMETERS[name] for name in _OWN_PARAMETERS if name in names), SurTree)
-    return model_type.load(file)
+    # SurTree says what is wrong with a file that no class has written.
+    return (class_of(format_, parameters) or SurTree).load(file)

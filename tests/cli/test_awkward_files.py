@@ -1,29 +1,35 @@
 """Files as people have them: what is read, what is said, and what is refused."""
 
+from typing import Annotated
+
 import pytest
 import typer
 from awkward_files import FILES
 from target import TARGET
+from typer.testing import CliRunner
 
-from surtree.cli._app import app
-from surtree.cli._console import guarded
-from surtree.cli._files import Format
-from surtree.cli._survival import TargetColumns
+from surtree.cli._command import Take, command
+from surtree.cli._options import Data, FileOptions
+from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, read_training
 
 
-def parsed(arguments):
-    """Return what `surtree columns` makes of its options."""
-    command = typer.main.get_command(app).commands["columns"]
-    return command.make_context("columns", arguments).params
-
-
 def read(path, options=()):
-    given = parsed([str(path), *TARGET, *options])
-    form = [given[name] for name in ("separator", "decimal", "encoding", "sheet")]
-    target = TargetColumns("days", "died", drop_incomplete=given["drop_incomplete"])
-    asked = Asked(given["columns"], given["exclude"], given["types"])
-    return read_training(path, target, asked, Format(*form, given["missing"] or ()), quiet=True)
+    """Return what a command reads with some options, and how it ends."""
+    tables = []
+
+    def columns(
+        data: Data,
+        target: Annotated[TargetColumns, Take("time event drop_incomplete")],
+        asked: Asked,
+        form: FileOptions,
+    ):
+        tables.append((read_training(data, target, asked, form, quiet=True), asked, form))
+
+    app = typer.Typer()
+    app.command()(command(columns))
+    result = CliRunner().invoke(app, [str(path), *TARGET, *options])
+    return tables, result
 
 
 def test_there_are_forty_of_them():
@@ -32,21 +38,16 @@ def test_there_are_forty_of_them():
 
 
 @pytest.mark.parametrize("awkward", FILES, ids=lambda awkward: awkward.name)
-def test_what_becomes_of_a_file(awkward, tmp_path, capsys):
-    path = awkward.write(tmp_path)
-    if awkward.kinds is None:
-        with pytest.raises(typer.Exit) as ended, guarded():
-            read(path, awkward.options)
-        assert ended.value.exit_code == 1
-        stderr = capsys.readouterr().err
-        assert len(stderr.splitlines()) == 1
-        for words in awkward.says:
-            assert words in stderr
-        return
-    found = read(path, awkward.options)
-    stderr = capsys.readouterr().err
+def test_what_becomes_of_a_file(awkward, tmp_path):
+    tables, result = read(awkward.write(tmp_path), awkward.options)
+    stderr = result.stderr
     for words in awkward.says:
         assert words in stderr
+    if awkward.kinds is None:
+        assert result.exit_code == 1
+        assert len(stderr.splitlines()) == 1
+        return
+    ((found, _, _),) = tables
     if not awkward.says:
         assert stderr == ""
     assert {column.name: column.kind for column in found.columns} == awkward.kinds

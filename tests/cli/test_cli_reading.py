@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from target import TARGET, UNTUNED
 
 from surtree import SurTree, SurTreeCV
-from surtree.cli import _excel
-from surtree.cli._kinds import kind_of
-from surtree.cli._numbers import find_decimal, numbers
 from surtree.datasets import load_lung
 from surtree.model_selection import EventStratifiedKFold
+from surtree.reading import excel
+from surtree.reading.kinds import kind_of
+from surtree.reading.numbers import find_decimal, numbers
 
 ONE = ("--max-depth", 1, "--json")
 
@@ -331,7 +331,7 @@ class TestFiles:
     def test_a_workbook_needs_an_extra(self, surtree, files, monkeypatch):
         path = files.directory / "t.xlsx"
         workbook(A=sheet_rows())(path)
-        monkeypatch.setattr(_excel, "find_spec", lambda name: None)
+        monkeypatch.setattr(excel, "find_spec", lambda name: None)
         result = surtree("fit", path, *UNTUNED, code=1)
         assert 'fastexcel, which is not installed: pip install "surtree[excel]"' in result.stderr
         assert len(result.stderr.splitlines()) == 1

@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 
 from surtree import SurTree
-from surtree.streaming import limits
+from surtree.engines import memory_caps
 
 
 @pytest.fixture
 def parts(tmp_path, gbsg2, monkeypatch):
     """Return a directory of Parquet files, and the table that they are."""
-    monkeypatch.setattr(limits, "BATCH_ROWS", 150)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 150)
     directory = tmp_path / "big"
     directory.mkdir()
     frame = pl.from_pandas(gbsg2)
@@ -79,7 +79,8 @@ def test_options_without_effect_are_refused(surtree, parts, option):
     [
         (("--time", "dayz", "--event", "died"), "there is no column 'dayz': did you mean 'days'?"),
         (("--time", "days", "--event", "status"), "there is no column 'status'"),
-        (("--time", "days", "--event", "age"), "The event column 'age' of y holds"),
+        (("--time", "days", "--event", "age"), "say which value is the event"),
+        (("--time", "days", "--event", "died=7"), "column 'died' never holds 7: it holds 0, 1"),
         ((*FIT, "--exclude", "agge"), "there is no column 'agge'"),
     ],
 )
@@ -87,6 +88,31 @@ def test_errors_are_one_line(surtree, parts, arguments, words):
     said = surtree("fit", parts[0], *arguments, code=1)
     assert words in said.stderr
     assert said.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("event", ["code", "code=3", "code=2", "state", "state=dead", "yes=true"])
+def test_an_event_is_read_as_in_memory(surtree, tmp_path, gbsg2, event):
+    died = pl.Series(gbsg2["died"])
+    frame = pl.from_pandas(gbsg2[["age", "days"]]).with_columns(
+        code=1.0 + died, state=pl.when(died == 1).then(pl.lit("Dead")).otherwise(pl.lit("alive"))
+    )
+    frame.with_columns(yes=died == 1).write_parquet(tmp_path / "table.parquet")
+    fit = (
+        "fit",
+        tmp_path / "table.parquet",
+        "--time",
+        "days",
+        "--event",
+        event,
+        "--columns",
+        "age",
+    )
+    code = 0 if "=" in event and "3" not in event else 1
+    streamed = surtree(*fit, "--memory-limit", "1GB", "--json", code=code)
+    in_memory = surtree(*fit, "--no-tune", "--json", code=code)
+    assert streamed.stderr == in_memory.stderr
+    if not code:
+        assert json.loads(streamed.stdout)["loss"] == json.loads(in_memory.stdout)["loss"]
 
 
 def test_files_that_cannot_be_streamed(surtree, tmp_path):

@@ -24,7 +24,7 @@ def test_a_file_has_the_numbers_of_its_table(surtree, files):
     corrected = [measure["corrected"] for measure in found["measures"].values()]
     # A single leaf has no calibration slope: not a number, which JSON has as null.
     corrected = np.array(corrected, dtype=float)
-    wanted = [measure.corrected for measure in expected.measures]
+    wanted = [measure.value for measure in expected.measures]
     np.testing.assert_allclose(corrected, wanted, rtol=1e-9)
     optimism = [measure["optimism"] for measure in found["measures"].values()]
     wanted = [measure.optimism for measure in expected.measures]
@@ -72,13 +72,13 @@ def test_a_fit_can_be_validated_at_once(surtree, files):
     assert str(SurTree.load(model).validation_) == str(expected)
     plain = json.loads(surtree("fit", files.csv, *TARGET, *options, "--json").stdout)
     found = plain["validation"]["measures"]["concordance"]["corrected"]
-    assert found == pytest.approx(expected["concordance"].corrected)
+    assert found == pytest.approx(expected["concordance"].value)
     untuned = json.loads(
         surtree(
             "fit", files.csv, *TARGET, "--max-depth", 1, "--no-tune", "--validate", 2, "--json"
         ).stdout
     )
-    wanted = validate(SurTree(max_depth=1), X, y, n_bootstraps=2)["concordance"].corrected
+    wanted = validate(SurTree(max_depth=1), X, y, n_bootstraps=2)["concordance"].value
     assert untuned["validation"]["measures"]["concordance"]["corrected"] == pytest.approx(wanted)
     without = json.loads(surtree("fit", files.csv, *TARGET, "--max-depth", 1, "--json").stdout)
     assert without["validation"] is None
@@ -141,7 +141,7 @@ def test_the_terminal_has_the_verdict_of_the_page(surtree, files, validated):
 
 def test_a_tree_that_was_not_tuned_is_said_to_be_unvalidated(surtree, files):
     text = surtree("fit", files.csv, *TARGET, "--max-depth", 1, "--no-tune").stdout
-    assert "Not validated: nothing is known about new rows." in text
+    assert "Not validated: nothing is known about new data." in text
 
 
 def test_start_stop_rows_are_evaluated_as_persons(surtree, files, lung):

@@ -13,10 +13,10 @@ from target import TARGET, UNTUNED
 
 from surtree import CompetingRisksTree, SurTree, SurTreeBag, SurTreeCV, write_report
 from surtree.cli._app import app
-from surtree.cli._excel import workbook_bytes
-from surtree.cli._files import read_table
+from surtree.cli._outputs import workbook_bytes
 from surtree.cli._show import _ENDINGS as SHOWN
 from surtree.datasets import load_gbsg2, load_lung
+from surtree.reading.table import read_file
 
 # What each file must begin with; None is JSON, and "" is some text.
 JSON, HTML, TEXT = None, b"<!doctype html>", b""
@@ -139,7 +139,7 @@ def test_a_median_that_is_not_reached_is_empty_in_every_file(surtree, files, gbs
     assert any(expected)
     for name in ("out.csv", "out.parquet", "out.xlsx"):
         surtree("predict", files / "g.json", files.csv, "--output", files / name)
-        medians = read_table(files.directory / name).frame["median"]
+        medians = read_file(files.directory / name).frame["median"]
         assert medians.is_null().to_list() == expected
     pattern = files.directory / "row*.parquet"
     surtree("predict", files / "g.json", pattern, "--output", files / "s.csv")
@@ -166,7 +166,7 @@ class TestWorkbooks:
         )
         path = tmp_path / "table.xlsx"
         path.write_bytes(workbook_bytes(frame))
-        read = read_table(path).texts
+        read = read_file(path).texts
         assert read["text"].to_list() == frame["text"].to_list()
         assert read["whole"].to_list() == ["12345678901234567", "2", None, "4"]
         assert read["number"].cast(pl.Float64).to_list() == frame["number"].to_list()
@@ -179,13 +179,13 @@ class TestWorkbooks:
         lung.assign(id=[f"=P{k}" for k in range(len(lung))]).to_csv(files.csv, index=False)
         out = files.directory / "p.xlsx"
         surtree("predict", files / "m.json", files.csv, "--keep", "id", "--output", out)
-        frame = read_table(out).frame
+        frame = read_file(out).frame
         assert frame.columns == ["id", "leaf", "risk", "median"]
         assert frame["id"].to_list()[:2] == ["=P0", "=P1"]
 
     def test_without_the_package_one_line_says_what_to_install(self, surtree, files, monkeypatch):
         SurTree(max_depth=1).fit(*load_lung()).save(files / "m.json")
-        monkeypatch.setattr("surtree.cli._excel.find_spec", lambda name: None)
+        monkeypatch.setattr("surtree.cli._outputs.find_spec", lambda name: None)
         out = files.directory / "p.xlsx"
         result = surtree("predict", files / "m.json", files.csv, "--output", out, code=1)
         assert len(result.stderr.splitlines()) == 1

@@ -11,9 +11,9 @@ import pytest
 from matplotlib import pyplot
 
 from surtree import SurTree, Tree, confidence_band, leaf_curves, write_report
+from surtree._support.parameters import LEAF_CURVES
 from surtree.cli._summary import model_json
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_leaves
 from surtree.export import (
     export_dot,
     export_json,
@@ -22,7 +22,6 @@ from surtree.export import (
     export_sql,
     export_text,
 )
-from surtree.parameters import LEAF_CURVES
 from surtree.plot import plot_curves, plot_tree
 from surtree.survival.step_function import StepFunction
 from surtree.tree.leaf_intervals import median_limits
@@ -77,7 +76,9 @@ def shown(surtree, files, model):
 def page(model, tmp_path):
     text = write_report(model, tmp_path / "page.html", horizons=[HORIZON]).read_text("utf-8")
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    return json.loads(data.group(1))["leaves"][str(LEAF)]
+    data = json.loads(data.group(1))
+    figures = {term: text for term, text, _ in data["nodes"][LEAF]["figures"]}
+    return data["leaves"][str(LEAF)] | {"median": figures["median survival"]}
 
 
 def in_the_line_of_the_leaf(text, pattern):
@@ -102,7 +103,7 @@ def column_of(ax, heading):
 
 def test_every_median_is_the_same(model, row, predicted, shown, page):
     tree, kind = model.tree_, model.leaf_curve
-    (drawn,) = (leaf for leaf in read_leaves(tree) if leaf.node == LEAF)
+    drawn = tree.outcome.together(tree.outcome.group(LEAF))
     namespace = {}
     exec(export_python(model, value="median"), namespace)
     exec(shown("--format", "python", "--value", "median").replace("predict", "cli"), namespace)
@@ -154,7 +155,7 @@ def test_every_survival_is_the_same(model, row, predicted, page):
     (function,) = model.predict_survival_function(row)
     at_steps = model.predict_survival_function(row, return_array=True)[0]
     place = np.searchsorted(model.unique_times_, HORIZON, side="right") - 1
-    (drawn,) = (leaf for leaf in read_leaves(tree) if leaf.node == LEAF)
+    drawn = tree.outcome.together(tree.outcome.group(LEAF))
     lines = {
         plot.__name__: plot(model).child_axes[0].lines[line]
         for plot, line in ((plot_tree, 2), (plot_curves, 0))
@@ -164,7 +165,7 @@ def test_every_survival_is_the_same(model, row, predicted, page):
         "array": at_steps[place],
         "leaf_curves": leaf_curves(tree)[0].survival(HORIZON),
         "predict": predicted[f"survival_{HORIZON}"][0],
-        "leaves of plots and report": StepFunction(drawn.times, drawn.survival, 1.0)(HORIZON),
+        "leaves of plots and report": StepFunction(drawn.times, drawn.values, 1.0)(HORIZON),
         **{
             name: line.get_ydata()[np.searchsorted(line.get_xdata(), HORIZON, side="right") - 1]
             for name, line in lines.items()
@@ -177,7 +178,7 @@ def test_every_survival_is_the_same(model, row, predicted, page):
 
 def test_every_limit_is_the_same(model, page):
     tree = model.tree_
-    (drawn,) = (leaf for leaf in read_leaves(tree) if leaf.node == LEAF)
+    drawn = tree.outcome.together(tree.outcome.group(LEAF))
     lower, upper = (limit(HORIZON) for limit in confidence_band(model, LEAF))
     assert lower < leaf_curves(model)[0].survival(HORIZON) < upper
     for expected, limit in zip((lower, upper), drawn.band, strict=True):

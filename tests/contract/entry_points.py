@@ -314,7 +314,7 @@ def entry_points() -> list[EntryPoint]:
             "validate",
             results(
                 validate,
-                lambda it: [it["brier"].apparent, it["brier"].corrected],
+                lambda it: [it["brier"].apparent, it["brier"].value],
                 tree,
                 n_bootstraps=3,
             ),

@@ -18,7 +18,17 @@ import pytest
 from fuzz.families import FAMILIES
 from fuzz.family import run_case
 from surtree import CompetingRisksTree, EffectTree, SurTree, write_report
-from surtree._quoting import (
+from surtree.export import (
+    export_dot,
+    export_leaves,
+    export_mermaid,
+    export_methods,
+    export_onnx,
+    export_python,
+    export_sql,
+    export_text,
+)
+from surtree.words.quoting import (
     csv_text,
     dot_text,
     html_text,
@@ -31,16 +41,6 @@ from surtree._quoting import (
     sql_comment,
     terminal_json,
     terminal_text,
-)
-from surtree.export import (
-    export_dot,
-    export_leaves,
-    export_mermaid,
-    export_methods,
-    export_onnx,
-    export_python,
-    export_sql,
-    export_text,
 )
 
 CODE = 'b"""\n    ran.append(1)\n    """'
@@ -165,12 +165,12 @@ def test_plots_draw_any_label(model, label):
     mpl.use("agg")
     from matplotlib import pyplot
 
-    from surtree.plot import plot_arms, plot_tree
+    from surtree.plot import plot_channels, plot_tree
 
-    for plot in (plot_arms, plot_tree):
+    for plot in (plot_channels, plot_tree):
         ax = plot(model, time_unit=label, labels={"x0": label}, units={"x0": label})
         ax.figure.canvas.draw()
-        if plot is plot_arms:
+        if plot is plot_channels:
             legend = [text.get_text() for text in ax.get_legend().get_texts()]
             assert legend == ["a", printable(label)]
         pyplot.close("all")
@@ -182,11 +182,11 @@ def test_plots_draw_any_name_of_a_cause(label):
     mpl.use("agg")
     from matplotlib import pyplot
 
-    from surtree.plot import plot_incidence
+    from surtree.plot import plot_channels
 
     X, cause = np.arange(40).reshape(-1, 1) % 2, np.arange(40) % 3
     model = CompetingRisksTree(max_depth=1).fit(X, (cause, 1.0 + np.arange(40)))
-    ax = plot_incidence(model, names={1: label}, time_unit=label)
+    ax = plot_channels(model, names={1: label}, time_unit=label)
     ax.figure.canvas.draw()
     assert ax.get_legend().get_texts()[0].get_text() == printable(label)
     pyplot.close("all")

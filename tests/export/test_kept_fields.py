@@ -221,7 +221,7 @@ def test_damaged_fields_are_refused_or_harmless(saved, path, tmp_path, name):
 
 
 def digest_of(saved):
-    from surtree.files.model import digest
+    from surtree._support.json_file import digest
 
     try:
         return digest({name: value for name, value in saved.items() if name != "digest"})

@@ -58,7 +58,7 @@ def test_a_loaded_model_is_the_saved_one(tmp_path, load, leaf_curve):
 
 def test_a_file_says_which_surtree_fitted_the_model(tmp_path, monkeypatch):
     X, y = load_gbsg2()
-    monkeypatch.setattr("surtree.estimator.VERSION", "0.0.7")
+    monkeypatch.setattr("surtree.estimators.fit.VERSION", "0.0.7")
     model = reload(SurTree(max_depth=1).fit(X, y), tmp_path)
     monkeypatch.undo()
     # Whoever reads and writes it later has not fitted it.

@@ -15,7 +15,6 @@ from golden import golden_tree
 
 from damage import use_everywhere
 from surtree import EffectTree, SurTree, Tree, UntestedEffectsWarning, leaf_curves
-from surtree.display.leaves import read_leaves
 from surtree.export import export_methods
 from surtree.survival.objective import RELATIVE_RISK, RelativeRisk
 
@@ -83,7 +82,7 @@ def test_curves_of_version_1_are_of_the_kind_of_the_parameters_and_do_not_end(na
     for curve in leaf_curves(model):
         assert curve.survival(10 * end) == curve.survival(end)
     # Something is drawn as far as rows are known to be there, and no further.
-    for leaf, counts in zip(read_leaves(tree), tree.risk, strict=True):
+    for leaf, counts in zip(tree.outcome.groups, tree.risk, strict=True):
         assert max(tree.baseline.times[counts.step], default=0) <= leaf.last_time <= end
     # What is at risk between the events of a leaf is not known.
     prior = replace(tree, objective=RelativeRisk(1.0))

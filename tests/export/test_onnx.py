@@ -173,7 +173,7 @@ def test_the_model_describes_itself():
         ({"value": "risk", "times": [1.0]}, "times go with"),
         ({"value": {0: 1.0}}, "value has nothing for the leaves"),
         ({"value": "incidence", "times": [1.0]}, "cause"),
-        ({"value": "effect"}, "arm"),
+        ({"value": "effect"}, "not kept"),
     ],
 )
 def test_what_is_wrong_is_said(options, message):

@@ -20,9 +20,9 @@ from surtree import (
 from surtree.datasets import load_gbsg2, load_lung, load_melanoma, load_rossi
 from surtree.export import export_leaves, export_methods
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
-from surtree.tree.arms import leaf_effects
-from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
-from surtree.tree.causes import cause_limits, cause_theta
+from surtree.outcomes.arm_effects import leaf_effects
+from surtree.outcomes.cause_figures import cause_limits, cause_theta
+from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
 from surtree.tree.leaf_intervals import median_limits, theta_limits
 
 
@@ -190,7 +190,7 @@ def test_methods_of_a_tuned_model_say_what_was_tried_also_those_of_its_file(tmp_
     search.validation_ = validate(search, X, y, n_bootstraps=3)
     text = export_methods(search)
     assert "Internal validation by 3 bootstrap samples" in text
-    assert f"{search.validation_['concordance'].corrected:.3f}" in text
+    assert f"{search.validation_['concordance'].value:.3f}" in text
     assert "corrected for the choice of size" not in text
 
 

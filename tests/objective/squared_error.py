@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surtree.survival.exactness import Exactness
 from surtree.survival.objective import Objective
 
 
@@ -32,15 +33,19 @@ class SquaredError(Objective):
         total, weight = values
         return weight * prediction**2 - 2 * total * prediction
 
+    def exactness(self):
+        return SquaredErrorExactness()
+
+
+class SquaredErrorExactness(Exactness):
+    """Sums are exact in the units of the core, whatever the weights."""
+
     def scale(self, sums):
         return np.asarray(sums)[1]
 
     def slope(self, sums):
-        mean = np.abs(self.predict(sums))
+        mean = np.abs(SQUARED_ERROR.predict(sums))
         return np.maximum(2 * mean, mean**2)
-
-    def is_uneven(self, weight):
-        return False
 
 
 SQUARED_ERROR = SquaredError()

@@ -9,12 +9,12 @@ import pytest
 
 from surtree import SurTree, SurTreeCV
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_leaves
-from surtree.display.wording import median_text, number, rule_texts
 from surtree.report import write_report
 from surtree.report._questionnaire import UNKNOWN
+from surtree.summary.wording import rule_texts
 from surtree.tree.curves import leaf_curves
 from surtree.tree.leaf_intervals import survival_band
+from surtree.words.numbers import median_text, number
 
 NODES = "items => items.map(item => Number(item.dataset.node))"
 WIDTHS = {"phone": 360, "tablet": 820, "laptop": 1280, "wide": 1920}
@@ -43,7 +43,7 @@ def test_a_click_on_a_leaf_shows_its_rules_and_numbers(visit, gbsg2, page_of_gbs
     tree = gbsg2[0].tree_
     page = visit(page_of_gbsg2)
     rules, paths = rule_texts(tree), tree.paths()
-    shown = {leaf.node: leaf for leaf in read_leaves(tree)}
+    outcome = tree.outcome
     for curve in leaf_curves(tree, "baseline"):
         leaf = curve.leaf
         node(page, leaf).click()
@@ -51,9 +51,9 @@ def test_a_click_on_a_leaf_shows_its_rules_and_numbers(visit, gbsg2, page_of_gbs
         assert detail(page, "path").split("\n") == [rules[step] for step in paths[leaf][1:]]
         figures = detail(page, "figures").split("\n")
         risk, limits = figures[figures.index("relative risk") + 1 :][:2]
-        low, high = shown[leaf].theta_limits
+        low, high = outcome.together(outcome.group(leaf)).theta_limits
         if tree.n_events[leaf] == 0:
-            assert (risk, limits) == (f"≤ {number(high, 2)}", "no events")
+            assert (risk, limits) == (f"≤ {number(high, 3)}", "no events")
         else:
             assert risk == number(tree.theta[leaf], 3)
             assert limits == f"CI {number(low, 2)} to {number(high, 2)}"

@@ -12,14 +12,13 @@ from test_report_page import data_of, text_of
 
 from surtree import SurTree, SurTreeCV, audit_tree, leaf_curves
 from surtree.datasets import load_gbsg2, load_lung
-from surtree.display.leaves import read_leaves
-from surtree.display.wording import number
 from surtree.heuristics import GreedyTree
 from surtree.report import write_report
-from surtree.report._findings import read_findings
 from surtree.report._page import page_html
 from surtree.report._validation import scores_of, validation_html
-from surtree.scores.held_out import HeldOutScores
+from surtree.summary.findings import read_findings
+from surtree.validation.held_out import HeldOutScores
+from surtree.words.numbers import number
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def test_held_out_figures_stay_with_a_model_in_a_file(tuned, tmp_path):
 
 def test_a_model_without_held_out_rows_says_so_and_names_the_command(table, tmp_path):
     said = text_of(SurTree(max_depth=2).fit(*table), tmp_path)
-    assert "Not validated: nothing is known about new rows." in said
+    assert "Not validated: nothing is known about new data." in said
     assert "Run surtree fit with --validate, or set model.validation_" in said
     assert "(in sample)" in said
     greedy = text_of(GreedyTree(max_depth=2).fit(*table), tmp_path)
@@ -80,7 +79,7 @@ def test_a_model_without_held_out_rows_says_so_and_names_the_command(table, tmp_
 @pytest.mark.parametrize(
     ("loss", "good", "words"),
     [
-        ((0.6, 0.62, 0.64), True, "Predicts new rows better than no tree"),
+        ((0.6, 0.62, 0.64), True, "Predicts new data better than no tree"),
         # Smaller, but not by more than 1.2 standard errors of the differences.
         ((0.6, 0.75, 0.74), False, "Not clearly better than no tree"),
         ((0.8, 0.82, 0.84), False, "Not clearly better than no tree"),
@@ -148,7 +147,7 @@ def test_a_search_that_tried_no_split_says_so(table, tmp_path):
 
 def test_curves_are_named_and_said_to_be_chosen_on_these_rows(table, tmp_path):
     said = text_of(SurTree(max_depth=2).fit(*table), tmp_path)
-    assert "The groups were chosen on these rows: in new rows their curves will lie closer" in said
+    assert "The groups were chosen on these rows: in new data their curves will lie closer" in said
     assert "what the tree predicts: the hazard of all rows, times the relative risk" in said
     single = text_of(SurTree(max_depth=0).fit(*table), tmp_path)
     assert "The groups were chosen on these rows" not in single
@@ -188,11 +187,14 @@ def test_every_kind_of_curve_has_its_name_and_its_numbers(table, tmp_path, kind)
 def test_a_leaf_without_events_has_no_digits_of_risk(table, tmp_path):
     X, y = table
     model = SurTree(max_depth=3).fit(X, y)
-    (leaf,) = (leaf for leaf in read_leaves(model.tree_) if leaf.no_events)
-    known = data_of(model, tmp_path)["leaves"][str(leaf.node)]
-    assert known["risk"] == f"≤ {number(leaf.theta_limits[1], 2)}"
-    assert known["said"].startswith("no events: relative risk at most ")
-    assert number(leaf.theta, 3) not in known["said"]
+    (group,) = (group for group in model.tree_.outcome.groups if group.note == "no events")
+    data = data_of(model, tmp_path)
+    most = number(model.tree_.outcome.together(group).theta_limits[1], 3)
+    figures = data["nodes"][group.node]["figures"]
+    assert figures[0] == ["relative risk", f"≤ {most}", "no events"]
+    text = data["leaves"][str(group.node)]["text"]
+    assert text.startswith(f"no events: relative risk at most {most}; median survival")
+    assert number(group.theta, 3) not in text
 
 
 def test_rows_at_risk_are_known_between_events_too(table, tmp_path):

@@ -14,14 +14,13 @@ from sklearn.pipeline import make_pipeline
 from surtree import SurTree, SurTreeCV, audit_tree, validate
 from surtree.cuts.cut import Cut
 from surtree.datasets import load_gbsg2
-from surtree.display.leaves import read_leaves
 from surtree.export import export_methods
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 from surtree.report import write_report
-from surtree.report._certificate import percent, verdict
-from surtree.report._findings import Certificate
 from surtree.report._questionnaire import read_fields
-from surtree.report._survival_table import survival_table
+from surtree.summary.certificate import percent, verdict
+from surtree.summary.findings import Certificate
+from surtree.summary.survival_table import survival_table
 
 
 @pytest.fixture(scope="module")
@@ -277,12 +276,12 @@ def test_notebooks_show_fitted_trees_and_scikit_learns_picture_before(table):
         assert len(shown) < 30_000
     assert "SurTree(max_depth=2)" in model._repr_html_()
     assert "Proven optimal on these rows" in model._repr_html_()
-    assert "not validated on other rows" in model._repr_html_()
+    assert "not validated on new data" in model._repr_html_()
     search = SurTreeCV(max_depth=1, cv=2).fit(*table)
     assert f"held-out C {search.held_out_.mean('concordance'):.3f} ±" in search._repr_html_()
     search.validation_ = validate(search, *table, n_bootstraps=20)
-    corrected = search.validation_["concordance"].corrected
-    assert f"C on new rows {corrected:.3f} (" in search._repr_html_()
+    corrected = search.validation_["concordance"].value
+    assert f"C in new data {corrected:.3f} (" in search._repr_html_()
     assert model._repr_mimebundle_()["text/plain"] == "SurTree(max_depth=2)"
     # Within others, and where the user wants text, scikit-learn's ways stay.
     assert "sk-" in make_pipeline("passthrough", model)._repr_html_()
@@ -324,8 +323,9 @@ def test_later_rows_of_a_person_are_no_late_entry(tmp_path):
 def test_a_leaf_that_persons_come_to_has_no_number_at_risk_between_events():
     tree = SurTree(max_depth=1).fit(**start_stop_rows(0.0)).tree_
     between = [float(np.mean(tree.baseline.times[4:6]))]
-    for position, leaf in enumerate(read_leaves(tree)):
-        assert [row.at_risk for row in survival_table(tree, position, leaf, between)] == [""]
+    for group in tree.outcome.groups:
+        rows = survival_table(tree.outcome.together(group), between)
+        assert [row.at_risk for row in rows] == [""]
 
 
 def test_between_events_the_least_number_at_risk_is_told(table):
@@ -335,9 +335,9 @@ def test_between_events_the_least_number_at_risk_is_told(table):
     between = (times[:-1] + times[1:]) / 2
     leaves = tree.apply(X)
     words = set()
-    for position, leaf in enumerate(read_leaves(tree)):
-        inside = y["time"][leaves == leaf.node]
-        for row in survival_table(tree, position, leaf, between.tolist()):
+    for group in tree.outcome.groups:
+        inside = y["time"][leaves == group.node]
+        for row in survival_table(tree.outcome.together(group), between.tolist()):
             exact = int((inside >= row.time).sum())
             *word, number = row.at_risk.rsplit(" ", 1)
             words.add(" ".join(word))

@@ -10,10 +10,10 @@ from test_report_page import text_of
 from surtree import BeyondFollowUpWarning, SurTree, SurTreeCV, validate
 from surtree.datasets import load_gbsg2
 from surtree.report import write_report
-from surtree.report._findings import read_findings
 from surtree.report._resampled import curves_html, stability_html
 from surtree.report._validation import validation_html
-from surtree.scores.verdict import prediction_verdicts
+from surtree.summary.findings import read_findings
+from surtree.validation.verdict import prediction_verdicts
 
 X, Y = load_gbsg2(backend="pandas")
 
@@ -39,15 +39,15 @@ def test_corrected_figures_come_before_those_of_its_own_rows(model, found, tmp_p
     said = text_of(model, tmp_path)
     shown = said[said.index("How well does it predict?") : said.index("Why this size?")]
     one = found["concordance"]
-    assert f"{one.corrected:.2f} ({one.lower:.2f} to {one.upper:.2f})" in shown
+    assert f"{one.value:.2f} ({one.lower:.2f} to {one.upper:.2f})" in shown
     assert f"{one.apparent:.2f} on the rows it was fitted on" in shown
-    assert f"{found['brier'].corrected:.1%}" in shown
+    assert f"{found['brier'].value:.1%}" in shown
     assert "was repeated on 20 samples of the rows" in shown
     slope = found["calibration_slope"]
     limits = f"({slope.lower:.2f} to {slope.upper:.2f})"
-    assert f"calibration slope {slope.corrected:.2f} {limits} {slope.apparent:.2f} on the" in shown
+    assert f"calibration slope {slope.value:.2f} {limits} {slope.apparent:.2f} on the" in shown
     assert "±" not in shown  # the figures of folds are less honest, and not shown beside these
-    assert "Predicts new rows better than no tree" in shown
+    assert "Predicts new data better than no tree" in shown
 
 
 def test_a_saved_model_has_the_same_page(model, tmp_path):
@@ -86,9 +86,7 @@ def test_pictures_have_a_point_for_each_group(model, found):
 
 
 def test_chance_is_called_chance(model, found):
-    bad = tuple(
-        replace(one, corrected=-0.01) if one.name == "brier" else one for one in found.measures
-    )
+    bad = tuple(replace(one, value=-0.01) if one.name == "brier" else one for one in found.measures)
     said = page_of(model, replace(found, measures=bad))
     assert "Not better than no tree" in said
     assert 'data-good="false"' in said
@@ -107,7 +105,7 @@ def test_late_entries_have_all_figures_and_parts_of_persons_say_which_they_lack(
     assert (
         "Its concordance (Harrell&#x27;s C) is above 0.5 by more than 2.5 standard errors" in said
     )
-    assert "error of the survival curves that is saved" in said
+    assert "reduction of the integrated Brier score" in said
     assert "not estimable" not in said
     is_second, person = np.arange(len(Y)) % 2 > 0, np.arange(len(Y)) // 2
     start = np.where(is_second, 5000.0, 0.0)

@@ -2,16 +2,16 @@
 
 import pytest
 
-from surtree.streaming import limits
+from surtree.engines import memory_caps
 
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    monkeypatch.setattr(limits, "BATCH_ROWS", 700)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 700)
 
 
 @pytest.fixture
 def few_values(monkeypatch):
     """Columns of more than a few values are summarised, and their quantiles selected."""
-    monkeypatch.setattr(limits, "MOST_VALUES", 30)
-    monkeypatch.setattr(limits, "RANKS_KEPT", 8)
+    monkeypatch.setattr(memory_caps, "MOST_VALUES", 30)
+    monkeypatch.setattr(memory_caps, "RANKS_KEPT", 8)

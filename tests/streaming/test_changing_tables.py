@@ -8,13 +8,13 @@ import pytest
 from tables import content, gbsg2, messy, synthetic
 
 from surtree import SurTree
-from surtree.streaming import limits, tables
-from surtree.streaming.batches import Batch
-from surtree.streaming.checksums import Checksums
-from surtree.streaming.engines import source_of
-from surtree.streaming.reader import Reader
-from surtree.streaming.rows import TargetNames
-from surtree.streaming.summary import WeightPass
+from surtree.engines import memory_caps, tables
+from surtree.engines.batches import Batch
+from surtree.engines.checksums import Checksums
+from surtree.engines.engines import source_of
+from surtree.engines.reader import Reader
+from surtree.engines.rows import TargetNames
+from surtree.engines.summary import WeightPass
 
 TARGET = ("event", "time")
 NAMED = {"sample_weight": "weight", "entry": "entry"}
@@ -55,7 +55,7 @@ def test_a_column_that_changes_before_any_pass_is_refused(name, change, in_table
     frame = messy().drop("nothing").drop_nulls()
     frame = frame.with_columns(time=pl.col("time") + 1)
     if in_tables:
-        monkeypatch.setattr(limits, "MOST_MERGED", 20)
+        monkeypatch.setattr(memory_caps, "MOST_MERGED", 20)
     rows, passes = deferred(frame, frame, 99)
     model = SurTree(max_depth=3).fit(rows, TARGET, **NAMED)
     asked = {cut.name for cut in model.tree_.cuts}
@@ -85,7 +85,7 @@ def test_a_table_in_another_order_is_fitted_as_in_memory(n_jobs, tmp_path, small
 
 @pytest.mark.parametrize("row", [0, 250, 450, 650])
 def test_one_value_that_changes_is_seen_by_any_thread(row, monkeypatch):
-    monkeypatch.setattr(limits, "BATCH_ROWS", 100)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 100)
     frame = gbsg2()
     is_row = pl.int_range(pl.len()) == row
     rows, _ = deferred(frame, frame.with_columns(pl.col("age") + is_row.cast(pl.Int64)), 1)
@@ -105,7 +105,7 @@ class Failing(WeightPass):
 @pytest.mark.parametrize("row", [0, 250, 450, 650])
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_an_error_that_rows_do_not_explain_is_raised(row, n_threads, monkeypatch):
-    monkeypatch.setattr(limits, "BATCH_ROWS", 100)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 100)
     is_row = pl.int_range(pl.len()) == row
     frame = gbsg2().with_columns(time=pl.when(is_row).then(1.5).otherwise("time"))
     reader = Reader(source_of(frame.lazy()), n_threads)
@@ -138,9 +138,9 @@ def test_continuous_values_that_are_drawn_anew_are_refused(
     n_jobs, in_tables, monkeypatch, few_values
 ):
     """What a pass makes of values that it has never seen is no error of its own."""
-    monkeypatch.setattr(limits, "BATCH_ROWS", 100)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 100)
     if in_tables:
-        monkeypatch.setattr(limits, "MOST_MERGED", 20)
+        monkeypatch.setattr(memory_caps, "MOST_MERGED", 20)
     frame = synthetic(800)
     rng = np.random.default_rng(4)
     for n_before in range(1, 4):
@@ -157,7 +157,7 @@ def test_continuous_values_that_are_drawn_anew_are_refused(
 )
 def test_values_that_no_pass_has_seen_never_reach_the_core(name, value, monkeypatch):
     """The core trusts its bins: one that it does not know would be written beside its tables."""
-    monkeypatch.setattr(limits, "MOST_MERGED", 20)
+    monkeypatch.setattr(memory_caps, "MOST_MERGED", 20)
     seen = []
     add = tables.TripleTables.add
 
@@ -208,8 +208,8 @@ def test_columns_that_are_paired_otherwise_are_refused(in_tables, monkeypatch):
     frame = pl.DataFrame({"a": a, "b": b, "event": True, "time": 1.0 + (a > 4)})
     later = frame.with_columns(pl.col("b").shuffle(seed=1).over("time"))
     if in_tables:
-        monkeypatch.setattr(limits, "MOST_MERGED", 20)
-        monkeypatch.setattr("surtree.streaming.table_problem._FEW_ROWS", 1)
+        monkeypatch.setattr(memory_caps, "MOST_MERGED", 20)
+        monkeypatch.setattr("surtree.engines.table_problem._FEW_ROWS", 1)
     # Of the passes after these, the last one asks about one column alone.
     for n_before in range(1, 5 if in_tables else 2):
         rows, _ = deferred(frame, later, n_before)

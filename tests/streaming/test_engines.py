@@ -9,8 +9,8 @@ import pyarrow.dataset as ds
 import pytest
 from tables import content, gbsg2, messy, synthetic
 
-from surtree import CompetingRisksTree, SurTree, SurTreeCV, SuspiciousColumnWarning
-from surtree.streaming import engines, limits
+from surtree import SurTree, SurTreeCV, SuspiciousColumnWarning
+from surtree.engines import engines, memory_caps
 
 WEIGHTED = {"sample_weight": "weight", "entry": "entry"}
 TABLES = {
@@ -67,7 +67,7 @@ def test_tables_over_columns_give_the_same_model(table, tmp_path, monkeypatch, s
     frame = make()
     copies = frame.with_columns(again=frame.to_series(0), over=pl.col(frame.columns[0]) > 40)
     expected = content(SurTree(max_depth=3).fit(copies, ("event", "time"), **named), tmp_path)
-    monkeypatch.setattr(limits, "MOST_MERGED", 20)
+    monkeypatch.setattr(memory_caps, "MOST_MERGED", 20)
     passes = []
     model = SurTree(max_depth=3, progress=lambda now: passes.append(now.reading))
     model.fit(copies.lazy(), ("event", "time"), **named)
@@ -80,7 +80,7 @@ def test_tables_over_columns_give_the_same_model(table, tmp_path, monkeypatch, s
 def test_few_cuts_of_rows_that_are_many(columns, min_support, tmp_path, monkeypatch):
     frame = gbsg2().select(*columns, "event", "time")
     expected = SurTree(min_support=min_support).fit(frame, ("event", "time"))
-    monkeypatch.setattr(limits, "MOST_MERGED", 3)
+    monkeypatch.setattr(memory_caps, "MOST_MERGED", 3)
     found = SurTree(min_support=min_support).fit(frame.lazy(), ("event", "time"))
     assert content(found, tmp_path) == content(expected, tmp_path)
 
@@ -135,14 +135,12 @@ def test_threads_change_nothing(tmp_path, small_batches):
     assert one == other
 
 
-@pytest.fixture(scope="module")
-def a_million():
-    return synthetic(1_000_000)
-
-
-@pytest.mark.parametrize("engine", ["polars", "dataset", "duckdb", "directory"])
-def test_a_million_rows(engine, a_million, tmp_path):
-    rows, in_memory = lazy(engine, a_million, tmp_path)
+@pytest.mark.parametrize(
+    ("engine", "n_rows"),
+    [("directory", 1_000_000), *((engine, 1000) for engine in ENGINES)],
+)
+def test_many_rows(engine, n_rows, tmp_path):
+    rows, in_memory = lazy(engine, synthetic(n_rows), tmp_path)
     expected = content(SurTree(max_depth=3).fit(in_memory, ("event", "time")), tmp_path)
     assert content(SurTree(max_depth=3).fit(rows, ("event", "time")), tmp_path) == expected
 
@@ -175,8 +173,6 @@ def test_rows_that_say_nothing_are_left_out_with_the_same_warning(tmp_path):
 
 def test_other_estimators_ask_for_rows_in_memory():
     frame = gbsg2()
-    with pytest.raises(ValueError, match="CompetingRisksTree needs its rows in memory"):
-        CompetingRisksTree().fit(frame.lazy(), ("event", "time"))
     with pytest.raises(ValueError, match="SurTreeCV needs its rows in memory: collect them first"):
         SurTreeCV().fit(frame.lazy(), ("event", "time"))
     for name in ("id", "init"):
@@ -209,7 +205,7 @@ def test_progress_says_how_many_passes_there_will_be(monkeypatch, few_values):
         "pass 3 of 4 or more, bins and merging",
         "pass 4 of 4, leaves over time",
     ]
-    monkeypatch.setattr(limits, "MOST_MERGED", 20)
+    monkeypatch.setattr(memory_caps, "MOST_MERGED", 20)
     assert passes(messy(), **WEIGHTED) == [
         "pass 1 of 4 or more, weights",
         "pass 2 of 4 or more, values and times",

@@ -44,7 +44,7 @@ def in_engine(engine, frame, directory, n_parts=6):
 
 @pytest.fixture
 def tiny_batches(monkeypatch):
-    monkeypatch.setattr("surtree.streaming.limits.BATCH_ROWS", 15)
+    monkeypatch.setattr("surtree.engines.memory_caps.BATCH_ROWS", 15)
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 from tables import gbsg2, messy, synthetic
 
 from surtree import SurTree
-from surtree.streaming import limits
-from surtree.streaming.rows import TargetNames
-from surtree.streaming.source import LocalSource
-from surtree.streaming.summary import WeightPass
+from surtree.engines import memory_caps
+from surtree.engines.rows import TargetNames
+from surtree.engines.source import LocalSource
+from surtree.engines.summary import WeightPass
 
 TARGET = ("event", "time")
 
@@ -129,9 +129,9 @@ def test_limits_of_memory(monkeypatch):
     assert "rows are distinct, and memory_limit has room for" in refused(frame.lazy(), model=model)
     model = SurTree(memory_limit=20_000)
     assert "has more than 100 distinct times" in refused(frame.lazy(), model=model)
-    monkeypatch.setattr(limits, "MOST_CATEGORIES", 10)
+    monkeypatch.setattr(memory_caps, "MOST_CATEGORIES", 10)
     assert "Column 'place' has more than 10 categories" in refused(messy().lazy())
-    monkeypatch.setattr(limits, "MOST_VALUES", 10)
+    monkeypatch.setattr(memory_caps, "MOST_VALUES", 10)
     model = SurTree(n_thresholds=None)
     assert "Column 'x' has more than 65,534 distinct values" in refused(frame.lazy(), model=model)
 
@@ -147,7 +147,7 @@ def test_a_table_that_grows_between_passes_is_refused():
 @pytest.fixture
 def connection(monkeypatch):
     """Return a DuckDB connection with a table that can be fitted, and one that cannot."""
-    monkeypatch.setattr(limits, "BATCH_ROWS", 2048)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 2048)
     connection = duckdb.connect()
     good = "select i % 7 as x, i % 3 = 0 as event, i % 17 + 2.0 as time from range(30000) r(i)"
     connection.execute(f"create table good as {good}")

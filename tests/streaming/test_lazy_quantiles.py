@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from surtree._support.quantiles import quantile_positions
 from surtree.cuts.thresholds import distinct_values, quantile_thresholds
-from surtree.solver.restriction import quantile_places
-from surtree.streaming import limits
-from surtree.streaming.quantiles import RankBounds, Selection
-from surtree.streaming.tally import Tally, group
+from surtree.engines import memory_caps
+from surtree.engines.quantiles import RankBounds, Selection
+from surtree.engines.tally import Tally, group
 
 values = st.lists(st.integers(-40, 40) | st.floats(-5, 5), min_size=1, max_size=60)
 
@@ -27,19 +27,19 @@ def test_selection_finds_the_thresholds_of_all_values(batches, n_thresholds, kep
     if distinct.size <= n_thresholds + 1:
         return
     tallies = [Tally.of(array, [n]) for array, n in zip(arrays, repeats, strict=True)]
-    before, limits.RANKS_KEPT = limits.RANKS_KEPT, kept
+    before, memory_caps.RANKS_KEPT = memory_caps.RANKS_KEPT, kept
     try:
         bounds = RankBounds.of(tallies[0])
         for tally in tallies[1:]:
             bounds = bounds + RankBounds.of(tally)
     finally:
-        limits.RANKS_KEPT = before
+        memory_caps.RANKS_KEPT = before
     ranks = np.searchsorted(distinct, bounds.values, side="right")
     true = np.concatenate(([0.0], np.cumsum(counts)))[ranks]
     assert (bounds.least <= true).all()
     assert (true <= bounds.most).all()
     assert bounds.n == counts.sum()
-    places = quantile_places(bounds.n, n_thresholds)
+    places = quantile_positions(bounds.n, n_thresholds)
     intervals = bounds.around(np.concatenate((places, places + 1)))
     found = Selection.empty(len(intervals))
     for array, n in zip(arrays, repeats, strict=True):

@@ -6,18 +6,17 @@ import pytest
 from tables import content, messy, synthetic
 
 from surtree import SurTree
+from surtree._support.quantiles import repeats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.estimator import check_parameters
+from surtree.engines import memory_caps
+from surtree.engines.engines import source_of
+from surtree.engines.fit import read_problem
+from surtree.engines.reader import Reader
+from surtree.engines.rows import target_names
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
-from surtree.solver.restriction import quantiles, repeats
-from surtree.streaming import limits
-from surtree.streaming.engines import source_of
-from surtree.streaming.fit import read_problem
-from surtree.streaming.reader import Reader
-from surtree.streaming.rows import target_names
-from surtree.survival.objective import RelativeRisk
+from surtree.solver.restriction import quantiles
 
 TARGET = ("event", "time")
 
@@ -32,7 +31,7 @@ def in_threads(model, rows, directory, **named):
 @pytest.mark.parametrize("part", range(4))
 def test_missing_values_in_one_part_alone_are_asked_about(name, part, tmp_path, monkeypatch):
     """Each thread sums up some of the batches: none of them forgets what the other has seen."""
-    monkeypatch.setattr(limits, "BATCH_ROWS", 250)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 250)
     frame = synthetic(1000, seed=2)
     index = pl.int_range(pl.len())
     gone = (index // 250 == part) & (index % 5 < 2)
@@ -46,11 +45,11 @@ def test_missing_values_in_one_part_alone_are_asked_about(name, part, tmp_path, 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_tables_over_columns_of_several_threads(weighted, tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "BATCH_ROWS", 250)
+    monkeypatch.setattr(memory_caps, "BATCH_ROWS", 250)
     named = {"sample_weight": "weight", "entry": "entry"} if weighted else {}
     frame = messy() if weighted else messy().drop("weight", "entry")
     expected = content(SurTree(max_depth=3).fit(frame, TARGET, **named), tmp_path)
-    monkeypatch.setattr(limits, "MOST_MERGED", 20)
+    monkeypatch.setattr(memory_caps, "MOST_MERGED", 20)
     assert in_threads(SurTree(max_depth=3), frame.lazy(), tmp_path, **named) == expected
 
 
@@ -60,10 +59,8 @@ def test_merged_rows_move_quantiles_as_often_as_their_rows(factor):
     frame = messy().filter(pl.col("weight") > 0)
     frame = frame.with_columns(weight=(pl.col("weight") * factor).round(1))
     model = SurTree(max_depth=2, n_thresholds=None)
-    names = target_names(TARGET, "weight", "entry", tuple(frame.columns))
-    lazy = read_problem(
-        model, RelativeRisk(0.0), check_parameters(model), names, Reader(source_of(frame.lazy()))
-    )
+    names = target_names(RowInputs(frame, TARGET, "weight", "entry"), tuple(frame.columns))
+    lazy = read_problem(model, names, Reader(source_of(frame.lazy())))
     X, y = frame.drop(*names.columns), frame.select(*TARGET)
     data = read_training_data(model, RowInputs(X, y, frame["weight"], frame["entry"]))
     whole = make_problem(encoder_of(model), data)
@@ -83,8 +80,8 @@ def test_rows_that_leave_before_the_first_event_break_ties_as_in_memory(tables, 
     frame = pl.DataFrame(rows, schema=["first", "second", "event", "time"], orient="row")
     frame = frame.with_columns(weight=1e20)
     if tables:
-        monkeypatch.setattr(limits, "MOST_MERGED", 1)
-        monkeypatch.setattr("surtree.streaming.table_problem._FEW_ROWS", 1)
+        monkeypatch.setattr(memory_caps, "MOST_MERGED", 1)
+        monkeypatch.setattr("surtree.engines.table_problem._FEW_ROWS", 1)
     for table in (frame, frame.lazy()):
         model = SurTree(max_depth=1, min_support=0).fit(table, TARGET, "weight")
         assert [cut.name for cut in model.tree_.cuts] == ["second"]

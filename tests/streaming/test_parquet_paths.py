@@ -8,8 +8,8 @@ import pytest
 from tables import content, gbsg2
 
 from surtree import SurTree
-from surtree.streaming import engines
-from surtree.streaming.parquet import one_schema, parquet_files
+from surtree.engines import engines
+from surtree.engines.parquet import one_schema, parquet_files
 
 TARGET = ("event", "time")
 PATTERNS = {"age": "*", "tumor_size": "^t.*$", "tumor_grade": "^$", "positive_nodes": "a*b"}

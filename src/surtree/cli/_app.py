@@ -10,7 +10,6 @@ from typer.core import TyperCommand, TyperGroup
 import surtree
 from surtree.cli._audit import audit
 from surtree.cli._fit import demo, fit
-from surtree.cli._options import FLAG
 from surtree.cli._plot import plot
 from surtree.cli._predict import predict
 from surtree.cli._questions import columns
@@ -24,11 +23,11 @@ class _PlainFlags:
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return all options, also those that typer adds."""
-        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for option in found:
+        options: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for option in options:
             if getattr(option, "is_flag", False):
-                option.metavar = FLAG
-        return found
+                option.metavar = ""
+        return options
 
 
 class _Command(_PlainFlags, TyperCommand):
@@ -71,7 +70,6 @@ def surtree_command(
         bool,
         typer.Option(
             "--version",
-            metavar=FLAG,
             callback=_print_version,
             is_eager=True,
             help="Show the version and exit.",

@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, NoReturn
 
+import numpy as np
 import typer
 
-from surtree._quoting import terminal_json, terminal_text
 from surtree.cuts.unseen import UnseenCategoryWarning
 from surtree.data.suspicion import SuspiciousColumnWarning
+from surtree.reading.errors import ReadingWarning, UserError
 from surtree.survival.step_function import BeyondFollowUpWarning
+from surtree.words.quoting import terminal_json, terminal_text
 
 # Warnings that a user of the command line reads as a line.
-_SAID = (UnseenCategoryWarning, BeyondFollowUpWarning)
+_SHOWN = (ReadingWarning, UnseenCategoryWarning, BeyondFollowUpWarning)
 
 DATA_ERROR = 1
 INTERRUPTED = 130
 
 
-class UserError(Exception):
-    """An error that the user can fix, in one line."""
+@dataclass(frozen=True)
+class Result:
+    """What a command ends with."""
 
+    text: str  # for a person
+    content: Mapping[str, Any] = field(default_factory=dict)  # for a program
+    messages: tuple[str, ...] = ()  # why it did not end as it should have
+    code: int = 0  # the exit code
 
-@contextmanager
-def failures(*kinds: type[Exception], about: str = "") -> Iterator[None]:
-    """Turn errors of these types into user errors, with a prefix."""
-    try:
-        yield
-    except kinds as error:
-        raise UserError(f"{about}{error}") from error
-
-
-@contextmanager
-def warnings_said() -> Iterator[None]:
-    """Print warnings of the package as one line each, without a line of source."""
-    with warnings.catch_warnings(record=True) as caught:
-        for kind in _SAID:
-            warnings.simplefilter("always", kind)
-        yield
-    for warning in caught:
-        if issubclass(warning.category, _SAID):
-            say(f"surtree: {warning.message}")
+    def show(self, *, json: bool) -> None:
+        """Write the result, and end the program with its exit code."""
+        if json:
+            print(terminal_json(plain(self.content)), flush=True)
         else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
+            show(self.text)
+        for message in self.messages:
+            say(message)
+        if self.code == INTERRUPTED:
+            end_now(self.code)
+        if self.code:
+            raise typer.Exit(self.code)
 
 
 @contextmanager
@@ -57,15 +55,34 @@ def guarded() -> Iterator[None]:
     """End the program as a shell user expects: with a line and an exit code, not a traceback."""
     try:
         with warnings.catch_warnings():
-            # What commands read, they comment on in their own words.
+            # Commands comment on columns in their own words.
             warnings.simplefilter("ignore", SuspiciousColumnWarning)
-            yield
+            for kind in _SHOWN:
+                warnings.simplefilter("always", kind)
+            with shown_as_lines(*_SHOWN):
+                yield
     except UserError as failure:
-        say(f"surtree: {' '.join(str(failure).split())}")
+        say(" ".join(str(failure).split()))
         raise typer.Exit(DATA_ERROR) from None
     except KeyboardInterrupt:
-        say("surtree: stopped by Ctrl-C before there was anything to save")
+        say("stopped by Ctrl-C before there was anything to save")
         raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def shown_as_lines(*kinds: type[Warning]) -> Iterator[None]:
+    """Print warnings of some kinds as a line when they are raised, without a line of source."""
+    with warnings.catch_warnings():
+        show_others = warnings.showwarning
+
+        def show_warning(message: Any, category: Any, *where: Any, **more: Any) -> None:
+            if issubclass(category, kinds):
+                say(str(message))
+            else:
+                show_others(message, category, *where, **more)
+
+        warnings.showwarning = show_warning
+        yield
 
 
 def end_now(code: int) -> NoReturn:
@@ -77,7 +94,7 @@ def end_now(code: int) -> NoReturn:
 
 def say(message: str) -> None:
     """Write a message for a person."""
-    print(terminal_text(message), file=sys.stderr, flush=True)
+    print(terminal_text(f"surtree: {message}"), file=sys.stderr, flush=True)
 
 
 def show(text: str) -> None:
@@ -91,6 +108,14 @@ def show_source(text: str) -> None:
     sys.stdout.flush()
 
 
-def show_json(value: Any) -> None:
-    """Write a result for a program."""
-    print(terminal_json(value), flush=True)
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: null for infinity and for what is not a number."""
+    if is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

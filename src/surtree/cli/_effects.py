@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from math import isfinite
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
-from surtree._types import Floats
-from surtree.cli._columns import Reading, read_column
-from surtree.cli._console import UserError, failures, say
+from surtree._support.types import Floats
+from surtree.cli._console import say, shown_as_lines
+from surtree.cli._search import Fitted
 from surtree.cli._summary import certificate, data_text, model_json
 from surtree.cli._survival import Survival
-from surtree.effects import (
-    EffectTree,
-    NotRandomisedWarning,
-    correct_effects,
-    heterogeneity_test,
-)
-from surtree.estimator import SurTree
-from surtree.scores.effects import UNTESTED, effects_warning
+from surtree.effects.correction import correct_effects
+from surtree.effects.heterogeneity import heterogeneity_test
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.randomisation import NotRandomisedWarning
+from surtree.estimators.tree import SurTree
+from surtree.outcomes.effect_results import UNTESTED, effects_warning
+from surtree.reading.columns import Reading, read_column
+from surtree.reading.errors import UserError, failures
 
 
 def known_effects(model: SurTree) -> str:
     """Return what a model knows about whether effects differ; nothing where it has no arms."""
-    if not isinstance(model, EffectTree):
+    if model.tree_.outcome.judged_by != "effects":
         return ""
+    model = cast(EffectTree, model)
     test = model.heterogeneity_
     parts = [UNTESTED if test is None else str(test)]
     if model.correction_ is not None:
@@ -36,71 +36,41 @@ def known_effects(model: SurTree) -> str:
 
 
 def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
-    """Return the effects to expect in new data and say so, or None for those of leaves.
-
-    Parameters
-    ----------
-    model : SurTree
-        Any model.
-    uncorrected : bool
-        Whether those of leaves are asked for.
-    """
-    if not isinstance(model, EffectTree):
+    """Return the effects to expect in new data and say so, or None for those of leaves."""
+    if model.tree_.outcome.judged_by != "effects":
         if uncorrected:
             raise UserError("--uncorrected is for models of treatment effects: leave it out")
         return None
+    model = cast(EffectTree, model)
     if model.tree_.n_leaves == 1:
         return None
     test, correction = model.heterogeneity_, model.correction_
     doubt = effects_warning(test)
     if test is None or uncorrected:
-        say(f"surtree: {f'{doubt} ' if doubt else ''}The effects of leaves are predicted.")
+        say(f"{f'{doubt} ' if doubt else ''}The effects of leaves are predicted.")
         return None
     if test.is_evidence and correction is None:
-        say("surtree: effects of leaves are too far apart, and this model has no correction.")
+        say("effects of leaves are too far apart, and this model has no correction.")
         return None
     what = "The common effect is predicted for everybody"
     if test.is_evidence and correction is not None:
         what = f"{correction.share_text} Such effects are predicted"
-    say(f"surtree: {test.verdict} {what}; --uncorrected gives those of leaves.")
+    say(f"{test.verdict} {what}; --uncorrected gives those of leaves.")
     return model.expected_effects()
 
 
 def fit_effects(
     X: pl.DataFrame, survival: Survival, arm: pl.Series, parameters: dict[str, Any]
-) -> tuple[EffectTree, str, dict[str, Any]]:
-    """Fit a tree of effects, test whether they differ, and correct them.
-
-    Parameters
-    ----------
-    X, survival : polars.DataFrame, Survival
-        The rows.
-    arm : polars.Series
-        The arm of each row.
-    parameters : dict
-        Of `EffectTree`; a ``reference`` is the text of an arm.
-
-    Returns
-    -------
-    model, text, content : EffectTree, str, dict
-        The model, what to print, and what JSON has.
-    """
+) -> Fitted:
+    """Fit a tree of effects, test whether they differ, and correct them."""
     start = perf_counter()
-    given = (
-        X,
-        survival.y,
-        read_column(arm, Reading("categorical")).to_numpy(),
-        survival.weight,
-        survival.entry,
-        survival.id,
-    )
-    with failures(ValueError, TypeError), warnings.catch_warnings(record=True) as caught:
+    arms = read_column(arm, Reading("categorical")).to_numpy()
+    given = (X, survival.y, arms, survival.weight, survival.entry, survival.id)
+    with failures(ValueError, TypeError), shown_as_lines(Warning):
         warnings.simplefilter("always", NotRandomisedWarning)
         model = EffectTree(**parameters).fit(*given)
         model.heterogeneity_ = heterogeneity_test(model, *given)
         model.correction_ = correct_effects(model, *given)
-    for warning in caught:
-        say(f"surtree: {warning.message}")
     test, correction = model.heterogeneity_, model.correction_
     hint = "" if parameters.get("reference") else "; --reference changes it"
     parts = [
@@ -114,23 +84,18 @@ def fit_effects(
         "rows": len(survival.y),
         "events": survival.n_events,
         "columns": X.columns,
-        "arms": list(model.arms_),
+        "arms": model.arms_,
         "heterogeneity": {
             "p_value": test.p_value,
             "statistic": test.statistic,
-            "overall": list(test.overall),
-            "limits": [_plain(limits) for limits in test.limits],
+            "overall": test.overall,
+            "limits": test.limits,
         },
         "correction": {
-            "slope": correction.slope if correction.slope == correction.slope else None,
-            "error": correction.error if correction.error == correction.error else None,
-            "leaves": [vars(one) | {"limits": _plain(one.limits)} for one in correction.leaves],
+            "slope": correction.slope,
+            "error": correction.error,
+            "leaves": correction.leaves,
         },
         **model_json(model),
     }
-    return model, "\n\n".join(parts), content
-
-
-def _plain(limits: tuple[float, float]) -> list[float | None]:
-    """Return limits as JSON can hold them: null where there is none."""
-    return [limit if isfinite(limit) else None for limit in limits]
+    return Fitted(model, text="\n\n".join(parts), content=content)

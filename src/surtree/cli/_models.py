@@ -1,19 +1,24 @@
-"""Models in and out of files, and their reports."""
+"""Models in and out of files, and tables with the columns of a model."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from surtree.cli._columns import text_columns
-from surtree.cli._console import UserError, failures, say
-from surtree.cli._files import DataFile, Format, read_table, require_file
-from surtree.cli._page import Page
-from surtree.estimator import SurTree
+import polars as pl
+
+from surtree._support.status import WORDS
+from surtree.cli._console import say
+from surtree.cli._options import FileOptions, Page
+from surtree.cli._survival import Survival, read_survival
+from surtree.cli._target import TargetColumns
+from surtree.estimators.tree import SurTree
 from surtree.loading import load
 from surtree.model_selection.cv import SurTreeCV
+from surtree.reading.columns import Reading, read_column, require_columns
+from surtree.reading.errors import UserError, failures
+from surtree.reading.table import DataFile, read_file, require_file
 from surtree.report import write_report
-from surtree.status import WORDS
-from surtree.tree.tree import Tree
 
 
 def read_model(path: Path) -> SurTree:
@@ -27,7 +32,7 @@ def read_model(path: Path) -> SurTree:
             "surtree.load reads it in Python"
         )
     if model.status_ == "edited":
-        say(f"surtree: {path}: {WORDS['edited'].clause}: its certificate is void")
+        say(f"{path}: {WORDS['edited'].clause}: its certificate is void")
     return model
 
 
@@ -37,19 +42,77 @@ def write_model(model: SurTree, path: Path) -> None:
         model.save(path)
 
 
-def save_report(model: SurTree | SurTreeCV, path: Path, page: Page) -> None:
+def save_report(model: SurTree | SurTreeCV, path: Path, page: Page, **more: Any) -> None:
     """Write the report of a model."""
     with failures(OSError, about=f"cannot write {path}: "), failures(ValueError):
-        write_report(model, path, **vars(page))
+        write_report(model, path, **vars(page), **more)
 
 
-def read_rows(path: Path, model: SurTree, form: Format) -> DataFile:
+def read_rows(path: Path, model: SurTree, form: FileOptions) -> DataFile:
     """Read a table, with texts where a model was trained on texts."""
-    return read_table(path, form, as_texts=text_columns(model))
+    names = _names(model)
+    readings = _readings(model).items() if names else ()
+    as_texts = [names[column] for column, reading in readings if reading.is_text]
+    return read_file(path, form, as_texts=as_texts)
 
 
-def tree_of_size(model: SurTree, splits: int | None) -> Tree:
-    """Return the tree of a model, or its best tree with at most this number of splits."""
-    if splits is None:
-        return model.tree_
-    return model.path_[min(splits, len(model.path_) - 1)].tree
+def read_outcomes(
+    path: Path,
+    model: SurTree,
+    target: TargetColumns,
+    form: FileOptions,
+    *,
+    for_search: bool = False,
+) -> tuple[pl.DataFrame, Survival, pl.DataFrame]:
+    """Return the columns of a model in a table, their target, and the table."""
+    frame = target.complete_rows(read_rows(path, model, form).frame)
+    survival = read_survival(frame, target)
+    return conform(frame, model, for_search=for_search), survival, frame
+
+
+def conform(frame: pl.DataFrame, model: SurTree, *, for_search: bool = False) -> pl.DataFrame:
+    """Return the columns of a model, in their order, each of the kind that it was trained on.
+
+    Columns that the tree does not ask about may be absent; ``for_search``, those that the search
+    could not ask about. Where the model knows no names, its columns are those of the table.
+    """
+    names = _names(model) or frame.columns
+    if len(names) != model.n_features_in_:
+        raise UserError(
+            f"the table has {len(names)} columns, and the model, which knows no names, has "
+            f"{model.n_features_in_}"
+        )
+    readings = _readings(model)
+    cuts = model.encoder_.cuts_ if for_search else model.tree_.cuts
+    asked = {names[cut.column]: readings[cut.column] for cut in cuts}
+    require_columns(frame, asked)
+    absent = pl.Series([None] * len(frame))
+    return pl.DataFrame(
+        {
+            name: read_column(frame[name], asked[name])
+            if name in asked
+            else frame.get_column(name, default=absent)
+            for name in names
+        }
+    )
+
+
+def _names(model: SurTree) -> list[str]:
+    return list(getattr(model, "feature_names_in_", ()))
+
+
+def _readings(model: SurTree) -> dict[int, Reading]:
+    """Return the kind of each column that a model asks about, by position."""
+    readings = {}
+    for cut in (*model.encoder_.cuts_, *model.tree_.cuts):
+        if cut.threshold is not None:
+            readings[cut.column] = Reading("numeric")
+            continue
+        first = next(iter(cut.categories or cut.known or ()), None)
+        if first is None:
+            # The tree asks only whether the value is missing.
+            readings.setdefault(cut.column, Reading("categorical"))
+        else:
+            kind = "boolean" if first is True else "categorical"
+            readings[cut.column] = Reading(kind if isinstance(first, str | bool) else "numeric")
+    return readings

@@ -5,169 +5,28 @@ from __future__ import annotations
 import codecs
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from shlex import quote
+from typing import Annotated, Any
 
+import polars as pl
 import typer
 
-from surtree.cli._columns import Override, read_override
-from surtree.cli._survival import ZeroTimes
+from surtree._support.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_shrinkage
+from surtree.cli._command import option
 from surtree.cuts.categories import CategoryCuts
-from surtree.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind, require_shrinkage
+from surtree.reading.columns import KIND_NAMES, Reading
+from surtree.reading.errors import UserError
+from surtree.reading.format import Format
+from surtree.reading.table import read_file
+from surtree.validation.sizes import Rule
 
-# An option that is given or not: no value follows, and none is shown in the help.
-FLAG = ""
-# Amounts of memory.
+DEFAULT_TITLE = "Survival tree"
+# Units of memory.
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
-
-
-@dataclass(frozen=True)
-class Times:
-    """Times that were given together."""
-
-    times: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Shrinkages:
-    """Values of shrinkage to choose from."""
-
-    values: tuple[float, ...]
-
-
-def _override(text: str) -> Override:
-    try:
-        return read_override(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def read_n_thresholds(given: str | int) -> int:
-    """Read a number of thresholds; 0 stands for all of them. A default is a number already."""
-    text = str(given)
-    if text == "all":
-        return 0
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise typer.BadParameter(f"{text!r} is neither a whole number above zero nor 'all'")
-
-
-@dataclass(frozen=True)
-class ColumnThresholds:
-    """The thresholds that were given for a column."""
-
-    column: str
-    values: tuple[float, ...]
-
-
-def _column_thresholds(text: str) -> ColumnThresholds:
-    column, equals, numbers = text.rpartition("=")
-    try:
-        values = tuple(float(part) for part in numbers.split(","))
-    except ValueError:
-        values = ()
-    if not (column and equals and values and all(map(math.isfinite, values))):
-        raise typer.BadParameter(f"{text!r} is not a column and its thresholds, as age=50,65")
-    return ColumnThresholds(column, values)
-
-
-def by_column(given: list[ColumnThresholds] | None) -> dict[str, list[float]] | None:
-    """Return given thresholds by the names of their columns."""
-    found: dict[str, list[float]] = {}
-    for one in given or ():
-        found.setdefault(one.column, []).extend(one.values)
-    return found or None
-
-
-@dataclass(frozen=True)
-class NamedCause:
-    """What a cause is called."""
-
-    cause: int
-    name: str
-
-
-def _named_cause(text: str) -> NamedCause:
-    cause, equals, name = text.partition("=")
-    if not (cause.strip().isdecimal() and equals and name.strip()):
-        raise typer.BadParameter(f"{text!r} is not a cause and its name, as 1=relapse")
-    return NamedCause(int(cause), name.strip())
-
-
-def _seconds(given: float | None) -> float | None:
-    if given is not None and not given > 0:
-        raise typer.BadParameter("a time limit is a number of seconds above zero")
-    return given
-
-
-def _jobs(given: int | None) -> int | None:
-    if given == 0:
-        raise typer.BadParameter("at least one thread is needed; -1 is one for each processor")
-    return given
-
-
-def read_times(text: str) -> Times:
-    """Read a list of times."""
-    try:
-        times = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a list of times such as 365,730") from None
-    if not all(0 <= time < float("inf") for time in times):
-        raise typer.BadParameter(f"{text!r}: times are zero or later, and finite")
-    return Times(times)
-
-
-def times_of(given: list[Times] | None) -> list[float] | None:
-    """Return the times of several lists, each once and in order; None if there are none."""
-    return None if given is None else sorted({time for one in given for time in one.times})
-
-
-def given_options(context: typer.Context) -> dict[str, str]:
-    """Return the options that were given, as they are spelled, by the names of parameters."""
-    return {
-        str(parameter.name): parameter.opts[0]
-        for parameter in context.command.params
-        if getattr(context.get_parameter_source(str(parameter.name)), "name", "") == "COMMANDLINE"
-    }
-
-
-def _shrinkages(text: str) -> Shrinkages:
-    try:
-        values = tuple(float(part) for part in text.split(","))
-        for value in values:
-            require_shrinkage(value)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text!r} is not a number of events, or several such as 0,1,3,10; the largest is "
-            f"{MAX_SHRINKAGE:g}"
-        ) from None
-    return Shrinkages(values)
-
-
-def _encoding(name: str) -> str:
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        raise typer.BadParameter(
-            f"{name!r} is no encoding that is known: such are utf-8, utf-16, cp1252 and latin-1"
-        ) from None
-    return name
-
-
-def _decimal(mark: str) -> str:
-    if mark not in (".", ","):
-        raise typer.BadParameter(f"{mark!r} is neither a point nor a comma")
-    return mark
-
-
-def _separator(text: str) -> str:
-    mark = "\t" if text == r"\t" else text
-    if len(mark.encode()) != 1:
-        raise typer.BadParameter(f"{text!r} is not a single character")
-    return mark
-
 
 Data = Annotated[
     Path,
@@ -182,354 +41,316 @@ ModelFile = Annotated[
     Path,
     typer.Argument(metavar="MODEL", readable=False, help="Model: a file that `surtree fit` wrote."),
 ]
-
-Time = Annotated[
-    str,
-    typer.Option(
-        metavar="COLUMN|START..END",
-        help="Time of the event or of censoring: a column of numbers; or two columns of dates, "
-        "with the days from the one to the other.",
-    ),
-]
-MaybeTime = Annotated[str | None, *get_args(Time)[1:]]
-Event = Annotated[
-    str,
-    typer.Option(
-        metavar="COLUMN[=VALUE]",
-        help="Whether the event happened: a column of 0/1, true/false or yes/no; or a column and "
-        "the value that is the event, as in status=dead.",
-    ),
-]
-FitEvent = Annotated[str | None, *get_args(Event)[1:]]
-Cause = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN[=CAUSE,...]",
-        help="Instead of --event, for competing risks: a column of whole numbers, 0 where a row is "
-        "censored and else the cause; or a column and the causes that the tree is to tell apart, "
-        "as in status=1.",
-    ),
-]
-CauseName = Annotated[
-    list[NamedCause] | None,
-    typer.Option(
-        parser=_named_cause,
-        metavar="CAUSE=NAME",
-        help="What a cause is called in reports and tables, as in 1=relapse; can be repeated. The "
-        "model keeps it.",
-    ),
-]
-Treatment = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The arm of a trial: find the tree of treatment effects, test whether they differ at "
-        "all, and say how much in new data.",
-    ),
-]
-Reference = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ARM",
-        help="The arm of --treatment that others are compared with; by default the first in order.",
-    ),
-]
-Entry = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="When a row came under observation (left truncation)."),
-]
-Weight = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="How often a row counts; 0 leaves it out.")
+Json = Annotated[
+    bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")
 ]
 
-Id = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Whose row it is, where persons have several (start-stop rows, with --entry): rows "
-        "with the same value stay together in folds and samples, and leaves count persons.",
-    ),
-]
 
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN,...",
-        help="Columns that the tree may ask about; by default all but those of the target.",
-        rich_help_panel="Columns",
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN,...", help="Columns to leave out.", rich_help_panel="Columns"),
-]
-Types = Annotated[
-    list[Override] | None,
-    typer.Option(
-        "--type",
-        parser=_override,
-        metavar="COLUMN=KIND",
-        help="Read a column as numeric, boolean, categorical or ordered:low,middle,high.",
-        rich_help_panel="Columns",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        parser=_separator,
-        metavar="CHARACTER",
-        help="What stands between the cells of a CSV file; by default found out: a comma, a "
-        "semicolon, a tab or a bar.",
-        rich_help_panel="File",
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        parser=_decimal,
-        metavar=".|,",
-        help="The decimal mark of numbers; by default a point, or a comma if numbers have one and "
-        "commas do not stand between the cells.",
-        rich_help_panel="File",
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        parser=_encoding,
-        metavar="NAME",
-        help="The encoding of a CSV file; by default found out: UTF-8, UTF-16 or Windows-1252.",
-        rich_help_panel="File",
-    ),
-]
-SheetName = Annotated[
-    str | None,
-    typer.Option(
-        "--sheet",
-        metavar="NAME",
-        help="The sheet of an Excel workbook; by default the first.",
-        rich_help_panel="File",
-    ),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TEXT",
-        help="A cell that means a missing value, beside empty ones, NA, N/A, NaN, NULL and a "
-        "point; can be repeated.",
-        rich_help_panel="File",
-    ),
-]
-DropIncomplete = Annotated[
-    bool,
-    typer.Option(
-        "--drop-incomplete",
-        metavar=FLAG,
-        help="Leave out rows that lack the time, the event or another column of the target.",
-        rich_help_panel="Rows",
-    ),
-]
-ZeroTime = Annotated[
-    ZeroTimes,
-    typer.Option(
-        "--zero-times",
-        help="Rows of time zero: keep events and leave out censored rows, which say nothing; drop "
-        "all of them; or read zero as half of the shortest time above it.",
-        rich_help_panel="Rows",
-    ),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Rows with the same value, such as those of a patient or of a centre, stay together "
-        "in folds and samples.",
-        rich_help_panel="Rows",
-    ),
-]
-
-_DEPTH = "The largest number of questions that a row is asked; by default "
+def read_times(texts: list[str]) -> tuple[float, ...]:
+    """Read lists of times."""
+    times = []
+    for text in texts:
+        numbers = _numbers(text)
+        if numbers is None:
+            raise ValueError(f"{text!r} is not a list of times such as 365,730")
+        if not all(0 <= time < float("inf") for time in numbers):
+            raise ValueError(f"{text!r}: times are zero or later, and finite")
+        times += numbers
+    return tuple(times)
 
 
-def _max_depth(default: str) -> Any:
-    return typer.Option(min=0, max=MAX_DEPTH, help=_DEPTH + default, rich_help_panel="Tree")
+def read_n_thresholds(text: str) -> int:
+    """Read a number of thresholds; 0 stands for all of them."""
+    if text == "all":
+        return 0
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise ValueError(f"{text!r} is neither a whole number above zero nor 'all'")
 
 
-MaxDepth = Annotated[int, _max_depth("3.")]
-AuditDepth = Annotated[int | None, _max_depth("4, or as many as the model asks if that is more.")]
-MaxSplits = Annotated[
-    int | None,
-    typer.Option(
-        min=0, help="The largest number of questions in the tree.", rich_help_panel="Tree"
-    ),
-]
-MinSamplesLeaf = Annotated[
-    int, typer.Option(min=1, help="The smallest number of rows in a leaf.", rich_help_panel="Tree")
-]
-MinEventsLeaf = Annotated[
-    int,
-    typer.Option(min=0, help="The smallest number of events in a leaf.", rich_help_panel="Tree"),
-]
-NThresholds = Annotated[
-    int,
-    typer.Option(
-        parser=read_n_thresholds,
-        metavar="N|all",
-        help="The most thresholds of a numeric column.",
-        rich_help_panel="Tree",
-    ),
-]
-Thresholds = Annotated[
-    list[ColumnThresholds] | None,
-    typer.Option(
-        "--thresholds",
-        parser=_column_thresholds,
-        metavar="COLUMN=VALUE,...",
-        help="The only thresholds of a column. May be given several times.",
-        rich_help_panel="Tree",
-    ),
-]
-CategoryCut = Annotated[
-    CategoryCuts,
-    typer.Option(
-        "--category-cuts",
-        help="Whether a question about categories names one of them, or any set of them.",
-        rich_help_panel="Tree",
-    ),
-]
-Shrinkage = Annotated[
-    Shrinkages | None,
-    typer.Option(
-        parser=_shrinkages,
-        metavar="EVENTS,...",
-        help="A prior in every leaf, worth so many events at average risk. Of several, tuning "
-        "chooses one; by default of 1, 3 and 10. With --no-tune one, by default 0.",
-        rich_help_panel="Tree",
-    ),
-]
-LeafCurve = Annotated[
-    LeafCurveKind,
-    typer.Option(
-        help="What survival a leaf predicts: its relative risk times the hazard of all rows, a "
-        "Kaplan-Meier curve of its own rows, or that of a Cox model of the leaves (breslow).",
-        rich_help_panel="Tree",
-    ),
-]
-FitLeafCurve = Annotated[
-    LeafCurveKind | None,
-    typer.Option(
-        help="What survival a leaf predicts: its relative risk times the hazard of all rows, which "
-        "is the default; a Kaplan-Meier curve of its own rows, the default with --cause; or that "
-        "of a Cox model of the leaves (breslow).",
-        rich_help_panel="Tree",
-    ),
-]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option(
-        callback=_seconds,
-        metavar="SECONDS",
-        help="After so long the search ends with its best tree and a bound; tuning included.",
-        rich_help_panel="Search",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        callback=_jobs,
-        metavar="N",
-        help="Threads; -1 is one for each processor. The tree does not depend on it.",
-        rich_help_panel="Search",
-    ),
-]
+def read_types(texts: list[str]) -> dict[str, Reading]:
+    """Read how columns are to be read, such as ``grade=ordered:I,II,III``."""
+    types = {}
+    for text in texts:
+        name, equals, kind = text.rpartition("=")
+        kind, colon, names = kind.partition(":")
+        order = tuple(one.strip(" ") for one in names.split(",")) if colon else ()
+        is_kind = kind in KIND_NAMES and (kind == "ordered") == (len(order) > 1)
+        if not (name and equals and is_kind):
+            raise ValueError(
+                f"{text!r} is not a type: write column=numeric, column=boolean, "
+                "column=categorical or column=ordered:low,middle,high"
+            )
+        if len(set(order)) < len(order):
+            raise ValueError(f"{text!r} names a category twice")
+        types[name] = Reading(kind, order)
+    return types
+
+
+def _thresholds(texts: list[str]) -> dict[str, list[float]]:
+    thresholds: dict[str, list[float]] = {}
+    for text in texts:
+        column, equals, listed = text.rpartition("=")
+        values = _numbers(listed)
+        if not (column and equals and values and all(map(math.isfinite, values))):
+            raise ValueError(f"{text!r} is not a column and its thresholds, as age=50,65")
+        thresholds.setdefault(column, []).extend(values)
+    return thresholds
+
+
+def _shrinkages(text: str) -> tuple[float, ...]:
+    values = _numbers(text)
+    try:
+        for value in values or [math.nan]:
+            require_shrinkage(value)
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is not a number of events, or several such as 0,1,3,10; the largest is "
+            f"{MAX_SHRINKAGE:g}"
+        ) from None
+    return tuple(values or ())
+
+
+def _numbers(text: str) -> list[float] | None:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        return None
+
+
+def _encoding(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise ValueError(
+            f"{name!r} is no encoding that is known: such are utf-8, utf-16, cp1252 and latin-1"
+        ) from None
+    return name
+
+
+def _decimal(mark: str) -> str:
+    if mark not in (".", ","):
+        raise ValueError(f"{mark!r} is neither a point nor a comma")
+    return mark
+
+
+def _separator(text: str) -> str:
+    mark = "\t" if text == r"\t" else text
+    if len(mark.encode()) != 1:
+        raise ValueError(f"{text!r} is not a single character")
+    return mark
+
+
+def read_seconds(given: float | None) -> float | None:
+    """Return a time limit, or raise an error."""
+    if given is not None and not given > 0:
+        raise typer.BadParameter("a time limit is a number of seconds above zero")
+    return given
+
+
+def _jobs(given: int | None) -> int | None:
+    if given == 0:
+        raise typer.BadParameter("at least one thread is needed; -1 is one for each processor")
+    return given
 
 
 def _bytes(text: str) -> int:
-    number, unit = re.fullmatch(r"\s*([0-9.]*)\s*([a-z]*)\s*", text.lower()).groups()  # type: ignore[union-attr]
-    return int(float(number) * _UNITS[unit])
-
-
-def read_bytes(given: str | int) -> int:
-    """Read an amount of memory, such as 2GB."""
+    parts = re.fullmatch(r"\s*([0-9.]*)\s*([a-z]*)\s*", text.lower())
     try:
-        return given if isinstance(given, int) else _bytes(given)
-    except (AttributeError, KeyError, ValueError):
-        raise typer.BadParameter(f"{given!r} is not an amount of memory such as 2GB") from None
+        return int(float(parts[1]) * _UNITS[parts[2]])  # type: ignore[index]
+    except (TypeError, KeyError, ValueError):
+        raise ValueError(f"{text!r} is not an amount of memory such as 2GB") from None
 
 
-MemoryLimit = Annotated[
-    int | None,
-    typer.Option(
-        parser=read_bytes,
-        metavar="SIZE",
-        help="Stream the table (Parquet) instead of reading it as a whole, and keep at most so "
-        "much of it, such as 2GB. Several files, given by a directory or a pattern, are always "
+_of_file = partial(option, panel="File")
+_of_tree = partial(option, panel="Tree")
+_of_search = partial(option, panel="Search")
+_of_page = partial(option, panel="Words and times")
+
+
+@dataclass(frozen=True)
+class FileOptions(Format):
+    """How the cells of a file are written, and how the command line says so."""
+
+    separator: str | None = _of_file(
+        "What stands between the cells of a CSV file; by default found out: a comma, a "
+        "semicolon, a tab or a bar.",
+        reads=_separator,
+        metavar="CHARACTER",
+    )
+    decimal: str | None = _of_file(
+        "The decimal mark of numbers; by default a point, or a comma if numbers have one and "
+        "commas do not stand between the cells.",
+        reads=_decimal,
+        metavar=".|,",
+    )
+    encoding: str | None = _of_file(
+        "The encoding of a CSV file; by default found out: UTF-8, UTF-16 or Windows-1252.",
+        reads=_encoding,
+        metavar="NAME",
+    )
+    sheet: str | None = _of_file(
+        "The sheet of an Excel workbook; by default the first.", metavar="NAME"
+    )
+    missing: list[str] | None = _of_file(
+        "A cell that means a missing value, beside empty ones, NA, N/A, NaN, NULL and a point; "
+        "can be repeated.",
+        metavar="TEXT",
+    )
+
+    def option(self, name: str, value: str | None = None) -> str:
+        """Return how a user of the command line says one of these."""
+        return f"--{name}" if value is None else f"--{name} {quote(value)}"
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """The limits of a tree, and what its leaves predict."""
+
+    max_depth: int = _of_tree(
+        "The largest number of questions that a row is asked; by default 3.",
+        default=3,
+        min=0,
+        max=MAX_DEPTH,
+    )
+    max_splits: int | None = _of_tree("The largest number of questions in the tree.", min=0)
+    min_samples_leaf: int = _of_tree("The smallest number of rows in a leaf.", default=1, min=1)
+    min_events_leaf: int = _of_tree("The smallest number of events in a leaf.", default=0, min=0)
+    n_thresholds: int = _of_tree(
+        "The most thresholds of a numeric column.",
+        default=10,
+        reads=read_n_thresholds,
+        metavar="N|all",
+    )
+    thresholds: dict[str, list[float]] | None = _of_tree(
+        "The only thresholds of a column. May be given several times.",
+        reads=_thresholds,
+        many=True,
+        metavar="COLUMN=VALUE,...",
+    )
+    category_cuts: CategoryCuts = _of_tree(
+        "Whether a question about categories names one of them, or any set of them.",
+        default="subsets",
+    )
+    shrinkage: tuple[float, ...] | None = _of_tree(
+        "A prior in every leaf, worth so many events at average risk. Of several, tuning "
+        "chooses one; by default of 1, 3 and 10. With --no-tune one, by default 0.",
+        reads=_shrinkages,
+        metavar="EVENTS,...",
+    )
+    leaf_curve: LeafCurveKind | None = _of_tree(
+        "What survival a leaf predicts: its relative risk times the hazard of all rows, which "
+        "is the default; a Kaplan-Meier curve of its own rows, the default with --cause; or "
+        "that of a Cox model of the leaves (breslow).",
+    )
+
+    @property
+    def has_several_shrinkages(self) -> bool:
+        """Whether there are values of shrinkage to choose from."""
+        return len(self.shrinkage or ()) > 1
+
+    def parameters(self, *, tuned: bool) -> dict[str, Any]:
+        """Return the parameters of an estimator."""
+        given = vars(self) | {"n_thresholds": self.n_thresholds or None}
+        if self.shrinkage is not None and not tuned:
+            given["shrinkage"] = self.shrinkage[0]
+        by_default = [name for name in ("shrinkage", "leaf_curve") if given[name] is None]
+        return {name: value for name, value in given.items() if name not in by_default}
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How a tree is searched for, tuned and validated."""
+
+    tune: bool = _of_search(
+        "Choose size and shrinkage by cross-validation, or take the best tree within the "
+        "limits as it is.",
+        "--tune/--no-tune",
+        default=True,
+    )
+    folds: int | None = _of_search(
+        "Folds of the cross-validation; by default 10, or as many as there are events.", min=2
+    )
+    rule: Rule | None = _of_search(
+        "The best size, which is the default, or the smallest within one standard error of it.",
+    )
+    validate: int | None = _of_search(
+        "Repeat everything on so many bootstrap samples, such as 200, and say what to expect "
+        "in new data; the model and the report keep it.",
+        min=1,
+        metavar="N",
+    )
+    time_limit: float | None = _of_search(
+        "After so long the search ends with its best tree and a bound; tuning included.",
+        callback=read_seconds,
+        metavar="SECONDS",
+    )
+    jobs: int | None = _of_search(
+        "Threads; -1 is one for each processor. The tree does not depend on it.",
+        callback=_jobs,
+        metavar="N",
+    )
+    memory_limit: int | None = _of_search(
+        "Stream the table (Parquet) instead of reading it as a whole, and keep at most so much "
+        "of it, such as 2GB. Several files, given by a directory or a pattern, are always "
         "streamed.",
-        rich_help_panel="Search",
-    ),
-]
-Title = Annotated[
-    str | None, typer.Option(help="The heading of the report.", rich_help_panel="Report")
-]
-TimeUnit = Annotated[
-    str | None,
-    typer.Option(
-        metavar="UNIT", help="What time is counted in, such as days.", rich_help_panel="Report"
-    ),
-]
+        reads=_bytes,
+        metavar="SIZE",
+    )
 
-PageHorizons = Annotated[
-    list[Times] | None,
-    typer.Option(
-        "--horizons",
-        parser=read_times,
-        metavar="TIME,...",
-        help="Times for which the report states survival, by default a few round ones; and those "
-        "at which --validate looks at calibration. The model keeps them, for later commands.",
-        rich_help_panel="Report",
-    ),
-]
-Labels = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="What the report calls the columns: a CSV file with columns column, label and unit.",
-        rich_help_panel="Report",
-    ),
-]
-# The same of what is no report.
-FigureTimeUnit = Annotated[
-    str | None, typer.Option("--time-unit", metavar="UNIT", help="What time is counted in.")
-]
-FigureLabels = Annotated[
-    Path | None,
-    typer.Option(
-        "--labels",
-        metavar="FILE",
-        help="What columns are called: a CSV file with columns column, label and unit.",
-    ),
-]
-TableHorizons = Annotated[
-    list[Times] | None,
-    typer.Option(
-        "--horizons",
-        parser=read_times,
-        metavar="TIME,...",
-        help="Times for which csv and markdown state survival; by default those that the model "
-        "keeps, or a few round ones.",
-    ),
-]
 
-Horizons = Annotated[
-    list[Times] | None,
-    typer.Option(
-        "--survival",
-        parser=read_times,
+@dataclass(frozen=True)
+class Page:
+    """What a report is told beside the model."""
+
+    title: str  # its heading
+    time_unit: str | None = None  # what time is counted in
+    horizons: tuple[float, ...] | None = None  # times for which survival is stated
+    labels: dict[str, str] = field(default_factory=dict)  # what columns are called
+    units: dict[str, str] = field(default_factory=dict)  # what they are counted in
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """The words and times of a report, a figure or a table."""
+
+    title: str | None = _of_page("The heading of the report.")
+    time_unit: str | None = _of_page("What time is counted in, such as days.", metavar="UNIT")
+    horizons: tuple[float, ...] | None = _of_page(
+        "Times for which survival is stated, by default those that the model keeps, or a few "
+        "round ones; and those at which validation looks at calibration. A model keeps the "
+        "times that it is fitted with.",
+        reads=read_times,
+        many=True,
         metavar="TIME,...",
-        help="Add the probability of no event until each of these times.",
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option("--json", metavar=FLAG, help="Write JSON to standard output, and nothing else."),
-]
+    )
+    labels: Path | None = _of_page(
+        "What columns are called: a CSV file with columns column, label and unit.",
+        metavar="FILE",
+    )
+
+    def read(self) -> Page:
+        """Return the words of a page, those of the file of labels among them."""
+        page = Page(self.title or DEFAULT_TITLE, self.time_unit, self.horizons)
+        if self.labels is None:
+            return page
+        table = read_file(self.labels, as_texts=("column", "label", "unit")).frame
+        for name in ("column", "label"):
+            if name not in table.columns:
+                raise UserError(
+                    f"{self.labels} has no column {name!r}: a file of labels has the columns "
+                    "'column' and 'label', and perhaps 'unit'"
+                )
+        if table["column"].null_count() or table["column"].is_duplicated().any():
+            raise UserError(f"{self.labels} names a column twice, or not at all")
+        page.labels.update(_words(table, "label"))
+        page.units.update(_words(table, "unit"))
+        return page
+
+
+def _words(table: pl.DataFrame, name: str) -> dict[str, str]:
+    """Return the texts of a column by the names that they stand beside; empty ones are left out."""
+    if name not in table.columns:
+        return {}
+    pairs = zip(table["column"].cast(pl.String), table[name].cast(pl.String), strict=True)
+    return {column: text for column, text in pairs if text}

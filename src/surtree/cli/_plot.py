@@ -11,27 +11,26 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from surtree._support.endings import FileKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.writing import write_bytes
 from surtree.cli import _options as options
-from surtree.cli._console import UserError, failures, guarded, show, show_json
-from surtree.cli._files import require_outputs
+from surtree.cli._command import Given, Take, command, option
+from surtree.cli._console import Result
 from surtree.cli._models import read_model
-from surtree.cli._page import Page, read_page
-from surtree.estimator import SurTree
-from surtree.files.endings import FileKind
-from surtree.files.writing import write_bytes
-from surtree.parameters import LeafCurveKind
+from surtree.cli._outputs import require_outputs
+from surtree.estimators.tree import SurTree
 from surtree.plot import (
-    plot_arms,
     plot_calibration,
+    plot_channels,
     plot_curves,
     plot_decision_curve,
-    plot_incidence,
     plot_path,
     plot_stability,
     plot_tree,
 )
 from surtree.plot._requirement import require_matplotlib
-from surtree.tree.causes import has_causes
+from surtree.reading.errors import UserError, failures
 
 What = Literal["tree", "curves", "sizes", "calibration", "decision", "stability"]
 
@@ -39,7 +38,7 @@ _FIGURE = FileKind("that says how to write it", (".pdf", ".svg", ".png"), needed
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 # Room around a picture of a given size, in inches.
 _MARGIN = 0.1
-# Between white paper and black ink: of risks from low to high, and of causes and arms.
+# Greys lie between white paper and black ink: of risks from low to high, and of channels.
 _GREY_RISKS = ("#9a9a9a", "#000000")
 _GREYS = ("#404040", "#9a9a9a", "#c8c8c8", "#6e6e6e", "#e0e0e0", "#202020") * 3
 
@@ -54,21 +53,11 @@ class Size:
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where a figure is drawn.
+    """Where a figure is drawn."""
 
-    Parameters
-    ----------
-    size : Size, optional
-        How large it is; as large as it needs when None.
-    font_size : float, optional
-        The size of text in points.
-    filled : bool
-        Whether the picture finds room for its own labels, and fits its text.
-    """
-
-    size: Size | None
-    font_size: float | None
-    filled: bool
+    size: Size | None  # how large it is; as large as it needs when None
+    font_size: float | None  # the size of text in points
+    filled: bool  # whether the picture finds room for its own labels, and fits its text
 
     @property
     def points(self) -> float:
@@ -98,25 +87,49 @@ _VALIDATIONS = {
     "decision": plot_decision_curve,
     "stability": plot_stability,
 }
-# Of matplotlib.
+# The defaults of matplotlib.
 _USUAL, _USUAL_POINTS = Size(6.4, 4.8), 10.0
 
 
 def _read_size(text: str) -> Size:
-    found = re.fullmatch(r"([\d.]+)\s*x\s*([\d.]+)\s*(in|cm|mm)?", text.strip().lower())
+    parts = re.fullmatch(r"([\d.]+)\s*x\s*([\d.]+)\s*(in|cm|mm)?", text.strip().lower())
     try:
-        width, height = (float(part) for part in found.groups()[:2]) if found else (0.0, 0.0)
+        width, height = (float(part) for part in parts.groups()[:2]) if parts else (0.0, 0.0)
     except ValueError:
         width = height = 0.0
-    inch = _INCHES[(found and found.group(3)) or "in"]
+    inch = _INCHES[(parts and parts[3]) or "in"]
     if not (0 < width * inch <= 100 and 0 < height * inch <= 100):
-        raise typer.BadParameter(
-            f"{text!r} is not a width and a height such as 7x5 (inches) or 18x12cm"
-        )
+        raise ValueError(f"{text!r} is not a width and a height such as 7x5 (inches) or 18x12cm")
     return Size(width * inch, height * inch)
 
 
+@dataclass(frozen=True)
+class FigureOptions:
+    """What a figure shows, and how."""
+
+    what: What = option(
+        "The tree with the curve of each leaf; the curves with the numbers at risk (by cause, or "
+        "by arm, where there are several); the scores of every size in tuning; calibration, net "
+        "benefit or stability, of a validated model.",
+        default="tree",
+    )
+    curve: LeafCurveKind | None = option(
+        "Which curve a leaf has; by default the one that the model predicts."
+    )
+    size: Size | None = option(
+        "In inches, as 7x5, or as 18x12cm; text shrinks to fit. By default as large as the text "
+        "needs.",
+        reads=_read_size,
+        metavar="WIDTHxHEIGHT",
+    )
+    font_size: float | None = option("The size of text.", min=1, max=100, metavar="POINTS")
+    grey: bool = option("Shades of grey: darker is a higher risk.", "--grey", default=False)
+    dpi: int | None = option("Dots per inch of a png; by default 300.", min=30, max=2400)
+
+
+@command
 def plot(
+    given: Given,
     model: options.ModelFile,
     output: Annotated[
         Path,
@@ -127,117 +140,62 @@ def plot(
             help="Where to write it; its ending says how: pdf, svg or png.",
         ),
     ],
-    what: Annotated[
-        What,
-        typer.Option(
-            help="The tree with the curve of each leaf; the curves with the numbers at risk (by "
-            "cause, or by arm, where there are several); the scores of every size in tuning; "
-            "calibration, net benefit or stability, of a validated model."
-        ),
-    ] = "tree",
-    time_unit: options.FigureTimeUnit = None,
-    labels: options.FigureLabels = None,
-    curve: Annotated[
-        LeafCurveKind | None,
-        typer.Option(help="Which curve a leaf has; by default the one that the model predicts."),
-    ] = None,
-    size: Annotated[
-        Size | None,
-        typer.Option(
-            parser=_read_size,
-            metavar="WIDTHxHEIGHT",
-            help="In inches, as 7x5, or as 18x12cm; text shrinks to fit. By default as large as "
-            "the text needs.",
-        ),
-    ] = None,
-    font_size: Annotated[
-        float | None, typer.Option(min=1, max=100, metavar="POINTS", help="The size of text.")
-    ] = None,
-    grey: Annotated[
-        bool,
-        typer.Option(
-            "--grey", metavar=options.FLAG, help="Shades of grey: darker is a higher risk."
-        ),
-    ] = False,
-    dpi: Annotated[
-        int | None, typer.Option(min=30, max=2400, help="Dots per inch of a png; by default 300.")
-    ] = None,
+    figure: FigureOptions,
+    page: Annotated[options.PageOptions, Take("time_unit labels")],
     json: options.Json = False,
-) -> None:
+) -> Result:
     """Draw a figure of a model for a paper: pdf or svg with text as text and lines, or png."""
-    with guarded():
-        require_outputs({"--output": (output, _FIGURE)}, model=model, labels=labels)
-        ending = output.suffix.lower().removeprefix(".")
-        with failures(ImportError):
-            require_matplotlib()
-        fitted = read_model(model)
-        _require_effect(
-            {
-                "--dpi": (dpi is not None, ending == "png", "a png"),
-                "--curve": (curve is not None, what in ("tree", "curves"), "tree and curves"),
-                "--labels": (labels is not None, what in ("tree", "curves"), "tree and curves"),
-                "--time-unit": (time_unit is not None, what in ("tree", "curves"), "tree, curves"),
-                "--font-size": (
-                    font_size is not None,
-                    not _is_grid(fitted, what),
-                    "curves of one kind, and other figures",
-                ),
-                "--grey": (grey, _has_risks(fitted, what), "curves, and a tree without arms"),
-            }
-        )
-        page = read_page("", time_unit, None, labels)
-        with failures(ValueError):
-            draw = _drawing(fitted, what, page, curve, grey)
-            canvas = Canvas(size, font_size, filled=what in ("tree", "curves"))
-            content = _drawn(draw, canvas, ending, 300 if dpi is None else dpi)
-        with failures(OSError, about=f"cannot write {output}: "):
-            write_bytes(output, content)
-        if json:
-            show_json({"figure": str(output)})
-        else:
-            show(str(output))
-
-
-def _require_effect(given: dict[str, tuple[bool, bool, str]]) -> None:
-    """Refuse options that would change nothing."""
-    for option, (is_given, has_effect, where) in given.items():
-        if is_given and not has_effect:
-            raise UserError(f"{option} has no effect here: it goes with {where}")
+    what = figure.what
+    require_outputs({"--output": (output, _FIGURE)}, model=model, labels=page.labels)
+    ending = output.suffix.lower().removeprefix(".")
+    with failures(ImportError):
+        require_matplotlib()
+    fitted = read_model(model)
+    has_curves = what in ("tree", "curves")
+    # Each option has an effect on some figures: whether this is one, and which they are.
+    effects = {
+        "dpi": (ending == "png", "a png"),
+        "curve": (has_curves, "tree and curves"),
+        "labels": (has_curves, "tree and curves"),
+        "time_unit": (has_curves, "tree, curves"),
+        "font_size": (not _is_grid(fitted, what), "curves of one kind, and other figures"),
+        "grey": (_has_risks(fitted, what), "curves, and a tree without arms"),
+    }
+    for name, (has_effect, where) in effects.items():
+        if name in given and not has_effect:
+            raise UserError(f"{given[name]} has no effect here: it goes with {where}")
+    with failures(ValueError):
+        draw = _drawing(fitted, figure, page.read())
+        canvas = Canvas(figure.size, figure.font_size, filled=has_curves)
+        content = _drawn(draw, canvas, ending, 300 if figure.dpi is None else figure.dpi)
+    with failures(OSError, about=f"cannot write {output}: "):
+        write_bytes(output, content)
+    return Result(str(output), {"figure": str(output)})
 
 
 def _is_grid(model: SurTree, what: What) -> bool:
     """Return whether a picture has a panel for each leaf, with text that fits it."""
-    several = has_causes(model.tree_) or model.tree_.arms is not None
-    return what == "curves" and several
+    return what == "curves" and model.tree_.outcome.is_several
 
 
 def _has_risks(model: SurTree, what: What) -> bool:
     """Return whether a picture has colours that can be shades of grey."""
-    return what == "curves" or (what == "tree" and model.tree_.arms is None)
+    outcome = model.tree_.outcome
+    return what == "curves" or (what == "tree" and len(outcome.tree_curves(outcome.groups[0])) == 1)
 
 
-def _drawing(
-    model: SurTree,
-    what: What,
-    page: Page,
-    curve: LeafCurveKind | None,
-    grey: bool,
-) -> Callable[[Any], Any]:
+def _drawing(model: SurTree, figure: FigureOptions, page: options.Page) -> Callable[[Any], Any]:
     """Return what draws a picture into axes, or into a new figure."""
-    words: dict[str, Any] = {
-        "time_unit": page.time_unit,
-        "labels": page.labels,
-        "units": page.units,
-    }
-    tree = model.tree_
+    what = figure.what
+    words: dict[str, Any] = {"labels": page.labels, "units": page.units, "kind": figure.curve}
+    words["time_unit"] = page.time_unit
+    if _is_grid(model, what):
+        greys = _GREYS if figure.grey else None
+        return lambda ax: plot_channels(model, ax, colours=greys, **words)
     if what in ("tree", "curves"):
-        if _is_grid(model, what):
-            several = plot_incidence if tree.arms is None else plot_arms
-            greys = _GREYS if grey else None
-            return lambda ax: several(model, ax, kind=curve, colours=greys, **words)
         function = plot_tree if what == "tree" else plot_curves
-        cmap = _greys() if grey else None
-        return lambda ax: function(model, ax, kind=curve, cmap=cmap, **words)
+        cmap = _greys() if figure.grey else None
+        return lambda ax: function(model, ax, cmap=cmap, **words)
     if what == "sizes":
         sizes = model.sizes_
         if sizes is None:

@@ -9,9 +9,9 @@ from time import perf_counter
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from surtree.parallel import FoldProgress
+from surtree._support.parallel import FoldProgress
 from surtree.solver.problem import Progress as SearchProgress
-from surtree.verbose import count_text, search_text
+from surtree.solver.verbose import count_text, search_text
 
 
 @contextmanager
@@ -34,13 +34,7 @@ def progress_bar() -> Iterator[Bar]:
 
 
 class Bar:
-    """A line that says how far a search is.
-
-    Parameters
-    ----------
-    progress : rich.progress.Progress
-        What draws it.
-    """
+    """A line that says how far a search is."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -48,15 +42,7 @@ class Bar:
     def searching(
         self, stop: Callable[[], bool], time_limit: float | None
     ) -> Callable[[SearchProgress], bool]:
-        """Return a hook for `SurTree` that shows the search, and ends it when asked to.
-
-        Parameters
-        ----------
-        stop : callable
-            Whether the search is to end.
-        time_limit : float, optional
-            The seconds after which it ends anyway.
-        """
+        """Return a hook for `SurTree` that shows the search, and ends it when asked to."""
         task = self._begin("Searching")
         start = perf_counter()
 
@@ -67,21 +53,12 @@ class Bar:
 
         return show
 
-    def tuning(self) -> Callable[[FoldProgress], None]:
-        """Return a hook for `SurTreeCV` that shows how many folds are done."""
-        task = self._begin("Tuning   ")
+    def counting(self, description: str, what: str) -> Callable[[FoldProgress], None]:
+        """Return a hook that shows how many folds or samples are done."""
+        task = self._begin(description)
 
         def show(now: FoldProgress) -> None:
-            self._update(task, now.done / now.total, count_text(now, "folds"))
-
-        return show
-
-    def validating(self) -> Callable[[FoldProgress], None]:
-        """Return a hook for `validate` that shows how many samples are done."""
-        task = self._begin("Validating")
-
-        def show(now: FoldProgress) -> None:
-            self._update(task, now.done / now.total, count_text(now, "samples"))
+            self._update(task, now.done / now.total, count_text(now, what))
 
         return show
 

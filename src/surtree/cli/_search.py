@@ -6,7 +6,7 @@ import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Event
 from types import FrameType
 from typing import Any
@@ -14,15 +14,16 @@ from typing import Any
 import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 
-from surtree.cli._console import failures
 from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
-from surtree.competing_risks import CompetingRisksTree, CompetingRisksTreeCV
 from surtree.data.named import RowInputs
-from surtree.estimator import SurTree
+from surtree.estimators.causes import CompetingRisksTree
+from surtree.estimators.tree import SurTree
+from surtree.model_selection.causes import CompetingRisksTreeCV
 from surtree.model_selection.cv import LAST_SECONDS, SurTreeCV
 from surtree.model_selection.event_kfold import EventStratifiedKFold
-from surtree.scores.sizes import Rule
+from surtree.reading.errors import failures
+from surtree.validation.sizes import Rule
 
 _FOLDS = 10
 
@@ -43,49 +44,28 @@ _UNMEASURED = "the last step, the scores on held-out rows: the tree is tuned, an
 
 @dataclass(frozen=True)
 class Settings:
-    """What to search for.
+    """What to search for."""
 
-    Parameters
-    ----------
-    limits : dict
-        Parameters that `SurTree` and `SurTreeCV` share.
-    time_limit : float, optional
-        Seconds for everything.
-    n_jobs : int, optional
-        Threads.
-    folds : int, optional
-        The number of folds of the cross-validation that chooses the size; None: no tuning.
-    rule : {"best", "1se"}
-        How the size is chosen.
-    """
-
-    limits: dict[str, Any]
-    time_limit: float | None = None
-    n_jobs: int | None = None
+    limits: dict[str, Any]  # parameters that `SurTree` and `SurTreeCV` share
+    time_limit: float | None = None  # seconds for everything
+    n_jobs: int | None = None  # threads
+    # The number of folds of the cross-validation that chooses the size; None: no tuning.
     folds: int | None = None
-    rule: Rule = "best"
+    rule: Rule = "best"  # how the size is chosen
 
 
 @dataclass(frozen=True)
-class Found:
-    """The result of a search.
-
-    Parameters
-    ----------
-    model : SurTree
-        The fitted model.
-    tuning : SurTreeCV, optional
-        How its size was chosen.
-    stopped : str
-        What Ctrl-C has ended, in the words of a message; empty where nothing was.
-    """
+class Fitted:
+    """A fitted model, and what there is to say about it."""
 
     model: SurTree
-    tuning: SurTreeCV | None = None
-    stopped: str = ""
+    tuning: SurTreeCV | None = None  # how its size was chosen
+    stopped: str = ""  # what Ctrl-C has ended, in the words of a message; empty where nothing was
+    text: str = ""  # for a person
+    content: dict[str, Any] = field(default_factory=dict)  # for a program
 
 
-def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
+def search_tree(X: pl.DataFrame, survival: Survival, settings: Settings) -> Fitted:
     """Fit a tree, of a tuned size if asked for, with a progress bar.
 
     Ctrl-C ends the search with the best tree so far; a second one ends the program.
@@ -99,10 +79,10 @@ def search(X: pl.DataFrame, survival: Survival, settings: Settings) -> Found:
             tuning = _tune(X, survival, settings, bar)
         except KeyboardInterrupt:
             return _search_untuned(X, survival, settings, bar)
-        return Found(tuning.best_estimator_, tuning, _stopped(tuning, settings.folds))
+        return Fitted(tuning.best_estimator_, tuning, _stopped(tuning, settings.folds))
 
 
-def _search_untuned(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
+def _search_untuned(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Fitted:
     """Fit a small tree with a shrinkage in the middle of those to choose from."""
     shrinkages = sorted(settings.limits.get("shrinkage", SurTreeCV().shrinkage))
     shrinkage = shrinkages[len(shrinkages) // 2]
@@ -114,7 +94,7 @@ def _search_untuned(X: pl.DataFrame, survival: Survival, settings: Settings, bar
     # Its own search may have ended; but nobody asked for a tree of this size.
     model.set_params(time_limit=settings.time_limit)
     model.status_ = "interrupted"
-    return Found(model, stopped=_UNTUNED.format(splits, shrinkage))
+    return Fitted(model, stopped=_UNTUNED.format(splits, shrinkage))
 
 
 def _stopped(tuning: SurTreeCV, n_folds: int) -> str:
@@ -126,7 +106,7 @@ def _stopped(tuning: SurTreeCV, n_folds: int) -> str:
     return unfinished(tuning.best_estimator_)
 
 
-def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Found:
+def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Fitted:
     with first_interrupt() as interrupted:
         hook = bar.searching(interrupted.is_set, settings.time_limit)
         model = (SurTree if survival.causes is None else CompetingRisksTree)(
@@ -136,8 +116,8 @@ def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: B
             progress=hook,
         )
         with failures(ValueError, TypeError):
-            model.fit(X, survival.y, survival.weight, survival.entry, survival.id)
-    return Found(model, stopped=unfinished(model))
+            model.fit(X, *survival.given, survival.id)
+    return Fitted(model, stopped=unfinished(model))
 
 
 def unfinished(model: SurTree) -> str:
@@ -152,11 +132,10 @@ def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> 
         cv=_folds(X, survival, settings.folds),
         rule=settings.rule,
         n_jobs=settings.n_jobs,
-        progress=bar.tuning(),
+        progress=bar.counting("Tuning   ", "folds"),
     )
     with failures(ValueError, TypeError):
-        y, weight, entry, id = survival.y, survival.weight, survival.entry, survival.id
-        return tuning._fit(RowInputs(X, y, weight, entry, id), keeps_done=True)
+        return tuning._fit(RowInputs(X, *survival.given, survival.id), keeps_done=True)
 
 
 def _folds(X: pl.DataFrame, survival: Survival, n_folds: int | None) -> Any:

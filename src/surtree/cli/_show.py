@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import typer
 
+from surtree._support.endings import PAGE_FILE, FileKind
+from surtree._support.writing import write_bytes, write_text
 from surtree.cli import _options as options
-from surtree.cli._console import UserError, failures, guarded, say, show, show_json, show_source
+from surtree.cli._command import Given, Take, command, option, refuse
+from surtree.cli._console import Result, say, show_source
 from surtree.cli._effects import known_effects
-from surtree.cli._files import require_outputs
-from surtree.cli._models import read_model, save_report, tree_of_size
-from surtree.cli._page import Page, read_page
+from surtree.cli._models import read_model, save_report
+from surtree.cli._outputs import require_outputs
 from surtree.cli._summary import certificate, path_json, path_text
-from surtree.effects import EffectTree
-from surtree.estimator import SurTree
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.tree import SurTree
 from surtree.export import (
     export_dot,
     export_json,
@@ -31,23 +34,12 @@ from surtree.export import (
 from surtree.export._leaves import TableFormat
 from surtree.export._onnx import OnnxValue
 from surtree.export._values import LeafValue
-from surtree.files.endings import PAGE_FILE, FileKind
-from surtree.files.writing import write_bytes, write_text
-from surtree.scores.effects import effects_warning
+from surtree.outcomes.effect_results import effects_warning
+from surtree.reading.errors import UserError, failures
 from surtree.tree.tree import Tree
 
 Style = Literal[
-    "tree",
-    "text",
-    "dot",
-    "mermaid",
-    "sql",
-    "python",
-    "onnx",
-    "json",
-    "csv",
-    "markdown",
-    "methods",
+    "tree", "text", "dot", "mermaid", "sql", "python", "onnx", "json", "csv", "markdown", "methods"
 ]
 
 _PLAIN: dict[str, Callable[[Tree], str]] = {
@@ -77,117 +69,111 @@ _FOR_PROGRAMS = (*_WITH_VALUE, "csv", "json")
 _AT_TIMES = ("survival", "incidence")
 
 
+@dataclass(frozen=True)
+class ShowOptions:
+    """What is written of a tree, and how."""
+
+    style: Style = option(
+        "How the tree is written; csv and markdown are tables of its leaves, methods is a "
+        "paragraph about how it was found.",
+        "--format",
+        default="tree",
+    )
+    value: OnnxValue | None = option(
+        "What SQL, Python and ONNX give for a row: by default its leaf, with ONNX its risk. "
+        "Survival and incidence, at --horizons, are for ONNX.",
+    )
+    cause: int | None = option("Of competing risks, the cause whose risk or incidence is given.")
+    splits: int | None = option("Show the best tree with at most N splits.", min=0)
+    output: Path | None = option(
+        "Where to write it; else to standard output.", "--output", "-o", metavar="FILE"
+    )
+
+    def require(self, given: Given, *, json: bool) -> None:
+        """Refuse options that exclude each other, or would do nothing."""
+        style, value = self.style, self.value
+        refuse(
+            {
+                "--value goes with --format sql, python and onnx": (
+                    value is not None and style not in (*_WITH_VALUE, "onnx")
+                ),
+                f"--value {value} goes with --format onnx": value in _AT_TIMES and style != "onnx",
+                "--cause goes with --value risk, and with --value incidence": (
+                    self.cause is not None and value not in ("risk", "incidence")
+                ),
+                "--horizons goes with --format csv and markdown, and with --value survival and "
+                "--value incidence": (
+                    "horizons" in given and style not in _TABLES and value not in _AT_TIMES
+                ),
+                "--format onnx is for a file: say which, as in -o model.onnx": (
+                    style == "onnx" and self.output is None
+                ),
+                "--time-unit and --labels go with --format csv, --format markdown and --format "
+                "methods": bool({"time_unit", "labels"} & set(given)) and style not in _FOR_PAPERS,
+                "--json writes to standard output, --output to a file: give one": (
+                    json and self.output is not None
+                ),
+            }
+        )
+
+
+@command
 def show_model(
+    given: Given,
     model: options.ModelFile,
-    style: Annotated[
-        Style,
-        typer.Option(
-            "--format",
-            help="How the tree is written; csv and markdown are tables of its leaves, methods is "
-            "a paragraph about how it was found.",
-        ),
-    ] = "tree",
-    value: Annotated[
-        OnnxValue | None,
-        typer.Option(
-            help="What SQL, Python and ONNX give for a row: by default its leaf, with ONNX its "
-            "risk. Survival and incidence, at --horizons, are for ONNX."
-        ),
-    ] = None,
-    cause: Annotated[
-        int | None,
-        typer.Option(help="Of competing risks, the cause whose risk or incidence is given."),
-    ] = None,
-    horizons: options.TableHorizons = None,
-    time_unit: options.FigureTimeUnit = None,
-    labels: options.FigureLabels = None,
-    splits: Annotated[
-        int | None, typer.Option(min=0, help="Show the best tree with at most N splits.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to write it; else to standard output."
-        ),
-    ] = None,
+    shown: ShowOptions,
+    page: Annotated[options.PageOptions, Take("horizons time_unit labels")],
     json: options.Json = False,
-) -> None:
+) -> Result | None:
     """Write the tree of a model: drawn, as rules, code or JSON, or as table and text of a paper."""
-    if value is not None and style not in (*_WITH_VALUE, "onnx"):
-        raise typer.BadParameter("--value goes with --format sql, python and onnx")
-    if value in _AT_TIMES and style != "onnx":
-        raise typer.BadParameter(f"--value {value} goes with --format onnx")
-    if cause is not None and value not in ("risk", "incidence"):
-        raise typer.BadParameter("--cause goes with --value risk, and with --value incidence")
-    if horizons is not None and style not in _TABLES and value not in _AT_TIMES:
-        raise typer.BadParameter(
-            "--horizons goes with --format csv and markdown, and with --value survival and "
-            "--value incidence"
-        )
-    if style == "onnx" and output is None:
-        raise typer.BadParameter("--format onnx is for a file: say which, as in -o model.onnx")
-    if (time_unit is not None or labels is not None) and style not in _FOR_PAPERS:
-        raise typer.BadParameter(
-            "--time-unit and --labels go with --format csv, --format markdown and --format methods"
-        )
-    if json and output is not None:
-        raise typer.BadParameter("--json writes to standard output, --output to a file: give one")
-    with guarded():
-        written = FileKind(f"--format {style} writes no other", _ENDINGS[style])
-        require_outputs({"--output": (output, written)}, model=model, labels=labels)
-        fitted = read_model(model)
-        tree = tree_of_size(fitted, splits)
-        if tree.leaf_curve != fitted.tree_.leaf_curve:
-            kind = fitted.tree_.leaf_curve
-            say(
-                f"surtree: only the chosen tree keeps what its {kind} curves are made of: the "
-                f"medians of this one are those of {tree.leaf_curve} curves"
-            )
-        page = read_page("", time_unit, horizons, labels)
-        with failures(ValueError):
-            if style == "onnx":
-                assert output is not None
-                _write_onnx(tree, output, value or "risk", page.horizons, cause)
-                return
-            if style in _FOR_PAPERS:
-                text = _for_paper(fitted, tree, style, page)
-            else:
-                text = _written(tree, style, cast(LeafValue, value or "leaf"), cause)
-        if style == "tree" and tree is fitted.tree_ and not json:
-            known = known_effects(fitted)
-            text = "\n\n".join([text, certificate(fitted), *([known] if known else [])])
-        if value == "effect" and isinstance(fitted, EffectTree):
-            doubt = effects_warning(fitted.heterogeneity_)
-            if doubt and fitted.tree_.n_leaves > 1:
-                say(f"surtree: {doubt}")
-        if output is not None:
-            with failures(OSError, about=f"cannot write {output}: "):
-                write_text(output, text.rstrip("\n") + "\n")
-        elif json and style != "json":
-            show_json({"format": style, "text": text})
-        elif style in _FOR_PROGRAMS:
-            show_source(text.rstrip("\n") + "\n")
-        else:
-            show(text.rstrip("\n"))
+    shown.require(given, json=json)
+    style, output = shown.style, shown.output
+    written = FileKind(f"--format {style} writes no other", _ENDINGS[style])
+    require_outputs({"--output": (output, written)}, model=model, labels=page.labels)
+    fitted = read_model(model)
+    tree = _tree_of_size(fitted, shown.splits)
+    with failures(ValueError):
+        if style == "onnx":
+            assert output is not None
+            _write_onnx(tree, output, shown, page.horizons)
+            return None
+        text = _text(fitted, tree, shown, page.read())
+    if style == "tree" and tree is fitted.tree_ and not json:
+        text = "\n\n".join(filter(None, [text, certificate(fitted), known_effects(fitted)]))
+    if shown.value == "effect" and fitted.tree_.outcome.judged_by == "effects":
+        doubt = effects_warning(cast(EffectTree, fitted).heterogeneity_)
+        if doubt and fitted.tree_.n_leaves > 1:
+            say(doubt)
+    if output is not None:
+        with failures(OSError, about=f"cannot write {output}: "):
+            write_text(output, text.rstrip("\n") + "\n")
+        return None
+    if style in _FOR_PROGRAMS and (style == "json" or not json):
+        show_source(text.rstrip("\n") + "\n")
+        return None
+    return Result(text.rstrip("\n"), {"format": style, "text": text})
 
 
-def _written(tree: Tree, style: Style, value: LeafValue, cause: int | None) -> str:
+def _tree_of_size(model: SurTree, splits: int | None) -> Tree:
+    """Return the tree of a model, or its best tree with at most this number of splits."""
+    if splits is None:
+        return model.tree_
+    tree = model.path_[min(splits, len(model.path_) - 1)].tree
+    if tree.leaf_curve != model.tree_.leaf_curve:
+        say(
+            f"only the chosen tree keeps what its {model.tree_.leaf_curve} curves are made of: the "
+            f"medians of this one are those of {tree.leaf_curve} curves"
+        )
+    return tree
+
+
+def _text(model: SurTree, tree: Tree, shown: ShowOptions, page: options.Page) -> str:
+    style = shown.style
     if style in _PLAIN:
         return _PLAIN[style](tree)
-    return _WITH_VALUE[style](tree, value=value, cause=cause)
-
-
-def _write_onnx(
-    tree: Tree, output: Path, value: OnnxValue, times: tuple[float, ...] | None, cause: int | None
-) -> None:
-    with failures(ImportError):
-        content = export_onnx(tree, value=value, times=times, cause=cause).SerializeToString()
-    with failures(OSError, about=f"cannot write {output}: "):
-        write_bytes(output, content)
-
-
-def _for_paper(model: SurTree, tree: Tree, style: Style, page: Page) -> str:
-    """Return the table of leaves, or the paragraph about how the tree was found."""
+    if style in _WITH_VALUE:
+        value = cast(LeafValue, shown.value or "leaf")
+        return _WITH_VALUE[style](tree, value=value, cause=shown.cause)
     unit = page.time_unit or model.time_unit_
     if style == "methods":
         if tree is not model.tree_:
@@ -203,33 +189,33 @@ def _for_paper(model: SurTree, tree: Tree, style: Style, page: Page) -> str:
     )
 
 
-def path(model: options.ModelFile, json: options.Json = False) -> None:
+def _write_onnx(
+    tree: Tree, output: Path, shown: ShowOptions, times: tuple[float, ...] | None
+) -> None:
+    with failures(ImportError):
+        model = export_onnx(tree, value=shown.value or "risk", times=times, cause=shown.cause)
+    with failures(OSError, about=f"cannot write {output}: "):
+        write_bytes(output, model.SerializeToString())
+
+
+@command
+def path(model: options.ModelFile, json: options.Json = False) -> Result:
     """List the best tree of every size, all of them from one search."""
-    with guarded():
-        fitted = read_model(model)
-        if json:
-            show_json({"status": fitted.status_, "path": path_json(fitted)})
-        else:
-            show(path_text(fitted))
+    fitted = read_model(model)
+    return Result(path_text(fitted), {"status": fitted.status_, "path": path_json(fitted)})
 
 
+@command
 def report(
     model: options.ModelFile,
+    page: options.PageOptions,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")
     ] = Path("report.html"),
-    title: options.Title = None,
-    time_unit: options.TimeUnit = None,
-    horizons: options.PageHorizons = None,
-    labels: options.Labels = None,
     json: options.Json = False,
-) -> None:
+) -> Result:
     """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
-    with guarded():
-        require_outputs({"--output": (output, PAGE_FILE)}, model=model, labels=labels)
-        page = read_page(title, time_unit, horizons, labels)
-        save_report(read_model(model), output, page)
-        if json:
-            show_json({"report": str(output)})
-        else:
-            show(str(output))
+    require_outputs({"--output": (output, PAGE_FILE)}, model=model, labels=page.labels)
+    words = page.read()
+    save_report(read_model(model), output, words)
+    return Result(str(output), {"report": str(output)})

@@ -11,71 +11,53 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import typer
 from sklearn.exceptions import ConvergenceWarning
 
-from surtree.cli._columns import WORDS, conform, require_columns, split_names
-from surtree.cli._console import UserError, failures, say, show_json, show_source
+from surtree._support.writing import whole_file
+from surtree.cli._command import Given, refuse
+from surtree.cli._console import Result, say, show_source
+from surtree.cli._models import conform
 from surtree.cli._progress import progress_bar
-from surtree.cli._search import Found, first_interrupt, unfinished
+from surtree.cli._search import Fitted, first_interrupt, unfinished
 from surtree.cli._summary import certificate, model_json
+from surtree.cli._survival import event_by_value
+from surtree.cli._target import TargetColumns
+from surtree.cli._training import Asked
 from surtree.cuts.unseen import Unseen, find_unseen, unseen_text
 from surtree.data.table import read_table
-from surtree.estimator import SurTree
-from surtree.files.writing import whole_file
-from surtree.streaming.engines import source_of
-from surtree.streaming.parquet import exactly, parquet_files, scan_files
-from surtree.streaming.predict import asked_columns, join_unseen
-from surtree.streaming.source import LocalSource
+from surtree.engines.at_risk import asked_columns
+from surtree.engines.engines import source_of
+from surtree.engines.parquet import exactly, parquet_files, scan_files
+from surtree.engines.predict import join_unseen
+from surtree.engines.source import LocalSource
+from surtree.estimators.tree import SurTree
+from surtree.reading.columns import require_columns, split_names
+from surtree.reading.errors import UserError, failures
+from surtree.reading.table import PARQUET
 from surtree.tree.rows import find_leaves
 
 _PATTERNS = "*?["
 
 
 def is_streamed(data: Path, memory_limit: int | None = None) -> bool:
-    """Return whether a table is read in passes: a directory, a pattern, or if memory is limited.
-
-    Parameters
-    ----------
-    data : Path
-        What the user calls the table.
-    memory_limit : int, optional
-        The option of this name.
-    """
+    """Return whether a table is read in passes: a directory, a pattern, or if memory is limited."""
     is_pattern = not data.exists() and any(mark in str(data) for mark in _PATTERNS)
     return memory_limit is not None or data.is_dir() or is_pattern
 
 
-def refuse_options(given: Mapping[str, Any]) -> None:
-    """Raise an error for options that have no effect on a table that is streamed.
-
-    Parameters
-    ----------
-    given : mapping
-        The values of options, by their names.
-    """
-    for name, value in given.items():
-        if value not in (None, False):
-            raise typer.BadParameter(f"{name} is for a table in memory: this one is streamed")
+def refuse_options(given: Given, *names: str) -> None:
+    """Refuse options that have no effect on a table that is streamed."""
+    idle = [given[name] for name in names if name in given]
+    refuse({f"{name} is for a table in memory: this one is streamed": True for name in idle})
 
 
 @dataclass(frozen=True)
 class StreamedTable:
-    """Parquet files as one table.
+    """Parquet files as one table."""
 
-    Parameters
-    ----------
-    path : Path
-        What the user calls them.
-    frame : polars.LazyFrame
-        The table.
-    columns : polars.DataFrame
-        Its columns, without rows.
-    """
-
-    path: Path
-    frame: pl.LazyFrame
-    columns: pl.DataFrame
+    path: Path  # what the user calls them
+    frame: pl.LazyFrame  # the table
+    columns: pl.DataFrame  # its columns, without rows
 
     @classmethod
     def read(cls, path: Path) -> StreamedTable:
@@ -84,7 +66,7 @@ class StreamedTable:
             files = parquet_files(str(path))
             if not files:
                 raise UserError(f"there is no Parquet file {path}")
-            if not all(Path(file).suffix.lower() in (".parquet", ".pq") for file in files):
+            if not all(Path(file).suffix.lower() in PARQUET for file in files):
                 raise UserError(
                     f"{path}: only Parquet files are streamed; others are read as a whole, one "
                     "at a time"
@@ -93,6 +75,22 @@ class StreamedTable:
             frame = scan_files(files, str(path))
         with failures(OSError, pl.exceptions.PolarsError, about=f"cannot read {path}: "):
             return cls(path, frame, frame.head(0).collect())
+
+    def happened(self, column: str, wanted: list[str]) -> pl.Expr:
+        """Return the column of the event as truth values, by the rule of tables in memory."""
+        cells, dtype = exactly([column], self.columns.columns), self.columns.schema[column]
+        if dtype.is_float():
+            cells = cells.fill_nan(None)
+        elif dtype != pl.Boolean and not dtype.is_numeric():
+            cells = cells.cast(pl.String)
+        with failures(OSError, pl.exceptions.PolarsError, about=f"cannot read {self.path}: "):
+            values = self.frame.select(cells.drop_nulls().unique().sort()).collect()[column]
+        happened = event_by_value(column, values.to_list(), wanted)
+        # A missing value stays one, which the fit refuses.
+        truth: pl.Expr = cells.replace_strict(
+            values, list(happened.values()), default=None, return_dtype=pl.Boolean
+        )
+        return truth
 
     def source(self, frame: pl.LazyFrame) -> LocalSource:
         """Return a query over the table as batches of rows."""
@@ -103,44 +101,29 @@ class StreamedTable:
 
 
 def fit_streamed(
-    data: Path,
-    target: Mapping[str, str | None],
-    *,
-    columns: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-    parameters: Mapping[str, Any],
-) -> tuple[Found, str, dict[str, Any]]:
-    """Fit a tree on Parquet files; return it, with a line and JSON about the rows.
-
-    Parameters
-    ----------
-    data : Path
-        The files.
-    target : mapping
-        The options ``time``, ``event``, ``entry`` and ``weight``.
-    columns, exclude : sequence of str, optional
-        The options of these names.
-    parameters : mapping
-        Those of `SurTree`.
-    """
+    data: Path, target: TargetColumns, asked: Asked, parameters: Mapping[str, Any]
+) -> Fitted:
+    """Fit a tree on Parquet files."""
     table = StreamedTable.read(data)
     head = table.columns
-    event, happened = _event(head, str(target["event"]))
-    named = [str(target["time"]), *(str(target[k]) for k in ("entry", "weight") if target[k])]
-    if ".." in named[0] and named[0] not in head.columns:
+    if len(target.time_columns(head)) > 1:
         raise UserError(
-            f"--time {named[0]} is for tables in memory: of several files, give a column of numbers"
+            f"--time {target.time} is for tables in memory: of several files, give a column of "
+            "numbers"
         )
-    require_columns(head, [event, *named])
-    asked = split_names(columns or [], head) or head.columns
-    left_out = split_names(exclude or [], head)
-    require_columns(head, [*asked, *left_out])
-    reserved = {event, *named}
-    taken = [name for name in asked if name not in reserved | set(left_out)]
+    event, wanted = target.event_and_values(head)
+    named = [name for name in (target.time, target.entry, target.weight) if name is not None]
+    columns = split_names(asked.columns, head) or head.columns
+    left_out = split_names(asked.exclude, head)
+    require_columns(head, [event, *named, *columns, *left_out])
+    reserved = {event, *named, *left_out}
+    taken = [name for name in columns if name not in reserved]
     if not taken:
         raise UserError("no column is left for the tree to ask about")
     frame = table.frame.select(
-        exactly(taken, head.columns), happened, exactly(dict.fromkeys(named), head.columns)
+        exactly(taken, head.columns),
+        table.happened(event, wanted),
+        exactly(dict.fromkeys(named), head.columns),
     )
     start = perf_counter()
     with progress_bar() as bar, first_interrupt() as interrupted, warnings.catch_warnings():
@@ -148,45 +131,23 @@ def fit_streamed(
         hook = bar.searching(interrupted.is_set, parameters.get("time_limit"))
         model = SurTree(**parameters, progress=hook)
         with failures(ValueError, TypeError, OSError, ImportError, about=f"{data}: "):
-            model.fit(frame, (event, named[0]), target["weight"], target["entry"])
+            model.fit(frame, (event, target.time), target.weight, target.entry)
     tree = model.tree_
     seconds = perf_counter() - start
-    line = (
+    size = (
         f"{tree.n_samples[0]:,} rows, {tree.n_events[0]:,} events, {len(taken)} columns, streamed "
         f"and not tuned, {seconds:.1f} s"
     )
     content = {
-        "rows": int(tree.n_samples[0]),
-        "events": int(tree.n_events[0]),
+        "rows": tree.n_samples[0],
+        "events": tree.n_events[0],
         "columns": taken,
         "seconds": seconds,
         "streamed": True,
         **model_json(model),
     }
-    stopped = unfinished(model)
-    return Found(model, stopped=stopped), f"{line}\n\n{tree}\n\n{certificate(model)}", content
-
-
-def _event(head: pl.DataFrame, asked: str) -> tuple[str, pl.Expr]:
-    """Return the event column, and the expression that says whether the event happened."""
-    column, _, values = asked.partition("=")
-    if asked in head.columns or not values:
-        column, values = asked, ""
-    require_columns(head, [column])
-    dtype, cells = head.schema[column], exactly([column], head.columns)
-    if not values:
-        if dtype not in (pl.String, pl.Categorical, pl.Enum):
-            return column, cells
-        words = cells.cast(pl.String).str.strip_chars().str.to_lowercase()
-        return column, words.replace_strict(WORDS, default=None, return_dtype=pl.Boolean)
-    wanted = [value.strip().lower() for value in values.split(",")]
-    if dtype.is_numeric():
-        try:
-            numbers = [float(value) for value in wanted]
-            return column, cells.cast(pl.Float64).is_in(numbers)
-        except ValueError:
-            raise UserError(f"column {column!r} holds numbers, not {values}") from None
-    return column, cells.cast(pl.String).str.strip_chars().str.to_lowercase().is_in(wanted)
+    text = f"{size}\n\n{tree}\n\n{certificate(model)}"
+    return Fitted(model, stopped=unfinished(model), text=text, content=content)
 
 
 def _taken(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
@@ -202,28 +163,12 @@ def predict_streamed(
     output: Path | None,
     *,
     json: bool,
-) -> None:
-    """Write predictions batch by batch; a file is written whole, or not at all.
-
-    Parameters
-    ----------
-    model : SurTree
-        The model.
-    data : Path
-        The files.
-    of_leaf : mapping of str to polars.Series
-        The predictions of each leaf, in the order of the leaves.
-    keep : sequence of str, optional
-        Columns of the table to repeat.
-    output : Path, optional
-        Where to write; standard output if None.
-    json : bool
-        Whether to say in JSON what was written.
-    """
+) -> Result | None:
+    """Write predictions batch by batch; a file is written whole, or not at all."""
     if json and output is None:
         raise UserError("the predictions of a table that is streamed go to a file: add --output")
     table = StreamedTable.read(data)
-    kept = split_names(keep or [], table.columns)
+    kept = split_names(keep, table.columns)
     require_columns(table.columns, kept)
     for name in of_leaf.keys() & set(kept):
         raise UserError(f"column {name!r} cannot be kept: a prediction has the same name")
@@ -243,17 +188,16 @@ def predict_streamed(
             rows = conform(frame, model)
             read = read_table(model, rows if names is not None else rows.to_numpy(), reset=False)
             unseen = join_unseen(unseen, find_unseen(model.tree_.cuts, read))
-            place = np.searchsorted(model.tree_.leaves, find_leaves(model.tree_, read))
+            index = np.searchsorted(model.tree_.leaves, find_leaves(model.tree_, read))
             n_rows += len(frame)
-            yield pl.concat([_taken(frame, kept), leaves[place]], how="horizontal")
+            yield pl.concat([_taken(frame, kept), leaves[index]], how="horizontal")
 
     schema = {name: table.columns.schema[name] for name in kept} | dict(leaves.schema)
     with failures(OSError, ValueError, TypeError, ImportError, pl.exceptions.PolarsError):
         _write(predictions(), schema, output)
     if unseen:
-        say(f"surtree: {unseen_text(unseen)}")
-    if json:
-        show_json({"rows": n_rows, "output": str(output)})
+        say(unseen_text(unseen))
+    return Result("", {"rows": n_rows, "output": str(output)}) if json else None
 
 
 def _write(
@@ -278,7 +222,7 @@ def _write(
     rows = register_io_source(read, schema=dict(schema))
     with whole_file(output) as path:
         try:
-            if output.suffix.lower() in (".parquet", ".pq"):
+            if output.suffix.lower() in PARQUET:
                 rows.sink_parquet(path)
             else:
                 rows.sink_csv(path)

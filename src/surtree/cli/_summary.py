@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from surtree._support.status import WORDS
+from surtree.cli._console import plain
 from surtree.cli._survival import Survival
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 from surtree.model_selection.cv import SurTreeCV
-from surtree.scores.held_out import MEASURES, HeldOutScores
-from surtree.scores.verdict import prediction_verdicts
-from surtree.status import WORDS
-from surtree.tree.arms import effects_of_leaf
-from surtree.tree.causes import cause_events, cause_limits, cause_theta, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_intervals import median_limits
 from surtree.tree.resolve import cause_names_of
-from surtree.tree.tree import Tree
+from surtree.validation.held_out import MEASURES, HeldOutScores
+from surtree.validation.verdict import prediction_verdicts
 
 
 def certificate(model: SurTree) -> str:
@@ -42,22 +39,14 @@ def _gap_text(gap: float) -> str:
 
 def path_text(model: SurTree) -> str:
     """Return the best tree of every size, as a table."""
-    lines = [("splits", "leaves", "depth", "loss", "lower bound", "gap", "")]
-    for size in model.path_:
-        gap = (size.loss - size.lower_bound) / size.loss if size.loss > 0 else 0.0
-        lines.append(
-            (
-                str(size.splits),
-                str(size.tree.n_leaves),
-                str(size.tree.depth),
-                f"{size.loss:.6g}",
-                f"{size.lower_bound:.6g}",
-                _gap_text(gap),
-                "chosen" if size.tree is model.tree_ else "",
-            )
-        )
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    table = ["  ".join(map(str.rjust, line, widths)).rstrip() for line in lines]
+    rows = [("splits", "leaves", "depth", "loss", "lower bound", "gap", "")]
+    for size in path_json(model):
+        loss, bound = size["loss"], size["lower_bound"]
+        gap = _gap_text((loss - bound) / loss if loss > 0 else 0.0)
+        counts = (str(size[name]) for name in ("splits", "leaves", "depth"))
+        rows.append((*counts, f"{loss:.6g}", f"{bound:.6g}", gap, "chosen" * size["chosen"]))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  ".join(map(str.rjust, row, widths)).rstrip() for row in rows]
     void = ["", WORDS["edited"].line] if model.status_ == "edited" else []
     return "\n".join(table + void)
 
@@ -80,7 +69,7 @@ def path_json(model: SurTree) -> list[dict[str, Any]]:
 def model_json(model: SurTree) -> dict[str, Any]:
     """Return the certificate, the leaves and the path of a model."""
     tree = model.tree_
-    return {
+    content: dict[str, Any] = {
         "status": model.status_,
         "loss": model.loss_,
         "unpenalised_loss": model.unpenalised_loss_,
@@ -91,43 +80,27 @@ def model_json(model: SurTree) -> dict[str, Any]:
         "splits": tree.n_splits,
         "depth": tree.depth,
         "leaf_curve": tree.leaf_curve,
-        "last_time": _finite(tree.baseline.last_time),
+        "last_time": tree.baseline.last_time,
         "leaves": [
             {
                 "leaf": rule.leaf,
                 "conditions": list(rule.conditions),
                 "risk": rule.theta,
-                "risk_limits": [_finite(limit) for limit in rule.theta_limits],
-                "median": _finite(tree.median(rule.leaf)),
-                "median_limits": [_finite(limit) for limit in median_limits(tree, rule.leaf)],
+                "risk_limits": list(rule.theta_limits),
+                "median": tree.median(rule.leaf),
+                "median_limits": list(median_limits(tree, rule.leaf)),
                 **({} if rule.n_persons is None else {"persons": rule.n_persons}),
                 "rows": rule.n_samples,
                 "events": rule.n_events,
-                **_effects_json(tree, rule.leaf),
                 "few_events": rule.n_events < FEW_EVENTS,
-                **_causes_json(tree, rule.leaf),
+                **tree.outcome.leaf_json(tree.outcome.group(rule.leaf)),
             }
             for rule in tree.rules()
         ],
         "path": path_json(model),
     }
-
-
-def _causes_json(tree: Tree, leaf: int) -> dict[str, Any]:
-    """Return events and relative risk of each cause in a leaf, with competing risks."""
-    if not has_causes(tree):
-        return {}
-    return {
-        "causes": [
-            {
-                "cause": cause,
-                "events": float(cause_events(tree, cause)[leaf]),
-                "risk": float(cause_theta(tree, cause)[leaf]),
-                "risk_limits": [_finite(limit) for limit in cause_limits(tree, leaf, cause)],
-            }
-            for cause in causes_of(tree).causes
-        ]
-    }
+    finite: dict[str, Any] = plain(content)
+    return finite
 
 
 def tuning_text(tuning: SurTreeCV) -> str:
@@ -139,7 +112,7 @@ def tuning_text(tuning: SurTreeCV) -> str:
 
 
 def verdict_text(model: SurTree) -> str:
-    """Return whether a model predicts new rows better than no tree, as its page says it."""
+    """Return whether a model predicts new data better than no tree, as its page says it."""
     verdicts = prediction_verdicts(
         model.validation_, model.held_out_, model.tree_.n_splits, cause_names_of(model)
     )
@@ -169,16 +142,13 @@ def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
 
 def _held_out_json(scores: HeldOutScores) -> dict[str, Any]:
     causes = [{"cause": cause} | _measures(one) for cause, one in scores.of_cause.items()]
-    found = _measures(scores) | {"corrected": scores.corrected, "missing": scores.missing}
-    return found | {"causes": causes} if causes else found
+    measures = _measures(scores) | {"corrected": scores.corrected, "missing": scores.missing}
+    return measures | {"causes": causes} if causes else measures
 
 
 def _measures(scores: HeldOutScores) -> dict[str, Any]:
     return {
-        name: {
-            "mean": _finite(scores.mean(name)),
-            "standard_error": _finite(scores.standard_error(name)),
-        }
+        name: {"mean": scores.mean(name), "standard_error": scores.standard_error(name)}
         for name in MEASURES
     }
 
@@ -189,27 +159,3 @@ def data_text(survival: Survival, n_columns: int) -> str:
     if survival.id is not None:
         rows = f"{rows} of {len(set(survival.id.tolist()))} persons"
     return f"{rows}, {survival.n_events} events, {n_columns} columns"
-
-
-def _finite(value: float) -> float | None:
-    """Return a number that JSON can hold: None for infinity, and for what is not a number."""
-    return value if math.isfinite(value) else None
-
-
-def _effects_json(tree: Tree, leaf: int) -> dict[str, Any]:
-    """Return the hazard ratios of a leaf, where the tree has arms."""
-    if tree.arms is None:
-        return {}
-    return {
-        "effects": [
-            {
-                "arm": effect.arm,
-                "reference": effect.reference,
-                "hazard_ratio": _finite(effect.ratio),
-                "limits": [_finite(limit) for limit in effect.limits],
-                "rows": list(effect.n_samples),
-                "events": list(effect.n_events),
-            }
-            for effect in effects_of_leaf(tree, leaf)
-        ]
-    }

@@ -2,270 +2,157 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Annotated, Any
 
-import numpy as np
 import polars as pl
-import typer
 
-from surtree._words import plural
 from surtree.cli import _options as options
-from surtree.cli._columns import conform
-from surtree.cli._console import (
-    INTERRUPTED,
-    end_now,
-    failures,
-    guarded,
-    say,
-    show,
-    show_json,
-    warnings_said,
-)
-from surtree.cli._files import Format
-from surtree.cli._models import read_model, read_rows
+from surtree.cli._command import Take, command, option, refuse
+from surtree.cli._console import INTERRUPTED, Result
+from surtree.cli._models import read_model, read_outcomes
 from surtree.cli._progress import progress_bar
 from surtree.cli._search import default_folds
-from surtree.cli._survival import Survival, TargetColumns, read_survival
+from surtree.cli._survival import Survival
+from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, read_training
 from surtree.model_selection.cv import SurTreeCV
-from surtree.scores.validation import Method, Validation
-from surtree.scores.validation_file import save_validation
-from surtree.scores.verdict import prediction_verdicts
+from surtree.reading.errors import failures
 from surtree.validation import Evaluation
 from surtree.validation import evaluate as evaluate_rows
 from surtree.validation import validate as resample
+from surtree.validation.files import save_validation
+from surtree.validation.results import Method, Validation
+from surtree.validation.verdict import prediction_verdicts
+from surtree.words.numbers import plural
 
-Bootstraps = Annotated[
-    int,
-    typer.Option(
+_of_validation = partial(option, panel="Validation")
+
+
+@dataclass(frozen=True)
+class ValidationOptions:
+    """How a model is validated."""
+
+    bootstraps: int = _of_validation(
+        "Samples of the rows: all of the tuning is repeated on each (or so many repetitions of "
+        "--method folds), and intervals come from them.",
+        default=200,
         min=1,
-        help="Samples on which all of the tuning is repeated, or repetitions of --method folds.",
-        rich_help_panel="Validation",
-    ),
-]
-How = Annotated[
-    Method,
-    typer.Option(
-        help="How to correct: .632+ or optimism, by bootstrap samples; or folds.",
-        rich_help_panel="Validation",
-    ),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        min=2, help="Folds of --method folds; by default 10.", rich_help_panel="Validation"
-    ),
-]
-Times = Annotated[
-    list[options.Times] | None,
-    typer.Option(
-        "--horizons",
-        parser=options.read_times,
+    )
+    method: Method = _of_validation(
+        "How to correct: .632+ or optimism, by bootstrap samples; or folds.", default="632+"
+    )
+    folds: int | None = _of_validation("Folds of --method folds; by default 10.", min=2)
+    horizons: tuple[float, ...] | None = _of_validation(
+        "Times for calibration; by default those that evaluate finds in the model, or the median "
+        "time of the events.",
+        reads=lambda texts: tuple(sorted(set(options.read_times(texts)))),
+        many=True,
         metavar="TIME,...",
-        help="Times for calibration; by default those that evaluate finds in the model, or the "
-        "median time of the events.",
-        rich_help_panel="Validation",
-    ),
-]
+    )
 
 
+@command
 def validate(
     data: options.Data,
-    time: options.Time,
-    event: options.Event,
-    entry: options.Entry = None,
-    weight: options.Weight = None,
-    id: options.Id = None,
-    columns: options.Columns = None,
-    exclude: options.Exclude = None,
-    types: options.Types = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    sheet: options.SheetName = None,
-    missing: options.Missing = None,
-    drop_incomplete: options.DropIncomplete = False,
-    zero_times: options.ZeroTime = "keep",
-    max_depth: options.MaxDepth = 3,
-    max_splits: options.MaxSplits = None,
-    min_samples_leaf: options.MinSamplesLeaf = 1,
-    min_events_leaf: options.MinEventsLeaf = 0,
-    n_thresholds: options.NThresholds = 10,
-    thresholds: options.Thresholds = None,
-    category_cuts: options.CategoryCut = "subsets",
-    shrinkage: options.Shrinkage = None,
-    leaf_curve: options.LeafCurve = "baseline",
-    bootstraps: Bootstraps = 200,
-    method: How = "632+",
-    folds: Folds = None,
-    group: options.Group = None,
-    horizons: Times = None,
-    jobs: options.Jobs = None,
+    target: Annotated[
+        TargetColumns,
+        Take("time! event! entry weight id group drop_incomplete zero_times"),
+    ],
+    asked: Asked,
+    form: options.FileOptions,
+    tree: options.TreeOptions,
+    how: ValidationOptions,
+    search: Annotated[options.SearchOptions, Take("jobs")],
     json: options.Json = False,
-) -> None:
+) -> Result:
     """Say what to expect of a tuned tree in new data, by resampling.
 
     Everything that `surtree fit` does is repeated on samples of the rows. Ctrl-C ends it with the
     samples that are done; the exit code is 130.
     """
-    if folds is not None and method != "folds":
-        raise typer.BadParameter("--folds goes with --method folds")
-    with guarded():
-        training = read_training(
-            data,
-            TargetColumns(
-                time,
-                event,
-                entry=entry,
-                weight=weight,
-                id=id,
-                group=group,
-                drop_incomplete=drop_incomplete,
-                zero_times=zero_times,
-            ),
-            Asked(columns, exclude, types),
-            Format(separator, decimal, encoding, sheet, missing or ()),
-            quiet=json,
-        )
-        X, survival = training.X, training.survival
-        model = SurTreeCV(
-            max_depth,
-            max_splits,
-            cv=default_folds(survival) or 2,
-            min_samples_leaf=min_samples_leaf,
-            min_events_leaf=min_events_leaf,
-            n_thresholds=n_thresholds or None,
-            thresholds=options.by_column(thresholds),
-            category_cuts=category_cuts,
-            leaf_curve=leaf_curve,
-        )
-        if shrinkage is not None:
-            model.set_params(shrinkage=shrinkage.values)
-        found = validated(
-            model,
-            X,
-            survival,
-            n_bootstraps=bootstraps,
-            method=method,
-            n_folds=10 if folds is None else folds,
-            horizons=options.times_of(horizons),
-            n_jobs=jobs,
-        )
-        if json:
-            show_json(validation_json(found) or {})
-        else:
-            show(f"{found}\n\n{prediction_verdicts(found, None, 0)[0]}")
-        if found.stopped_early:
-            samples = plural(found.n_repetitions, "sample")
-            say(f"surtree: Ctrl-C stopped the validation after {samples}")
-            end_now(INTERRUPTED)
+    refuse({"--folds goes with --method folds": how.folds is not None and how.method != "folds"})
+    training = read_training(data, target, asked, form, quiet=json)
+    survival = training.survival
+    model = SurTreeCV(**tree.parameters(tuned=True), cv=default_folds(survival) or 2)
+    result = validated(
+        model,
+        training.X,
+        survival,
+        n_bootstraps=how.bootstraps,
+        method=how.method,
+        n_folds=10 if how.folds is None else how.folds,
+        horizons=how.horizons,
+        n_jobs=search.jobs,
+    )
+    text = f"{result}\n\n{prediction_verdicts(result, None, 0)[0]}"
+    if not result.stopped_early:
+        return Result(text, validation_json(result) or {})
+    samples = plural(result.n_repetitions, "sample")
+    messages = (f"Ctrl-C stopped the validation after {samples}",)
+    return Result(text, validation_json(result) or {}, messages, INTERRUPTED)
 
 
-def validated(model: Any, X: pl.DataFrame, survival: Survival, **options: Any) -> Validation:
+def validated(model: Any, X: pl.DataFrame, survival: Survival, **how: Any) -> Validation:
     """Validate a model with a progress bar."""
-    with warnings_said(), progress_bar() as bar, failures(ValueError, TypeError):
+    with progress_bar() as bar, failures(ValueError, TypeError):
         return resample(
             model,
             X,
-            survival.y,
-            survival.weight,
-            survival.entry,
+            *survival.given,
             id=survival.id,
             groups=survival.group,
-            progress=bar.validating(),
-            **options,
+            progress=bar.counting("Validating", "samples"),
+            **how,
         )
 
 
+@command
 def evaluate(
     model: options.ModelFile,
     data: options.Data,
-    time: options.Time,
-    event: options.Event,
-    entry: options.Entry = None,
-    weight: options.Weight = None,
-    id: options.Id = None,
-    horizons: Times = None,
-    bootstraps: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Samples of the rows for intervals.", rich_help_panel="Validation"
-        ),
-    ] = 200,
-    separator: options.Separator = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    sheet: options.SheetName = None,
-    missing: options.Missing = None,
-    drop_incomplete: options.DropIncomplete = False,
-    zero_times: options.ZeroTime = "keep",
+    target: Annotated[
+        TargetColumns, Take("time! event! entry weight id drop_incomplete zero_times")
+    ],
+    how: Annotated[ValidationOptions, Take("bootstraps horizons")],
+    form: options.FileOptions,
     json: options.Json = False,
-) -> None:
-    """Test a model on other data: discrimination and calibration.
+) -> Result:
+    """Test a model on new data: discrimination and calibration.
 
     The rows should not be those that the model was fitted on; for these, use surtree validate.
     """
-    with guarded():
-        fitted = read_model(model)
-        form = Format(separator, decimal, encoding, sheet, missing or ())
-        target = TargetColumns(
-            time,
-            event,
-            entry=entry,
-            weight=weight,
-            id=id,
-            drop_incomplete=drop_incomplete,
-            zero_times=zero_times,
+    fitted = read_model(model)
+    X, survival, _ = read_outcomes(data, fitted, target, form)
+    with failures(ValueError, TypeError):
+        evaluation = evaluate_rows(
+            fitted,
+            X,
+            *survival.given,
+            id=survival.id,
+            horizons=how.horizons,
+            n_bootstraps=how.bootstraps,
         )
-        frame = target.complete_rows(read_rows(data, fitted, form).frame)
-        rows, survival = conform(frame, fitted), read_survival(frame, target)
-        with warnings_said(), failures(ValueError, TypeError):
-            found = evaluate_rows(
-                fitted,
-                rows,
-                survival.y,
-                survival.weight,
-                survival.entry,
-                id=survival.id,
-                horizons=options.times_of(horizons),
-                n_bootstraps=bootstraps,
-            )
-        if json:
-            show_json(_evaluation_json(found))
-        else:
-            show(str(found))
+    return Result(str(evaluation), _evaluation_json(evaluation))
 
 
-def validation_json(found: Validation | None) -> dict[str, Any] | None:
+def validation_json(validation: Validation | None) -> dict[str, Any] | None:
     """Return a validation as plain values, its measures by their names."""
-    saved = save_validation(found)
-    if found is None or saved is None:
+    saved = save_validation(validation)
+    if validation is None or saved is None:
         return None
-    optimism = {measure.name: measure.optimism for measure in found.measures}
+    optimism = {measure.name: measure.optimism for measure in validation.measures}
     saved["measures"] = {
-        measure["name"]: measure | {"optimism": _finite(optimism[measure["name"]])}
+        measure["name"]: measure | {"optimism": optimism[measure["name"]]}
         for measure in saved["measures"]
     }
     return saved
 
 
-def _evaluation_json(found: Evaluation) -> dict[str, Any]:
-    plain = asdict(found)
+def _evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
+    content = asdict(evaluation)
     for name in ("calibration", "decision"):
-        curve = getattr(found, name)
-        plain[name] = None if curve is None else {k: getattr(curve, k) for k in curve._names()}
-    finite: dict[str, Any] = _finite(plain)
-    return finite
-
-
-def _finite(value: Any) -> Any:
-    """Return plain values that JSON can hold: null for what is not a number."""
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_finite(item) for item in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value
+        curve = getattr(evaluation, name)
+        content[name] = curve and {field: getattr(curve, field) for field in curve._names()}
+    return content

@@ -2,160 +2,106 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from surtree.cli import _options as options
-from surtree.cli._columns import Reading, conform, read_column, require_columns
-from surtree.cli._console import DATA_ERROR, UserError, failures, guarded, say, show, show_json
-from surtree.cli._files import Format
-from surtree.cli._models import read_model, read_rows, write_model
+from surtree.cli._command import Take, command, option
+from surtree.cli._console import DATA_ERROR, Result, say, shown_as_lines
+from surtree.cli._models import read_model, read_outcomes, write_model
 from surtree.cli._progress import progress_bar
-from surtree.cli._survival import TargetColumns, read_survival
-from surtree.competing_risks import CompetingRisksTree
-from surtree.effects import EffectTree
-from surtree.estimator import SurTree
+from surtree.cli._target import TargetColumns
+from surtree.estimators.tree import SurTree
+from surtree.reading.columns import Reading, read_column
+from surtree.reading.errors import UserError, failures
 from surtree.verification import Verification
 from surtree.verification import verify as verify_model
 
-Treatment = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The arm of each row, of a model of treatment effects."),
-]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option(
-        callback=options._seconds,
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """How long a model is checked, and what is kept of it."""
+
+    time_limit: float | None = option(
+        "About how long it may take; what takes longer is confirmed in part.",
+        default=600.0,
+        callback=options.read_seconds,
         metavar="SECONDS",
-        help="About how long it may take; what takes longer is confirmed in part.",
-    ),
-]
-Export = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Write the program, the rows as whole numbers and the claim to this folder: python "
+    )
+    export: Path | None = option(
+        "Write the program, the rows as whole numbers and the claim to this folder: python "
         "verify.py repeats the check there, with NumPy alone.",
-        show_default=False,
-    ),
-]
-KeepReceipt = Annotated[
-    bool,
-    typer.Option(
+        metavar="DIR",
+    )
+    receipt: bool = option(
+        "Keep in the model file that it was confirmed, so that its reports say so.",
         "--receipt/--no-receipt",
-        metavar=options.FLAG,
-        help="Keep in the model file that it was confirmed, so that its reports say so.",
-    ),
-]
+        default=True,
+    )
 
 
+@command
 def verify(
     model: options.ModelFile,
     data: options.Data,
-    time: options.Time,
-    event: options.FitEvent = None,
-    cause: options.Cause = None,
-    entry: options.Entry = None,
-    weight: options.Weight = None,
-    treatment: Treatment = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    sheet: options.SheetName = None,
-    missing: options.Missing = None,
-    drop_incomplete: options.DropIncomplete = False,
-    zero_times: options.ZeroTime = "keep",
-    time_limit: TimeLimit = 600.0,
-    export: Export = None,
-    receipt: KeepReceipt = True,
+    target: Annotated[
+        TargetColumns,
+        Take("time! event cause entry weight treatment drop_incomplete zero_times"),
+    ],
+    form: options.FileOptions,
+    how: VerifyOptions,
     json: options.Json = False,
-) -> None:
+) -> Result:
     """Confirm a model by a second program that shares no code: rules, leaves, and the optimum.
 
     The table is that of the fit, in any order of its rows. The exit code is 0 if every part is
     confirmed, and else 1; what differs is one sentence each.
     """
-    with guarded():
-        fitted = read_model(model)
-        _require_options(fitted, event, cause, treatment)
-        target = TargetColumns(
-            time,
-            event,
-            cause,
-            entry=entry,
-            weight=weight,
-            treatment=treatment,
-            drop_incomplete=drop_incomplete,
-            zero_times=zero_times,
+    fitted = read_model(model)
+    _require_options(fitted, target)
+    X, survival, frame = read_outcomes(data, fitted, target, form, for_search=True)
+    arm = None
+    if target.treatment is not None:
+        arm = read_column(frame[target.treatment], Reading("categorical")).to_numpy()
+    # Warnings say what it would take, before it starts.
+    with shown_as_lines(Warning), progress_bar() as bar, failures(ValueError, TypeError, OSError):
+        result = verify_model(
+            model,
+            X,
+            *survival.given,
+            treatment=arm,
+            time_limit=how.time_limit,
+            progress=bar.verifying(),
+            export=how.export,
         )
-        form = Format(separator, decimal, encoding, sheet, missing or ())
-        frame = target.complete_rows(read_rows(data, fitted, form).frame)
-        X, survival = conform(frame, fitted, for_search=True), read_survival(frame, target)
-        arm = None
-        if treatment is not None:
-            require_columns(frame, [treatment])
-            arm = read_column(frame[treatment], Reading("categorical")).to_numpy()
-        with _said_at_once(), progress_bar() as bar, failures(ValueError, TypeError, OSError):
-            found = verify_model(
-                model,
-                X,
-                survival.y,
-                survival.weight,
-                survival.entry,
-                treatment=arm,
-                time_limit=time_limit,
-                progress=bar.verifying(),
-                export=export,
-            )
-        if found.receipt is not None and receipt:
-            fitted.receipt_ = found.receipt
-            try:
-                write_model(fitted, model)
-            except UserError as error:
-                say(f"surtree: confirmed, but the receipt is not kept: {error}")
-        if json:
-            show_json(_json(found))
-        else:
-            show(str(found))
-    if not found.confirmed:
-        for text in found.differences if json else ():
-            say(f"surtree: {text}")
-        raise typer.Exit(DATA_ERROR)
+    if result.receipt is not None and how.receipt:
+        fitted.receipt_ = result.receipt
+        try:
+            write_model(fitted, model)
+        except UserError as error:
+            say(f"confirmed, but the receipt is not kept: {error}")
+    if result.confirmed:
+        return Result(str(result), _json(result))
+    differences = tuple(result.differences) if json else ()
+    return Result(str(result), _json(result), differences, DATA_ERROR)
 
 
-@contextmanager
-def _said_at_once() -> Iterator[None]:
-    """Print warnings as a line when they are raised: what it would take, before it starts."""
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: say(f"surtree: {message}")
-        yield
-
-
-def _require_options(model: SurTree, event: Any, cause: Any, treatment: Any) -> None:
+def _require_options(model: SurTree, target: TargetColumns) -> None:
     """Raise an error unless the options are those of the kind of model."""
-    of_causes, of_arms = isinstance(model, CompetingRisksTree), isinstance(model, EffectTree)
-    if of_causes and (cause is None or event is not None):
-        raise UserError("this is a model of competing risks: give --cause, and not --event")
-    if not of_causes and (event is None or cause is not None):
-        raise UserError("this is a model of one event: give --event, and not --cause")
-    if of_arms and treatment is None:
-        raise UserError("this is a model of treatment effects: give the arm, --treatment COLUMN")
-    if treatment is not None and not of_arms:
-        raise UserError("--treatment is for models of treatment effects: leave it out")
+    outcome = model.tree_.outcome
+    for name in ("event", "cause", "treatment"):
+        is_given, is_needed = getattr(target, name) is not None, name in outcome.row_columns
+        if is_given != is_needed:
+            needed = " and ".join(f"--{column} COLUMN" for column in outcome.row_columns)
+            others = "" if is_needed else f", and not --{name}"
+            raise UserError(f"this is a model of {outcome.noun}: give {needed}{others}")
 
 
-def _json(found: Verification) -> dict[str, Any]:
+def _json(result: Verification) -> dict[str, Any]:
     return {
-        "confirmed": found.confirmed,
-        "share": found.share,
-        "parts": [
-            {"name": part.name, "outcome": part.outcome, "sentences": list(part.sentences)}
-            for part in found.parts
-        ],
-        "receipt": None if found.receipt is None else vars(found.receipt),
+        "confirmed": result.confirmed,
+        "share": result.share,
+        "parts": result.parts,
+        "receipt": result.receipt,
     }

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.cuts.categories import (
     MOST_FOR_SUBSETS,
     CategoryCuts,
@@ -23,10 +24,9 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.quantile_block import QuantileColumn, neighbours
 from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 from surtree.data.table import Column
-from surtree.exact import Terms
 from surtree.solver.core import sum_bins
 
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 Bins = NDArray[np.uint16] | NDArray[np.intp]
 
 # Up to this number of thresholds, comparing all values with each is faster than a binary search.
@@ -35,69 +35,35 @@ _FEW = 24
 
 @dataclass(frozen=True, eq=False)
 class CutSupport:
-    """The set of rows for which each cut holds.
+    """The set of rows for which each cut holds."""
 
-    Parameters
-    ----------
-    n_rows : array of int
-        The number of rows.
-    key : array of uint64 of shape (2, n_cuts)
-        A hash of the set of rows: the sum of random numbers, one for each row.
-    weight : array of float
-        The weight of the rows.
-    """
-
-    n_rows: NDArray[np.int64]
+    n_rows: NDArray[np.int64]  # the number of rows
+    # A hash of the set of rows: the sum of random numbers, one for each row.
     key: NDArray[np.uint64]
-    weight: Floats
+    weight: Floats  # the weight of the rows
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateCuts:
-    """The bins of a column, and cuts that each hold for some of them.
+    """The bins of a column, and cuts that each hold for some of them."""
 
-    Parameters
-    ----------
-    bins : array of int
-        The bin of each row; ``n_bins`` where the value is missing.
-    n_bins : int
-        The number of bins that hold values.
-    kind : {"above", "single", "set"}
-        Whether each cut holds for the bins above a threshold, for a single bin, or for any set.
-    first, last : array of int
-        Each cut holds for the bins from its first to its last, both included ...
-    gaps : array of uint64
-        ... but those with a bit here (up to 64 bins) ...
-    missing : array of bool
-        ... and, where this is True, for missing values. The cut "is missing" holds for no
-        other bin: its last is before its first.
-    cut : callable
-        Makes the `Cut` at a position.
-    given : bool
-        Whether the user chose the cuts: they are kept however few rows they hold for.
-    held : CutSupport, optional
-        The rows for which each cut holds, where they are known.
-    """
-
-    bins: Bins
-    n_bins: int
+    bins: Bins  # the bin of each row; ``n_bins`` where the value is missing
+    n_bins: int  # the number of bins that hold values
+    # Whether each cut holds for the bins above a threshold, for a single bin, or for any set.
     kind: Literal["above", "single", "set"]
-    first: Places
-    last: Places
-    gaps: NDArray[np.uint64]
+    first: Positions  # each cut holds for the bins from its first to its last, both included
+    last: Positions
+    gaps: NDArray[np.uint64]  # ... but those with a bit here (up to 64 bins)
+    # ... and, where this is True, for missing values. The cut "is missing" holds for no other bin:
+    # its last is before its first.
     missing: NDArray[np.bool_]
-    cut: Callable[[int], Cut]
+    cut: Callable[[int], Cut]  # makes the `Cut` at a position
+    # Whether the user chose the cuts: they are kept however few rows they hold for.
     given: bool = False
-    held: CutSupport | None = None
+    held: CutSupport | None = None  # the rows for which each cut holds, where they are known
 
     def support(self, weight: Terms | None = None) -> CutSupport:
-        """Return the rows for which each cut holds: their number, hash and weight.
-
-        Parameters
-        ----------
-        weight : Terms, optional
-            The weight of each row, one if None.
-        """
+        """Return the rows for which each cut holds: their number, hash and weight."""
         if self.held is not None:
             return self.held
         n, low, high, weighed = sum_bins(self.bins, self.n_bins + 1, weight)
@@ -110,15 +76,7 @@ class CandidateCuts:
         high: NDArray[np.uint64],
         weight: Floats | None,
     ) -> CutSupport:
-        """Return the same, from what is known of each bin; that of missing values is the last.
-
-        Parameters
-        ----------
-        n, low, high : array of shape (n_bins + 1,)
-            The rows in each bin, and the hash of their set: a sum of random numbers, in halves.
-        weight : array of float of shape (n_bins + 1,), optional
-            Their weight; the number of rows if None.
-        """
+        """Return the same, from what is known of each bin; that of missing values is the last."""
         counts = self._over_bins(np.array((n.view(np.uint64), low, high)))
         n_rows = counts[0].view(np.int64)
         return CutSupport(
@@ -128,25 +86,25 @@ class CandidateCuts:
         )
 
     def _over_bins(self, sums: NDArray[Any]) -> NDArray[Any]:
-        """Sum over the bins of each cut, a line for each kind of sum."""
+        """Sum over the bins of each cut, for each kind of sum."""
         before = np.zeros((len(sums), sums.shape[1] + 1), dtype=sums.dtype)
         np.cumsum(sums, axis=1, out=before[:, 1:])
         held = before[:, self.last + 1] - before[:, self.first]
-        for place in range(self.n_bins if self.gaps.any() else 0):
-            held = held - self._has_gap(place) * sums[:, place : place + 1]
+        for number in range(self.n_bins if self.gaps.any() else 0):
+            held = held - self._has_gap(number) * sums[:, number : number + 1]
         return held + self.missing * sums[:, -1:] if self.missing.any() else held
 
     def hold_for(self, row: int) -> NDArray[np.bool_]:
         """Return whether each cut holds for one row."""
-        place = self.bins[row]
-        if place == self.n_bins:
+        number = self.bins[row]
+        if number == self.n_bins:
             return self.missing
-        inside = np.asarray((self.first <= place) & (place <= self.last))
-        return inside & ~self._has_gap(int(place)) if self.gaps.any() else inside
+        inside = np.asarray((self.first <= number) & (number <= self.last))
+        return inside & ~self._has_gap(int(number)) if self.gaps.any() else inside
 
-    def _has_gap(self, place: int) -> NDArray[np.bool_]:
+    def _has_gap(self, number: int) -> NDArray[np.bool_]:
         """Return which cuts leave out a bin between their first and their last."""
-        return (self.gaps >> np.uint64(place) & np.uint64(1)).astype(bool)
+        return (self.gaps >> np.uint64(number) & np.uint64(1)).astype(bool)
 
 
 def candidate_cuts(
@@ -159,32 +117,9 @@ def candidate_cuts(
     max_categories: int,
     given: Floats | None = None,
     category_cuts: CategoryCuts = "one",
-    risk: Callable[[Places, int], Floats] | None = None,
+    risk: Callable[[Positions, int], Floats] | None = None,
 ) -> CandidateCuts:
-    """Return all candidate cuts of a column.
-
-    Parameters
-    ----------
-    index : int
-        The position of the column in the user's table.
-    column : Column
-        The training rows; at least one has a value.
-    weight : array of float
-        The weights of the rows, all positive.
-    repeats : array of float, optional
-        How often each row counts where thresholds are chosen; once when None.
-    n_thresholds : int or None
-        The most thresholds of a numeric or ordered column; None: all.
-    max_categories : int
-        The most categories of an unordered column, counting all others together as one.
-    given : array of float, optional
-        The thresholds of a numeric column, ascending, instead of quantiles.
-    category_cuts : {"one", "subsets"}
-        Whether cuts of an unordered column hold for one category, or for any set of them.
-    risk : callable, optional
-        Returns the risk of groups of rows: from the group of each row, -1 for none, and the number
-        of groups. Where there are too many subsets, it says which are cuts.
-    """
+    """Return all candidate cuts of a column."""
     plain = Cut(column=index, name=column.name, known=column.known)
     if column.kind == "boolean":
         candidates = _boolean_cuts(plain, column)
@@ -199,32 +134,20 @@ def candidate_cuts(
     return _with_missing(plain, candidates) if column.has_missing else candidates
 
 
-def quantile_cuts(index: int, name: str, values: Floats, found: QuantileColumn) -> CandidateCuts:
-    """Return the candidate cuts of a numeric column whose quantiles are known.
-
-    Parameters
-    ----------
-    index : int
-        The position of the column in the user's table.
-    name : str
-        What the user calls it.
-    values : array of float of shape (n_rows,)
-        The training rows; NaN where a value is missing.
-    found : QuantileColumn
-        Its quantiles.
-    """
+def quantile_cuts(index: int, name: str, values: Floats, column: QuantileColumn) -> CandidateCuts:
+    """Return the candidate cuts of a numeric column whose quantiles are known."""
 
     def cut(number: int) -> Cut:
-        threshold = float(found.thresholds[number])
+        threshold = float(column.thresholds[number])
         shown = readable(threshold, *neighbours(values)(threshold))
         seen = (float(np.nanmin(values)), float(np.nanmax(values)))
         return Cut(column=index, name=name, threshold=shown, seen=seen)
 
-    n_bins = found.thresholds.size + 1
-    candidates = _cuts_above(found.bins, n_bins, cut)
-    if found.has_missing:
+    n_bins = column.thresholds.size + 1
+    candidates = _cuts_above(column.bins, n_bins, cut)
+    if column.has_missing:
         return _with_missing(Cut(column=index, name=name), candidates)
-    return replace(candidates, held=CutSupport(found.n_rows, found.key, found.weight))
+    return replace(candidates, held=CutSupport(column.n_rows, column.key, column.weight))
 
 
 def _boolean_cuts(plain: Cut, column: Column) -> CandidateCuts:
@@ -238,13 +161,13 @@ def _numeric_cuts(
     distinct, counts = _distinct(column, repeats)
     thresholds = quantile_thresholds(distinct, counts, n_thresholds)
     if len(distinct) == 2 and thresholds[0] < distinct[1]:  # as in a column of 0 and 1
-        above, places = np.array([1]), np.array([0])
+        above, firsts = np.array([1]), np.array([0])
     else:
         above = np.searchsorted(distinct, thresholds, side="right")
         # Thresholds between the same two values make the same cut: keep the first.
         above = above[above < len(distinct)]
-        places = first_of_each(above) if above.size else above
-        above = above[places]
+        firsts = first_of_each(above) if above.size else above
+        above = above[firsts]
     bins = bins_above(column.values, distinct[above])
     if column.has_missing:
         bins[column.missing] = len(above) + 1
@@ -252,7 +175,7 @@ def _numeric_cuts(
 
     def cut(number: int) -> Cut:
         lower, upper = distinct[above[number] - 1], distinct[above[number]]
-        threshold = readable(float(thresholds[places[number]]), float(lower), float(upper))
+        threshold = readable(float(thresholds[firsts[number]]), float(lower), float(upper))
         return replace(plain, threshold=threshold)
 
     return _cuts_above(bins, len(above) + 1, cut)
@@ -263,15 +186,15 @@ def _given_cuts(plain: Cut, column: Column, given: Floats) -> CandidateCuts:
     above = np.searchsorted(distinct, given, side="right")
     divides = (above > 0) & (above < len(distinct))
     above, thresholds = above[divides], given[divides]
-    places = first_of_each(above) if above.size else above
-    bins = bins_above(column.values, distinct[above[places]])
+    firsts = first_of_each(above) if above.size else above
+    bins = bins_above(column.values, distinct[above[firsts]])
     if column.has_missing:
-        bins[column.missing] = len(places) + 1
+        bins[column.missing] = len(firsts) + 1
     plain = replace(plain, seen=(float(distinct[0]), float(distinct[-1])))
-    found = _cuts_above(
-        bins, len(places) + 1, lambda k: replace(plain, threshold=float(thresholds[places[k]]))
+    candidates = _cuts_above(
+        bins, len(firsts) + 1, lambda k: replace(plain, threshold=float(thresholds[firsts[k]]))
     )
-    return replace(found, given=True)
+    return replace(candidates, given=True)
 
 
 def _ordered_cuts(
@@ -299,25 +222,25 @@ def _category_cuts(
     weight: Floats,
     max_categories: int,
     category_cuts: CategoryCuts,
-    risk: Callable[[Places, int], Floats] | None,
+    risk: Callable[[Positions, int], Floats] | None,
 ) -> CandidateCuts:
     present_rows = ~column.missing if column.has_missing else slice(None)
     codes, weight = column.values[present_rows], weight[present_rows]
     frequency = Terms.of(weight).total_by(codes, len(column.categories))
     present = np.flatnonzero(frequency)
-    own = present
+    single = present
     if len(present) > max_categories:
         most_frequent = present[np.argsort(-frequency[present], kind="stable")]
-        own = np.sort(most_frequent[: max_categories - 1])
-    is_pooled = len(own) < len(present)
-    n_bins = len(own) + is_pooled
-    places = np.full(len(column.categories), len(own))
-    places[own] = np.arange(len(own))
-    bins = places[column.values]
+        single = np.sort(most_frequent[: max_categories - 1])
+    is_pooled = len(single) < len(present)
+    n_bins = len(single) + is_pooled
+    bin_of = np.full(len(column.categories), len(single))
+    bin_of[single] = np.arange(len(single))
+    bins = bin_of[column.values]
     # The category of each bin; -1 for all that have no bin of their own.
-    code = np.append(own, -1) if is_pooled else own
+    code = np.append(single, -1) if is_pooled else single
     sets = single_bins(n_bins)
-    # Of up to three categories, every subset or its complement is a single one.
+    # Every subset of up to three categories, or its complement, is a single one.
     if category_cuts == "subsets" and 3 < n_bins <= MOST_FOR_SUBSETS:
         sets = all_subsets(n_bins)
     elif category_cuts == "subsets" and n_bins > MOST_FOR_SUBSETS and risk is not None:
@@ -346,13 +269,7 @@ def _distinct(column: Column, repeats: Floats | None) -> tuple[Floats, Floats]:
 
 
 def bins_above(values: Floats, edges: Floats) -> Bins:
-    """Return how many of the edges, which ascend, each value is not below.
-
-    Parameters
-    ----------
-    values, edges : array of float
-        The values, and the edges.
-    """
+    """Return how many of the edges, which ascend, each value is not below."""
     if len(edges) > _FEW:
         return np.searchsorted(edges, values, side="right")
     bins = np.zeros(len(values), dtype=np.uint8)
@@ -369,7 +286,7 @@ def _cuts_above(bins: Bins, n_bins: int, cut: Callable[[int], Cut]) -> Candidate
 @lru_cache(maxsize=64)
 def _places_above(
     n_bins: int,
-) -> tuple[Places, Places, NDArray[np.uint64], NDArray[np.bool_]]:
+) -> tuple[Positions, Positions, NDArray[np.uint64], NDArray[np.bool_]]:
     """Return first and last bin of each of these cuts, without gaps and missing values."""
     n_cuts = n_bins - 1
     shared = (
@@ -408,25 +325,7 @@ def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
 def filter_cuts(
     columns: Sequence[CandidateCuts], weight: Floats | Terms, min_support: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Keep cuts with enough rows on both sides that split the rows as no earlier one does.
-
-    Parameters
-    ----------
-    columns : sequence of CandidateCuts
-        The candidates of each column, over the same rows; at least one column.
-    weight : array of float, or Terms
-        The weights of the rows, all positive.
-    min_support : float
-        A cut is kept when it holds for more than this share of the weight, and does not hold
-        for more than this share too, or when the user gave it.
-
-    Returns
-    -------
-    kept : array of bool
-        Whether each cut is kept, column after column.
-    heavier : array of bool
-        Whether each cut holds for more than half of the weight.
-    """
+    """Keep cuts with enough rows on both sides that split the rows as no earlier one does."""
     n_rows = weight.n if isinstance(weight, Terms) else weight.size
     weighed = weight if isinstance(weight, Terms) else None
     # If all weights are one, the number of rows is their weight.
@@ -439,53 +338,32 @@ def filter_cuts(
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """What all rows are together.
+    """What all rows are together."""
 
-    Parameters
-    ----------
-    n : int
-        How many there are.
-    weight : float
-        Their weight.
-    key : array of uint64 of shape (2, 1)
-        The hash of their set.
-    """
-
-    n: int
-    weight: float
-    key: NDArray[np.uint64]
+    n: int  # how many there are
+    weight: float  # their weight
+    key: NDArray[np.uint64]  # the hash of their set
 
 
 def keep_cuts(
     columns: Sequence[CandidateCuts], rows: AllRows, min_support: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Do what `filter_cuts` does, where it is known which rows each cut holds for.
-
-    Parameters
-    ----------
-    columns : sequence of CandidateCuts
-        The candidates of each column, with the rows they hold for; of the bins, only that of the
-        first row is looked at.
-    rows : AllRows
-        All rows.
-    min_support : float
-        As in `filter_cuts`.
-    """
+    """Do what `filter_cuts` does, where it is known which rows each cut holds for."""
     total = rows.weight
-    found = [candidates.support() for candidates in columns]
-    n_held = np.concatenate([held.n_rows for held in found])
-    held = np.concatenate([held.weight for held in found])
+    supports = [candidates.support() for candidates in columns]
+    n_held = np.concatenate([support.n_rows for support in supports])
+    held = np.concatenate([support.weight for support in supports])
     kept = (n_held > 0) & (n_held < rows.n)
     if min_support > 0:
         given = np.repeat([one.given for one in columns], [one.first.size for one in columns])
         kept &= given | (np.minimum(held, total - held) / total > min_support)
     # A cut and its complement are the same split: key both by the hash of the side without row 0.
     opposite = np.concatenate([candidates.hold_for(0) for candidates in columns])
-    key = np.concatenate([held.key for held in found], axis=1)
+    key = np.concatenate([support.key for support in supports], axis=1)
     names = np.where(opposite, rows.key - key, key)
-    places = np.flatnonzero(kept)
+    positions = np.flatnonzero(kept)
     # The sort is stable: of equal names the first cut comes first.
-    order = places[np.lexsort(names[:, places])]
+    order = positions[np.lexsort(names[:, positions])]
     low, high = names[:, order]
     kept[order[1:][(low[1:] == low[:-1]) & (high[1:] == high[:-1])]] = False
     return kept, held > total / 2

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 CategoryCuts = Literal["one", "subsets"]
 CATEGORY_CUTS: tuple[CategoryCuts, ...] = get_args(CategoryCuts)
@@ -16,21 +16,21 @@ CATEGORY_CUTS: tuple[CategoryCuts, ...] = get_args(CategoryCuts)
 # Up to this number of categories every subset is a cut; each category more doubles their number.
 MOST_FOR_SUBSETS = 7
 
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
 
 class BinSets(NamedTuple):
     """Sets of bins: of those from the first to the last, all but those with a bit in the gaps."""
 
-    first: Places
-    last: Places
+    first: Positions
+    last: Positions
     gaps: NDArray[np.uint64]
 
     def members(self, number: int) -> list[int]:
         """Return the bins of a set, ascending."""
         gaps = int(self.gaps[number])
         bins = range(int(self.first[number]), int(self.last[number]) + 1)
-        return [place for place in bins if not gaps >> place & 1]
+        return [number for number in bins if not gaps >> number & 1]
 
 
 def require_category_cuts(category_cuts: Any) -> None:
@@ -49,18 +49,6 @@ def all_subsets(n_bins: int) -> BinSets:
     """Return one side of every division of bins in two: the smaller side, small ones first.
 
     Of two sides of the same size it is the one with the first bin.
-
-    Parameters
-    ----------
-    n_bins : int
-        The number of bins, from 2 to 64.
-
-    Examples
-    --------
-    >>> from surtree.cuts.categories import all_subsets
-    >>> found = all_subsets(4)
-    >>> [found.members(number) for number in range(len(found.first))]
-    [[0], [1], [2], [3], [0, 1], [0, 2], [0, 3]]
     """
     chosen = [
         subset
@@ -76,23 +64,10 @@ def all_subsets(n_bins: int) -> BinSets:
     )
 
 
-def singles_and_prefixes(rank: Places) -> BinSets:
+def singles_and_prefixes(rank: Positions) -> BinSets:
     """Return every bin alone, and every prefix in the order of the bins, or what is left of it.
 
     A prefix of more than half of the bins is given by the others.
-
-    Parameters
-    ----------
-    rank : array of int
-        For each category, its bin; categories alone come in the order of this array.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.cuts.categories import singles_and_prefixes
-    >>> found = singles_and_prefixes(np.array([2, 0, 1, 4, 3]))
-    >>> [found.members(number) for number in range(len(found.first))]
-    [[2], [0], [1], [4], [3], [0, 1], [3, 4]]
     """
     n_bins = len(rank)
     # Prefixes of one bin, and of all but one, are there already.
@@ -103,16 +78,11 @@ def singles_and_prefixes(rank: Places) -> BinSets:
     return BinSets(first, last, np.zeros(first.size, dtype=np.uint64))
 
 
-def rank_by_risk(risk: Floats) -> Places:
+def rank_by_risk(risk: Floats) -> Positions:
     """Return the position of each category in ascending order of risk.
 
     The best division in two of the rows that the risk is of is between neighbours in this order:
     the gain of a leaf is convex in its sums, so it is largest at an extreme point of all that
     subsets can sum to, and the extreme points are the prefixes.
-
-    Parameters
-    ----------
-    risk : array of float
-        The risk of each category.
     """
     return np.argsort(np.argsort(risk, kind="stable"), kind="stable")

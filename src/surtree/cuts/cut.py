@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._quoting import UNSEEN, printable
 from surtree.cuts.validate import CUT_FORMAT, validate_cut
 from surtree.data.table import Column
+from surtree.words.quoting import UNSEEN, printable
 
 # A category that contains one of these marks, or begins with one of these words, is quoted: it
 # could be read as part of the rule around it.

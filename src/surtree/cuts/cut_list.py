@@ -11,28 +11,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.schema import read_each
 from surtree.cuts.cut import Cut
 from surtree.cuts.validate import is_known
-from surtree.files.schema import read_each
 
 
 class Cuts(Sequence[Cut]):
-    """A sequence of cuts, each made at its first access and cached.
-
-    Parameters
-    ----------
-    parts : iterable of pairs
-        What makes the cut at a position, and the positions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.cuts.cut import Cut
-    >>> from surtree.cuts.cut_list import Cuts
-    >>> cuts = Cuts([(lambda position: Cut(0, "age", float(position)), np.array([40, 50]))])
-    >>> cuts[1].rule, len(cuts)
-    ('age > 50', 2)
-    """
+    """A sequence of cuts, each made at its first access and cached."""
 
     def __init__(self, parts: Iterable[tuple[Callable[[int], Cut], NDArray[np.intp]]]) -> None:
         self._parts = tuple(parts)
@@ -43,20 +28,20 @@ class Cuts(Sequence[Cut]):
         return self._ends[-1] if self._ends else 0
 
     @overload
-    def __getitem__(self, place: int) -> Cut: ...
+    def __getitem__(self, index: int) -> Cut: ...
 
     @overload
-    def __getitem__(self, place: slice) -> tuple[Cut, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[Cut, ...]: ...
 
-    def __getitem__(self, place: int | slice) -> Cut | tuple[Cut, ...]:
-        if isinstance(place, slice):
-            return tuple(self[k] for k in range(*place.indices(len(self))))
-        place = range(len(self))[place]
-        if place not in self._made:
-            number = bisect_right(self._ends, place)
+    def __getitem__(self, index: int | slice) -> Cut | tuple[Cut, ...]:
+        if isinstance(index, slice):
+            return tuple(self[k] for k in range(*index.indices(len(self))))
+        index = range(len(self))[index]
+        if index not in self._made:
+            number = bisect_right(self._ends, index)
             make, positions = self._parts[number]  # counted from the end of the part
-            self._made[place] = make(int(positions[place - self._ends[number]]))
-        return self._made[place]
+            self._made[index] = make(int(positions[index - self._ends[number]]))
+        return self._made[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cuts | tuple) and tuple(self) == tuple(other)
@@ -73,37 +58,19 @@ class Cuts(Sequence[Cut]):
 
 
 def save_cuts(cuts: Iterable[Cut]) -> dict[str, Any]:
-    """Return cuts as JSON can hold them, with the known categories of each column only once.
-
-    Parameters
-    ----------
-    cuts : iterable of Cut
-        The cuts.
-
-    Returns
-    -------
-    dict
-        ``cuts``, without what they know, and ``known``: for the positions of columns, as texts,
-        their categories in training.
-    """
-    found = list(cuts)
-    saved = [replace(cut, known=None).to_dict() for cut in found]
+    """Return cuts as JSON can hold them, with the known categories of each column only once."""
+    listed = list(cuts)
+    saved = [replace(cut, known=None).to_dict() for cut in listed]
     for cut in saved:
         del cut["known"]
-    if not all(map(is_known, found)):  # read from an early file, which does not say
+    if not all(map(is_known, listed)):  # read from an early file, which does not say
         return {"cuts": saved}
-    known = {str(cut.column): cut.known for cut in found if cut.known is not None}
+    known = {str(cut.column): cut.known for cut in listed if cut.known is not None}
     return {"cuts": saved, "known": {column: list(names) for column, names in known.items()}}
 
 
 def load_cuts(saved: Mapping[str, Any]) -> tuple[Cut, ...]:
-    """Return the cuts that `save_cuts` saved.
-
-    Parameters
-    ----------
-    saved : mapping
-        What `save_cuts` returned. Early files have no ``known``.
-    """
+    """Return the cuts that `save_cuts` saved."""
     known = {column: tuple(names) for column, names in saved.get("known", {}).items()}
 
     def read(cut: Any) -> Cut:

@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.parameters import require_share, require_whole
+from surtree._support.quantiles import repeats
+from surtree._support.types import Floats
 from surtree.cuts.candidates import (
     AllRows,
     CandidateCuts,
@@ -31,16 +34,13 @@ from surtree.data.names import remember_columns
 from surtree.data.rows import read_rows
 from surtree.data.table import Table, read_table
 from surtree.data.target import read_weights, require_events
-from surtree.exact import Terms
-from surtree.parameters import require_share, require_whole
 from surtree.solver.clock import Clock
 from surtree.solver.problem import BinnedRows
-from surtree.solver.restriction import repeats
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.survival.row_sums import RowSums
 
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
 # Bins are 16-bit numbers.
 MAX_BINS = 65_534
@@ -226,8 +226,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             weight = weight * share
         candidates = []
         self.n_unread_ = 0
-        for index, found in self._candidates(table, weight, counts, sums, leave_out):
-            candidates.append(found)
+        for index, cuts in self._candidates(table, weight, counts, sums, leave_out):
+            candidates.append(cuts)
             if clock is not None and clock.is_over:
                 self.n_unread_ = table.n_columns - 1 - index
                 break
@@ -244,8 +244,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The weight of each row, above zero.
         """
         kept = filter_cuts(candidates, weight, float(self.min_support)) if candidates else None
-        lines = self._keep(candidates, kept)
-        return _join(lines, weight.n if isinstance(weight, Terms) else weight.size)
+        columns = self._keep(candidates, kept)
+        return _join(columns, weight.n if isinstance(weight, Terms) else weight.size)
 
     def encode_unseen(
         self, candidates: list[CandidateCuts], rows: AllRows
@@ -264,23 +264,23 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         BinnedRows
             That one row.
         list of tuple
-            For each line, which of the candidates it is, and the bin there of each of their bins.
+            For each column, which of the candidates it is, and the new number of each of its bins.
         """
         kept = keep_cuts(candidates, rows, float(self.min_support)) if candidates else None
-        lines = self._keep(candidates, kept)
-        return _join(lines, 1), [(line.candidate, line.places) for line in lines]
+        columns = self._keep(candidates, kept)
+        return _join(columns, 1), [(column.candidate, column.new_bins) for column in columns]
 
     def _keep(
         self,
         candidates: list[CandidateCuts],
-        found: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
+        filtered: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
     ) -> list[_EncodedColumn]:
-        """Return a line for each column that keeps a cut, and remember these cuts."""
-        kept, heavier = found or (np.empty(0, dtype=bool), np.empty(0, dtype=bool))
-        lines = _encode_columns(candidates, kept)
-        self.cuts_ = Cuts((line.cut, line.kept) for line in lines)
+        """Return the columns that keep a cut, and remember these cuts."""
+        kept, heavier = filtered or (np.empty(0, dtype=bool), np.empty(0, dtype=bool))
+        columns = _encode_columns(candidates, kept)
+        self.cuts_ = Cuts((column.cut, column.kept) for column in columns)
         self.heavier_side_ = heavier[kept]
-        return lines
+        return columns
 
     def _candidates(
         self,
@@ -297,9 +297,9 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             name = table.names[index]
             if known is not None and name not in (self.thresholds or ()):
-                found = known.find(index)
-                if found is not None:
-                    yield index, found
+                cuts = known.find(index)
+                if cuts is not None:
+                    yield index, cuts
                     continue
             column = table.column(index)
             if column.missing.all():
@@ -337,31 +337,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def encoder_of(estimator: Any) -> Encoder:
-    """Return a new encoder with those of its parameters that an estimator has too.
-
-    Parameters
-    ----------
-    estimator : object
-        It has all parameters of an encoder, under the same names.
-    """
+    """Return a new encoder with those of its parameters that an estimator has too."""
     return Encoder(**{name: getattr(estimator, name) for name in Encoder().get_params()})
 
 
 def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows:
-    """Bin rows by their answers to some cuts, each a column of its own.
-
-    Parameters
-    ----------
-    answers : sequence of arrays of bool of shape (n_rows,)
-        The rows for which each cut holds.
-    n_rows : int
-        The number of rows.
-
-    Returns
-    -------
-    BinnedRows
-        Its cuts are the given ones, in their order.
-    """
+    """Bin rows by their answers to some cuts, each a column of its own."""
     n_lines = len(answers)
     ones = np.ones(n_lines, dtype=np.int32)
     return BinnedRows(
@@ -377,13 +358,7 @@ def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows
 
 
 def join_binned(one: BinnedRows, other: BinnedRows) -> BinnedRows:
-    """Return the same rows with the columns and the cuts of both, in this order.
-
-    Parameters
-    ----------
-    one, other : BinnedRows
-        The rows, binned twice.
-    """
+    """Return the same rows with the columns and the cuts of both, in this order."""
     joined = {
         field.name: np.concatenate((getattr(one, field.name), getattr(other, field.name)))
         for field in fields(BinnedRows)
@@ -402,72 +377,72 @@ class _Quantiles:
         self._at_once = max(1, _CELLS_AT_ONCE // max(table.n_rows, 1))
         self._first = 0
         self._values: Floats = np.empty((0, 0))
-        self._found: list[QuantileColumn | None] = []
+        self._columns: list[QuantileColumn | None] = []
 
     def find(self, index: int) -> CandidateCuts | None:
         """Return the candidates of a column, or None if it must be read on its own.
 
         Columns are asked for in ascending order.
         """
-        numbers, line = self._table.numbers, self._table.line_of.get(index)
-        if self._n_thresholds is None or numbers is None or line is None:
+        numbers, number = self._table.numbers, self._table.line_of.get(index)
+        if self._n_thresholds is None or numbers is None or number is None:
             return None
-        if line >= self._first + len(self._found):
-            part = numbers[:, line : line + self._at_once]
-            self._first, self._values = line, np.ascontiguousarray(part.T, dtype=np.float64)
-            self._found = quantile_columns(self._values, int(self._n_thresholds), self._weight)
-        found = self._found[line - self._first]
-        if found is None:
+        if number >= self._first + len(self._columns):
+            part = numbers[:, number : number + self._at_once]
+            self._first, self._values = number, np.ascontiguousarray(part.T, dtype=np.float64)
+            self._columns = quantile_columns(self._values, int(self._n_thresholds), self._weight)
+        column = self._columns[number - self._first]
+        if column is None:
             return None
-        values = self._values[line - self._first]
-        return quantile_cuts(index, self._table.names[index], values, found)
+        values = self._values[number - self._first]
+        return quantile_cuts(index, self._table.names[index], values, column)
 
 
 @dataclass(frozen=True, eq=False)
 class _EncodedColumn:
-    """One line of the binned rows, and its cuts."""
+    """One column of the binned rows, and its cuts."""
 
     bins: NDArray[np.uint16]
     n_bins: int
     missing_bin: int
-    first: Places
-    last: Places
+    first: Positions
+    last: Positions
     missing: NDArray[np.bool_]
     gaps: NDArray[np.uint64]
     cut: Callable[[int], Cut]
-    kept: Places
-    # Which of the candidates it is, and the bin here of each of their bins.
+    kept: Positions
+    # Which of the candidates it is, and the new number of each of its bins.
     candidate: int
-    places: NDArray[np.uint16]
+    new_bins: NDArray[np.uint16]
 
 
 def _encode_columns(
     candidates: list[CandidateCuts], kept: NDArray[np.bool_]
 ) -> list[_EncodedColumn]:
-    """Return a line for each column that keeps a cut."""
+    """Return the columns that keep a cut."""
     borders = np.cumsum([len(cuts.first) for cuts in candidates])[:-1]
     return [
-        _encode_column(number, cuts, places)
-        for number, (cuts, places) in enumerate(
+        _encode_column(number, cuts, of_column)
+        for number, (cuts, of_column) in enumerate(
             zip(candidates, map(np.flatnonzero, np.split(kept, borders)), strict=False)
         )
-        if places.size
+        if of_column.size
     ]
 
 
-def _encode_column(number: int, candidates: CandidateCuts, kept: Places) -> _EncodedColumn:
+def _encode_column(number: int, candidates: CandidateCuts, kept: Positions) -> _EncodedColumn:
     first, last = candidates.first[kept], candidates.last[kept]
     # Every column with missing values has the cut "is missing".
     has_missing = bool(candidates.missing.any())
     is_missing = first > last
     bins, n_values = candidates.bins, candidates.n_bins
-    places = np.arange(n_values + 1)
+    new_bins = np.arange(n_values + 1)
     if kept.size < candidates.first.size or has_missing:
         merged = _merge(candidates, np.unique(first[~is_missing]))
         n_values = int(merged.max()) + 1
-        places = np.append(merged, n_values)
-        bins, first = places.astype(np.uint16)[bins], places[first]
-        last = np.where(is_missing, n_values, places[last])
+        new_bins = np.append(merged, n_values)
+        bins, first = new_bins.astype(np.uint16)[bins], new_bins[first]
+        last = np.where(is_missing, n_values, new_bins[last])
     n_bins = n_values + has_missing
     if n_bins > MAX_BINS:
         raise ValueError(
@@ -485,11 +460,11 @@ def _encode_column(number: int, candidates: CandidateCuts, kept: Places) -> _Enc
         cut=candidates.cut,
         kept=kept,
         candidate=number,
-        places=places.astype(np.uint16),
+        new_bins=new_bins.astype(np.uint16),
     )
 
 
-def _merge(candidates: CandidateCuts, kept_bins: Places) -> Places:
+def _merge(candidates: CandidateCuts, kept_bins: Positions) -> Positions:
     """Return a new number for each bin, the same one where no kept cut separates them."""
     if candidates.kind == "set":
         return np.arange(candidates.n_bins)  # as a rule some cut separates any two of them
@@ -500,16 +475,16 @@ def _merge(candidates: CandidateCuts, kept_bins: Places) -> Places:
     return merged
 
 
-def _join(lines: list[_EncodedColumn], n_rows: int) -> BinnedRows:
-    n_cuts = [len(line.kept) for line in lines]
-    none: list[Places] = [np.empty(0, dtype=np.intp)]
+def _join(columns: list[_EncodedColumn], n_rows: int) -> BinnedRows:
+    n_cuts = [len(column.kept) for column in columns]
+    none: list[Positions] = [np.empty(0, dtype=np.intp)]
     return BinnedRows(
-        bins=np.array([line.bins for line in lines], dtype=np.uint16).reshape(-1, n_rows),
-        n_bins=np.array([line.n_bins for line in lines], dtype=np.int32),
-        missing_bin=np.array([line.missing_bin for line in lines], dtype=np.int32),
-        cut_column=np.repeat(np.arange(len(lines), dtype=np.int32), np.array(n_cuts, dtype=int)),
-        cut_first=np.concatenate(none + [line.first for line in lines]).astype(np.int32),
-        cut_last=np.concatenate(none + [line.last for line in lines]).astype(np.int32),
-        cut_missing=np.concatenate(none + [line.missing for line in lines]).astype(bool),
-        cut_gaps=np.concatenate([np.empty(0, np.uint64), *(line.gaps for line in lines)]),
+        bins=np.array([column.bins for column in columns], dtype=np.uint16).reshape(-1, n_rows),
+        n_bins=np.array([column.n_bins for column in columns], dtype=np.int32),
+        missing_bin=np.array([column.missing_bin for column in columns], dtype=np.int32),
+        cut_column=np.repeat(np.arange(len(columns), dtype=np.int32), np.array(n_cuts, dtype=int)),
+        cut_first=np.concatenate(none + [column.first for column in columns]).astype(np.int32),
+        cut_last=np.concatenate(none + [column.last for column in columns]).astype(np.int32),
+        cut_missing=np.concatenate(none + [column.missing for column in columns]).astype(bool),
+        cut_gaps=np.concatenate([np.empty(0, np.uint64), *(column.gaps for column in columns)]),
     )

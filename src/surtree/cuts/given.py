@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.parameters import is_number
+from surtree._support.types import Floats
 from surtree.data.table import Column
-from surtree.parameters import is_number
 
 GivenThresholds = Mapping[str, Sequence[float]]
 
@@ -39,15 +39,7 @@ def _ok(value: Any) -> bool:
 
 
 def require_names(thresholds: GivenThresholds | None, names: Sequence[str]) -> None:
-    """Raise an error where thresholds are given for columns that a table does not have.
-
-    Parameters
-    ----------
-    thresholds : mapping or None
-        Thresholds by names of columns.
-    names : sequence of str
-        The columns of the table.
-    """
+    """Raise an error where thresholds are given for columns that a table does not have."""
     for name in thresholds or ():
         if name not in names:
             near = get_close_matches(name, names, n=1)
@@ -56,15 +48,7 @@ def require_names(thresholds: GivenThresholds | None, names: Sequence[str]) -> N
 
 
 def given_for(thresholds: GivenThresholds | None, column: Column) -> Floats | None:
-    """Return the thresholds that are given for a column, ascending; None if there are none.
-
-    Parameters
-    ----------
-    thresholds : mapping or None
-        Thresholds by names of columns.
-    column : Column
-        The training rows of the column.
-    """
+    """Return the thresholds that are given for a column, ascending; None if there are none."""
     if thresholds is None or column.name not in thresholds:
         return None
     if column.kind != "numeric":

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.quantiles import quantile_positions
+from surtree._support.types import Floats
 from surtree.cuts.thresholds import midpoint
-from surtree.exact import Terms
 from surtree.solver.core import sum_bins
-from surtree.solver.restriction import quantile_places
 
 # Columns longer than this are not sorted: a selection of the values at the quantiles is faster.
 LONG = 50_000
@@ -21,66 +21,27 @@ LONG = 50_000
 
 @dataclass(frozen=True, eq=False)
 class QuantileColumn:
-    """The quantile cuts of one column.
+    """The quantile cuts of one column."""
 
-    Parameters
-    ----------
-    bins : array of uint16 of shape (n_rows,)
-        How many thresholds each value is above; where it is missing, the number of bins.
-    thresholds : array of float
-        Ascending; no two of them divide the rows alike, and each divides them.
-    n_rows, key, weight : arrays
-        Of the rows above each threshold: their number, the hash of their set as two lines, and
-        their weight.
-    has_missing : bool
-        Whether some values are missing.
-    """
-
+    # How many thresholds each value is above; where it is missing, the number of bins.
     bins: NDArray[np.uint16]
-    thresholds: Floats
+    thresholds: Floats  # ascending; no two of them divide the rows alike, and each divides them
+    # The rows above each threshold: their number, the hash of their set (halves), their weight.
     n_rows: NDArray[np.int64]
     key: NDArray[np.uint64]
     weight: Floats
-    has_missing: bool
+    has_missing: bool  # whether some values are missing
 
 
 def quantile_columns(
     values: Floats, n_thresholds: int, weight: Terms | None
 ) -> list[QuantileColumn | None]:
-    """Find the quantile cuts of several columns.
-
-    Parameters
-    ----------
-    values : array of float of shape (n_columns, n_rows)
-        The columns, a line each.
-    n_thresholds : int
-        The most thresholds of a column.
-    weight : Terms, optional
-        The weight of each row, one if None. It does not move thresholds.
-
-    Returns
-    -------
-    list of QuantileColumn or None
-        None for a column that must be looked at on its own: one that holds infinity, so few
-        distinct values that all midpoints are thresholds, or missing values and many rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.cuts.quantile_block import quantile_columns
-    >>> table = np.array([[1.0, 2, 3, 5, 8, 13], [0, 0, 0, 0, 1, 1]])
-    >>> first, second = quantile_columns(table, 2, None)
-    >>> first.thresholds, first.bins, second
-    (array([2.5, 6.5]), array([0, 0, 1, 1, 2, 2], dtype=uint16), None)
-    """
+    """Find the quantile cuts of several columns."""
     # With as many thresholds as rows, every midpoint is one.
     if values.shape[1] < 2 or n_thresholds >= values.shape[1]:
         return [None] * len(values)
     with np.errstate(invalid="ignore"):
-        found = _order_statistics(values, n_thresholds)
-        if found is None:
-            return [None] * len(values)
-        is_usable, lower, upper = found
+        is_usable, lower, upper = _order_statistics(values, n_thresholds)
         thresholds = midpoint(lower, upper)
     usable = np.flatnonzero(is_usable)
     if not usable.size:
@@ -90,19 +51,13 @@ def quantile_columns(
     bins = _bins(values, thresholds)
     columns = _columns(bins, thresholds, n_thresholds, weight)
     out: list[QuantileColumn | None] = [None] * is_usable.size
-    for place, column in zip(usable.tolist(), columns, strict=True):
-        out[place] = column
+    for index, column in zip(usable.tolist(), columns, strict=True):
+        out[index] = column
     return out
 
 
 def neighbours(values: Floats) -> Callable[[float], tuple[float, float]]:
-    """Return a function that finds the values of a column on either side of a threshold.
-
-    Parameters
-    ----------
-    values : array of float of shape (n_rows,)
-        The column; NaN where a value is missing.
-    """
+    """Return a function that finds the values of a column on either side of a threshold."""
 
     def find(threshold: float) -> tuple[float, float]:
         above = values > threshold
@@ -113,17 +68,17 @@ def neighbours(values: Floats) -> Callable[[float], tuple[float, float]]:
 
 def _order_statistics(
     values: Floats, n_thresholds: int
-) -> tuple[NDArray[np.bool_], Floats, Floats] | None:
+) -> tuple[NDArray[np.bool_], Floats, Floats]:
     """Return which columns have enough values, and the values on either side of each quantile."""
     n_columns, n_rows = values.shape
     if n_rows > LONG:
-        places = quantile_places(n_rows, n_thresholds).astype(np.intp)
-        wanted = np.unique(np.concatenate(([0], places, places + 1, [n_rows - 1])))
+        positions = quantile_positions(n_rows, n_thresholds).astype(np.intp)
+        wanted = np.unique(np.concatenate(([0], positions, positions + 1, [n_rows - 1])))
         chosen = np.partition(values, wanted, axis=1)[:, wanted]  # NaN would come last
         n_distinct = 1 + np.count_nonzero(chosen[:, 1:] > chosen[:, :-1], axis=1)
         is_finite = np.isfinite(chosen[:, 0]) & np.isfinite(chosen[:, -1])
-        near = np.searchsorted(wanted, places)
-        lower, upper = chosen[:, near], chosen[:, np.searchsorted(wanted, places + 1)]
+        near = np.searchsorted(wanted, positions)
+        lower, upper = chosen[:, near], chosen[:, np.searchsorted(wanted, positions + 1)]
         return is_finite & (n_distinct > n_thresholds + 1), lower, upper
     ascending = np.sort(values, axis=1)
     n_present = n_rows - np.count_nonzero(np.isnan(ascending), axis=1)
@@ -131,14 +86,17 @@ def _order_statistics(
     every = np.arange(n_columns)
     last = ascending[every, np.maximum(n_present, 1) - 1]
     is_finite = np.isfinite(ascending[:, 0]) & np.isfinite(last)
-    shared = quantile_places(n_rows, n_thresholds).astype(np.intp)
+    shared = quantile_positions(n_rows, n_thresholds).astype(np.intp)
     if (n_present == n_rows).all():
         lower, upper = ascending[:, shared], ascending[:, shared + 1]
     else:
-        places = np.stack(
-            [quantile_places(max(float(n), 2.0), n_thresholds) for n in n_present.tolist()]
+        positions = np.stack(
+            [quantile_positions(max(float(n), 2.0), n_thresholds) for n in n_present.tolist()]
         ).astype(np.intp)
-        lower, upper = ascending[every[:, None], places], ascending[every[:, None], places + 1]
+        lower, upper = (
+            ascending[every[:, None], positions],
+            ascending[every[:, None], positions + 1],
+        )
     return is_finite & (n_distinct > n_thresholds + 1), lower, upper
 
 
@@ -169,20 +127,20 @@ def _columns(
     is_new = (n[:, : n_bins - 1] > 0) & (n_above > 0)
     out = []
     for column in range(n_columns):
-        own: slice | NDArray[np.intp] = slice(None)
-        line = bins[column]
+        kept: slice | NDArray[np.intp] = slice(None)
+        column_bins = bins[column]
         if not is_new[column].all():
-            own = np.flatnonzero(is_new[column])
+            kept = np.flatnonzero(is_new[column])
             # The number of kept thresholds below each bin; missing values come after the last.
-            merged = np.concatenate(([0], np.cumsum(is_new[column]), [own.size + 1]))
-            line = merged.astype(np.uint16)[line]
+            merged = np.concatenate(([0], np.cumsum(is_new[column]), [kept.size + 1]))
+            column_bins = merged.astype(np.uint16)[column_bins]
         out.append(
             QuantileColumn(
-                line,
-                thresholds[column][own],
-                n_above[column][own],
-                keys[column][:, own],
-                weight_above[column][own],
+                column_bins,
+                thresholds[column][kept],
+                n_above[column][kept],
+                keys[column][:, kept],
+                weight_above[column][kept],
                 bool(has_missing[column]),
             )
         )

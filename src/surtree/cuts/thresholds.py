@@ -8,27 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.solver.restriction import quantile_places
+from surtree._support.quantiles import quantile_positions
+from surtree._support.types import Floats
 
 # All the significant digits that a float has.
 _DIGITS = 17
 
 
 def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return the distinct values in ascending order, and how often each occurs.
-
-    Parameters
-    ----------
-    values : array of float
-        The values, in any order.
-    repeats : array of float, optional
-        How often each of them counts; once when None.
-
-    Returns
-    -------
-    distinct, counts : array of float
-    """
+    """Return the distinct values in ascending order, and how often each occurs."""
     # A plain sort is several times faster than argsort, which only repeats need.
     order = None if repeats is None else np.argsort(values)
     ascending = np.sort(values) if order is None else values[order]
@@ -39,13 +27,7 @@ def distinct_values(values: Floats, repeats: Floats | None = None) -> tuple[Floa
 
 
 def first_of_each(ascending: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where each value of an ascending array stands first.
-
-    Parameters
-    ----------
-    ascending : array of shape (n_values,)
-        The values; at least one.
-    """
+    """Return where each value of an ascending array stands first."""
     is_new = np.empty(len(ascending), dtype=bool)
     is_new[0] = True
     np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
@@ -59,22 +41,6 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
     repeated value is one too). If at most ``n_thresholds`` midpoints differ, all are thresholds;
     else those in the middle of ``n_thresholds`` equal parts of the list of midpoints. Between two
     adjacent floats the midpoint is the lower one, so that it separates them.
-
-    Parameters
-    ----------
-    distinct : array of float
-        The distinct values, ascending.
-    counts : array of float
-        How often each occurs.
-    n_thresholds : int or None
-        The most thresholds; None: every midpoint between different values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.cuts.thresholds import quantile_thresholds
-    >>> quantile_thresholds(np.array([1.0, 2.0, 4.0]), np.array([1.0, 1.0, 3.0]), 10)
-    array([1.5, 3. , 4. ])
     """
     if n_thresholds is None:
         return midpoint(distinct[:-1], distinct[1:])
@@ -84,27 +50,16 @@ def quantile_thresholds(distinct: Floats, counts: Floats, n_thresholds: int | No
         if len(midpoints) <= n_thresholds:
             return midpoints
     ends = np.cumsum(counts)
-    places = quantile_places(float(ends[-1]), n_thresholds)
+    positions = quantile_positions(float(ends[-1]), n_thresholds)
     # Shares of persons may leave the list shorter than two.
-    at = (np.searchsorted(ends, places + step, side="right") for step in (0, 1))
-    lower, upper = (distinct[np.minimum(place, len(distinct) - 1)] for place in at)
+    at = (np.searchsorted(ends, positions + step, side="right") for step in (0, 1))
+    lower, upper = (distinct[np.minimum(index, len(distinct) - 1)] for index in at)
     thresholds = midpoint(lower, upper)
     return thresholds[first_of_each(thresholds)]
 
 
 def midpoint(lower: ArrayLike, upper: ArrayLike) -> Floats:
-    """Return a number between two values, so that values above it are those from the upper one on.
-
-    Parameters
-    ----------
-    lower, upper : float or array of float
-        The values, the lower one first.
-
-    Returns
-    -------
-    array of float
-        From ``lower``, included, to ``upper``, excluded; of two equal values their value.
-    """
+    """Return a number between two values: above it are the values from the upper one on."""
     lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     with np.errstate(over="ignore"):
         middle = (lower + upper) / 2
@@ -114,22 +69,7 @@ def midpoint(lower: ArrayLike, upper: ArrayLike) -> Floats:
 
 
 def readable(threshold: float, lower: float, upper: float) -> float:
-    """Return the threshold with the fewest digits that still separates two neighbouring values.
-
-    Parameters
-    ----------
-    threshold : float
-        A number from ``lower``, included, to ``upper``, excluded; so is the result, and it is
-        within a quarter of that gap from here.
-    lower, upper : float
-        The values of the column on either side.
-
-    Examples
-    --------
-    >>> from surtree.cuts.thresholds import readable
-    >>> readable(55.4871, lower=54.2, upper=57.9)
-    55.0
-    """
+    """Return the threshold with the fewest digits that still separates two neighbouring values."""
     reach = (upper - lower) / 4
     for digits in range(1, _DIGITS + 1):
         # Adding zero turns a negative zero into zero.

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._stack import user_level
-from surtree._words import plural
+from surtree._support.stack import user_level
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table
+from surtree.words.numbers import plural
 
 # The most categories of a column that a warning names.
 _MOST_NAMED = 5
@@ -46,17 +46,7 @@ def warn_of_unseen(
     *,
     counted: NDArray[np.bool_] | slice = slice(None),
 ) -> None:
-    """Warn once of all columns that hold categories which training never had.
-
-    Parameters
-    ----------
-    cuts : iterable of Cut
-        The questions that are asked; other columns do not matter.
-    table : Table
-        The rows.
-    counted : array of bool or slice
-        The rows that count; by default all.
-    """
+    """Warn once of all columns that hold categories which training never had."""
     warn_of(find_unseen(cuts, table, counted))
 
 
@@ -67,14 +57,8 @@ Unseen = dict[str, Counter[Any]]
 def find_unseen(
     cuts: Iterable[Cut], table: Table, counted: NDArray[np.bool_] | slice = slice(None)
 ) -> Unseen:
-    """Return the categories that training never had, of the columns that hold some.
-
-    Parameters
-    ----------
-    cuts, table, counted
-        As in `warn_of_unseen`.
-    """
-    found: Unseen = {}
+    """Return the categories that training never had, of the columns that hold some."""
+    unseen: Unseen = {}
     for cut in {cut.column: cut for cut in cuts if cut.known is not None}.values():
         column = table.column(cut.column)
         column = replace(column, values=column.values[counted])
@@ -83,25 +67,19 @@ def find_unseen(
             names = held.tolist()
             if column.kind == "categorical":
                 names = [column.categories[code] for code in names]
-            found[column.name] = Counter(dict(zip(names, counts.tolist(), strict=True)))
-    return found
+            unseen[column.name] = Counter(dict(zip(names, counts.tolist(), strict=True)))
+    return unseen
 
 
-def warn_of(found: Unseen) -> None:
-    """Warn once of categories that training never had, as `find_unseen` found them."""
-    if found:
-        warnings.warn(unseen_text(found), UnseenCategoryWarning, stacklevel=user_level())
+def warn_of(unseen: Unseen) -> None:
+    """Warn once of categories that training never had, as `find_unseen` finds them."""
+    if unseen:
+        warnings.warn(unseen_text(unseen), UnseenCategoryWarning, stacklevel=user_level())
 
 
-def unseen_text(found: Unseen) -> str:
-    """Return a line about categories that training never had.
-
-    Parameters
-    ----------
-    found : dict
-        What `find_unseen` found, in all rows.
-    """
-    texts = "; ".join(_text(name, held) for name, held in found.items())
+def unseen_text(unseen: Unseen) -> str:
+    """Return a line about categories that training never had."""
+    texts = "; ".join(_text(name, held) for name, held in unseen.items())
     return f"Categories that training never had count as missing values: {texts}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from surtree.files.schema import LARGEST, Number, flag, list_of, optional, record, shown, text
+from surtree._support.schema import LARGEST, Number, flag, list_of, optional, record, shown, text
 
 if TYPE_CHECKING:
     from surtree.cuts.cut import Cut
@@ -61,13 +61,7 @@ def known_categories(value: Any, where: str) -> None:
 
 
 def validate_cut(cut: Cut) -> None:
-    """Raise an error where a question has no clear answer or no clear text.
-
-    Parameters
-    ----------
-    cut : Cut
-        The question, its fields each of the right type.
-    """
+    """Raise an error where a question has no clear answer or no clear text."""
     categories, known = cut.categories, cut.known
     for fault, found in (
         ("a threshold and categories", cut.threshold is not None and categories is not None),
@@ -116,13 +110,7 @@ def _is_range(cut: Cut) -> bool:
 
 
 def require_one_kind(cuts: Iterable[Cut]) -> None:
-    """Raise an error where questions about one column take it for different things.
-
-    Parameters
-    ----------
-    cuts : iterable of Cut
-        Sound questions.
-    """
+    """Raise an error where questions about one column take it for different things."""
     names: dict[int, str] = {}
     kinds: dict[int, str] = {}
     for cut in cuts:

@@ -2,81 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._words import plural
-from surtree.data.target import Target
+from surtree.data.target import Label
+from surtree.words.numbers import plural
 
 # A tree can tell so many hazards apart.
 MOST_ARMS = 4
-
-Label = str | int | float | bool
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ArmTarget(Target):
-    """The survival of each row, and its arm.
-
-    Parameters
-    ----------
-    event, time, entry, person, spell
-        As in `Target`.
-    arm : array of int
-        The number of the arm, from 0.
-    labels : tuple
-        What the arms are called, if they have names.
-    """
-
-    arm: NDArray[np.intp]
-    labels: tuple[Label, ...] = ()
-
-    @classmethod
-    def of(cls, target: Target, arm: NDArray[np.intp], labels: tuple[Label, ...] = ()) -> ArmTarget:
-        """Return a target with the arm of each row."""
-        own = (target.event, target.time, target.entry, target.person, target.spell)
-        return cls(*own, arm=arm, labels=labels)
-
-    def narrowed(self, present: NDArray[np.bool_]) -> ArmTarget:
-        """Return the same rows, each arm of which has one that counts."""
-        n_absent = len(self.labels) - np.unique(self.arm[present]).size
-        if n_absent:
-            raise ValueError(
-                f"{n_absent} of {len(self.labels)} arms have no row of positive weight."
-            )
-        return self
-
-    def take(self, rows: NDArray[Any]) -> ArmTarget:
-        """Return the rows at these positions, or those that a mask marks."""
-        return ArmTarget.of(super().take(rows), self.arm[rows], self.labels)
 
 
 def read_arms(
     treatment: ArrayLike, n_rows: int, reference: Label | None = None
 ) -> tuple[NDArray[np.intp], tuple[Label, ...]]:
-    """Return the number of each row's arm, and the labels of the arms, the reference first.
-
-    Parameters
-    ----------
-    treatment : array-like of shape (n_rows,)
-        The arm of each row, by any labels: texts, numbers or booleans; two to four of them.
-    n_rows : int
-        How many rows the table has.
-    reference : str, number or bool, optional
-        The label of the arm that others are compared with; by default the first in order, such as
-        0 or False.
-
-    Examples
-    --------
-    >>> from surtree.data.arms import read_arms
-    >>> arm, labels = read_arms(["drug", "placebo", "drug"], 3, reference="placebo")
-    >>> arm.tolist(), labels
-    ([1, 0, 1], ('placebo', 'drug'))
-    """
+    """Return the number of each row's arm, and the labels of the arms, the reference first."""
     if nw.dependencies.is_into_series(treatment):
         treatment = nw.from_native(treatment, series_only=True).to_list()
     given = np.asarray(treatment)
@@ -112,17 +54,7 @@ def read_arms(
 
 
 def number_arms(treatment: Any, n_rows: int, labels: tuple[Label, ...]) -> NDArray[np.intp]:
-    """Return the number of each row's arm among known labels; one label stands for all rows.
-
-    Parameters
-    ----------
-    treatment : label, or array-like of shape (n_rows,)
-        The arm of all rows, or of each.
-    n_rows : int
-        How many rows there are.
-    labels : tuple
-        The arms that there are.
-    """
+    """Return the number of each row's arm among known labels; one label stands for all rows."""
     if nw.dependencies.is_into_series(treatment):
         treatment = nw.from_native(treatment, series_only=True).to_list()
     given = np.asarray(treatment)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._support.types import Floats
 from surtree.data.persons import read_persons
 from surtree.data.table import Column
 from surtree.data.target import Target, check_target, read_time, require_length
@@ -24,71 +25,21 @@ _MOST_CAUSES = 20
 _MOST_CODES = 6
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CauseTarget(Target):
-    """The time of each row, and the cause of its event.
-
-    Parameters
-    ----------
-    event, time, entry
-        As in `Target`; an event is one of any cause.
-    cause : array of int
-        The cause of the event, from 1; zero where the row is censored.
-    causes : tuple of int
-        All causes that there are, ascending; none of these rows may have some of them.
-    """
-
-    cause: NDArray[np.intp]
-    causes: tuple[int, ...]
-
-    def take(self, rows: NDArray[Any]) -> CauseTarget:
-        """Return the rows at these positions, or those that a mask marks."""
-        taken = super().take(rows)
-        own = (taken.event, taken.time, taken.entry, taken.person, taken.spell)
-        return CauseTarget(*own, cause=self.cause[rows], causes=self.causes)
-
-    def narrowed(self, present: NDArray[np.bool_]) -> CauseTarget:
-        """Return the same rows, with the causes of those that count and no others."""
-        causes = np.unique(self.cause[present & self.event]).tolist()
-        return replace(self, causes=tuple(causes))
-
-
 def read_cause_target(
     y: Any, n_rows: int | None = None, entry: ArrayLike | None = None, id: ArrayLike | None = None
-) -> CauseTarget:
-    """Read and check a target of competing risks.
-
-    Parameters
-    ----------
-    y : structured array, data frame or pair of arrays
-        Two fields or columns of any names: the cause of each row, a whole number that is 0 where
-        the row is censored, and then its time.
-    n_rows : int, optional
-        How many rows the table has; by default as many as the target.
-    entry : array-like of shape (n_rows,), optional
-        When each row came under observation (left truncation).
-    id : array-like of shape (n_rows,), optional
-        Whose row it is: rows with the same label are of one person.
-
-    Examples
-    --------
-    >>> from surtree.data.causes import read_cause_target
-    >>> target = read_cause_target(([2, 0, 1], [3.5, 7.0, 1.0]), n_rows=3)
-    >>> target.causes, target.event.tolist()
-    ((1, 2), [True, False, True])
-    """
-    if isinstance(y, CauseTarget):
+) -> Target:
+    """Read and check a target of competing risks."""
+    if isinstance(y, Target):
         return y
     first, second = _two_columns(y)
-    _refuse_exchanged(first, second)
+    refuse_exchanged(first, second)
     cause = _read_cause(first)
     if n_rows is not None:
         require_length("the cause in y", len(cause), n_rows)
     target = check_target(cause > 0, read_time(second, _SHAPES), n_rows, entry)
     causes = tuple(np.unique(cause[cause > 0]).tolist())
     person = None if id is None else read_persons(id, target.time, target.entry)
-    own = (target.event, target.time, target.entry, person)
-    return CauseTarget(*own, cause=cause, causes=causes)
+    return replace(target, person=person, cause=cause, causes=causes)
 
 
 def _two_columns(y: Any) -> list[Column]:
@@ -102,7 +53,7 @@ def _two_columns(y: Any) -> list[Column]:
     return columns
 
 
-def _refuse_exchanged(first: Column, second: Column) -> None:
+def refuse_exchanged(first: Column, second: Column) -> None:
     """Raise an error if the first column can only be the time, and the second the cause."""
     if second.kind != "numeric" or first.kind != "numeric" or n_values(first) <= _MOST_CAUSES:
         return
@@ -121,9 +72,7 @@ def _read_cause(column: Column) -> NDArray[np.intp]:
         raise ValueError(
             f"The cause column {column.name!r} of y holds texts, not whole numbers. {_SHAPES}"
         )
-    with np.errstate(invalid="ignore"):
-        wrong = ~(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers)))
-        wrong |= numbers > _GREATEST_CAUSE
+    wrong = ~are_causes(numbers)
     if wrong.any():
         first = int(np.argmax(wrong))
         raise ValueError(
@@ -132,3 +81,10 @@ def _read_cause(column: Column) -> NDArray[np.intp]:
             f"time: {_SHAPES}"
         )
     return numbers.astype(np.intp)
+
+
+def are_causes(numbers: Floats) -> NDArray[np.bool_]:
+    """Return which numbers can be causes: whole ones, from zero on."""
+    with np.errstate(invalid="ignore"):
+        whole = np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers))
+        return np.asarray(whole & (numbers <= _GREATEST_CAUSE))

@@ -25,37 +25,17 @@ _MOST_CODES = 6
 
 @dataclass(frozen=True)
 class EventCodes:
-    """What the codes of an event column may mean.
+    """What the codes of an event column may mean."""
 
-    Parameters
-    ----------
-    events : tuple
-        The codes that may be the event, of which one is; empty if nothing is known.
-    why : str
-        Why it is that one, if that needs to be said.
-    are_causes : bool
-        Whether the codes seem to be several causes, and 0 for rows without an event.
-    """
-
+    # The codes that may be the event, of which one is; empty if nothing is known.
     events: tuple[object, ...]
-    why: str = ""
+    why: str = ""  # why it is that one, if that needs to be said
+    # Whether the codes seem to be several causes, and 0 for rows without an event.
     are_causes: bool = False
 
 
 def read_event_codes(values: Sequence[object]) -> EventCodes:
-    """Return what codes of events may mean, by convention: as R has them, and by common words.
-
-    Parameters
-    ----------
-    values : sequence
-        The codes that a column holds, in order.
-
-    Examples
-    --------
-    >>> from surtree.data.event_codes import read_event_codes
-    >>> read_event_codes([1, 2]).events, read_event_codes(["Dead", "Lives"]).events
-    ((2,), ('Dead',))
-    """
+    """Return what codes of events may mean, by convention: as R has them, and by common words."""
     words = [code_word(value) for value in values]
     if set(words) == {"1", "2"}:
         return EventCodes(

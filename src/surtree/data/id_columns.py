@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 # From so many rows on, a different value in nearly every one of them is no coincidence, and from
 # so many on, that they are in order.

@@ -13,12 +13,6 @@ def is_lazy(X: Any) -> bool:
 
     Lazy are DuckDB relations, lazy frames of polars and narwhals, pyarrow datasets, data frames of
     Dask and PySpark, and paths to Parquet files.
-
-    Examples
-    --------
-    >>> from surtree.data.lazy import is_lazy
-    >>> is_lazy("rows/*.parquet"), is_lazy([[1.0, 2.0]])
-    (True, False)
     """
     if isinstance(X, (str, os.PathLike)):
         return True

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.table import Column
 from surtree.data.target import Target
 
@@ -46,15 +46,7 @@ def is_named_like_outcome(name: str) -> bool:
 
 
 def find_leak(column: Column, target: Target) -> str:
-    """Return why a column seems to be known only afterwards; empty if it does not.
-
-    Parameters
-    ----------
-    column : Column
-        Numbers, booleans or texts.
-    target : Target
-        The same rows.
-    """
+    """Return why a column seems to be known only afterwards; empty if it does not."""
     if target.time.size < FEWEST_ROWS:
         return ""
     reason = ""

@@ -7,32 +7,41 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from surtree.data.lazy import require_in_memory
+from surtree.data.take import take
 
 SHAPES = 'y names two columns, the event and the time: y=("event", "time")'
 
 
 @dataclass(frozen=True, eq=False)
 class RowInputs:
-    """What a user passes for each row: a new kind of row input is one more field.
+    """What a user passes for each row: a new kind of row input is one more field."""
 
-    Parameters
-    ----------
-    X, y : object
-        The table and the target, in any form that `SurTree.fit` takes.
-    sample_weight, entry, id, groups, treatment : array-like, name of a column, or None
-        How often each row counts, when it came under observation, whose row it is, which rows stay
-        together, and the arm.
-    """
-
-    X: Any
+    X: Any  # the table and the target, in any form that `SurTree.fit` takes
     y: Any
+    # How often each row counts, when it came under observation, whose row it is, which rows stay
+    # together, and the arm.
     sample_weight: Any = None
     entry: Any = None
     id: Any = None
     groups: Any = None
     treatment: Any = None
+
+    @property
+    def fit_arguments(self) -> dict[str, Any]:
+        """What was passed for `fit` beside the table and the target; groups are for draws."""
+        names = (field.name for field in fields(self)[2:] if field.name != "groups")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def take(self, rows: NDArray[np.intp]) -> RowInputs:
+        """Return the rows at these positions."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return RowInputs(
+            **{name: None if part is None else take(part, rows) for name, part in given.items()}
+        )
 
     def in_memory(self, who: str) -> RowInputs:
         """Return the same as arrays, the named columns taken out of the table.

@@ -19,17 +19,7 @@ _LABELS = "_column_labels"
 
 
 def check_names(estimator: Any, frame: Any, *, reset: bool) -> None:
-    """Remember the names of a data frame, or require them to be those of training.
-
-    Parameters
-    ----------
-    estimator : object
-        What remembers.
-    frame : data frame
-        Of any library.
-    reset : bool
-        True to fit, False to predict.
-    """
+    """Remember the names of a data frame, or require them to be those of training."""
     in_pandas = nw.dependencies.is_pandas_dataframe(frame)
     if in_pandas and not frame.columns.is_unique:
         _refuse_equal_names(frame.columns.tolist())
@@ -83,6 +73,13 @@ def remember_columns(
     known = _attributes(len(names), names if named else None, texts=texts)
     for name, value in known.items():
         setattr(estimator, name, value)
+
+
+def copy_columns(source: Any, estimator: Any) -> None:
+    """Let an estimator know the columns that another one has read, with labels of any kind."""
+    for name in ("n_features_in_", "feature_names_in_", _LABELS):
+        if hasattr(source, name):
+            setattr(estimator, name, getattr(source, name))
 
 
 def save_columns(estimator: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 Persons = NDArray[np.intp]
 
@@ -17,22 +17,7 @@ _UNIT = 2.0**-20
 
 
 def read_persons(id: ArrayLike, time: Floats, entry: Floats | None) -> Persons:
-    """Return the number of each row's person, counted from zero in the order of the labels.
-
-    Parameters
-    ----------
-    id : array-like of shape (n_rows,)
-        A label for each row: rows with the same label are of one person.
-    time, entry : array of float of shape (n_rows,)
-        When each row ends and begins. With entry times, rows of one person must not overlap.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.persons import read_persons
-    >>> read_persons(["b", "a", "b"], np.array([2.0, 3.0, 4.0]), np.array([0.0, 0.0, 2.0]))
-    array([1, 0, 1])
-    """
+    """Return the number of each row's person, counted from zero in the order of the labels."""
     labels = read_labels("id", id, time.size)
     try:
         names, person = np.unique(labels, return_inverse=True)
@@ -86,20 +71,6 @@ def person_shares(person: Persons, time: Floats, entry: Floats | None) -> Floats
 
     The shares of a person add up to one, exactly; and the parts of a row that is cut in two have
     together the share of the row.
-
-    Parameters
-    ----------
-    person : array of int of shape (n_rows,)
-        The person of each row.
-    time, entry : array of float of shape (n_rows,)
-        When each row ends and begins; without entry times, all begin at zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.persons import person_shares
-    >>> person_shares(np.array([0, 0, 1]), np.array([3.0, 4.0, 9.0]), np.array([0.0, 3.0, 0.0]))
-    array([0.75, 0.25, 1.  ])
     """
     start = np.zeros(time.size) if entry is None else entry
     order = np.lexsort((time, start, person))
@@ -129,21 +100,6 @@ def find_spells(
     """Return the spell of each row: rows of one person, one after the other, with equal covariates.
 
     No tree can tell the rows of a spell apart, so a row that is cut in two is one spell as before.
-
-    Parameters
-    ----------
-    person, time, entry
-        As in `person_shares`.
-    columns : iterable of arrays of shape (n_rows,)
-        The covariates, as numbers; missing values (NaN) are equal to each other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.persons import find_spells
-    >>> person, values = np.zeros(3, dtype=int), np.array([1.0, 1.0, 2.0])
-    >>> find_spells(person, np.array([2.0, 4.0, 5.0]), np.array([0.0, 2.0, 4.0]), [values])
-    array([0, 0, 1])
     """
     start = np.zeros(time.size) if entry is None else entry
     order = np.lexsort((time, start, person))
@@ -158,13 +114,7 @@ def find_spells(
 
 
 def going_on(person: Persons, time: Floats, entry: Floats) -> NDArray[np.bool_]:
-    """Return which rows end where another row of the same person begins.
-
-    Parameters
-    ----------
-    person, time, entry : array of shape (n_rows,)
-        The person of each row, and when the row ends and begins.
-    """
+    """Return which rows end where another row of the same person begins."""
     ends, begins = (np.stack((person, when), axis=1) for when in (time, entry))
     # A person and a time are one complex number: NumPy has no sets of pairs.
     return np.isin(_pairs(ends), _pairs(begins))
@@ -175,22 +125,7 @@ def _pairs(values: NDArray[Any]) -> NDArray[np.complex128]:
 
 
 def tell_copies_apart(person: Persons, rows: NDArray[Any]) -> Persons:
-    """Return the persons of some rows, a new person for each further copy of a row.
-
-    Parameters
-    ----------
-    person : array of int of shape (n_rows,)
-        The person of each row.
-    rows : array of int or bool
-        Positions, of which some may be repeated, or a mask.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.persons import tell_copies_apart
-    >>> tell_copies_apart(np.array([0, 0, 1]), np.array([0, 1, 0, 1, 2]))
-    array([0, 0, 2, 2, 1])
-    """
+    """Return the persons of some rows, a new person for each further copy of a row."""
     taken: Persons = person[rows]
     if rows.dtype.kind == "b" or np.unique(rows).size == rows.size:
         return taken

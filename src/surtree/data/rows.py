@@ -4,49 +4,47 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_consistent_length
 
-from surtree._stack import user_level
-from surtree._types import Floats
+from surtree._support.stack import user_level
+from surtree._support.types import Floats
+from surtree.data.bootstrap import read_groups
 from surtree.data.named import RowInputs
 from surtree.data.suspicion import warn_of_suspicious
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
+from surtree.data.target_columns import as_rows
 
 TargetReader = Callable[[RowInputs, int], Target]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows that a verb works on.
+class TargetRows:
+    """Rows whose table may be of any kind that an estimator takes, so it is not read."""
 
-    Parameters
-    ----------
-    table : Table
-        All rows, also those that do not count.
-    target : Target
-        The survival of all rows.
-    weight : array of float
-        How often each row counts: zero for rows of weight zero, and for those that are censored at
-        time zero, which say nothing about survival.
-    given : RowInputs
-        What the user passed, the named columns taken out of the table.
-    """
-
-    table: Table
-    target: Target
+    target: Target  # the survival of all rows
+    # How often each row counts: zero for rows of weight zero, and for those that are censored at
+    # time zero, which say nothing about survival.
     weight: Floats
-    given: RowInputs
+    given: RowInputs  # what the user passed, the named columns taken out of the table
 
     @property
     def present(self) -> NDArray[np.bool_]:
         """Which rows count."""
         return self.weight > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(TargetRows):
+    """The rows that a verb works on, and their table: also rows that do not count."""
+
+    table: Table
 
 
 def read_rows(estimator: Any, given: RowInputs, read: TargetReader | None = None) -> Rows:
@@ -61,7 +59,23 @@ def read_rows(estimator: Any, given: RowInputs, read: TargetReader | None = None
     weight = leave_out_censored_at_zero(target, weight)
     target = target.with_spells(table).narrowed(weight > 0)
     warn_of_suspicious(table, target, weight)
-    return Rows(table, target, weight, given)
+    return Rows(target, weight, given, table)
+
+
+def read_target_rows(given: RowInputs) -> TargetRows:
+    """Read the rows that count and no others, whatever their table is."""
+    given = replace(given, y=as_rows(given.y))
+    check_consistent_length(given.X, given.y)
+    n_rows = len(given.y)
+    target, weight = read_target_and_weight(given, n_rows)
+    if given.groups is not None:
+        given = replace(given, groups=read_groups(given.groups, n_rows))
+    weight = leave_out_censored_at_zero(target, weight)
+    present = np.flatnonzero(weight)
+    if present.size < weight.size:
+        target, weight, given = target.take(present), weight[present], given.take(present)
+    require_events(target)
+    return TargetRows(target, weight, given)
 
 
 def warn_of_columns(given: RowInputs) -> None:

@@ -6,12 +6,12 @@ import json
 import warnings
 from collections.abc import Iterator, Sequence
 
-from surtree._stack import user_level
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.stack import user_level
+from surtree._support.types import Floats
 from surtree.data.suspicious_columns import Suspicion, find_suspicions
 from surtree.data.table import Table
 from surtree.data.target import Target
+from surtree.words.numbers import plural
 
 # The most columns that a warning names.
 _MOST_NAMED = 8
@@ -53,18 +53,7 @@ def warn_of_suspicious(table: Table, target: Target, weight: Floats) -> None:
 
 
 def suspicion_text(suspicions: Sequence[Suspicion], library: str, *, late_entry: bool) -> str:
-    """Return what is suspicious, a line for each column, and what to type next in Python.
-
-    Parameters
-    ----------
-    suspicions : sequence of Suspicion
-        At least one.
-    library : str
-        What the table is made with: "pandas", "polars", "pyarrow" or "numpy"; "unnamed" for pandas
-        without names.
-    late_entry : bool
-        Whether the target has entry times.
-    """
+    """Return what is suspicious, a line for each column, and what to type next in Python."""
     verb = "is" if len(suspicions) == 1 else "are"
     reasons = [f"  {one.column!r} {one.reason}" for one in suspicions[:_MOST_NAMED]]
     if len(suspicions) > _MOST_NAMED:

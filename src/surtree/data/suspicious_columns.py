@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data import id_columns, leaks
 from surtree.data.table import Column, Table
 from surtree.data.target import Target
@@ -33,35 +33,18 @@ _MOST_TEXTS = 200
 
 @dataclass(frozen=True)
 class Suspicion:
-    """What is suspicious about a column.
+    """What is suspicious about a column."""
 
-    Parameters
-    ----------
-    column : str
-        What it is called.
-    index : int
-        Its position in the table.
-    kind : {"outcome", "start", "person", "id", "numbers"}
-        What it seems to be.
-    reason : str
-        Why, as a sentence of which the column is the subject.
-    """
-
-    column: str
-    index: int
-    kind: Kind
-    reason: str
+    column: str  # what it is called
+    index: int  # its position in the table
+    kind: Kind  # what it seems to be
+    reason: str  # why, as a sentence of which the column is the subject
 
 
 def find_suspicions(table: Table, target: Target, weight: Floats) -> list[Suspicion]:
     """Return what is suspicious about the columns of a table, in their order.
 
     A few rows tell which columns need a look at all of them, so this takes little time.
-
-    Parameters
-    ----------
-    table, target, weight : Table, Target, array of float
-        All rows; those of weight zero say nothing.
     """
     rows = None if weight.all() else np.flatnonzero(weight)
     outcome = target if rows is None else replace(target, person=None, spell=None).take(rows)

@@ -36,28 +36,16 @@ _DATES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a table, as numbers.
+    """One column of a table, as numbers."""
 
-    Parameters
-    ----------
-    name : str
-        What the user calls the column.
-    kind : {"numeric", "boolean", "categorical"}
-        How its values are to be read.
-    values : array of float64 or int32
-        Numeric and boolean: the numbers, NaN where missing. Categorical: positions in
-        ``categories``, -1 where missing.
-    categories : tuple, default=()
-        The texts, without blanks at their ends, or numbers that a categorical column can hold.
-    ordered : bool, default=False
-        Whether the order of the categories means something.
-    """
-
-    name: str
-    kind: Kind
+    name: str  # what the user calls the column
+    kind: Kind  # how its values are to be read
+    # Numeric and boolean: the numbers, NaN where missing. Categorical: positions in ``categories``,
+    # -1 where missing.
     values: NDArray[Any]
+    # The texts, without blanks at their ends, or numbers that a categorical column can hold.
     categories: tuple[Any, ...] = ()
-    ordered: bool = False
+    ordered: bool = False  # whether the order of the categories means something
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
@@ -84,27 +72,7 @@ class Column:
 
 
 class Table:
-    """The columns of a table, each read at its first access.
-
-    Parameters
-    ----------
-    names : tuple of str
-        What the columns are called.
-    n_rows : int
-        How many rows there are.
-    read : callable
-        Reads the column at a position.
-    named : bool
-        Whether the user gave the names.
-    texts : bool, default=True
-        Whether they were texts, and not numbers or other labels.
-    numbers : array of shape (n_rows, n_numbers), optional
-        All numeric columns at once, or those of them that are plain numbers.
-    number_places : sequence of int, optional
-        The position in the table of each column of ``numbers``, ascending; all positions if None.
-    library : str
-        What the user's table is made with, such as "pandas"; "numpy" for arrays and lists.
-    """
+    """The columns of a table, each read at its first access."""
 
     def __init__(
         self,
@@ -163,22 +131,7 @@ class Table:
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
-    """Read a data frame or an array, and check it as scikit-learn does.
-
-    Parameters
-    ----------
-    estimator : object
-        Remembers the number and the names of the columns when ``reset``; else they must match.
-    X : data frame (pandas, polars, pyarrow) or array-like of shape (n_rows, n_columns)
-        Columns of numbers, booleans, texts or categories, with missing values. Texts are read as
-        unordered categories; a pandas ordered categorical and a polars Enum as ordered ones.
-        Blanks at both ends of a text do not count, and a text of nothing else is a missing value.
-        Columns without names are called x0, x1, ... Names that are no texts are shown as texts: 7
-        as "7", and the levels of a MultiIndex with "_" between them. Columns that are numbered
-        from zero have no names. None of these are in ``feature_names_in_``, as in scikit-learn.
-    reset : bool
-        True to fit, False to predict.
-    """
+    """Read a data frame or an array, and check it as scikit-learn does."""
     if isinstance(X, Mapping) and not issparse(X):  # some sparse matrices are dicts
         raise ValueError(
             f"X is a {type(X).__name__} of {len(X)} columns: make a data frame of it, as with "
@@ -253,15 +206,7 @@ def _read_pandas_column(
 
 
 def read_pandas_series(name: str, series: Any) -> Column:
-    """Read one column of a pandas frame.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    series : pandas.Series
-        Its values.
-    """
+    """Read one column of a pandas frame."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return read_array(name, series.to_numpy())
@@ -322,15 +267,7 @@ def _require_cells(n_rows: int, n_columns: int) -> None:
 
 
 def read_series(name: str, series: nw.Series[Any]) -> Column:
-    """Read one column of a data frame.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    series : narwhals.Series
-        Its values.
-    """
+    """Read one column of a data frame."""
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
         kind: Kind = "boolean" if dtype == nw.Boolean else "numeric"
@@ -351,15 +288,7 @@ def read_series(name: str, series: nw.Series[Any]) -> Column:
 
 
 def read_array(name: str, array: NDArray[Any]) -> Column:
-    """Read a one-dimensional array.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    array : array of shape (n_rows,)
-        Its values.
-    """
+    """Read a one-dimensional array."""
     if array.dtype.kind == "b":
         return Column(name, "boolean", array.astype(np.float64))
     if array.dtype.kind in "iuf":
@@ -379,15 +308,7 @@ def _require_finite(column: Column) -> Column:
 
 
 def infinite_values(name: str, n_infinite: int, n_rows: int) -> ValueError:
-    """Return the error of a column that holds infinity.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    n_infinite, n_rows : int
-        How many rows hold infinity, and how many rows there are.
-    """
+    """Return the error of a column that holds infinity."""
     return ValueError(
         f"Column {name!r} holds infinity (inf) in {n_infinite} of {n_rows} rows: replace it by a "
         "number, or by a missing value (NaN)"
@@ -427,19 +348,7 @@ def _codes(cells: list[Any], categories: Sequence[Any]) -> NDArray[np.int32]:
 def read_codes(
     name: str, codes: NDArray[Any], categories: Sequence[Any], *, ordered: bool = False
 ) -> Column:
-    """Read a column of categories.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    codes : array of int of shape (n_rows,)
-        The position of each value among the categories, -1 where it is missing.
-    categories : sequence
-        What values there can be.
-    ordered : bool
-        Whether the order of the categories means something.
-    """
+    """Read a column of categories."""
     labels = [_label(category) for category in categories]
     present = [label for label in labels if label != ""]
     families = {_family(name, type(label)) for label in present}
@@ -499,15 +408,7 @@ def _dates(name: str) -> ValueError:
 
 
 def mixed_kinds(name: str, kinds: Iterable[str]) -> ValueError:
-    """Return the error of a column whose parts are of different kinds.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    kinds : iterable of str
-        The kinds of its parts.
-    """
+    """Return the error of a column whose parts are of different kinds."""
     words = {"numeric": "numbers", "boolean": "booleans", "categorical": "texts"}
     found = " and ".join(sorted(words[kind] for kind in kinds))
     return ValueError(

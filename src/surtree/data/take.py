@@ -11,15 +11,7 @@ from sklearn.utils import _safe_indexing
 
 
 def take(values: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows, given by their positions, as the same kind of object.
-
-    Parameters
-    ----------
-    values : data frame, array or list
-        All rows.
-    rows : array of int
-        Positions; one that is given twice is taken twice.
-    """
+    """Return some rows, given by their positions, as the same kind of object."""
     if nw.dependencies.is_into_dataframe(values):
         return nw.from_native(values, eager_only=True)[rows].to_native()
     return _safe_indexing(values, rows)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._stack import user_level
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.exact import Terms
+from surtree._support.stack import user_level
+from surtree._support.types import Floats
 from surtree.data.persons import (
     Persons,
     find_spells,
@@ -23,7 +23,7 @@ from surtree.data.persons import (
 )
 from surtree.data.table import Column, Table
 from surtree.data.target_columns import SHAPES, event_first, read_columns, read_event
-from surtree.exact import Terms
+from surtree.words.numbers import plural
 
 # Ticks of a time axis outside of these limits would underflow or overflow.
 _LEAST_TIME, _GREATEST_TIME = 1e-100, 1e100
@@ -69,19 +69,7 @@ class _AllEvents:
 
 
 class RowsError(ValueError):
-    """Some rows of what the user passed cannot be used.
-
-    Parameters
-    ----------
-    name : str
-        What was passed: "y", "entry" or "sample_weight".
-    fault : str
-        How many rows cannot be used, why, and what to do.
-    value : float
-        The value of the first of them.
-    row : int
-        Its position, counted from 0.
-    """
+    """Some rows of what the user passed cannot be used."""
 
     def __init__(self, name: str, fault: str, value: float, row: int) -> None:
         super().__init__(name, fault, value, row)
@@ -97,30 +85,33 @@ class RowsError(ValueError):
         )
 
 
+Label = str | int | float | bool
+
+
+def _nothing() -> NDArray[np.intp]:
+    return np.empty(0, dtype=np.intp)
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The survival of each row.
+    """The survival of each row."""
 
-    Parameters
-    ----------
-    event : array of bool
-        Whether the event happened, else the row is censored.
-    time : array of float
-        When it happened, or when the row was last seen; zero or later.
-    entry : array of float, optional
-        When the row came under observation, before its time; None when all did at zero.
-    person : array of int, optional
-        The person that each row is a part of (start-stop rows); None when each row is its own.
-    spell : array of int, optional
-        Where rows are parts of persons: the same number for rows of a person that follow each
-        other and have the same covariates, which no tree can tell apart.
-    """
-
-    event: NDArray[np.bool_]
-    time: Floats
+    event: NDArray[np.bool_]  # whether the event happened, else the row is censored
+    time: Floats  # when it happened, or when the row was last seen; zero or later
+    # When the row came under observation, before its time; None when all did at zero.
     entry: Floats | None = None
+    # The person that each row is a part of (start-stop rows); None when each row is its own.
     person: Persons | None = None
+    # Where rows are parts of persons: the same number for rows of a person that follow each other
+    # and have the same covariates, which no tree can tell apart.
     spell: Persons | None = None
+    # With competing risks: the cause of each row, from 1, and zero where it is censored; and all
+    # causes that there are, ascending, of which these rows may lack some.
+    cause: NDArray[np.intp] = field(default_factory=_nothing)
+    causes: tuple[int, ...] = ()
+    # In a trial: the number of the arm of each row, from 0; and what arms are called.
+    arm: NDArray[np.intp] = field(default_factory=_nothing)
+    labels: tuple[Label, ...] = ()
 
     @property
     def censored_at_zero(self) -> NDArray[np.bool_]:
@@ -145,8 +136,20 @@ class Target:
         return ~self.event & ~going_on(self.person, self.time, self.entry)
 
     def narrowed(self, present: NDArray[np.bool_]) -> Target:
-        """Return the same rows, with what all of them share learnt from those that count."""
-        return self
+        """Return the same rows, with the causes of those that count; each arm must have one."""
+        n_absent = len(self.labels) - np.unique(self.arm[present[: self.arm.size]]).size
+        if self.labels and n_absent:
+            raise ValueError(
+                f"{n_absent} of {len(self.labels)} arms have no row of positive weight."
+            )
+        if not self.causes:
+            return self
+        causes = np.unique(self.cause[present & self.event]).tolist()
+        return replace(self, causes=tuple(causes))
+
+    def with_arms(self, arm: NDArray[np.intp], labels: tuple[Label, ...] = ()) -> Target:
+        """Return the same rows with their arms."""
+        return replace(self, arm=arm, labels=labels)
 
     def take(self, rows: NDArray[Any]) -> Target:
         """Return the rows at these positions, or those that a mask marks.
@@ -158,7 +161,16 @@ class Target:
             None if part is None else tell_copies_apart(part, rows)
             for part in (self.person, self.spell)
         )
-        return Target(self.event[rows], self.time[rows], entry, person, spell)
+        return replace(
+            self,
+            event=self.event[rows],
+            time=self.time[rows],
+            entry=entry,
+            person=person,
+            spell=spell,
+            cause=self.cause[rows] if self.cause.size else self.cause,
+            arm=self.arm[rows] if self.arm.size else self.arm,
+        )
 
     def with_spells(self, table: Table) -> Target:
         """Return the same with its spells, where rows are parts of persons."""
@@ -175,29 +187,7 @@ class Target:
 def read_target(
     y: Any, n_rows: int | None = None, entry: ArrayLike | None = None, id: ArrayLike | None = None
 ) -> Target:
-    """Read and check a survival target.
-
-    Parameters
-    ----------
-    y : structured array, data frame, pair of arrays, array of two columns or greenwood.Surv
-        Event and time, of any names and in any order: the boolean one is the event; when neither
-        is boolean, the only one that holds nothing but 0 and 1. Time differences are counted in
-        days. A plain array of numbers is times that all are events, with an `AllEventsWarning`.
-    n_rows : int, optional
-        How many rows the table has; by default as many as the target.
-    entry : array-like of shape (n_rows,), optional
-        When each row came under observation (left truncation).
-    id : array-like of shape (n_rows,), optional
-        Whose row it is: rows with the same label are of one person.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.target import read_target
-    >>> y = np.array([(True, 3.5), (False, 7.0)], dtype=[("died", bool), ("years", float)])
-    >>> read_target(y, n_rows=2).event
-    array([ True, False])
-    """
+    """Read and check a survival target."""
     target = check_target(*_read_event_and_time(y), n_rows, entry)
     if id is None:
         return target
@@ -207,15 +197,7 @@ def read_target(
 def check_target(
     event: NDArray[np.bool_], time: Floats, n_rows: int | None, entry: ArrayLike | None = None
 ) -> Target:
-    """Return the target of rows, or raise an error that names what cannot be used.
-
-    Parameters
-    ----------
-    event, time : array
-        Whether the event happened, and when.
-    n_rows, entry
-        As in `read_target`.
-    """
+    """Return the target of rows, or raise an error that names what cannot be used."""
     if len(event) != len(time):
         raise ValueError(f"y has {len(event)} events and {len(time)} times")
     require_length("y", len(time), len(time) if n_rows is None else n_rows)
@@ -236,27 +218,13 @@ def check_target(
 
 
 def require_events(target: Target) -> None:
-    """Raise an error when no row has an event after time zero, as there is no curve to learn then.
-
-    Parameters
-    ----------
-    target : Target
-        The rows that count.
-    """
+    """Raise an error if no row has an event after time zero: there is no curve to learn."""
     late = bool(target.time[target.event].any())
     require_event_counts(len(target.event), int(target.event.sum()), late)
 
 
 def require_event_counts(n_rows: int, n_events: int, late: bool) -> None:
-    """Raise an error when there is no event, or none after time zero.
-
-    Parameters
-    ----------
-    n_rows, n_events : int
-        The rows that count, and those of them with an event.
-    late : bool
-        Whether some event is after time zero.
-    """
+    """Raise an error when there is no event, or none after time zero."""
     if not n_rows:
         raise ValueError("There are no rows: at least one row with an event is needed")
     if not n_events:
@@ -269,15 +237,7 @@ def require_event_counts(n_rows: int, n_events: int, late: bool) -> None:
 
 
 def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
-    """Read and check the weights of the rows.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,), optional
-        Finite and not negative; a row of weight zero counts as absent. All one when None.
-    n_rows : int
-        How many rows the table has.
-    """
+    """Read and check the weights of the rows."""
     if sample_weight is None:
         return np.ones(n_rows)
     weight = check_weights(_read_numbers("sample_weight", sample_weight, n_rows))
@@ -287,13 +247,7 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
 
 
 def check_weights(weight: Floats) -> Floats:
-    """Return the weights of rows, or raise an error that names what cannot be used.
-
-    Parameters
-    ----------
-    weight : array of float
-        Finite, and not negative.
-    """
+    """Return the weights of rows, or raise an error that names what cannot be used."""
     _refuse(
         "sample_weight",
         ~np.isfinite(weight),
@@ -328,13 +282,7 @@ def _read_event_and_time(y: Any) -> tuple[NDArray[np.bool_], Floats]:
 
 
 def event_and_time(columns: list[Column]) -> tuple[NDArray[np.bool_], Floats]:
-    """Return event and time of each row, from the columns of a target.
-
-    Parameters
-    ----------
-    columns : list of Column
-        The event and the time, or the time alone.
-    """
+    """Return event and time of each row, from the columns of a target."""
     if len(columns) == 1:
         time = read_time(columns[0])
         _AllEvents.warn()
@@ -346,15 +294,7 @@ def event_and_time(columns: list[Column]) -> tuple[NDArray[np.bool_], Floats]:
 
 
 def read_time(column: Column, shapes: str = SHAPES) -> Floats:
-    """Return the times that a column holds.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-    shapes : str
-        What a target may be, for errors.
-    """
+    """Return the times that a column holds."""
     if column.kind != "numeric":
         held = "booleans" if column.kind == "boolean" else "texts"
         raise ValueError(

@@ -9,9 +9,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.types import Floats
 from surtree.data.target_columns import Duration, as_differences, read_event, read_one
+from surtree.words.numbers import plural
 
 TARGET_TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
 

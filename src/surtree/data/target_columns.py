@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from surtree._words import plural
 from surtree.data.event_codes import read_event_codes
 from surtree.data.table import Column, read_array, read_series
+from surtree.words.numbers import plural
 
 SHAPES = (
     "y is a structured array, a data frame or a pair of arrays: whether the event happened "
@@ -32,15 +32,7 @@ class Duration(Column):
 
 
 def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
-    """Return the columns of a target.
-
-    Parameters
-    ----------
-    y : structured array, data frame, pair of arrays, array-like or greenwood.Surv
-        The target. Time differences are counted in days.
-    shapes : str
-        What a target may be, for errors.
-    """
+    """Return the columns of a target."""
     if _is_greenwood(y):
         return _greenwood_columns(y)
     if isinstance(y, tuple) and len(y) == 2 and np.ndim(y[0]) == 1:
@@ -66,15 +58,7 @@ def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
 
 
 def read_one(name: str, values: Any) -> Column:
-    """Read one column of a target.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    values : series of any library, array or sequence
-        Numbers, booleans, texts or time differences.
-    """
+    """Read one column of a target."""
     if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
         series = nw.from_native(values, series_only=True, pass_through=True)
         if not series.dtype.is_temporal() and series.dtype != nw.Object:
@@ -101,13 +85,7 @@ def as_differences(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def event_first(columns: Sequence[Column]) -> tuple[Column, Column]:
-    """Return the event and the time of two columns, in whichever order they come.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        Two columns. A boolean one is the event; else the only one that holds nothing but 0 and 1.
-    """
+    """Return the event and the time of two columns, in whichever order they come."""
     first, second = columns
     if "boolean" in (first.kind, second.kind):
         return (first, second) if first.kind == "boolean" else (second, first)
@@ -123,13 +101,7 @@ def event_first(columns: Sequence[Column]) -> tuple[Column, Column]:
 
 
 def read_event(column: Column) -> NDArray[np.bool_]:
-    """Return whether the event happened, or raise an error that says what the column holds.
-
-    Parameters
-    ----------
-    column : Column
-        Booleans, or nothing but 0 and 1.
-    """
+    """Return whether the event happened, or raise an error that says what the column holds."""
     if not (column.kind == "boolean" or is_indicator(column)):
         raise _no_event(column)
     if column.has_missing:
@@ -138,13 +110,7 @@ def read_event(column: Column) -> NDArray[np.bool_]:
 
 
 def as_rows(y: Any) -> Any:
-    """Return a target whose rows can be counted and taken: a pair of arrays is made one array.
-
-    Parameters
-    ----------
-    y : any form of a target
-        What estimators take.
-    """
+    """Return a target whose rows can be counted and taken: a pair of arrays is made one array."""
     if not (isinstance(y, tuple) or _is_greenwood(y)):
         return y
     columns = read_columns(y)

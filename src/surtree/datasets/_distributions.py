@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Distribution:
         return f"{self.family}({', '.join(f'{value:g}' for value in self.parameters)})"
 
 
-# What each family can have, (a, b) as one column of the table. The authors' program, not the
-# paper's text, made the paper's data: it takes the exponential's parameter as the mean, the
+# Each family can have these parameters, (a, b) as one column of the table. The authors' program,
+# not the paper's text, made the paper's data: it takes the exponential's parameter as the mean, the
 # lognormal's second one as the standard deviation, and 1.4 where the text has the gamma shape 1.3.
 _CHOICES: dict[str, tuple[tuple[float, ...], ...]] = {
     "exponential": ((0.3, 0.4, 0.6, 0.8, 0.9, 1.15, 1.5, 1.8),),

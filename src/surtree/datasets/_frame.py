@@ -19,18 +19,7 @@ def make_frame(
     backend: Backend | None,
     ordered: Mapping[str, Sequence[str]] | None = None,
 ) -> Any:
-    """Build a data frame: text becomes categories, None a missing value.
-
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-        Values of each column; all text or all numbers.
-    backend : {"pandas", "polars", "pyarrow"} or None
-        The library that the frame belongs to; None takes the first that is installed.
-    ordered : mapping of str to sequence of str, optional
-        Columns whose categories have an order, and that order. Arrow has no such type: there they
-        are categories like others.
-    """
+    """Build a data frame: text becomes categories, None a missing value."""
     backend = _choose(backend)
     orders = ordered if ordered is not None and backend != "pyarrow" else {}
     schema = {name: _type(values, orders.get(name)) for name, values in columns.items()}

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from surtree._types import Floats
+from surtree._support.parameters import is_whole, require_share, require_whole
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table, read_table
 from surtree.data.target_array import make_target
 from surtree.datasets._distributions import DISTRIBUTIONS, Distribution
 from surtree.datasets._frame import Backend, make_frame
-from surtree.parameters import is_whole, require_share, require_whole
 
 RandomState = int | np.random.Generator | None
 
@@ -308,7 +308,7 @@ def _censoring_constant(time: Floats, unit: Floats, censoring: float) -> float:
 
 
 def _censor(time: Floats, unit: Floats, constant: float) -> NDArray[np.void]:
-    # Not ``constant * unit < time``: rounding would censor the row that the constant comes from.
+    # With ``constant * unit < time``, rounding would censor the row that the constant comes from.
     event = time / unit <= constant
     return make_target(event, np.where(event, time, constant * unit))
 

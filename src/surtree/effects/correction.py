@@ -13,7 +13,7 @@ ratio of a leaf whose rows differ in risk would be nearer to one than that of an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,25 +21,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import clone
 
-from surtree._types import Floats
-from surtree.cuts.encoder import encoder_of
+from surtree._support.parameters import require_random_state, require_whole
+from surtree._support.types import Floats
 from surtree.data.bootstrap import spawn_generators
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
-from surtree.effects.estimator import EffectTree, arm_limits, labels_of
-from surtree.effects.limits import ArmLimits
-from surtree.effects.prognosis import NullModel, arm_columns, arm_target
-from surtree.estimator import choose_size
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.size_path import find_path
-from surtree.fitting.training import read_training_data, training_data
-from surtree.parameters import read_time_limit, require_random_state, require_whole
-from surtree.scores.effects import CorrectedEffect, EffectCorrection
+from surtree.effects.prognosis import Trial, arm_columns
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.fit import search_quietly
+from surtree.outcomes.arm_effects import hazard_ratios
+from surtree.outcomes.effect_results import CorrectedEffect, EffectCorrection
 from surtree.solver.problem import TreeTopology
-from surtree.solver.search import SearchSettings
 from surtree.survival.confidence import LEVEL
 from surtree.survival.cox import RiskSets, fit_cox
-from surtree.tree.arms import hazard_ratios
 
 _FOLDS = 10
 # The effect of a leaf is at most this far from that of all rows, on the logarithmic scale.
@@ -87,15 +81,9 @@ def correct_effects(
     require_random_state(random_state)
     template = clone(model).set_params(progress=None)
     given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-    data = read_training_data(template, given.in_memory("correct_effects"))
-    labels = labels_of(data.target)
-    trial = _Trial(
-        template,
-        make_problem(encoder_of(template), data),
-        arm_limits(template, len(labels)),
-        NullModel.of(template, data),
-    )
-    everyone = np.ones(data.sums.weight.size, dtype=bool)
+    trial = _Trial.read(template, given.in_memory("correct_effects"))
+    labels = trial.target.labels
+    everyone = np.ones(trial.target.time.size, dtype=bool)
     topology = trial.fit(everyone)
     tree = trial.problem.build_with_at_risk(topology, template.leaf_curve)
     effects = trial.effects(trial.problem.core.find_leaves(topology), everyone)
@@ -112,11 +100,11 @@ def correct_effects(
         expected = overall + kept * deviation
         width = wide * np.hypot(effects.error[node], deviation * doubt)
         with np.errstate(over="ignore"):
-            found = np.exp(np.stack([expected, expected - width, expected + width])).T.tolist()
+            expected_and_limits = np.exp(np.stack([expected, expected - width, expected + width]))
         leaves += [
             CorrectedEffect(node, arm, float(ratio), corrected, (lower, upper))
             for arm, ratio, (corrected, lower, upper) in zip(
-                labels[1:], ratios[:, node], found, strict=True
+                labels[1:], ratios[:, node], expected_and_limits.T.tolist(), strict=True
             )
         ]
     return EffectCorrection(
@@ -126,46 +114,20 @@ def correct_effects(
 
 @dataclass(frozen=True, eq=False)
 class _Effects:
-    """The adjusted effects of leaves; arrays have the shape (n_nodes, n_arms - 1).
+    """The adjusted effects of leaves; arrays have the shape (n_nodes, n_arms - 1)."""
 
-    Parameters
-    ----------
-    deviation : array of float
-        By how much the effect of a leaf is above that of all rows, on the logarithmic scale.
-    error : array of float
-        The standard error of the effect of a leaf.
-    """
-
+    # By how much the effect of a leaf is above that of all rows, on the logarithmic scale.
     deviation: Floats
-    error: Floats
+    error: Floats  # the standard error of the effect of a leaf
 
 
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """The rows of a trial, and how trees of their effects are built."""
-
-    template: EffectTree
-    problem: FitProblem
-    limits: ArmLimits
-    null: NullModel
+class _Trial(Trial):
+    """A trial whose effects are found again without some rows."""
 
     def fit(self, rows: NDArray[np.bool_]) -> TreeTopology:
         """Return the tree of some rows."""
-        data, template = self.problem.data, self.template
-        present = np.flatnonzero(data.present)
-        weight = np.where(rows, data.sums.weight, 0.0)
-        sample = training_data(data.table.take(present), data.target, weight, data.sums.objective)
-        binned = replace(
-            self.problem.binned, bins=np.ascontiguousarray(self.problem.binned.bins[:, rows])
-        )
-        how = SearchSettings(
-            self.limits,
-            read_time_limit(template.time_limit),
-            template.n_jobs,
-            template.memory_limit,
-        )
-        path = find_path(FitProblem(sample, self.problem.encoder, binned), how)
-        return path.topologies[choose_size(template, path).splits]
+        path = search_quietly(self.template, self.problem.take(rows), self.limits)
+        return path.topologies[path.choose(float(self.template.ccp_alpha)).splits]
 
     def effects(self, leaf: NDArray[np.int32], rows: NDArray[np.bool_]) -> _Effects:
         """Return the effects of leaves, and of all, in some rows."""
@@ -182,7 +144,7 @@ class _Trial:
 
         Its shape is (n_arms - 1, n_rows).
         """
-        target = arm_target(self.problem.data)
+        target = self.target
         person = np.arange(target.arm.size) if target.person is None else target.person
         group = np.unique(person, return_inverse=True)[1]
         n_groups = int(group.max()) + 1
@@ -208,7 +170,7 @@ class _Trial:
         )
         if not deviation.any():
             return np.nan, np.nan
-        target, n_rows = arm_target(self.problem.data), self.null.log_risk.size
+        target, n_rows = self.target, self.null.log_risk.size
         n_repeats = deviation.shape[1] // n_rows
         row = np.tile(np.arange(n_rows), n_repeats)
         stratum = np.repeat(np.arange(n_repeats), n_rows) * len(target.labels) + target.arm[row]
@@ -223,7 +185,7 @@ class _Trial:
 
     def _effect(self, rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Return the logarithms of the hazard ratios of arms in some rows, and their errors."""
-        target, kept = arm_target(self.problem.data), np.flatnonzero(rows)
+        target, kept = self.target, np.flatnonzero(rows)
         weight = self.problem.data.sums.weight[kept]
         sets = RiskSets.of(_take(target, kept), weight, np.zeros_like(kept))
         fit = fit_cox(

@@ -7,8 +7,8 @@ The null hypothesis is one effect for everybody, beside any prognosis: the hazar
 2. Trials are drawn from the null model: rows keep their columns and their arms, and have new times,
    by the hazard of their arm and their prognosis. Who is censored keeps the time of censoring; of
    others it is drawn from those of the arm that are censored later. The hazards of arms are
-   estimated again, and the best tree is found again. The prognosis stays: what is left of it is the
-   same in all arms of a leaf, and no effect.
+   estimated again, and the best tree is found again. The prognosis stays: the part that it misses
+   is the same in all arms of a leaf, and no effect.
 
 Exchanging arms between rows would break what all rows share: a treatment that works late does more
 for rows of low risk, which live to see it.
@@ -23,19 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from surtree._types import Floats
-from surtree.cuts.encoder import encoder_of
-from surtree.data.arms import ArmTarget
+from surtree._support.parameters import require_random_state, require_whole
+from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.persons import going_on
 from surtree.data.target import Target
-from surtree.effects.estimator import EffectTree, arm_limits, labels_of
-from surtree.effects.limits import ArmLimits
-from surtree.effects.prognosis import NullModel, arm_target
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import read_training_data
-from surtree.parameters import require_random_state, require_whole
-from surtree.scores.effects import HeterogeneityTest, monte_carlo_p_value
+from surtree.effects.prognosis import NullModel, Trial
+from surtree.estimators.effects import EffectTree
+from surtree.outcomes.effect_results import HeterogeneityTest, monte_carlo_p_value
 from surtree.solver.core import Problem
 from surtree.survival.cox import RiskSets
 
@@ -86,13 +81,9 @@ def heterogeneity_test(
     require_random_state(random_state)
     template = clone(model).set_params(objective="effect")
     given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
-    data = read_training_data(template, given.in_memory("heterogeneity_test"))
-    labels = labels_of(data.target)
-    null = NullModel.of(template, data)
-    problem = make_problem(encoder_of(template), data)
-    trial = _Trial(problem, arm_limits(template, len(labels)), null)
-    target = arm_target(data)
-    observed = trial.statistic(target, data.sums.weight)
+    trial = _Trial.read(template, given.in_memory("heterogeneity_test"))
+    null, target = trial.null, trial.target
+    observed = trial.statistic(target, trial.problem.data.sums.weight)
     source = _Draws.of(target, null)
     rng = np.random.default_rng(random_state)
     drawn = np.array([trial.statistic(*source.draw(rng)) for _ in range(int(n_draws))])
@@ -101,26 +92,21 @@ def heterogeneity_test(
         monte_carlo_p_value(observed, drawn),
         tuple(null.effect.ratios.tolist()),
         null.effect.limits(),
-        labels,
+        target.labels,
         drawn,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """The rows of a trial, and the null model beside which trees of effects are found."""
-
-    problem: FitProblem
-    limits: ArmLimits
-    null: NullModel
+class _Trial(Trial):
+    """A trial whose times and events may be drawn again."""
 
     def statistic(self, target: Target, weight: Floats) -> float:
         """Return what the splits of the best tree gain if the rows have given times and events."""
-        sums, arm = self.problem.data.sums, arm_target(self.problem.data).arm
-        inside = arm == np.arange(self.limits.n_arms)[:, None]
+        sums, arm = self.problem.data.sums, self.target.arm
+        inside = arm == np.arange(len(self.target.labels))[:, None]
         expected = self.null.expected(RiskSets.of(target, weight, arm))
         values = np.stack([inside * (target.event * weight), inside * expected], axis=1)
-        counts = {f"events_{place}": one for place, one in enumerate(inside & target.event)}
+        counts = {f"events_{index}": one for index, one in enumerate(inside & target.event)}
         counts["events"] = target.event
         sums = replace(
             sums,
@@ -134,30 +120,17 @@ class _Trial:
 
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """Trials that are drawn from the null model.
+    """Trials that are drawn from the null model."""
 
-    Parameters
-    ----------
-    target : ArmTarget
-        The rows.
-    null : NullModel
-        The null model.
-    censored : RiskSets
-        The rows at risk of being censored, the arms being strata.
-    struck : array of int
-        The positions of the rows whose event is the end of what is known.
-    is_final : bool
-        Whether an event ends the rows of a person: in this trial, no person has several.
-    """
-
-    target: ArmTarget
-    null: NullModel
-    censored: RiskSets
-    struck: NDArray[np.intp]
+    target: Target  # the rows
+    null: NullModel  # the null model
+    censored: RiskSets  # the rows at risk of being censored, the arms being strata
+    struck: NDArray[np.intp]  # the positions of the rows whose event is the end of what is known
+    # Whether an event ends the rows of a person: in this trial, no person has several.
     is_final: bool
 
     @classmethod
-    def of(cls, target: ArmTarget, null: NullModel) -> _Draws:
+    def of(cls, target: Target, null: NullModel) -> _Draws:
         censored = Target(target.censored, target.time, target.entry)
         struck, is_final = target.event, False
         if target.person is not None and target.entry is not None:

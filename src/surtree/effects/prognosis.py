@@ -7,15 +7,18 @@ Arms may differ in any way over time, and all rows share how they differ.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.encoder import encoder_of
-from surtree.data.arms import ArmTarget
-from surtree.effects.estimator import EffectTree
+from surtree.data.named import RowInputs
+from surtree.data.target import Target
+from surtree.estimators.effects import EffectTree
+from surtree.estimators.parameters import limits_of
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import TrainingData
+from surtree.fitting.training import TrainingData, read_training_data
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.cox import CoxFit, RiskSets, fit_cox
@@ -35,34 +38,17 @@ _LEAST_HAZARD = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class NullModel(ArrayValue):
-    """One effect for everybody, beside the prognosis of rows.
+    """One effect for everybody, beside the prognosis of rows."""
 
-    Parameters
-    ----------
-    log_risk : array of float of shape (n_rows,)
-        The logarithm of each row's relative risk, whatever its arm.
-    sets : RiskSets
-        The rows at risk, the arms being strata.
-    effect : CoxFit
-        The logarithm of the hazard ratio of each arm but the first over the first, if the prognosis
-        is given and arms are no strata.
-    """
-
-    log_risk: Floats
-    sets: RiskSets
+    log_risk: Floats  # the logarithm of each row's relative risk, whatever its arm
+    sets: RiskSets  # the rows at risk, the arms being strata
+    # The logarithm of the hazard ratio of each arm but the first over the first, if the prognosis
+    # is given and arms are no strata.
     effect: CoxFit
 
     @classmethod
     def of(cls, template: EffectTree, data: TrainingData) -> NullModel:
-        """Return the null model of rows.
-
-        Parameters
-        ----------
-        template : EffectTree
-            It says which questions may be asked.
-        data : TrainingData
-            The rows of a trial.
-        """
+        """Return the null model of rows."""
         target, weight = arm_target(data), data.sums.weight
         sets = RiskSets.of(target, weight, target.arm)
         # The cuts of categories depend on the objective: those of the risk serve the prognosis.
@@ -76,13 +62,35 @@ class NullModel(ArrayValue):
         return _expected(sets, self.log_risk)
 
 
-def arm_target(data: TrainingData) -> ArmTarget:
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The rows of a trial, how trees of their effects are built, and the null model beside them."""
+
+    template: EffectTree
+    problem: FitProblem
+    limits: Limits
+    null: NullModel
+
+    @classmethod
+    def read(cls, template: EffectTree, given: RowInputs) -> Self:
+        """Read rows and their arms."""
+        data = read_training_data(template, given)
+        problem = make_problem(encoder_of(template), data)
+        limits = limits_of(template, data.target)
+        return cls(template, problem, limits, NullModel.of(template, data))
+
+    @property
+    def target(self) -> Target:
+        """The arms and the survival of the rows."""
+        return arm_target(self.problem.data)
+
+
+def arm_target(data: TrainingData) -> Target:
     """Return the target of rows that have arms."""
-    assert isinstance(data.target, ArmTarget)
     return data.target
 
 
-def arm_columns(target: ArmTarget) -> Floats:
+def arm_columns(target: Target) -> Floats:
     """Return a column of zeros and ones for each arm but the first."""
     inside = target.arm == np.arange(1, len(target.labels))[:, None]
     return np.asarray(inside, dtype=np.float64)

@@ -9,28 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import numpy as np
-
-from surtree._quoting import csv_text, markdown_text
-from surtree.display.arms import read_arm_leaves
-from surtree.display.cause_leaves import cause_names
-from surtree.display.labels import read_labels
-from surtree.display.leaves import Leaf, read_leaves
-from surtree.display.wording import leaf_texts, median_text, number, risk_text
 from surtree.export._tree import named_tree
-from surtree.report._figures import interval_text, level_text
-from surtree.report._survival_table import survival_table
-from surtree.scores.effects import UNTESTED
+from surtree.outcomes import Group, Outcome, outcome_of
+from surtree.outcomes.effect_results import UNTESTED
+from surtree.summary.figures import figure_and_limits, level_text
+from surtree.summary.labels import read_labels
+from surtree.summary.wording import leaf_texts
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.time_axis import read_horizons, round_horizons
-from surtree.tree.arms import arms_of, effects_of_leaf, ratio_text
-from surtree.tree.arms import interval_text as ratio_limits_text
-from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
-from surtree.tree.causes import cause_events, cause_limits, cause_text, cause_theta, has_causes
-from surtree.tree.evidence import events_note
-from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
-from surtree.tree.resolve import cause_names_of, fitted, horizons_of, time_unit_of
+from surtree.tree.resolve import cause_names_of, chosen_model, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
+from surtree.words.numbers import number
+from surtree.words.quoting import csv_text, markdown_text
 
 TableFormat = Literal["csv", "markdown"]
 TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
@@ -111,119 +101,62 @@ def export_leaves(
     columns = [
         _Column("leaf", "leaf", tree.leaves.tolist()),
         _Column("rule", "group", [rules[leaf] for leaf in tree.leaves.tolist()]),
-        *_figures(tree, times, time_unit, level, cause_names_of(model)),
+        *_figures(outcome_of(tree, cause_names_of(model)), times, time_unit, level),
     ]
     return _csv(columns) if format == "csv" else _markdown(columns, _note(model, tree, level))
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of the table: a cell for each leaf.
+    """A column of the table: a cell for each leaf."""
 
-    Parameters
-    ----------
-    name, heading : str
-        What it is called in CSV, and for people.
-    values : sequence
-        Texts and numbers; None, infinity and NaN are empty cells in CSV.
-    limits : sequence of pairs of float, optional
-        The confidence limits of each value.
-    texts : sequence of str, optional
-        What people read; by default the values.
-    """
-
-    name: str
+    name: str  # what it is called in CSV, and for people
     heading: str
-    values: Sequence[Any]
-    limits: Sequence[Limits] | None = None
-    texts: Sequence[str] | None = None
+    values: Sequence[Any]  # texts and numbers; None, infinity and NaN are empty cells in CSV
+    limits: Sequence[Limits] | None = None  # the confidence limits of each value
+    texts: Sequence[str] | None = None  # what people read; by default the values
 
 
 def _figures(
-    tree: Tree,
-    times: list[float],
-    time_unit: str | None,
-    level: float,
-    causes: Mapping[int, str] | None,
+    outcome: Outcome, times: list[float], time_unit: str | None, level: float
 ) -> Iterator[_Column]:
-    leaves = tree.leaves
-    interval = f"({level_text(level)})"
-    if tree.n_persons is not None:
-        yield _Column("persons", "persons", tree.n_persons[leaves].tolist())
-    if tree.arms is not None:
-        yield from _arm_columns(tree, times, time_unit, level)
-        return
-    yield _Column("rows", "rows", tree.n_samples[leaves].tolist())
-    if has_causes(tree):
-        yield from _cause_columns(tree, times, time_unit, level, cause_names(tree, causes))
-        return
-    drawn = read_leaves(tree, level=level)
-    notes = [events_note(leaf.n_events) for leaf in drawn]
-    counts = tree.n_events[leaves].tolist()
-    # For people the note is beside the number that it is about.
-    told = [
-        f"{count} (few)" if note == "few events" else str(count)
-        for count, note in zip(counts, notes, strict=True)
-    ]
-    yield _Column("events", "events", counts, texts=told)
-    yield _Column("note", "", notes)
-    yield _Column(
-        "risk",
-        f"relative risk {interval}",
-        [math.nan if leaf.no_events else leaf.theta for leaf in drawn],
-        [leaf.theta_limits for leaf in drawn],
-        [
-            _with_limits(
-                risk_text(leaf, 3), "" if leaf.no_events else interval_text(leaf.theta_limits, 2)
-            )
-            for leaf in drawn
-        ],
-    )
-    if shows_ratios(tree):
-        ratios = leaf_hazard_ratios(tree, level=level)
-        yield _Column(
-            "hazard_ratio",
-            f"hazard ratio {interval}",
-            [one.ratio for one in ratios],
-            [one.limits for one in ratios],
-            [one.text for one in ratios],
-        )
-    unit = "survival" if time_unit is None else f"survival, {time_unit}"
-    yield _Column(
-        "median",
-        f"median {unit} {interval}",
-        [leaf.median for leaf in drawn],
-        [leaf.median_limits for leaf in drawn],
-        [
-            _with_limits(median_text(leaf.median, 3), interval_text(leaf.median_limits, 3))
-            for leaf in drawn
-        ],
-    )
-    yield from _survival_columns(tree, drawn, times, time_unit, interval)
+    groups, interval = outcome.groups, f"({level_text(level)})"
+    if groups[0].n_persons is not None:
+        yield _Column("persons", "persons", [group.n_persons for group in groups])
+    yield _Column("rows", "rows", [group.n_samples for group in groups])
+    for column in outcome.columns(groups, level):
+        heading = column.heading if column.limits is None else f"{column.heading} {interval}"
+        if column.is_time and time_unit is not None:
+            heading = f"{column.heading}, {time_unit} {interval}"
+        texts = [_with_limits(*figure_and_limits(column, p)) for p in range(len(groups))]
+        if column.name == "events":
+            texts = [_noted(text, group) for text, group in zip(texts, groups, strict=True)]
+        yield _Column(column.name, heading, column.values, column.limits, texts)
+        if column.name == "events":
+            yield _Column("note", "", [group.note for group in groups])
+    yield from _curve_columns(outcome, times, time_unit, level)
 
 
-def _survival_columns(
-    tree: Tree,
-    leaves: Sequence[Leaf],
-    times: list[float],
-    time_unit: str | None,
-    interval: str,
-    of: str = "",
+def _noted(text: str, group: Group) -> str:
+    """Return a number of events, with the remark that it is about."""
+    return f"{text} (few)" if group.note == "few events" else text
+
+
+def _curve_columns(
+    outcome: Outcome, times: list[float], time_unit: str | None, level: float
 ) -> Iterator[_Column]:
-    """Yield the survival of leaves, or of one arm in each of them, at every time."""
-    rows = [
-        {row.time: row for row in survival_table(tree, place, leaf, times)}
-        for place, leaf in enumerate(leaves)
-    ]
-    for time in times:
-        at = [row.get(time) for row in rows]
-        values = [math.nan if row is None else row.predicted for row in at]
-        limits = [
-            (math.nan, math.nan) if row is None or row.limits is None else row.limits for row in at
-        ]
-        name = "_".join(["survival", *([of] if of else []), number(time, 6)])
-        heading = f"{of}: survival" if of else "survival"
-        yield _shares(name, f"{heading} at {_time(time, time_unit)} {interval}", values, limits)
+    """Yield the survival, or the incidence of each cause, of leaves at every time."""
+    by_leaf = [outcome.curves(group, level=level) for group in outcome.groups]
+    verb, word = "by" if outcome.is_stacked else "at", outcome.curve_name.split()[-1]
+    for position, channel in enumerate(outcome.channels):
+        of_channel = [curves[position] for curves in by_leaf]
+        key = [str(channel.key)] if outcome.is_several else []
+        for time in times:
+            values, limits = zip(*(curve.at(time) for curve in of_channel), strict=True)
+            name = "_".join([word, *key, number(time, 6)])
+            what = f"{channel.label}: {word}" if key else word
+            heading = f"{what} {verb} {_time(time, time_unit)} ({level_text(level)})"
+            yield _shares(name, heading, list(values), list(limits))
 
 
 def _shares(name: str, heading: str, values: list[float], limits: list[Limits]) -> _Column:
@@ -232,94 +165,6 @@ def _shares(name: str, heading: str, values: list[float], limits: list[Limits]) 
         for value, limit in zip(values, limits, strict=True)
     ]
     return _Column(name, heading, values, limits, texts)
-
-
-def _cause_columns(
-    tree: Tree,
-    times: list[float],
-    time_unit: str | None,
-    level: float,
-    names: Mapping[int, str],
-) -> Iterator[_Column]:
-    leaves = tree.leaves.tolist()
-    interval = f"({level_text(level)})"
-    for cause, name in names.items():
-        events = cause_events(tree, cause)
-        limits = [cause_limits(tree, leaf, cause, level) for leaf in leaves]
-        yield _Column(
-            f"events_{cause}",
-            f"{name}: events",
-            [float(events[leaf]) for leaf in leaves],
-            texts=[f"{events[leaf]:g}" for leaf in leaves],
-        )
-        yield _Column(
-            f"risk_{cause}",
-            f"{name}: relative risk {interval}",
-            [
-                float(cause_theta(tree, cause)[leaf]) if events[leaf] > 0 else math.nan
-                for leaf in leaves
-            ],
-            limits,
-            [
-                _with_limits(
-                    cause_text(tree, leaf, cause, ".3g"),
-                    interval_text(limit, 2) if events[leaf] > 0 else "",
-                )
-                for leaf, limit in zip(leaves, limits, strict=True)
-            ],
-        )
-    for time in times:
-        for cause, name in names.items():
-            at = [_incidence(tree, leaf, cause, time, level) for leaf in leaves]
-            yield _shares(
-                f"incidence_{cause}_{number(time, 6)}",
-                f"{name}: incidence by {_time(time, time_unit)} {interval}",
-                [value for value, _ in at],
-                [limit for _, limit in at],
-            )
-
-
-def _incidence(
-    tree: Tree, leaf: int, cause: int, time: float, level: float
-) -> tuple[float, Limits]:
-    """Return the cumulative incidence of a leaf; NaN after its last follow-up."""
-    place = int(np.searchsorted(tree.leaves, leaf))
-    curve = leaf_incidence(tree, cause)[place]
-    band = leaf_incidence_band(tree, leaf, cause, level)
-    end = min(curve.domain[1], band[0].domain[1])
-    if tree.risk:
-        end = min(end, tree.risk[place].last_time)
-    if time > end:
-        return math.nan, (math.nan, math.nan)
-    return float(curve(time)), (float(band[0](time)), float(band[1](time)))
-
-
-def _arm_columns(
-    tree: Tree, times: list[float], time_unit: str | None, level: float
-) -> Iterator[_Column]:
-    arms, leaves = arms_of(tree), tree.leaves.tolist()
-    interval = f"({level_text(level)})"
-    for arm, label in enumerate(arms.labels):
-        yield _Column(f"rows_{label}", f"{label}: rows", arms.n_samples[leaves, arm].tolist())
-        yield _Column(f"events_{label}", f"{label}: events", arms.n_events[leaves, arm].tolist())
-    by_leaf = [effects_of_leaf(tree, leaf, level) for leaf in leaves]
-    for effects in zip(*by_leaf, strict=True):
-        yield _Column(
-            f"hazard_ratio_{effects[0].arm}",
-            f"hazard ratio, {effects[0].contrast} {interval}",
-            [effect.ratio for effect in effects],
-            [effect.limits for effect in effects],
-            [
-                _with_limits(ratio_text(effect.ratio), ratio_limits_text(effect.limits))
-                if math.isfinite(effect.ratio)
-                else "unknown"
-                for effect in effects
-            ],
-        )
-    drawn = [read_arm_leaves(tree, leaf, level=level) for leaf in leaves]
-    for arm, label in enumerate(arms.labels):
-        of_arm = [leaf[arm] for leaf in drawn]
-        yield from _survival_columns(tree, of_arm, times, time_unit, interval, str(label))
 
 
 def _csv(columns: list[_Column]) -> str:
@@ -373,15 +218,8 @@ def _note(model: Any, tree: Tree, level: float) -> str:
         "shrunk": lambda what: f"{what} as observed in each leaf, shrunk towards all rows.",
         "breslow": lambda what: f"{what} as a Cox model of the leaves predicts it (Breslow).",
     }[tree.leaf_curve]
-    said = [curves("Cumulative incidence" if has_causes(tree) else "Survival")]
-    if tree.arms is None:
-        said.append("Relative risk: events of a leaf over those that all rows let expect.")
-        if shows_ratios(tree):
-            said.append("Hazard ratio: by a Cox model with a factor for the leaf (Breslow's ties).")
-    else:
-        said.append(
-            "Hazard ratio: by a Cox model of the arms in the leaf; below one, the arm does better."
-        )
+    said = [curves(tree.outcome.curve_name.capitalize()), *tree.outcome.figure_notes()]
+    if tree.outcome.judged_by == "effects":
         said += _effects_note(model)
     said.append(
         f"{level_text(level)}: confidence intervals of groups as if chosen beforehand; leaves were "
@@ -394,7 +232,7 @@ def _note(model: Any, tree: Tree, level: float) -> str:
 
 def _effects_note(model: Any) -> list[str]:
     """Return whether the effects of leaves differ, as far as the model knows."""
-    shown = fitted(model)
+    shown = chosen_model(model)
     test = getattr(shown, "heterogeneity_", None)
     if test is None:
         return [UNTESTED]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from surtree._quoting import mermaid_text
 from surtree.export._tree import leaf_lines, named_tree
 from surtree.tree.tree import Tree
+from surtree.words.quoting import mermaid_text
 
 
 def export_mermaid(model: Any, *, feature_names: Sequence[str] | None = None) -> str:

@@ -8,26 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from surtree._quoting import printable
-from surtree._version import VERSION
-from surtree._words import figure, limits_text, missing_figures, plural
-from surtree.display.cause_leaves import cause_names
-from surtree.display.labels import read_labels
+from surtree._support.status import WORDS
+from surtree._support.version import VERSION
 from surtree.export._methods_data import data, questions
 from surtree.export._methods_measures import concordance_name, definitions, with_unit
 from surtree.export._methods_references import references
-from surtree.report._certificate import WEAK, percent
-from surtree.report._findings import Certificate, Findings, read_findings
-from surtree.scores.held_out import CORRECTED, HeldOutScores
-from surtree.scores.sizes import SizeScores
-from surtree.scores.tuning import Tuning
-from surtree.scores.validation import Measure, Validation
-from surtree.status import WORDS
-from surtree.survival.taught import TaughtRisk
-from surtree.survival.treatment import ArmContrasts
-from surtree.tree.causes import causes_of, has_causes
-from surtree.tree.resolve import fitted, time_unit_of
+from surtree.summary.certificate import WEAK, percent
+from surtree.summary.findings import Certificate, Findings, read_findings
+from surtree.summary.labels import read_labels
+from surtree.tree.resolve import chosen_model, time_unit_of
 from surtree.tree.tree import Tree
+from surtree.validation import Measure, Validation
+from surtree.validation.held_out import CORRECTED, HeldOutScores
+from surtree.validation.sizes import SizeScores, Tuning
+from surtree.words.numbers import figure, limits_text, missing_figures, plural
+from surtree.words.quoting import printable
 
 _TO_ADD = (
     "[Not known to the model, to be added: where the rows come from and how they were selected, "
@@ -85,7 +80,7 @@ def export_methods(
     >>> text[: text.index(";")]
     'A survival tree was fitted to 686 rows with 299 events (56% of the rows were censored)'
     """
-    fitted(model)
+    chosen_model(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
     findings = replace(read_findings(model), time_unit=time_unit)
@@ -105,48 +100,11 @@ def export_methods(
     return "\n\n".join([paragraph, _TO_ADD, *references(findings)]) + "\n"
 
 
-_COX_ARMS = (
-    "Hazard ratios of arms are those of a Cox model of the rows of each leaf, with profile limits."
-)
-
-
 def _objective(findings: Findings) -> Iterator[str]:
     tree, certificate = findings.tree, findings.certificate
     exact = certificate is not None and certificate.status is not None
     loss = "the tree minimises" if exact else "the loss of the tree is"
-    if isinstance(tree.objective, ArmContrasts):
-        yield (
-            "Each leaf has a hazard for each arm; the gain of the tree is what these add to the "
-            f"log-likelihood over one hazard for all arms of a leaf. {_COX_ARMS}"
-        )
-    elif tree.arms is not None:
-        yield (
-            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate) for each "
-            f"arm; {loss} the negative log-likelihood with that hazard of all rows held fixed. "
-            f"{_COX_ARMS}"
-        )
-    elif has_causes(tree):
-        names = cause_names(tree, findings.cause_names).values()
-        weights = zip(names, causes_of(tree).weights, strict=True)
-        told = ", ".join(name for name, weight in weights if weight > 0)
-        yield (
-            "Each leaf has a hazard for each cause, a multiple of that of all rows (Nelson-Aalen "
-            f"estimate); {loss} the negative log-likelihood with that hazard of all rows held "
-            f"fixed, summed over {told}."
-        )
-    elif isinstance(tree.objective, TaughtRisk):
-        yield (
-            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); "
-            f"{loss} half of the Poisson deviance to the risks of a teacher, another survival "
-            f"model. A leaf predicts by its own events and by the teacher, which is worth "
-            f"{tree.objective.prior_events:g} events."
-        )
-    else:
-        yield (
-            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); "
-            f"{loss} the negative log-likelihood with that hazard of all rows held fixed (LeBlanc "
-            "and Crowley, 1992)."
-        )
+    yield findings.outcome.objective_text(loss)
     shrinkage = float(tree.objective.shrinkage)
     if shrinkage > 0:
         yield (
@@ -241,7 +199,7 @@ def _result(tree: Tree) -> str:
 
 
 def _validation(findings: Findings) -> Iterator[str]:
-    if findings.tree.arms is not None:
+    if findings.outcome.judged_by == "effects":
         yield from _heterogeneity(findings)
         return
     if findings.validation is not None:
@@ -256,10 +214,10 @@ def _validation(findings: Findings) -> Iterator[str]:
 
 def _validated(found: Validation, time_unit: str | None) -> str:
     measures = "; ".join(
-        f"{with_unit(one.words, time_unit)} {one.corrected:.3f} ({_interval(one, found.level)}"
+        f"{with_unit(one.words, time_unit)} {one.value:.3f} ({_interval(one, found.level)}"
         f"{figure(one.apparent)} on the rows of the fit)"
         for one in found.measures
-        if np.isfinite(one.corrected)
+        if np.isfinite(one.value)
     )
     noun, rest = _VALIDATED[found.method]
     seed = "" if found.random_state is None else f", drawn with the seed {found.random_state}"
@@ -267,7 +225,7 @@ def _validated(found: Validation, time_unit: str | None) -> str:
         f"Internal validation by {plural(found.n_repetitions, noun)} {rest}{seed}, in which "
         f"everything that builds the model was repeated: {measures}."
     )
-    absent = (one for one in found.measures if not np.isfinite(one.corrected))
+    absent = (one for one in found.measures if not np.isfinite(one.value))
     said += "".join(
         f" {text}." for text in missing_figures((one.words, one.reason, False) for one in absent)
     )

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from surtree._words import plural
-from surtree.display.cause_leaves import cause_names
-from surtree.display.labels import Labels
-from surtree.display.leaves import read_leaves
-from surtree.display.wording import number
-from surtree.report._findings import Findings
-from surtree.report._time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree.summary.findings import Findings
+from surtree.summary.labels import Labels
+from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text, last_time
 from surtree.survival.follow_up import FollowUp
-from surtree.tree.causes import cause_events, has_causes
+from surtree.words.numbers import number, plural
 
 
 def data(findings: Findings) -> str:
@@ -27,19 +23,9 @@ def data(findings: Findings) -> str:
     said += f" with {plural(events, 'event')}"
     if tree.n_persons is None:
         said += f" ({1 - events / rows:.0%} of the rows were censored)"
-    if has_causes(tree):
-        names = cause_names(tree, findings.cause_names)
-        counts = (f"{cause_events(tree, cause)[0]:g} of {names[cause]}" for cause in names)
-        said += f", {' and '.join(counts)}"
-    if tree.arms is not None:
-        arms = zip(tree.arms.names, tree.arms.n_samples[0], tree.arms.n_events[0], strict=True)
-        counted = [
-            f"arm {label}: {plural(int(n), 'row')}, {plural(int(e), 'event')}"
-            for label, n, e in arms
-        ]
-        said += f"; {', '.join(counted)}; the reference is {tree.arms.names[0]}"
+    said += findings.outcome.events_text()
     unit = f" {findings.time_unit}" if findings.time_unit else ""
-    end = last_time(tree, read_leaves(tree))
+    end = last_time(tree)
     event = number(float(tree.baseline.times[-1]), 6) + unit
     said += f"; the last event was at {event}"
     if np.isfinite(end):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from surtree.report._findings import Findings
-from surtree.tree.causes import has_causes
+from surtree.summary.findings import Findings
 
 _OBSERVED = "probability of not being censored before"
 _DEFINITIONS = {
@@ -29,17 +28,6 @@ _DEFINITIONS = {
     ),
     "calibration": (
         "Observed survival is the Kaplan-Meier estimate; the prediction is the mean over rows."
-    ),
-}
-_OF_CAUSE = {
-    "concordance": (
-        "Wolbers' C (Wolbers and others, 2014; here not weighed against censoring) is the share of "
-        "comparable pairs of rows in which the one with an event of the cause has the higher risk; "
-        "the other one is still under observation then, or has had an event of another cause; "
-        "equal risks count one half."
-    ),
-    "brier": _DEFINITIONS["brier"].replace(
-        "Kaplan-Meier curve", "Aalen-Johansen estimate of the cumulative incidence"
     ),
 }
 _CITED = {
@@ -73,7 +61,7 @@ _CITED = {
 
 def concordance_name(findings: Findings) -> str:
     """Return whose concordance it is: of one of several causes, Wolbers'."""
-    return "Wolbers' C" if has_causes(findings.tree) else "Harrell's C"
+    return findings.outcome.concordance_name
 
 
 def with_unit(words: str, time_unit: str | None) -> str:
@@ -83,7 +71,7 @@ def with_unit(words: str, time_unit: str | None) -> str:
 
 def definitions(findings: Findings) -> Iterator[str]:
     """Define each measure that was given."""
-    sentences = _OF_CAUSE if has_causes(findings.tree) else _DEFINITIONS
+    sentences = {**_DEFINITIONS, **findings.outcome.definitions}
     for name in _measures(findings):
         text = sentences[name]
         if findings.tree.enters_late:
@@ -94,8 +82,7 @@ def definitions(findings: Findings) -> Iterator[str]:
 def cited(findings: Findings) -> Iterator[str]:
     """Cite what measures, their correction and follow-up come from."""
     names = _measures(findings)
-    if has_causes(findings.tree):
-        names = ["wolbers" if name == "concordance" else name for name in names]
+    names = [findings.outcome.citations.get(name, name) for name in names]
     if findings.validation is not None:
         method = findings.validation.method
         names.append("concordance" if method == "optimism" else method)
@@ -108,10 +95,10 @@ def cited(findings: Findings) -> Iterator[str]:
 
 def _measures(findings: Findings) -> list[str]:
     """Return the names of the measures that the sentences on validation give."""
-    if findings.tree.arms is not None:
+    if findings.outcome.judged_by == "effects":
         return []
     if findings.validation is not None:
-        known = [one.name for one in findings.validation.measures if one.corrected == one.corrected]
+        known = [one.name for one in findings.validation.measures if one.value == one.value]
         names = ("calibration" if name.startswith("calibration_at") else name for name in known)
         return list(dict.fromkeys(names))
     scores = findings.held_out

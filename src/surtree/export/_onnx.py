@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._quoting import pattern_text
-from surtree._version import VERSION
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.schema import text
+from surtree._support.version import VERSION
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_values, value_title
-from surtree.files.schema import text
-from surtree.parameters import LeafCurveKind
 from surtree.survival.step_function import BeyondFollowUpWarning
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import causes_of
-from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
+from surtree.words.quoting import pattern_text
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -210,11 +207,7 @@ def _at(
     leaf_curve: LeafCurveKind | None,
     cause: int | None,
 ) -> dict[int, NDArray[Any]]:
-    if value == "survival":
-        curves = [curve.survival for curve in leaf_curves(tree, leaf_curve)]
-    else:
-        chosen = causes_of(tree).main_cause if cause is None else cause
-        curves = list(leaf_incidence(tree, chosen, leaf_curve))
+    curves = tree.outcome.step_functions(value, leaf_curve, cause)
     with warnings.catch_warnings():
         # After the follow-up nothing is known, and the model says so by NaN.
         warnings.simplefilter("ignore", BeyondFollowUpWarning)
@@ -225,13 +218,7 @@ def _at(
 
 
 class _Graph:
-    """The nodes of a graph, with the answer to each question of a tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree, its columns called as in the graph.
-    """
+    """The nodes of a graph, with the answer to each question of a tree."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from surtree._quoting import sql_comment, sql_name, sql_text
+from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
 from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
-from surtree.parameters import LeafCurveKind
-from surtree.tree.causes import has_causes
 from surtree.tree.tree import Tree
+from surtree.words.quoting import sql_comment, sql_name, sql_text
 
 # Up to here a whole number is the same in every numeric type of a database.
 _WHOLE = 2**24
@@ -97,8 +96,9 @@ def export_sql(
             node = int(tree.left[node])
         return "\n".join((*lines, f"{indent}  ELSE {written(node)}", f"{indent}END"))
 
-    titled = value in ("median", "effect") or (value == "risk" and has_causes(tree))
-    title = f"{sql_comment(value_title(tree, value, leaf_curve, cause))}\n" if titled else ""
+    title = value_title(tree, value, leaf_curve, cause)
+    # What a name says by itself needs no comment.
+    title = "" if title in ("value", "leaf", "risk") else f"{sql_comment(title)}\n"
     return title + expression(0, "")
 
 

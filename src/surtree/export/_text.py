@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from surtree._support.parameters import require_whole
 from surtree.cuts.cut import Cut
 from surtree.export._tree import named_tree
-from surtree.parameters import require_whole
-from surtree.tree.arms import effect_texts
-from surtree.tree.causes import cause_text, causes_of, has_causes
-from surtree.tree.evidence import events_note, theta_text
-from surtree.tree.printed import median_text
+from surtree.tree.evidence import events_note
 from surtree.tree.tree import Tree
 
 # The most blanks or digits.
@@ -95,12 +92,11 @@ def _rule(cut: Cut, *, holds: bool) -> str:
 
 def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:
     style = f".{decimals}f"
-    causes = causes_of(tree).causes if has_causes(tree) else ()
-    parts = [f"theta {cause}: {cause_text(tree, leaf, cause, style)}" for cause in causes]
-    parts += effect_texts(tree, leaf, style)
-    parts = parts or [
-        f"theta: {theta_text(tree, leaf, style)}",
-        f"median ({tree.leaf_curve}): {median_text(tree, leaf, style)}",
+    figures = tree.outcome.columns([tree.outcome.group(leaf)])
+    parts = [
+        f"{column.printed_heading}: {column.text(0, style)}"
+        for column in figures
+        if column.is_printed and not column.is_count
     ]
     parts += [
         *([] if tree.n_persons is None else [f"persons: {tree.n_persons[leaf]}"]),

@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from surtree._words import plural
 from surtree.cuts.cut import Cut
-from surtree.display.wording import counted_node
-from surtree.tree.arms import effect_texts
-from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
-from surtree.tree.evidence import FEW_EVENTS, events_note, theta_text
-from surtree.tree.printed import median_text
 from surtree.tree.resolve import renamed, tree_of
 from surtree.tree.tree import Tree
 
 
 def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
-    """Return the tree of a model, with the names of its columns replaced where others are given.
-
-    Parameters
-    ----------
-    model : fitted estimator or Tree
-        A model, or its tree.
-    feature_names : sequence of str, optional
-        A name for each column of the training table.
-    """
+    """Return the tree of a model, with the names of its columns replaced where others are given."""
     tree = tree_of(model)
     if feature_names is None:
         return tree
@@ -40,20 +26,7 @@ def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
 
 
 def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
-    """Return the categories for which the answer to a question is yes.
-
-    Parameters
-    ----------
-    cut : Cut
-        The question, with its answer to a missing value. A category that training never had is
-        answered in the same way.
-
-    Returns
-    -------
-    inside, categories : bool, tuple
-        If ``inside``, the answer is yes for these categories, else for all others. None if the
-        question is about a number, or only about missing values.
-    """
+    """Return the categories for which the answer to a question is yes."""
     if cut.known is None:
         return None if cut.categories is None else (not cut.negated, cut.categories)
     listed = cut.categories or ()
@@ -63,23 +36,11 @@ def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
 
 def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
     """Return what a picture says in a leaf, line by line."""
-    n_events = int(tree.n_events[leaf])
-    if has_causes(tree):
-        return (
-            f"leaf {leaf}",
-            *(
-                f"cause {cause}: theta {cause_text(tree, leaf, cause, '.3g')}, "
-                f"events {cause_events(tree, cause)[leaf]:g}"
-                for cause in causes_of(tree).causes
-            ),
-            plural(int(tree.n_samples[leaf]), "row"),
-        )
-    if tree.arms is not None:
-        return (f"leaf {leaf}", *effect_texts(tree, leaf), counted_node(tree, leaf))
+    group = tree.outcome.group(leaf)
+    figures = tree.outcome.columns([group])
     return (
-        f"leaf {leaf}",
-        f"theta {theta_text(tree, leaf, '.3g')}",
-        f"median {median_text(tree, leaf, '.6g')} ({tree.leaf_curve})",
-        counted_node(tree, leaf),
-        *([events_note(n_events)] if 0 < n_events < FEW_EVENTS else []),
+        group.name,
+        *(column.phrase(0) for column in figures if column.is_printed and not column.is_count),
+        *tree.outcome.count_lines(group),
+        *([group.note] if group.note == "few events" else []),
     )

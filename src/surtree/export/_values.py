@@ -8,12 +8,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from surtree.parameters import LeafCurveKind
-from surtree.tree.arms import arms_of, leaf_effects
-from surtree.tree.causes import cause_theta, causes_of, has_causes
-from surtree.tree.curves import leaf_curves
+from surtree._support.parameters import LeafCurveKind
 from surtree.tree.evidence import events_note, theta_text
-from surtree.tree.leaf_curve import curve_kind
 from surtree.tree.tree import Tree
 
 LeafValue = Literal["leaf", "risk", "median", "effect"]
@@ -28,21 +24,7 @@ def leaf_values(
     leaf_curve: LeafCurveKind | None,
     cause: int | None = None,
 ) -> dict[int, Scalar]:
-    """Return the value of each leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    value : {"leaf", "risk", "median", "effect"} or mapping
-        The number of the leaf's node, its hazard relative to the baseline, its median survival
-        (None where survival never falls to one half), or the hazard ratio of two arms; or any value
-        for each leaf.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        Which curve the median is read off; by default the one that the tree predicts with.
-    cause : int, optional
-        Of competing risks, the cause whose relative risk is given; by default the main cause.
-    """
+    """Return the value of each leaf."""
     if cause is not None and value != "risk":
         raise ValueError('A cause has a risk: it goes with value="risk".')
     leaves = tree.leaves.tolist()
@@ -55,40 +37,17 @@ def leaf_values(
         raise ValueError(
             f"value must be one of {LEAF_VALUES}, or a mapping of leaves to values; got {value!r}."
         )
-    if value == "leaf":
-        return {leaf: leaf for leaf in leaves}
-    if value == "effect":
-        return _effects(tree)
-    if value == "risk":
-        theta = tree.theta
-        if cause is not None or has_causes(tree):
-            theta = cause_theta(tree, causes_of(tree).main_cause if cause is None else cause)
-        return {leaf: float(theta[leaf]) for leaf in leaves}
-    medians = {curve.leaf: curve.median for curve in leaf_curves(tree, leaf_curve)}
-    return {leaf: median if math.isfinite(median) else None for leaf, median in medians.items()}
-
-
-def _effects(tree: Tree) -> dict[int, Scalar]:
-    effects = leaf_effects(tree)
-    if len(effects) > tree.n_leaves:
+    if value not in tree.outcome.value_names:
         raise ValueError(
-            'value="effect" is for two arms: of more, give a mapping of leaves to hazard ratios, '
-            "such as those of effects_."
+            f"value={value!r} is of another kind of outcome, or not kept: this tree has "
+            f"{', '.join(map(repr, tree.outcome.value_names))}."
         )
-    return {
-        effect.leaf: effect.ratio if math.isfinite(effect.ratio) else None for effect in effects
-    }
+    return dict(tree.outcome.leaf_values(value, leaf_curve, cause))
 
 
 def leaf_comments(tree: Tree, value: LeafValue | Mapping[int, Any]) -> dict[int, str]:
-    """Return what to say beside the value of some leaves: that it is an estimate from few events.
-
-    Parameters
-    ----------
-    tree, value
-        As in `leaf_values`. The number of a leaf, and a value of the user's, need no comment.
-    """
-    if value not in ("risk", "median", "effect") or has_causes(tree):
+    """Return the note beside the value of a leaf that is an estimate from few events."""
+    if value not in ("risk", "median", "effect") or tree.outcome.is_stacked:
         return {}
     comments = {leaf: events_note(int(tree.n_events[leaf])) for leaf in tree.leaves.tolist()}
     if value == "risk":
@@ -104,23 +63,10 @@ def value_title(
     leaf_curve: LeafCurveKind | None,
     cause: int | None = None,
 ) -> str:
-    """Return what the values of leaves are, in words; of a median, which curve it is read off.
-
-    Parameters
-    ----------
-    tree, value, leaf_curve, cause
-        As in `leaf_values`.
-    """
-    if value == "risk" and has_causes(tree):
-        return f"risk of cause {causes_of(tree).main_cause if cause is None else cause}"
+    """Return what the values of leaves are, in words; of a median, which curve it is read off."""
     if isinstance(value, Mapping):
         return "value"
-    if value == "effect":
-        arms = arms_of(tree).names
-        return f"hazard ratio of {arms[1]} over {arms[0]}"
-    if value == "median":
-        return f"median survival ({curve_kind(tree, leaf_curve)} curve)"
-    return value
+    return tree.outcome.value_title(value, leaf_curve, cause)
 
 
 def _scalar(value: Any) -> Scalar:

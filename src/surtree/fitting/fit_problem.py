@@ -6,41 +6,35 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.cuts.encoder import Encoder
+from surtree.data.bootstrap import Counts
 from surtree.fitting.training import TrainingData
-from surtree.parameters import LeafCurveKind
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
-from surtree.solver.problem import BinnedRows, Solution, TreeTopology
+from surtree.solver.problem import BinnedRows, Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
 from surtree.survival.follow_up import FollowUp, follow_up
 from surtree.survival.objective import Objective
-from surtree.tree.build import LazyTree, lazy_trees, with_at_risk
+from surtree.survival.treatment import arm_sums
+from surtree.tree.build import UnbuiltTree, unbuilt_trees, with_at_risk
 from surtree.tree.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
 class FitProblem:
-    """Training data, its cuts and its bins: what the solver needs, and what a tree is built from.
+    """Training data, its cuts and its bins: what the solver and the tree builder need."""
 
-    Parameters
-    ----------
-    data : TrainingData
-        The rows.
-    encoder : Encoder
-        It has the cuts of the columns.
-    binned : BinnedRows
-        The rows of positive weight, by bins.
-    n_unread : int
-        Columns that were not read because time was over: nothing is proven of questions about
-        them.
-    """
-
-    data: TrainingData
-    encoder: Encoder
-    binned: BinnedRows
+    data: TrainingData  # the rows
+    encoder: Encoder  # it has the cuts of the columns
+    binned: BinnedRows  # the rows of positive weight, by bins
+    # Columns that were not read because time was over: nothing is proven of questions about them.
     n_unread: int = 0
-    _built: dict[Hashable, LazyTree] = field(default_factory=dict)
+    _built: dict[Hashable, UnbuiltTree] = field(default_factory=dict)
 
     @cached_property
     def core(self) -> Problem:
@@ -52,6 +46,15 @@ class FitProblem:
         """The quartiles of follow-up."""
         return follow_up(self.data.target, self.data.table_weight[self.data.present])
 
+    def tell_arms(self, n_arms: int) -> Solution:
+        """Search for the question that tells the arms of rows apart best."""
+        return Problem(self.binned, arm_sums(self._rows_by_arm(n_arms))).solve(Limits(1, 1))
+
+    def _rows_by_arm(self, n_arms: int) -> Floats:
+        """Return how many rows of each arm each row stands for."""
+        arm = self.data.target.arm
+        return np.asarray((arm == np.arange(n_arms)[:, None]).astype(np.float64))
+
     def search(self, how: SearchSettings) -> Solution:
         """Search for the best tree of every size."""
         return search(self.core, how)
@@ -59,11 +62,21 @@ class FitProblem:
     def with_objective(self, objective: Objective) -> FitProblem:
         """Return the same rows and cuts, with another gain of a leaf."""
         sums = replace(self.data.sums, objective=objective)
-        objective.require_exact(sums)
+        objective.exactness().require(sums)
         data = replace(self.data, sums=sums)
         return FitProblem(data, self.encoder, self.binned, self.n_unread)
 
-    def build(self, topologies: Sequence[TreeTopology]) -> list[LazyTree]:
+    def take(self, rows: NDArray[np.bool_], repeats: Counts | None = None) -> FitProblem:
+        """Return the problem of some of the rows, each once or as often as told, with these cuts.
+
+        Their baseline is their own.
+        """
+        weight = np.where(rows, self.data.sums.weight, 0.0)
+        weight = weight if repeats is None else weight * repeats
+        data = self.data.reweighted(weight)
+        return FitProblem(data, self.encoder, self.binned.take(weight > 0), self.n_unread)
+
+    def build(self, topologies: Sequence[TreeTopology]) -> list[UnbuiltTree]:
         """Return the tree of each topology, without at-risk counts."""
         # Searches of different depths often find the same tree.
         keys = [topology.key for topology in topologies]
@@ -72,14 +85,14 @@ class FitProblem:
             for key, topology in zip(keys, topologies, strict=True)
             if key not in self._built
         }
-        trees = lazy_trees(list(new.values()), self.core, self.encoder.cuts_, self.data.baseline)
+        trees = unbuilt_trees(list(new.values()), self.core, self.encoder.cuts_, self.data.baseline)
         self._built.update(zip(new, trees, strict=True))
         return [self._built[key] for key in keys]
 
     def build_with_at_risk(self, topology: TreeTopology, leaf_curve: LeafCurveKind) -> Tree:
         """Return the tree of a topology, with the at-risk counts and curves of its leaves."""
-        (lazy,) = self.build([topology])
-        return with_at_risk(lazy.tree, topology, self.core, self.data.target, leaf_curve)
+        (unbuilt,) = self.build([topology])
+        return with_at_risk(unbuilt.tree, topology, self.core, self.data.target, leaf_curve)
 
 
 def make_problem(
@@ -88,19 +101,7 @@ def make_problem(
     leave_out: Collection[int] = (),
     clock: Clock | None = None,
 ) -> FitProblem:
-    """Find the cuts of the training data and bin its rows.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        It says which cuts to look for, and is fitted.
-    data : TrainingData
-        The rows.
-    leave_out : collection of int
-        The positions of columns that have no cuts.
-    clock : Clock, optional
-        When it is over, no more columns are read.
-    """
+    """Find the cuts of the training data and bin its rows."""
     binned = encoder.fit_encode(
         data.table, data.table_weight, data.sums, leave_out, clock, data.target.share
     )

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree.data.arms import ArmTarget
-from surtree.data.causes import CauseTarget
 from surtree.data.target import Target
 from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.training import TrainingData
@@ -65,8 +63,8 @@ def cells_of(hashes: Hashes) -> NDArray[np.intp]:
 def outcomes(target: Target) -> tuple[NDArray[Any], ...]:
     """Return cause, arm, time and entry of rows: one, zero and zero where there are none."""
     nothing = np.zeros(target.time.size)
-    cause = target.cause if isinstance(target, CauseTarget) else target.event
-    arm = target.arm if isinstance(target, ArmTarget) else nothing
+    cause = target.cause if target.causes else target.event
+    arm = target.arm if target.arm.size else nothing
     return cause, arm, target.time, nothing if target.entry is None else target.entry
 
 

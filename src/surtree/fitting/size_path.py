@@ -6,84 +6,52 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from surtree._support.rounding import SAME_LOSS, TIE
+from surtree._support.status import Status
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
-from surtree.status import Status
-from surtree.survival.row_sums import RowSums
-from surtree.tree.size import LOSS_TOLERANCE, Size
+from surtree.survival.row_sums import Sums
+from surtree.tree.size import Size
 from surtree.tree.tree import Tree
 
-# One more split that improves the loss by less than this, or a gap of less, is rounding: relative
+# One more split that improves the loss by less than a tie, or a gap of less, is rounding: relative
 # to loss and scale of gains. Where weights are uneven, a loss may be much smaller than the scale.
-SPLIT_TOLERANCE, UNEVEN_TOLERANCE = 1e-12, 2.0**-49
+UNEVEN_TOLERANCE = 2.0**-49
 
 
 @dataclass(frozen=True)
 class SizePath:
-    """The result of a search.
+    """The result of a search."""
 
-    Parameters
-    ----------
-    status : Status
-        How the search ended.
-    sizes : tuple of Size
-        For 0, 1, 2, ... splits, the best tree.
-    topologies : tuple of TreeTopology
-        The topology of each of them, as the solver returns it.
-    n_cuts, n_evaluated : int
-        Where columns were bisected: over all subproblems, the cuts that divide their rows, and
-        those of them that were evaluated.
-    proven_depth : int
-        The largest depth, up to the limit, whose optimum is known.
-    tie : float
-        A gap of less is rounding, whatever the loss.
-    """
-
-    status: Status
-    sizes: tuple[Size, ...]
-    topologies: tuple[TreeTopology, ...]
+    status: Status  # how the search ended
+    sizes: tuple[Size, ...]  # for 0, 1, 2, ... splits, the best tree
+    topologies: tuple[TreeTopology, ...]  # the topology of each of them, as the solver returns it
+    # Bisected columns count here: over all subproblems, the cuts that divide their rows, and those
+    # of them that were evaluated.
     n_cuts: int = 0
     n_evaluated: int = 0
-    proven_depth: int = 0
-    tie: float = 0.0
+    proven_depth: int = 0  # the largest depth, up to the limit, whose optimum is known
+    tie: float = 0.0  # a gap of less is rounding, whatever the loss
+
+    def choose(self, price: float) -> Size:
+        """Return the size with the smallest penalised loss, the smallest one if several have it."""
+        return min(self.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
 
     def lower_bound(self, best: Size, price: float) -> float:
-        """Return what no tree goes below, each split more than those of a size having a price.
-
-        Parameters
-        ----------
-        best : Size
-            One of the sizes. A better tree of any size could have been chosen: all bounds count.
-        price : float
-            Of a split.
-        """
+        """Return what no tree goes below, each split more than those of a size having a price."""
         bound = min(size.lower_bound + price * (size.splits - best.splits) for size in self.sizes)
-        is_proven = best.loss - bound <= self.tie + SPLIT_TOLERANCE * best.loss
+        is_proven = best.loss - bound <= self.tie + TIE * best.loss
         return best.loss if is_proven else bound
 
     def status_of(self, best: Size, price: float) -> Status:
-        """Return what is known of the tree of a size; it may be proven where others are not.
-
-        Parameters
-        ----------
-        best, price
-            As in `lower_bound`.
-        """
+        """Return what is known of the tree of a size; it may be proven where others are not."""
         is_proven = self.lower_bound(best, price) == best.loss
         return "optimal" if is_proven and self.status in ("time_limit", "rounded") else self.status
 
 
 def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
-    """Search for the best tree of every size, and check every loss that the solver claims.
-
-    Parameters
-    ----------
-    problem : FitProblem
-        The training data and its cuts.
-    how : SearchSettings
-        Limits of the trees and of the search.
-    """
+    """Search for the best tree of every size, and check every loss that the solver claims."""
     solution = problem.search(how)
     if problem.n_unread:
         solution = replace(
@@ -99,25 +67,25 @@ def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
         solution.n_cuts,
         solution.n_evaluated,
         solution.proven_depth,
-        0.0 if problem.data.sums.is_uneven else SPLIT_TOLERANCE * problem.data.sums.scale,
+        0.0 if problem.data.sums.is_uneven else TIE * problem.data.sums.scale,
     )
 
 
 def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
     sums = problem.data.sums
-    tie = UNEVEN_TOLERANCE if sums.is_uneven else SPLIT_TOLERANCE
+    tie = UNEVEN_TOLERANCE if sums.is_uneven else TIE
     path: list[Size] = []
     for splits, lazy in enumerate(problem.build(solution.topologies)):
         claimed = sums.constant - float(solution.gains[splits])
         # Rounding grows with the sums, also where they cancel to a loss of almost nothing.
         scale = sums.scale + abs(claimed)
-        # Where the bound is the gain itself, the tree is optimal and there is no slack at all.
+        # A bound that is the gain itself means an optimal tree, and no slack at all.
         slack = float(solution.gain_bounds[splits] - solution.gains[splits])
         if path and path[-1].loss - claimed <= tie * scale:
             path.append(path[-1].with_splits(splits, max(path[-1].loss - slack, 0.0)))
             continue
         loss = lazy.loss
-        excess = abs(loss - claimed) - LOSS_TOLERANCE * scale
+        excess = abs(loss - claimed) - SAME_LOSS * scale
         if excess > 0 and excess > _rounding(lazy.tree, sums):
             raise RuntimeError(
                 f"The solver reports a loss of {claimed!r} for the tree with at most {splits} "
@@ -130,11 +98,11 @@ def _sizes(solution: Solution, problem: FitProblem) -> list[Size]:
     return path
 
 
-def _rounding(tree: Tree, sums: RowSums) -> float:
+def _rounding(tree: Tree, sums: Sums) -> float:
     """Return by how much rounding what each row adds can change the loss that the solver claims.
 
     It matters where the gain is steep: in leaves with a tiny hazard and an event.
     """
     leaves = tree.leaves
-    slope = tree.objective.slope(tree.sums[leaves].T)
+    slope = tree.objective.exactness().slope(tree.sums[leaves].T)
     return float((slope * tree.n_samples[leaves]).sum()) * sums.unit

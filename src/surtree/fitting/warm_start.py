@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import BinnedRows, TreeTopology
@@ -19,13 +19,6 @@ def nearest_topology(tree: Tree, problem: FitProblem) -> TreeTopology:
 
     Where no cut comes close to a question, because its column is not there or has no cuts, the side
     that most of the weight takes stands for the node.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of any model.
-    problem : FitProblem
-        The rows, and the cuts there are. Columns are found by their names, if they have any.
     """
     walk = _Walk(tree, problem)
     walk.add(0, np.arange(problem.binned.bins.shape[1]))
@@ -51,12 +44,12 @@ class _Walk:
         while self._tree.left[node] >= 0:
             yes = self._answer(self._tree.cuts[self._tree.cut[node]])[rows]
             sides = {False: int(self._tree.left[node]), True: int(self._tree.right[node])}
-            found = self._nearest(self._tree.cuts[self._tree.cut[node]], rows, yes)
-            if found is None:
+            nearest = self._nearest(self._tree.cuts[self._tree.cut[node]], rows, yes)
+            if nearest is None:
                 heavier = self._weight[rows] @ np.where(yes, 1.0, -1.0) > 0
                 node = sides[bool(heavier)]
                 continue
-            cut, is_opposite = found
+            cut, is_opposite = nearest
             here = self._append(cut)
             held = _holds(self._problem.binned, cut)[rows]
             self.left[here] = self.add(sides[is_opposite], rows[~held])
@@ -92,30 +85,30 @@ class _Walk:
         """Return the cut that agrees with most answers, and whether its answers are opposite."""
         problem, index = self._problem, self._column_of(cut)
         # Questions of a column follow each other.
-        own = [k for k, asked in enumerate(problem.encoder.cuts_) if asked.column == index]
-        if not own or yes.all() or not yes.any():
+        cuts = [k for k, asked in enumerate(problem.encoder.cuts_) if asked.column == index]
+        if not cuts or yes.all() or not yes.any():
             return None
-        agreed = _agreement(problem.binned, np.array(own), rows, yes, self._weight)
+        agreed = _agreement(problem.binned, np.array(cuts), rows, yes, self._weight)
         total = float(self._weight[rows].sum())
-        place = int(np.argmax(np.maximum(agreed, total - agreed)))
-        return own[place], bool(agreed[place] < total - agreed[place])
+        best = int(np.argmax(np.maximum(agreed, total - agreed)))
+        return cuts[best], bool(agreed[best] < total - agreed[best])
 
 
 def _holds(binned: BinnedRows, cut: int) -> NDArray[np.bool_]:
     """Return for which rows a cut holds."""
-    line = binned.cut_column[cut]
-    return np.asarray(_bins_held(binned, np.array([cut]))[:, 0][binned.bins[line]])
+    row = binned.cut_column[cut]
+    return np.asarray(bins_held(binned, np.array([cut]))[:, 0][binned.bins[row]])
 
 
-def _bins_held(binned: BinnedRows, cuts: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return for which bins of their line cuts hold, as an array (n_bins, n_cuts)."""
-    line = binned.cut_column[cuts[0]]
-    bins = np.arange(binned.n_bins[line])[:, None]
+def bins_held(binned: BinnedRows, cuts: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return for which bins of their column cuts hold, as an array (n_bins, n_cuts)."""
+    row = binned.cut_column[cuts[0]]
+    bins = np.arange(binned.n_bins[row])[:, None]
     held = (bins >= binned.cut_first[cuts]) & (bins <= binned.cut_last[cuts])
     gaps = binned.cut_gaps[cuts]
-    if gaps.any():  # such a line has at most 64 bins
+    if gaps.any():  # such a column has at most 64 bins
         held &= (gaps >> bins.astype(np.uint64) & np.uint64(1)) == 0
-    return np.asarray(held | (binned.cut_missing[cuts] & (bins == binned.missing_bin[line])))
+    return np.asarray(held | (binned.cut_missing[cuts] & (bins == binned.missing_bin[row])))
 
 
 def _agreement(
@@ -125,11 +118,11 @@ def _agreement(
     yes: NDArray[np.bool_],
     weight: Floats,
 ) -> Floats:
-    """Return the weight of the rows for which each of the cuts of a line gives these answers."""
-    line = binned.cut_column[cuts[0]]
-    bins, n_bins = binned.bins[line][rows], int(binned.n_bins[line])
+    """Return the weight of the rows for which each of the cuts of a column gives these answers."""
+    row = binned.cut_column[cuts[0]]
+    bins, n_bins = binned.bins[row][rows], int(binned.n_bins[row])
     signed = np.bincount(bins, np.where(yes, 1.0, -1.0) * weight[rows], minlength=n_bins)
     # A bin for which a cut holds adds those who say yes, any other those who say no.
     says_no = float(weight[rows][~yes].sum())
     parts = np.array_split(cuts, -(-cuts.size * n_bins // 10_000_000))
-    return np.concatenate([signed @ _bins_held(binned, part) for part in parts]) + says_no
+    return np.concatenate([signed @ bins_held(binned, part) for part in parts]) + says_no

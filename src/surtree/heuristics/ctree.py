@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.base import TreeEstimator
+from surtree._support.parameters import LeafCurveKind, is_number, require_not_negative
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers
 from surtree.cuts.thresholds import midpoint, readable
 from surtree.data.named import RowInputs
 from surtree.data.table import Column
+from surtree.estimators.base import TreeEstimator
+from surtree.estimators.parameters import or_none, require_parameters, whole
 from surtree.fitting.training import TrainingData, read_training_data
 from surtree.heuristics.permutation import (
     Scores,
@@ -25,13 +27,6 @@ from surtree.heuristics.permutation import (
     best_threshold,
     group_test,
     linear_test,
-)
-from surtree.parameters import (
-    LeafCurveKind,
-    is_number,
-    require_leaf_curve,
-    require_not_negative,
-    require_whole,
 )
 from surtree.solver.core import Problem
 from surtree.solver.problem import TreeTopology
@@ -69,6 +64,17 @@ class NodeTests:
     p_value: Floats
 
 
+def _require_alpha(name: str, value: Any) -> None:
+    if not (is_number(value) and 0 < value < 1):
+        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}.")
+
+
+def _require_share(name: str, value: Any) -> None:
+    if not (is_number(value) and 0 <= value <= 0.5):
+        raise ValueError(f"{name} must be a number from 0 to 0.5; got {value!r}.")
+
+
+@dataclass(eq=False, repr=False)
 class ConditionalInferenceTree(TreeEstimator):
     """A conditional inference tree (CTree) for censored times, by Hothorn, Hornik and Zeileis.
 
@@ -90,9 +96,8 @@ class ConditionalInferenceTree(TreeEstimator):
         The smallest weight on either side of a cut, missing values not counted ...
     min_share : float, default=0.01
         ... and the smallest share of the weight of the node.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, default="baseline"
-        Which curve the survival of a leaf is read off, as in `SurTree`. Without shrinkage,
-        "shrunk" is "kaplan-meier".
+    leaf_curve : optional
+        As in `SurTree`. Without shrinkage, "shrunk" is "kaplan-meier".
 
     Attributes
     ----------
@@ -134,22 +139,24 @@ class ConditionalInferenceTree(TreeEstimator):
     np.float64(5.36e-13)
     """
 
-    def __init__(
-        self,
-        max_depth: int | None = None,
-        *,
-        alpha: float = 0.05,
-        min_split: float = 20,
-        min_bucket: float = 7,
-        min_share: float = 0.01,
-        leaf_curve: LeafCurveKind = "baseline",
-    ) -> None:
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.min_split = min_split
-        self.min_bucket = min_bucket
-        self.min_share = min_share
-        self.leaf_curve = leaf_curve
+    max_depth: int | None = None
+    _: KW_ONLY
+    alpha: float = 0.05
+    min_split: float = 20
+    min_bucket: float = 7
+    min_share: float = 0.01
+    leaf_curve: LeafCurveKind = "baseline"
+
+    loss_: float = field(init=False)
+    tests_: tuple[NodeTests | None, ...] = field(init=False)
+
+    _checks = TreeEstimator._checks | {
+        "max_depth": or_none(whole(0)),
+        "alpha": _require_alpha,
+        "min_split": require_not_negative,
+        "min_bucket": require_not_negative,
+        "min_share": _require_share,
+    }
 
     def fit(
         self,
@@ -164,13 +171,8 @@ class ConditionalInferenceTree(TreeEstimator):
         ----------
         X, y, sample_weight, entry
             As in `SurTree.fit`.
-
-        Returns
-        -------
-        ConditionalInferenceTree
-            The estimator itself.
         """
-        self._check_parameters()
+        require_parameters(self)
         rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
         growth = _Growth(self, rows)
         growth.add(np.arange(rows.sums.weight.size), 0)
@@ -186,17 +188,6 @@ class ConditionalInferenceTree(TreeEstimator):
         self.loss_ = self.tree_.total_loss
         self.tests_ = tuple(growth.tests)
         return self
-
-    def _check_parameters(self) -> None:
-        if self.max_depth is not None:
-            require_whole("max_depth", self.max_depth, 0)
-        require_not_negative("min_split", self.min_split)
-        require_not_negative("min_bucket", self.min_bucket)
-        require_leaf_curve(self.leaf_curve)
-        if not (is_number(self.alpha) and 0 < self.alpha < 1):
-            raise ValueError(f"alpha must be a number between 0 and 1; got {self.alpha!r}.")
-        if not (is_number(self.min_share) and 0 <= self.min_share <= 0.5):
-            raise ValueError(f"min_share must be a number from 0 to 0.5; got {self.min_share!r}.")
 
 
 class _Growth:
@@ -255,9 +246,9 @@ class _Growth:
         significant = np.flatnonzero(p_values < model.alpha)
         by_evidence = sorted(significant, key=lambda index: tests[index].evidence)
         for index in by_evidence[:_COLUMNS_TRIED]:
-            found = self._cut_column(int(index), rows, bucket)
-            if found is not None:
-                return found
+            cut = self._cut_column(int(index), rows, bucket)
+            if cut is not None:
+                return cut
         return None
 
     def _scores(self, column: Column, rows: Rows) -> tuple[Rows, Scores]:

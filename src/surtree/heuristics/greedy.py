@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.base import TreeEstimator
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.encoder import encoder_of
+from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
+from surtree.estimators.base import TreeEstimator
+from surtree.estimators.parameters import check_parameters, whole
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import best_pruning, prunings
-from surtree.parameters import (
-    MAX_DEPTH,
-    LeafCurveKind,
-    require_leaf_curve,
-    require_not_negative,
-    require_shrinkage,
-    require_whole,
-)
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology
 from surtree.survival.objective import distinct_lines, total_by
 from surtree.survival.row_sums import RowSums
@@ -64,6 +58,7 @@ class PrunedTree:
     tree: Tree
 
 
+@dataclass(eq=False, repr=False)
 class GreedyTree(TreeEstimator):
     """A tree grown from the top, one best cut at a time, and pruned by cost complexity.
 
@@ -73,27 +68,15 @@ class GreedyTree(TreeEstimator):
 
     Parameters
     ----------
-    max_depth : int, default=3
-        The largest number of questions that a row is asked, from 0 to 20.
     min_samples_split : int, default=2
         A node with fewer rows is not split. Rows of weight zero do not count.
-    min_samples_leaf : int, default=1
-        The smallest number of rows in a leaf.
-    min_events_leaf : int, default=0
-        The smallest number of rows with an event in a leaf.
     ccp_alpha : float, default=0.0
         What a split must be worth: of all prunings, the one with the smallest
         ``loss + ccp_alpha * splits`` is chosen, and of those the smallest.
-    shrinkage : float, default=0.0
-        The events that the prior of each leaf is worth, as in `SurTree`.
-    n_thresholds, max_categories, min_support, category_cuts, thresholds
-        Which cuts there are: see `SurTree`. ``n_thresholds=None`` with ``min_support=0`` is every
-        threshold.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, default="baseline"
-        Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
-        times theta, the leaf's own Kaplan-Meier curve, that curve shrunk towards all rows by a
-        prior that is worth ``shrinkage`` events, or the curve of a Cox model with the leaves as
-        groups (`leaf_curves`). It does not change the tree.
+    max_depth, min_samples_leaf, min_events_leaf, shrinkage, leaf_curve : optional
+        As in `SurTree`.
+    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
+        As in `SurTree`. ``n_thresholds=None`` with ``min_support=0`` is every threshold.
 
     Attributes
     ----------
@@ -121,34 +104,25 @@ class GreedyTree(TreeEstimator):
     0 splits from 32.1: loss 477.9
     """
 
-    def __init__(
-        self,
-        max_depth: int = 3,
-        *,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
-        min_events_leaf: int = 0,
-        ccp_alpha: float = 0.0,
-        shrinkage: float = 0.0,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "subsets",
-        thresholds: GivenThresholds | None = None,
-        leaf_curve: LeafCurveKind = "baseline",
-    ) -> None:
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_events_leaf = min_events_leaf
-        self.ccp_alpha = ccp_alpha
-        self.shrinkage = shrinkage
-        self.n_thresholds = n_thresholds
-        self.max_categories = max_categories
-        self.min_support = min_support
-        self.category_cuts = category_cuts
-        self.thresholds = thresholds
-        self.leaf_curve = leaf_curve
+    max_depth: int = 3
+    _: KW_ONLY
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_events_leaf: int = 0
+    ccp_alpha: float = 0.0
+    shrinkage: float = 0.0
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "subsets"
+    thresholds: GivenThresholds | None = None
+    leaf_curve: LeafCurveKind = "baseline"
+
+    path_: tuple[PrunedTree, ...] = field(init=False)
+    loss_: float = field(init=False)
+    encoder_: Encoder = field(init=False)
+
+    _checks = TreeEstimator._checks | {"min_samples_split": whole(2)}
 
     def fit(
         self,
@@ -163,67 +137,30 @@ class GreedyTree(TreeEstimator):
         ----------
         X, y, sample_weight, entry
             As in `SurTree.fit`.
-
-        Returns
-        -------
-        GreedyTree
-            The estimator itself.
         """
-        limits = self._check_parameters()
+        limits = check_parameters(self)
         rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
         problem = make_problem(encoder_of(self), rows)
         topology = grow(problem.binned, rows.sums, limits, self.min_samples_split)
         (lazy,) = problem.build([topology])
         whole = lazy.tree
-        found = prunings(whole.left, whole.right, whole.loss)
-        chosen = best_pruning(found, self.ccp_alpha)
-
-        trees = [pruning.tree(whole) for pruning in found]
+        nested = prunings(whole.left, whole.right, whole.loss)
+        chosen = best_pruning(nested, self.ccp_alpha)
+        trees = [pruning.tree(whole) for pruning in nested]
         self.path_ = tuple(
             PrunedTree(pruning.alpha, tree.total_loss, tree)
-            for pruning, tree in zip(found, trees, strict=True)
+            for pruning, tree in zip(nested, trees, strict=True)
         )
         self.tree_ = problem.build_with_at_risk(chosen.topology(topology), self.leaf_curve)
         self.loss_ = self.tree_.total_loss
         self.encoder_ = problem.encoder
         return self
 
-    def _check_parameters(self) -> Limits:
-        require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
-        require_whole("min_samples_split", self.min_samples_split, 2)
-        require_whole("min_samples_leaf", self.min_samples_leaf, 1)
-        require_whole("min_events_leaf", self.min_events_leaf, 0)
-        require_not_negative("ccp_alpha", self.ccp_alpha)
-        require_leaf_curve(self.leaf_curve)
-        require_shrinkage(self.shrinkage)
-        return Limits(
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            min_events_leaf=self.min_events_leaf,
-        )
-
 
 def grow(
     binned: BinnedRows, sums: RowSums, limits: Limits, min_samples_split: int = 2
 ) -> TreeTopology:
-    """Grow a tree from the top, at every node with the cut of the largest gain.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows and the cuts.
-    sums : RowSums
-        What each row adds to a node.
-    limits : Limits
-        The depth and the limits on leaves; the number of splits is not limited.
-    min_samples_split : int
-        A node with fewer rows is a leaf.
-
-    Returns
-    -------
-    TreeTopology
-        Where two cuts are equally good, the first of them is taken.
-    """
+    """Grow a tree from the top, at every node with the cut of the largest gain."""
     cuts = _Cuts(binned, sums, limits)
     cut: list[int] = []
     left: list[int] = []
@@ -255,7 +192,7 @@ class _Cuts:
         ends = np.cumsum(binned.n_bins, dtype=np.intp)
         begin = (ends - binned.n_bins)[:, None]
         self._n_bins = int(ends[-1]) if ends.size else 0
-        self._place = binned.bins + begin
+        self._bin = binned.bins + begin
         column = binned.cut_column
         self._first = binned.cut_first + begin[column, 0]
         self._after = binned.cut_last + begin[column, 0] + 1
@@ -272,14 +209,14 @@ class _Cuts:
         self._least = np.array([limits.least.get(name, 0) for name in sums.counts])[:, None]
         # The sums, how many rows add to each of them, and the counts that limit leaves.
         adds = (sums.values != 0).astype(np.float64)
-        self._lines, self._kinds = distinct_lines([*sums.values, *adds, *sums.counts.values()])
+        self._measures, self._kinds = distinct_lines([*sums.values, *adds, *sums.counts.values()])
 
     def best(self, rows: Rows) -> int:
         """Return the cut with the largest gain, or -1 where no cut helps."""
         if not self._first.size:
             return -1
-        totals = np.array([line[rows].sum() for line in self._lines])[self._kinds]
-        right = np.stack([self._held(line, rows) for line in self._lines])[self._kinds]
+        totals = np.array([measure[rows].sum() for measure in self._measures])[self._kinds]
+        right = np.stack([self._held(measure, rows) for measure in self._measures])[self._kinds]
         left = totals[:, None] - right
         first_count = 2 * self._n_sums
         counts = np.minimum(left[first_count:], right[first_count:])
@@ -288,17 +225,19 @@ class _Cuts:
             return -1
         gains = self._gain(left) + self._gain(right) - self._gain(totals)
         gains = np.where(allowed, gains, -np.inf)
-        tolerance = _TOLERANCE * max(float(self._objective.scale(totals[: self._n_sums])), 1.0)
+        tolerance = _TOLERANCE * max(
+            float(self._objective.exactness().scale(totals[: self._n_sums])), 1.0
+        )
         best = float(gains.max())
         return int(np.argmax(gains >= best - tolerance)) if best > tolerance else -1
 
     def holds(self, cut: int, rows: Rows) -> NDArray[np.bool_]:
         """Return for which of the rows a cut holds."""
-        place = self._place[self._encoded.cut_column[cut]][rows]
-        holds: NDArray[np.bool_] = (self._first[cut] <= place) & (place < self._after[cut])
+        bins = self._bin[self._encoded.cut_column[cut]][rows]
+        holds: NDArray[np.bool_] = (self._first[cut] <= bins) & (bins < self._after[cut])
         if self._encoded.cut_gaps[cut]:
-            holds &= ~np.isin(place, self._gap[self._gap_cut == cut])
-        return holds | (place == self._missing[cut]) if self._adds_missing[cut] else holds
+            holds &= ~np.isin(bins, self._gap[self._gap_cut == cut])
+        return holds | (bins == self._missing[cut]) if self._adds_missing[cut] else holds
 
     def _gain(self, measures: Floats) -> Floats:
         """Return the gain of leaves with such sums."""
@@ -308,9 +247,9 @@ class _Cuts:
 
     def _held(self, measure: Floats, rows: Rows) -> Floats:
         """Return the sum of a measure over the rows for which each cut holds."""
-        place = self._place[:, rows]
-        repeated = np.broadcast_to(measure[rows], place.shape)
-        by_bin = total_by(place.ravel(), repeated.ravel(), self._n_bins)
+        bins = self._bin[:, rows]
+        repeated = np.broadcast_to(measure[rows], bins.shape)
+        by_bin = total_by(bins.ravel(), repeated.ravel(), self._n_bins)
         before = np.concatenate(([0.0], np.cumsum(by_bin)))
         held: Floats = before[self._after] - before[self._first]
         held += self._adds_missing * by_bin[self._missing]

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from surtree.base import TreeEstimator
+from surtree._support.parameters import LeafCurveKind, is_number, require_not_negative
+from surtree._support.types import Floats
 from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.encoder import encoder_of
+from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
+from surtree.estimators.base import TreeEstimator
+from surtree.estimators.parameters import check_parameters, whole
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
 from surtree.heuristics.pruning import prunings
-from surtree.parameters import (
-    MAX_DEPTH,
-    LeafCurveKind,
-    is_number,
-    require_jobs,
-    require_leaf_curve,
-    require_not_negative,
-    require_random_state,
-    require_shrinkage,
-    require_whole,
-)
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.baseline import nelson_aalen
@@ -38,6 +30,19 @@ Rows = NDArray[np.intp]
 _MOST_RESTARTS = 1_000_000
 
 
+def _require_price(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        require_not_negative(name, value)
+    elif value != "auto":
+        raise ValueError(f"{name} must be a number, zero or more, or 'auto'; got {value!r}.")
+
+
+def _require_fraction(name: str, value: Any) -> None:
+    if not (is_number(value) and 0 < value < 1):
+        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}.")
+
+
+@dataclass(eq=False, repr=False)
 class LocalSearchTree(TreeEstimator):
     """A tree by coordinate descent from many random trees, as in OST of Bertsimas et al.
 
@@ -48,37 +53,23 @@ class LocalSearchTree(TreeEstimator):
 
     Parameters
     ----------
-    max_depth : int, default=3
-        The largest number of questions that a row is asked, from 0 to 20.
-    max_splits : int or None, default=None
-        The largest number of questions in the tree. None is as many as the depth allows.
     n_restarts : int, default=100
         From how many trees to begin, up to a million. The first is grown from the top, so that the
         result is never worse than that; the others are random.
-    min_samples_leaf : int, default=1
-        The smallest number of rows in a leaf. Rows of weight zero do not count.
-    min_events_leaf : int, default=0
-        The smallest number of rows with an event in a leaf.
     ccp_alpha : float or "auto", default=0.0
         What a split must be worth: the search minimises ``loss + ccp_alpha * splits``. With
         "auto", a tree is searched for without a price on the rows that are not held out; of its
         prunings, the one with the smallest loss on the rows held out tells the price.
     validation_fraction : float, default=0.3
         The share of the rows that "auto" holds out, of those with and of those without an event.
-    shrinkage : float, default=0.0
-        The events that the prior of each leaf is worth, as in `SurTree`.
-    n_thresholds, max_categories, min_support, category_cuts, thresholds
-        Which cuts there are: see `SurTree`. ``n_thresholds=None`` with ``min_support=0`` is every
-        threshold.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, default="baseline"
-        Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
-        times theta, the leaf's own Kaplan-Meier curve, that curve shrunk towards all rows by a
-        prior that is worth ``shrinkage`` events, or the curve of a Cox model with the leaves as
-        groups (`leaf_curves`). It does not change the tree.
     random_state : int, RandomState or None, default=0
         Where random trees and rows held out come from. None is different every time.
-    n_jobs : int or None, default=None
-        Threads that restart. The tree does not depend on it.
+    max_depth, max_splits, min_samples_leaf, min_events_leaf, shrinkage : optional
+        As in `SurTree`.
+    leaf_curve, n_jobs : optional
+        As in `SurTree`.
+    n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
+        As in `SurTree`. ``n_thresholds=None`` with ``min_support=0`` is every threshold.
 
     Attributes
     ----------
@@ -103,42 +94,34 @@ class LocalSearchTree(TreeEstimator):
     405.1
     """
 
-    def __init__(
-        self,
-        max_depth: int = 3,
-        max_splits: int | None = None,
-        *,
-        n_restarts: int = 100,
-        min_samples_leaf: int = 1,
-        min_events_leaf: int = 0,
-        ccp_alpha: float | Literal["auto"] = 0.0,
-        validation_fraction: float = 0.3,
-        shrinkage: float = 0.0,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "subsets",
-        thresholds: GivenThresholds | None = None,
-        leaf_curve: LeafCurveKind = "baseline",
-        random_state: int | np.random.RandomState | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.n_restarts = n_restarts
-        self.min_samples_leaf = min_samples_leaf
-        self.min_events_leaf = min_events_leaf
-        self.ccp_alpha = ccp_alpha
-        self.validation_fraction = validation_fraction
-        self.shrinkage = shrinkage
-        self.n_thresholds = n_thresholds
-        self.max_categories = max_categories
-        self.min_support = min_support
-        self.category_cuts = category_cuts
-        self.thresholds = thresholds
-        self.leaf_curve = leaf_curve
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    max_depth: int = 3
+    max_splits: int | None = None
+    _: KW_ONLY
+    n_restarts: int = 100
+    min_samples_leaf: int = 1
+    min_events_leaf: int = 0
+    ccp_alpha: float | Literal["auto"] = 0.0
+    validation_fraction: float = 0.3
+    shrinkage: float = 0.0
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "subsets"
+    thresholds: GivenThresholds | None = None
+    leaf_curve: LeafCurveKind = "baseline"
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
+
+    loss_: float = field(init=False)
+    ccp_alpha_: float = field(init=False)
+    restart_losses_: Floats = field(init=False)
+    encoder_: Encoder = field(init=False)
+
+    _checks = TreeEstimator._checks | {
+        "n_restarts": whole(1, _MOST_RESTARTS),
+        "ccp_alpha": _require_price,
+        "validation_fraction": _require_fraction,
+    }
 
     def fit(
         self,
@@ -153,13 +136,8 @@ class LocalSearchTree(TreeEstimator):
         ----------
         X, y, sample_weight, entry
             As in `SurTree.fit`.
-
-        Returns
-        -------
-        LocalSearchTree
-            The estimator itself.
         """
-        limits = self._check_parameters()
+        limits = check_parameters(self)
         rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
         random = check_random_state(self.random_state)
         problem = make_problem(encoder_of(self), rows)
@@ -169,17 +147,17 @@ class LocalSearchTree(TreeEstimator):
             if self.ccp_alpha == "auto"
             else float(self.ccp_alpha)
         )
-        found = problem.core.local_search(
+        best = problem.core.local_search(
             limits,
             n_restarts=int(self.n_restarts),
             seed=seed,
             price=alpha,
             n_jobs=self.n_jobs,
         )
-        self.tree_ = problem.build_with_at_risk(found.topology, self.leaf_curve)
+        self.tree_ = problem.build_with_at_risk(best.topology, self.leaf_curve)
         self.loss_ = self.tree_.total_loss
         self.ccp_alpha_ = alpha
-        self.restart_losses_ = rows.sums.constant - found.worth
+        self.restart_losses_ = rows.sums.constant - best.worth
         self.encoder_ = problem.encoder
         return self
 
@@ -189,12 +167,13 @@ class LocalSearchTree(TreeEstimator):
         fitted, held_out = _hold_out(target.event, self.validation_fraction, random)
         baseline = nelson_aalen(target.take(fitted), weight[fitted])
 
-        def part(rows: Rows) -> Problem:
-            bins = np.ascontiguousarray(problem.binned.bins[:, rows])
-            sums = problem.data.sums.objective.row_sums(target.take(rows), weight[rows], baseline)
-            return Problem(replace(problem.binned, bins=bins), sums)
-
-        fitted_rows, held_out_rows = part(fitted), part(held_out)
+        objective = problem.data.sums.objective
+        fitted_sums, held_out_sums = (
+            objective.row_sums(target.take(rows), weight[rows], baseline)
+            for rows in (fitted, held_out)
+        )
+        fitted_rows = Problem(problem.binned.take(fitted), fitted_sums)
+        held_out_rows = Problem(problem.binned.take(held_out), held_out_sums)
         topology = fitted_rows.local_search(
             limits,
             n_restarts=int(self.n_restarts),
@@ -202,46 +181,16 @@ class LocalSearchTree(TreeEstimator):
             n_jobs=self.n_jobs,
         ).topology
         tree = build_tree(topology, fitted_rows, problem.encoder.cuts_, baseline)
-        found = prunings(tree.left, tree.right, tree.loss)
+        nested = prunings(tree.left, tree.right, tree.loss)
         losses = []
-        for pruning in found:
+        for pruning in nested:
             leaf = held_out_rows.find_leaves(pruning.topology(topology))
-            losses.append(held_out_rows.sums.loss(tree.prediction[..., pruning.nodes[leaf]]))
+            losses.append(held_out_sums.loss(tree.prediction[..., pruning.nodes[leaf]]))
         # If several are equally good, the smallest, which comes last.
         best = len(losses) - 1 - int(np.argmin(losses[::-1]))
-        lower, upper = found[best].alpha, found[min(best + 1, len(found) - 1)].alpha
+        lower, upper = nested[best].alpha, nested[min(best + 1, len(nested) - 1)].alpha
         # Losses grow with the weight of the rows, and so does what a split is worth.
         return float(np.sqrt(lower * upper) * weight.sum() / weight[fitted].sum())
-
-    def _check_parameters(self) -> Limits:
-        require_whole("max_depth", self.max_depth, 0, MAX_DEPTH)
-        if self.max_splits is not None:
-            require_whole("max_splits", self.max_splits, 0)
-        require_whole("n_restarts", self.n_restarts, 1, _MOST_RESTARTS)
-        require_random_state(self.random_state)
-        require_whole("min_samples_leaf", self.min_samples_leaf, 1)
-        require_whole("min_events_leaf", self.min_events_leaf, 0)
-        require_jobs(self.n_jobs)
-        require_leaf_curve(self.leaf_curve)
-        require_shrinkage(self.shrinkage)
-        if isinstance(self.ccp_alpha, str):
-            if self.ccp_alpha != "auto":
-                raise ValueError(
-                    f"ccp_alpha must be a number, zero or more, or 'auto'; got {self.ccp_alpha!r}."
-                )
-        else:
-            require_not_negative("ccp_alpha", self.ccp_alpha)
-        fraction = self.validation_fraction
-        if not (is_number(fraction) and 0 < fraction < 1):
-            raise ValueError(
-                f"validation_fraction must be a number between 0 and 1; got {fraction!r}."
-            )
-        return Limits(
-            max_depth=self.max_depth,
-            max_splits=self.max_splits,
-            min_samples_leaf=self.min_samples_leaf,
-            min_events_leaf=self.min_events_leaf,
-        )
 
 
 def _hold_out(

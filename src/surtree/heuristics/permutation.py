@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.survival.objective import total_by
 
-Places = NDArray[np.intp]
+Codes = NDArray[np.intp]
 
 # With more categories, not all partitions are tried.
 _MOST_CATEGORIES = 16
@@ -31,18 +31,10 @@ _LEAST_P_VALUE = 1e-150
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of rows, and how often each row counts.
+    """The scores of rows, and how often each row counts."""
 
-    Parameters
-    ----------
-    score : array of float
-        The score of each row.
-    weight : array of float
-        The weight of each row, above zero.
-    """
-
-    score: Floats
-    weight: Floats
+    score: Floats  # the score of each row
+    weight: Floats  # the weight of each row, above zero
 
     @cached_property
     def total(self) -> float:
@@ -80,15 +72,7 @@ class Test:
 
 
 def linear_test(scores: Scores, values: Floats) -> Test:
-    """Test whether scores go up or down with the values of a column.
-
-    Parameters
-    ----------
-    scores : Scores
-        The scores of the rows.
-    values : array of float
-        The values of the same rows.
-    """
+    """Test whether scores go up or down with the values of a column."""
     if not values.size or scores.variance <= 0:
         return Test()
     # The unit does not matter to the test. A power of two changes no digit, and keeps the squares
@@ -103,15 +87,7 @@ def linear_test(scores: Scores, values: Floats) -> Test:
 
 
 def group_test(scores: Scores, codes: NDArray[np.int32]) -> Test:
-    """Test whether the categories of a column differ in their mean scores.
-
-    Parameters
-    ----------
-    scores : Scores
-        The scores of the rows.
-    codes : array of int
-        The category of each row.
-    """
+    """Test whether the categories of a column differ in their mean scores."""
     if not codes.size or scores.variance <= 0:
         return Test()
     excess, weight, present = _by_category(scores, codes)
@@ -131,46 +107,16 @@ def adjusted(p_values: list[float]) -> Floats:
 
 
 def best_threshold(scores: Scores, values: Floats, bucket: float) -> tuple[float, float] | None:
-    """Return the two neighbouring values between which a column is best cut.
-
-    Parameters
-    ----------
-    scores : Scores
-        The scores of the rows.
-    values : array of float
-        The values of the same rows.
-    bucket : float
-        The least weight on either side.
-
-    Returns
-    -------
-    tuple of float or None
-        None where every cut has less weight on some side.
-    """
-    distinct, place = np.unique(values, return_inverse=True)
-    excess = np.cumsum(total_by(place, scores.excess, distinct.size))[:-1]
-    weight = np.cumsum(total_by(place, scores.weight, distinct.size))[:-1]
+    """Return the two neighbouring values between which a column is best cut."""
+    distinct, index = np.unique(values, return_inverse=True)
+    excess = np.cumsum(total_by(index, scores.excess, distinct.size))[:-1]
+    weight = np.cumsum(total_by(index, scores.weight, distinct.size))[:-1]
     best = _best_division(excess, weight, scores.total, bucket)
     return None if best is None else (float(distinct[best]), float(distinct[best + 1]))
 
 
-def best_subset(scores: Scores, codes: NDArray[np.int32], bucket: float) -> Places | None:
-    """Return the categories that are best divided from all others, those of less weight.
-
-    Parameters
-    ----------
-    scores : Scores
-        The scores of the rows.
-    codes : array of int
-        The category of each row.
-    bucket : float
-        The least weight on either side.
-
-    Returns
-    -------
-    array of int or None
-        None where every division has less weight on some side.
-    """
+def best_subset(scores: Scores, codes: NDArray[np.int32], bucket: float) -> Codes | None:
+    """Return the categories that are best divided from all others, those of less weight."""
     excess, weight, present = _by_category(scores, codes)
     if present.size <= _MOST_CATEGORIES:
         # A division and its mirror image are the same: the last category is always outside.
@@ -193,7 +139,7 @@ def _test(statistic: float, freedom: int) -> Test:
     return Test(statistic, float(chdtrc(freedom, statistic)))
 
 
-def _by_category(scores: Scores, codes: NDArray[np.int32]) -> tuple[Floats, Floats, Places]:
+def _by_category(scores: Scores, codes: NDArray[np.int32]) -> tuple[Floats, Floats, Codes]:
     n_codes = int(codes.max()) + 1
     weight = total_by(codes, scores.weight, n_codes)
     present = np.flatnonzero(weight)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.problem import TreeTopology
 from surtree.tree.tree import Tree
 
@@ -20,21 +20,11 @@ _TOLERANCE = 1e-10
 
 @dataclass(frozen=True)
 class Pruning:
-    """A pruned tree: some of its nodes have become leaves.
+    """A pruned tree: some of its nodes have become leaves."""
 
-    Parameters
-    ----------
-    alpha : float
-        The least that a split must be worth for this to be the best pruning.
-    nodes : array of int
-        The nodes of the whole tree that are left, in preorder.
-    left, right : array of int
-        Positions in ``nodes`` of their children, -1 for a leaf.
-    """
-
-    alpha: float
-    nodes: Nodes
-    left: NDArray[np.int32]
+    alpha: float  # the least that a split must be worth for this to be the best pruning
+    nodes: Nodes  # the nodes of the whole tree that are left, in preorder
+    left: NDArray[np.int32]  # positions in ``nodes`` of their children, -1 for a leaf
     right: NDArray[np.int32]
 
     @property
@@ -43,12 +33,12 @@ class Pruning:
         return int(np.count_nonzero(self.left >= 0))
 
     def topology(self, whole: TreeTopology) -> TreeTopology:
-        """Return the topology that is left of the whole one."""
+        """Return the topology of the pruned tree."""
         cut = np.where(self.left >= 0, whole.cut[self.nodes], -1).astype(np.int32)
         return TreeTopology(cut, self.left, self.right)
 
     def tree(self, whole: Tree) -> Tree:
-        """Return what is left of the whole tree; at-risk counts of leaves are not kept."""
+        """Return the pruned tree; at-risk counts of leaves are not kept."""
         is_split = self.left >= 0
         used, position = np.unique(whole.cut[self.nodes][is_split], return_inverse=True)
         cut = np.full(self.nodes.size, -1, dtype=np.int32)
@@ -75,32 +65,25 @@ def prunings(left: NDArray[np.int32], right: NDArray[np.int32], loss: Floats) ->
     For a price ``alpha`` the best pruning minimises ``loss + alpha * splits``, and of those it is
     the smallest. As alpha grows they are nested, so the next one is found by cutting the weakest
     link: the split whose whole subtree brings the least for each of its splits.
-
-    Parameters
-    ----------
-    left, right : array of int
-        The children of each node, -1 for a leaf; in preorder.
-    loss : array of float
-        The loss of each node if it were a leaf.
     """
     is_split = left >= 0
     tolerance = _TOLERANCE * max(float(loss[0]), 1e-300)
     alpha = 0.0
-    found: list[Pruning] = []
+    nested: list[Pruning] = []
     strength = _strength(left, right, is_split, loss)
     while True:
         while is_split.any() and strength[is_split].min() <= alpha + tolerance:
             is_split = _without_orphans(left, right, is_split & ~(strength <= alpha + tolerance))
             strength = _strength(left, right, is_split, loss)
-        found.append(_pruning(alpha, left, right, is_split))
+        nested.append(_pruning(alpha, left, right, is_split))
         if not is_split.any():
-            return found
+            return nested
         alpha = float(strength[is_split].min())
 
 
-def best_pruning(found: list[Pruning], alpha: float) -> Pruning:
+def best_pruning(nested: list[Pruning], alpha: float) -> Pruning:
     """Return the pruning that is best when a split must be worth ``alpha``."""
-    return max((one for one in found if one.alpha <= alpha), key=lambda one: one.alpha)
+    return max((one for one in nested if one.alpha <= alpha), key=lambda one: one.alpha)
 
 
 def _strength(
@@ -150,9 +133,8 @@ def _pruning(
     is_split: NDArray[np.bool_],
 ) -> Pruning:
     nodes = np.fromiter(_reached(left, right, is_split), dtype=np.intp)
-    place = np.full(left.size, -1, dtype=np.int32)
-    place[nodes] = np.arange(nodes.size)
+    index = np.full(left.size, -1, dtype=np.int32)
+    index[nodes] = np.arange(nodes.size)
     # Children of a node that became a leaf are dropped.
-    children = (np.where(is_split[nodes], place[side[nodes]], -1) for side in (left, right))
-    left_place, right_place = (side.astype(np.int32) for side in children)
-    return Pruning(alpha, nodes, left_place, right_place)
+    children = (np.where(is_split[nodes], index[side[nodes]], -1) for side in (left, right))
+    return Pruning(alpha, nodes, *(side.astype(np.int32) for side in children))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.metrics._input import lives_on, read_scored, read_times, require_within
 from surtree.metrics._kaplan_meier import (
     inverse,

@@ -1,4 +1,4 @@
-"""Brier score: squared error of predicted survival, each row weighed against censoring."""
+"""Brier score: squared error of predicted curves, each row weighed against censoring."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.metrics._input import (
     ScoredRows,
+    had_event,
     lives_on,
     read_scored,
     read_times,
@@ -22,7 +23,8 @@ from surtree.metrics._kaplan_meier import (
     uncensored_before,
     under_observation,
 )
-from surtree.metrics._survival import Curve, evaluate, read_survival_at, read_survival_curves
+from surtree.metrics._predicted import Curve, evaluate, read_predicted_at, read_predicted_curves
+from surtree.survival.aalen_johansen import count_causes
 from surtree.survival.step_function import StepFunction
 
 Span = tuple[float, float]
@@ -33,9 +35,10 @@ _QUANTILES = (0.1, 0.9)
 def brier_score(
     y_train: Any,
     y_test: Any,
-    survival: Any,
+    predicted: Any,
     times: ArrayLike,
     *,
+    cause: int | None = None,
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     train_weight: ArrayLike | None = None,
@@ -49,13 +52,16 @@ def brier_score(
         Training rows, from which the censoring distribution is estimated.
     y_test : structured array, data frame or Target
         Rows to score.
-    survival : array-like, shape (n_rows, n_times), or n_rows functions
+    predicted : array-like, shape (n_rows, n_times), or n_rows functions
         Predicted survival of the test rows: at the times, or as functions such as
-        ``predict_survival_function`` returns.
+        ``predict_survival_function`` returns. With ``cause``, its predicted cumulative incidence
+        (``predict_cumulative_incidence``).
     times : array-like, shape (n_times,)
         Ascending, before the last time of the test rows and within those of the training rows.
         After the last follow-up of the rows that a model was fitted on, its curves count with
         their last value.
+    cause : int, optional
+        Of competing risks, the cause that is scored. Targets then have causes, and no entry times.
     sample_weight, train_weight : array-like, shape (n_rows,), optional
         Weights of the test and of the training rows; a weight of two is the row twice.
     entry, train_entry : array-like, shape (n_rows,), optional
@@ -93,31 +99,50 @@ def brier_score(
     [0.25, 0.25, 0.25]
     >>> round(float(trapezoid(scores, times) / (times[-1] - times[0])), 3)
     0.25
+
+    Of competing risks, the cumulative incidence of a cause is scored:
+
+    >>> y = [1, 2, 1, 0], [1.0, 2.0, 3.0, 4.0]
+    >>> brier_score(y, y, [[0.25], [0.25], [0.25], [0.25]], [1.5], cause=1).tolist()
+    [0.1875]
     """
-    train = read_scored(y_train, train_weight, train_entry)
-    (test, weight), times = read_scored(y_test, sample_weight, entry), read_times(times)
+    train = read_scored(y_train, train_weight, train_entry, cause)
+    test, weight = read_scored(y_test, sample_weight, entry, cause)
+    times = read_times(times)
     require_within(times, train.target, test)
-    predicted = read_survival_at(survival, times, len(test.time))
+    had_event(train.target, cause, "y_train")
+    is_scored = had_event(test, cause, "y_test")
+    curves = read_predicted_at(predicted, times, len(test.time))
     observed = under_observation(train)
     row_weight = weight * inverse(uncensored_before(observed, test.time))
     time_weight = inverse(np.asarray(observed(times)))
     scores = np.empty(len(times))
     for j, time in enumerate(times):
-        had_event = test.event & (test.time <= time)
-        left = lives_on(test, time)
-        # Not a dot product, here and below: its rounding may depend on the number of threads.
-        cost_event = np.sum(row_weight * np.where(had_event, predicted[:, j], 0.0) ** 2)
-        cost_none = time_weight[j] * np.sum(weight[left] * (1.0 - predicted[left, j]) ** 2)
-        scores[j] = (cost_event + cost_none) / weight.sum()
+        ended, left = test.event & (test.time <= time), lives_on(test, time)
+        before, after = _errors(curves[:, j], cause)
+        # Dot products are avoided: their rounding may depend on the number of threads.
+        cost_ended = np.sum(row_weight * np.where(ended, np.where(is_scored, after, before), 0.0))
+        cost_left = time_weight[j] * np.sum(weight[left] * before[left])
+        scores[j] = (cost_ended + cost_left) / weight.sum()
     return scores
+
+
+def _errors(predicted: Floats, cause: int | None) -> tuple[Floats, Floats]:
+    """Return the squared errors of predictions before the event that is scored, and after it.
+
+    Survival falls from one to zero at the event, the incidence of a cause rises from zero to one.
+    """
+    start, end = (1.0, 0.0) if cause is None else (0.0, 1.0)
+    return (start - predicted) ** 2, (end - predicted) ** 2
 
 
 def integrated_brier_score(
     y_train: Any,
     y_test: Any,
-    survival: Any,
+    predicted: Any,
     times: ArrayLike | None = None,
     *,
+    cause: int | None = None,
     interval: Span | None = None,
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
@@ -135,10 +160,13 @@ def integrated_brier_score(
         Training rows, from which the censoring distribution is estimated.
     y_test : structured array, data frame or Target
         Rows to score.
-    survival : n_rows step functions, or array-like, shape (n_rows, n_times)
-        Predicted survival of the test rows: what ``predict_survival_function`` returns.
+    predicted : n_rows step functions, or array-like, shape (n_rows, n_times)
+        Predicted survival of the test rows: what ``predict_survival_function`` returns. With
+        ``cause``, its predicted cumulative incidence.
     times : array-like, shape (n_times,), optional
         With an array: the times at which its columns step.
+    cause : int, optional
+        Of competing risks, the cause that is scored.
     interval : (float, float), optional
         Start and end; by default the 10% and 90% quantiles of the test times.
     sample_weight, entry, train_weight, train_entry
@@ -152,31 +180,41 @@ def integrated_brier_score(
     >>> survival = [[0.6, 0.4, 0.1]] * 4
     >>> round(integrated_brier_score(y, y, survival, times=[1.0, 2.0, 3.0]), 4)
     0.2808
+    >>> y = [1, 2, 1, 0], [1.0, 2.0, 3.0, 4.0]
+    >>> incidence = [[0.25, 0.25, 0.5]] * 4
+    >>> round(integrated_brier_score(y, y, incidence, times=[1.0, 2.0, 3.0], cause=1), 4)
+    0.2057
     """
-    train = read_scored(y_train, train_weight, train_entry)
-    rows = read_scored(y_test, sample_weight, entry)
-    return _integrated(train, rows, survival, times, interval)
+    train = read_scored(y_train, train_weight, train_entry, cause)
+    rows = read_scored(y_test, sample_weight, entry, cause)
+    return _integrated(train, rows, predicted, times, interval, cause)
 
 
 def _integrated(
     train: ScoredRows,
     rows: ScoredRows,
-    survival: Any,
+    predicted: Any,
     times: ArrayLike | None,
     interval: Span | None,
+    cause: int | None,
 ) -> float:
-    curves = read_survival_curves(survival, times, len(rows.weight))
+    before = 1.0 if cause is None else 0.0
+    curves = read_predicted_curves(predicted, times, len(rows.weight), before)
+    had_event(train.target, cause, "y_train")
+    is_scored = had_event(rows.target, cause, "y_test")
     known = rows.target.time <= train.target.time.max()
     test, weight = rows.take(known)
     span = read_span(interval, train.target, test)
     observed = under_observation(train)
     _require_no_gap(observed, span)
     row_weight = np.where(test.event, weight * inverse(uncensored_before(observed, test.time)), 0.0)
-    of_row = curves.of_row[known]
+    of_row, is_scored = curves.of_row[known], is_scored[known]
     total = 0.0
     for index, curve in enumerate(curves.distinct):
-        own = of_row == index
-        total += _curve_cost(curve, observed, test.take(own), weight[own], row_weight[own], span)
+        here = of_row == index
+        until, after_other, after = _error_integrals(curve, observed, test.take(here), span, cause)
+        ended = np.where(is_scored[here], after, after_other)
+        total += float((weight[here] * until).sum() + (row_weight[here] * ended).sum())
     return total / (float(weight.sum()) * (span[1] - span[0]))
 
 
@@ -200,9 +238,10 @@ def _require_no_gap(observed: StepFunction, span: Span) -> None:
 def normalized_integrated_brier_score(
     y_train: Any,
     y_test: Any,
-    survival: Any,
+    predicted: Any,
     times: ArrayLike | None = None,
     *,
+    cause: int | None = None,
     interval: Span | None = None,
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
@@ -212,11 +251,13 @@ def normalized_integrated_brier_score(
     """Share of the integrated Brier score that predictions save: 1 is perfect, 0 no use.
 
     This is the paper's ``1 - IB / IB_0``, with ``IB_0`` the score of the Kaplan-Meier curve of all
-    training rows.
+    training rows; with ``cause``, of their Aalen-Johansen curve.
 
     Parameters
     ----------
-    y_train, y_test, survival, times, interval, sample_weight, entry, train_weight, train_entry
+    y_train, y_test, predicted, times, cause, interval
+        As in :func:`integrated_brier_score`.
+    sample_weight, entry, train_weight, train_entry
         As in :func:`integrated_brier_score`.
 
     Examples
@@ -229,42 +270,46 @@ def normalized_integrated_brier_score(
     >>> round(normalized_integrated_brier_score(y, y, survival, times=[1.0, 2.0, 3.0, 4.0]), 4)
     0.6585
     """
-    train = read_scored(y_train, train_weight, train_entry)
-    rows = read_scored(y_test, sample_weight, entry)
-    score = _integrated(train, rows, survival, times, interval)
-    root = [kaplan_meier(*train)] * len(rows.weight)
-    root_score = _integrated(train, rows, root, None, interval)
-    if root_score == 0:
+    train = read_scored(y_train, train_weight, train_entry, cause)
+    rows = read_scored(y_test, sample_weight, entry, cause)
+    score = _integrated(train, rows, predicted, times, interval, cause)
+    of_all = [_curve_of_all(train, cause)] * len(rows.weight)
+    score_of_all = _integrated(train, rows, of_all, None, interval, cause)
+    if score_of_all == 0:
         raise ValueError(
-            "The Kaplan-Meier curve of the training rows makes no error over the interval, so "
-            "there is nothing to compare with: choose a longer interval."
+            "One curve for all training rows makes no error over the interval, so there is nothing "
+            "to compare with: choose a longer interval."
         )
-    return 1.0 - score / root_score
+    return 1.0 - score / score_of_all
 
 
-def _curve_cost(
-    curve: Curve,
-    observed: StepFunction,
-    test: Target,
-    weight: Floats,
-    row_weight: Floats,
-    span: Span,
-) -> float:
-    """Integrate the squared error of one curve for the rows that have it.
+def _curve_of_all(train: ScoredRows, cause: int | None) -> StepFunction:
+    """Return the Kaplan-Meier curve of all rows, or the Aalen-Johansen curve of a cause."""
+    if cause is None:
+        return kaplan_meier(*train)
+    times, counts = count_causes(train.target, train.weight)
+    return StepFunction(times, counts.incidence[train.target.causes.index(cause)], before=0.0)
 
-    Between two neighbouring knots all factors of the integrand are constant, so that its integral
-    up to a time is linear there, and interpolation is exact.
+
+def _error_integrals(
+    curve: Curve, observed: StepFunction, test: Target, span: Span, cause: int | None
+) -> tuple[Floats, Floats, Floats]:
+    """Integrate the squared errors of one curve: until the end of each row, and from then on.
+
+    What comes then depends on whether the row had another event or the one that is scored. Between
+    two neighbouring knots all factors of the integrand are constant, so that its integral up to a
+    time is linear there, and interpolation is exact.
     """
     knots = np.unique(np.concatenate([span, curve.x, observed.x]).clip(*span))
     from_knot, width = knots[:-1], np.diff(knots)
-    survival = evaluate(curve, from_knot)
-    without_event = _sums((1.0 - survival) ** 2 * inverse(np.asarray(observed(from_knot))) * width)
-    until = np.interp(test.time, knots, without_event)
+    before, after = _errors(evaluate(curve, from_knot), cause)
+    weighted = _sums(before * inverse(np.asarray(observed(from_knot))) * width)
+    until = np.interp(test.time, knots, weighted)
     if test.entry is not None:
-        until = until - np.interp(test.entry, knots, without_event)
-    after_event = _sums(survival**2 * width)
-    after = after_event[-1] - np.interp(test.time, knots, after_event)
-    return float((weight * until).sum() + (row_weight * after).sum())
+        until = until - np.interp(test.entry, knots, weighted)
+    rest = (_sums(errors * width) for errors in (before, after))
+    after_other, after_event = (sums[-1] - np.interp(test.time, knots, sums) for sums in rest)
+    return until, after_other, after_event
 
 
 def _sums(values: Floats) -> Floats:
@@ -272,15 +317,7 @@ def _sums(values: Floats) -> Floats:
 
 
 def read_span(interval: Span | None, train: Target, test: Target) -> Span:
-    """Return the start and the end of the interval to integrate over.
-
-    Parameters
-    ----------
-    interval : (float, float), optional
-        What the user asked for; by default the 10% and 90% quantiles of the test times.
-    train, test : Target
-        The rows: none may be left to test, and the censoring of training rows may end too early.
-    """
+    """Return the start and the end of the interval to integrate over."""
     if len(test.time) == 0:
         raise ValueError("All test rows are later than the last training time: nothing to score.")
     ends = np.quantile(test.time, _QUANTILES) if interval is None else read_times(interval)

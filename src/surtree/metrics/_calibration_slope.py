@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
-from surtree.data.target import Target, read_target
-from surtree.metrics._input import read_numbers
+from surtree._support.types import Floats
+from surtree.data.target import Target
+from surtree.metrics._input import read_numbers, read_outcomes
 
 # Survival closer to zero or one than this is taken as this: its logarithm has an end.
 _CLOSEST = 1e-6
@@ -60,7 +60,7 @@ def slope_or_reason(
     y: Any, survival: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> tuple[float, str]:
     """Return the calibration slope, and where it is NaN the reason."""
-    target = y if isinstance(y, Target) else read_target(y)
+    target = read_outcomes(y)
     predicted = read_numbers(survival, "survival", target.time.size)
     weight = np.ones(predicted.size)
     if sample_weight is not None:
@@ -91,7 +91,7 @@ def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:
         risk = weight * np.exp(np.clip(slope * x, -700, 700))
         sums = [_at_risk(risk * x**power, target)[died] for power in (0, 1, 2)]
         mean = sums[1] / sums[0]
-        # Not dot products: their rounding may depend on the number of threads.
+        # Dot products are avoided: their rounding may depend on the number of threads.
         gradient = float((weight[died] * (x[died] - mean)).sum())
         information = float((weight[died] * (sums[2] / sums[0] - mean**2)).sum())
         at_zero = at_zero or information

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target, check_target, read_weights
-from surtree.metrics._input import read_numbers, read_scored
+from surtree.metrics._input import ScoredRows, had_event, read_numbers, read_scored
 from surtree.metrics._kaplan_meier import inverse, uncensored_before, under_observation
 
 Ranks = NDArray[np.intp]
@@ -31,8 +31,8 @@ class Concordance(NamedTuple):
     Examples
     --------
     >>> from surtree.metrics import concordance_index_censored
-    >>> found = concordance_index_censored([True, True, False], [1.0, 2.0, 3.0], [0.9, 0.4, 0.4])
-    >>> found.cindex, found.concordant, found.tied_risk
+    >>> index = concordance_index_censored([True, True, False], [1.0, 2.0, 3.0], [0.9, 0.4, 0.4])
+    >>> index.cindex, index.concordant, index.tied_risk
     (0.8333333333333334, 2.0, 1.0)
     """
 
@@ -48,6 +48,7 @@ def concordance_index_censored(
     event_time: ArrayLike,
     estimate: ArrayLike,
     *,
+    cause: int | None = None,
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
 ) -> Concordance:
@@ -63,11 +64,17 @@ def concordance_index_censored(
     Parameters
     ----------
     event_indicator : array-like of bool, shape (n_rows,)
-        True for an event, False for a censored row.
+        True for an event, False for a censored row; with ``cause``, the cause of each event as a
+        whole number, 0 for a censored row.
     event_time : array-like, shape (n_rows,)
         Time of the event or of censoring.
     estimate : array-like, shape (n_rows,)
-        The predicted risk. Higher is riskier; only the order matters.
+        The predicted risk; with ``cause``, that of the cause. Higher is riskier; only the order
+        matters.
+    cause : int, optional
+        Of competing risks, the cause whose events count. A row that an event of another cause has
+        ended by then is comparable too: it can have none of this cause, however long it is
+        followed (Wolbers' C without censoring weights).
     sample_weight : array-like, shape (n_rows,), optional
         A pair counts as the product of its two weights.
     entry : array-like, shape (n_rows,), optional
@@ -87,19 +94,33 @@ def concordance_index_censored(
     0.8333333333333334
     >>> concordance_index_censored(*y, risk, entry=[0.0, 1.5, 0.0]).cindex
     0.75
+
+    Of competing risks, the third row has its event after another cause has ended the second:
+
+    >>> causes, times, risk = [1, 2, 1, 0], [1.0, 2.0, 3.0, 4.0], [0.9, 0.5, 0.4, 0.1]
+    >>> concordance_index_censored(causes, times, risk, cause=1).cindex
+    0.8
     """
     times = read_numbers(event_time, "event_time")
-    events = read_numbers(event_indicator, "event_indicator", len(times))
+    if cause is None:
+        events = _read_events(event_indicator, len(times))
+        target = check_target(events, times, None, entry)
+        rows = ScoredRows(target, read_weights(sample_weight, len(times)))
+    else:
+        rows = read_scored((event_indicator, event_time), sample_weight, entry, cause)
+    risks = read_numbers(estimate, "estimate", len(times))
+    return _concordance(rows, risks, had_event(rows.target, cause), cause)
+
+
+def _read_events(event_indicator: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
+    events = read_numbers(event_indicator, "event_indicator", n_rows)
     unclear = ~np.isin(events, (0, 1))
     if unclear.any():
         raise ValueError(
             "event_indicator must be True (an event) or False (censored) in each row; found "
             f"{events[unclear][0]:g}."
         )
-    risks = read_numbers(estimate, "estimate", len(times))
-    weight = read_weights(sample_weight, len(times))
-    target = check_target(events > 0, times, None, entry)
-    return _concordance(target, risks, weight * events, weight)
+    return events > 0
 
 
 def concordance_index_ipcw(
@@ -107,6 +128,7 @@ def concordance_index_ipcw(
     y_test: Any,
     estimate: ArrayLike,
     *,
+    cause: int | None = None,
     tau: float | None = None,
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
@@ -127,7 +149,12 @@ def concordance_index_ipcw(
     y_test : structured array, data frame or Target
         Rows to score.
     estimate : array-like, shape (n_rows,)
-        The predicted risk of the test rows; higher is riskier.
+        The predicted risk of the test rows; with ``cause``, that of the cause, such as its
+        cumulative incidence at some time. Higher is riskier.
+    cause : int, optional
+        Of competing risks, the cause whose events count: Wolbers' C. Targets then have causes, and
+        no entry times. A row that another cause has ended counts as the inverse of the probability
+        that it was not censored before its own time.
     tau : float, optional
         Only events before this time count. Needed where test rows have events later than the
         censoring distribution of the training rows is known.
@@ -140,6 +167,11 @@ def concordance_index_ipcw(
         A tuple: the index, then the concordant, discordant, tied-risk and tied-time pairs, not
         weighed against censoring, of events before ``tau``.
 
+    References
+    ----------
+    Wolbers, Blanche, Koller, Witteman, Gerds (2014). Concordance for prognostic models with
+    competing risks. Biostatistics 15, 526-539.
+
     Examples
     --------
     >>> import numpy as np
@@ -147,11 +179,17 @@ def concordance_index_ipcw(
     >>> y = np.array([(True, 1.0), (False, 2.0), (True, 3.0), (True, 4.0)], dtype="?,f8")
     >>> round(concordance_index_ipcw(y, y, [0.1, 0.4, 0.9, 0.2]).cindex, 4)
     0.4286
+    >>> causes = [1, 2, 1, 0], [1.0, 2.0, 3.0, 4.0]
+    >>> concordance_index_ipcw(causes, causes, [0.9, 0.5, 0.4, 0.1], cause=1).cindex
+    0.8
     """
-    train = read_scored(y_train, train_weight, train_entry)
-    test, row_weight = read_scored(y_test, sample_weight, entry)
+    train = read_scored(y_train, train_weight, train_entry, cause)
+    rows = read_scored(y_test, sample_weight, entry, cause)
+    test = rows.target
     risks = read_numbers(estimate, "estimate", len(test.time))
-    counted = test.event if tau is None else test.event & (test.time < tau)
+    counted = had_event(test, cause, "y_test")
+    if tau is not None:
+        counted = counted & (test.time < tau)
     observed = uncensored_before(under_observation(train), test.time)
     unknown = counted & ((test.time > train.target.time.max()) | (observed == 0))
     if unknown.any():
@@ -160,36 +198,52 @@ def concordance_index_ipcw(
             f"training rows has ended, at {train.target.time.max():g}: set tau to this time or "
             "less."
         )
-    once = np.where(counted, row_weight, 0.0)
-    weighted = _concordance(test, risks, once * inverse(observed) ** 2, row_weight)
-    return _concordance(test, risks, once, row_weight)._replace(cindex=weighted.cindex)
+    weighted = _concordance(rows, risks, counted, cause, inverse(observed))
+    return _concordance(rows, risks, counted, cause)._replace(cindex=weighted.cindex)
 
 
 def _concordance(
-    target: Target, risk: Floats, first_weight: Floats, second_weight: Floats
+    rows: ScoredRows,
+    risk: Floats,
+    counted: NDArray[np.bool_],
+    cause: int | None,
+    row_weight: Floats | float = 1.0,
 ) -> Concordance:
+    """Compare the events that count with later rows, and with those that other causes ended."""
+    target, weight = rows
+    first = np.where(counted, weight, 0.0)
+    # Nobody was censored before the event, neither its row nor the later one.
+    first_weight = first * row_weight**2
     time_rank = ranks(target.time)
     # Events come before censorings of the same time.
     order = 2 * time_rank + ~target.event
-    sums = np.array(pair_weights(order, risk, first_weight, second_weight))
+    sums = np.array(pair_weights(order, risk, first_weight, weight))
+    is_comparable = _is_any_comparable(target, order, first_weight > 0, weight > 0)
     if target.entry is not None:
-        # Of the rows that end later, those that enter later too are not at risk at the event.
+        # Rows that end later and enter later too are not at risk at the event.
         n_rows, both = len(risk), ranks(np.concatenate([target.time, target.entry]))
         none = np.zeros(n_rows)
         not_yet = pair_weights(
             2 * both + np.repeat([0, 1], n_rows),
             np.concatenate([risk, risk]),
             np.concatenate([first_weight, none]),
-            np.concatenate([none, second_weight]),
+            np.concatenate([none, weight]),
         )
         sums = np.maximum(sums - not_yet, 0.0)
+    if cause is not None:
+        # An event of another cause at the same time counts as earlier; one of this cause does not.
+        ended = target.event & ~had_event(target, cause)
+        backward = 2 * (time_rank.max() - time_rank) + ended
+        second_weight = np.where(ended, weight * row_weight, 0.0)
+        behind = np.array(pair_weights(backward, risk, first * row_weight, second_weight))
+        sums, is_comparable = sums + behind, is_comparable or bool(behind[2] > 0)
     concordant, tied, comparable = sums.tolist()
-    if not _is_any_comparable(target, order, first_weight > 0, second_weight > 0):
+    if not is_comparable:
         raise ValueError(
             f"No comparable pair among {len(risk)} rows, of which {np.count_nonzero(first_weight)} "
             "have an event that counts: concordance needs an event before the time of another row."
         )
-    censored = np.bincount(time_rank, np.where(target.event, 0.0, second_weight))
+    censored = np.bincount(time_rank, np.where(target.event, 0.0, weight))
     return Concordance(
         # The three sums are rounded apart; a perfect order must not exceed one.
         cindex=min(1.0, (concordant + 0.5 * tied) / comparable),
@@ -215,23 +269,7 @@ def _is_any_comparable(
 def pair_weights(
     time_rank: Ranks, risk: Floats, first_weight: Floats, second_weight: Floats
 ) -> tuple[float, float, float]:
-    """Sum ``first_weight[i] * second_weight[j]`` over the pairs where ``i`` comes before ``j``.
-
-    Parameters
-    ----------
-    time_rank : array of int, shape (n_rows,)
-        ``i`` comes before ``j`` where its rank is lower.
-    risk : array of float, shape (n_rows,)
-        Risk of each row.
-    first_weight, second_weight : array of float, shape (n_rows,)
-        Weight of each row as the earlier and as the later one of a pair.
-
-    Returns
-    -------
-    concordant, tied, comparable : float
-        Over the pairs where the earlier row has the higher risk, where both risks are equal, and
-        over all pairs.
-    """
+    """Sum ``first_weight[i] * second_weight[j]`` over the pairs where ``i`` comes before ``j``."""
     risk_rank = ranks(risk)
     by_time = np.bincount(time_rank, second_weight)
     # Summed from the last time backwards, so that nothing comes after it, exactly.

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import ArrayValue, Floats
-from surtree.data.target import Target, read_target, read_weights
-from surtree.metrics._input import read_numbers
-from surtree.metrics._survival import read_horizon, read_survival_at
+from surtree._support.types import ArrayValue, Floats
+from surtree.data.target import read_weights
+from surtree.metrics._input import read_numbers, read_outcomes
+from surtree.metrics._predicted import read_horizon, read_predicted_at
 
 _THRESHOLDS = np.arange(1, 100) / 100
-# Where all rows have died, sums of weights may leave this much survival.
+# Sums of weights may leave this much survival where all rows have died.
 _ROUNDING = 1e-12
 
 
@@ -41,8 +41,8 @@ class DecisionCurve(ArrayValue):
     >>> from surtree.metrics import decision_curve
     >>> X, y = load_gbsg2()
     >>> curves = SurTree(max_depth=2, shrinkage=3).fit(X, y).predict_survival_function(X)
-    >>> found = decision_curve(y, curves, 730, thresholds=[0.2, 0.4])
-    >>> found.model.round(3), found.treat_all.round(3)
+    >>> curve = decision_curve(y, curves, 730, thresholds=[0.2, 0.4])
+    >>> curve.model.round(3), curve.treat_all.round(3)
     (array([0.104, 0.049]), array([ 0.067, -0.244]))
     """
 
@@ -65,7 +65,7 @@ class DecisionCurve(ArrayValue):
 
 def decision_curve(
     y: Any,
-    survival: Any,
+    predicted: Any,
     horizon: float,
     *,
     thresholds: ArrayLike | None = None,
@@ -83,7 +83,7 @@ def decision_curve(
     ----------
     y : structured array, data frame or Target
         Rows to count, without entry times.
-    survival : array-like, shape (n_rows,), or n_rows functions
+    predicted : array-like, shape (n_rows,), or n_rows functions
         Predicted survival of the rows at the horizon, or as functions of time.
     horizon : float
         The time by which events count, no later than in `calibration`.
@@ -101,14 +101,14 @@ def decision_curve(
     >>> curve.model.tolist(), curve.treat_all.tolist()
     ([0.5], [0.0])
     """
-    target = y if isinstance(y, Target) else read_target(y)
+    target = read_outcomes(y)
     if target.entry is not None:
         raise ValueError(
             "The net benefit is not defined for rows with entry times: the share of rows that are "
             "treated is not that of everybody from time zero on."
         )
-    times = read_horizon(horizon, target, survival)
-    risk = 1.0 - read_survival_at(survival, times, target.time.size)[:, 0]
+    times = read_horizon(horizon, target, predicted)
+    risk = 1.0 - read_predicted_at(predicted, times, target.time.size)[:, 0]
     weight = read_weights(sample_weight, target.time.size)
     if thresholds is None:
         asked = _THRESHOLDS[: max(1, int(np.searchsorted(_THRESHOLDS, risk.max(), side="right")))]

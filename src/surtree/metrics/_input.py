@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
+from surtree.data.causes import read_cause_target
 from surtree.data.target import Target, read_target, read_weights
 
 
@@ -23,25 +24,50 @@ class ScoredRows(NamedTuple):
 
 
 def read_scored(
-    y: Any, sample_weight: ArrayLike | None = None, entry: ArrayLike | None = None
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    cause: int | None = None,
 ) -> ScoredRows:
-    """Read rows that scores weigh by how rows come under observation, and leave it.
-
-    Parameters
-    ----------
-    y : structured array, data frame or Target
-        What estimators accept as ``y``, or a Target.
-    sample_weight, entry : array-like, optional
-        Weights and entry times; a Target has its own entry times.
-    """
-    target = y if isinstance(y, Target) else read_target(y, entry=entry)
+    """Read rows that scores weigh by how rows come under observation, and leave it."""
+    target = read_outcomes(y, entry, cause)
     n_parts = parts_of_persons(target)
     if n_parts:
         raise ValueError(
             f"{n_parts} of {len(target.time)} rows are parts of persons with several rows: a score "
             "that weighs rows against censoring needs one prediction for each person."
         )
+    if cause is not None and target.entry is not None:
+        raise ValueError(
+            "Scores of one of several causes are not defined for rows with entry times: a row that "
+            "another cause ended before it could enter is never seen."
+        )
     return ScoredRows(target, read_weights(sample_weight, len(target.time)))
+
+
+def read_outcomes(y: Any, entry: ArrayLike | None = None, cause: int | None = None) -> Target:
+    """Read a target of one event; with a cause, one of competing risks."""
+    if cause is not None:
+        return read_cause_target(y, entry=entry)
+    return y if isinstance(y, Target) else read_target(y, entry=entry)
+
+
+def event_codes(target: Target, cause: int | None) -> NDArray[Any]:
+    """Return whether each row has an event; where a cause is scored, the cause of the event."""
+    if cause is None:
+        return target.event
+    return target.cause
+
+
+def had_event(target: Target, cause: int | None, name: str = "y") -> NDArray[np.bool_]:
+    """Tell which rows have the event that is scored: any, or that of a cause, which some have."""
+    if cause is None:
+        return target.event
+    codes = event_codes(target, cause)
+    if cause not in codes:
+        causes = tuple(np.unique(codes[codes > 0]).tolist())
+        raise ValueError(f"{name} has no event of cause {cause!r}: its causes are {causes}.")
+    return np.asarray(codes == cause)
 
 
 def parts_of_persons(target: Target) -> int:
@@ -53,17 +79,7 @@ def parts_of_persons(target: Target) -> int:
 
 
 def read_numbers(values: ArrayLike, name: str, n_rows: int | None = None) -> Floats:
-    """Read one number a row.
-
-    Parameters
-    ----------
-    values : array-like, shape (n_rows,)
-        Numbers or booleans.
-    name : str
-        What the user calls them, for messages.
-    n_rows : int, optional
-        How many there must be.
-    """
+    """Read one number a row."""
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.ndim != 1:
         raise ValueError(f"{name} must have one value a row, got the shape {numbers.shape}.")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.metrics._input import ScoredRows, read_scored
 from surtree.survival.baseline import risk_table
 from surtree.survival.early_events import early_end

@@ -32,12 +32,12 @@ def missing(reason: str) -> Score:
 
 def nobody_at_risk(target: Target, time: float) -> str:
     """Say that no row is at risk at a time, and when rows are."""
-    said = f"no rows are at risk at {time:g}"
+    text = f"no rows are at risk at {time:g}"
     if time > target.time.max():
-        return f"{said}; the last follow-up is at {target.time.max():g}"
+        return f"{text}; the last follow-up is at {target.time.max():g}"
     if target.entry is not None and time < target.entry.min():
-        return f"{said}; the first enter at {target.entry.min():g}"
-    return said
+        return f"{text}; the first enter at {target.entry.min():g}"
+    return text
 
 
 def after_training(time: float, last_time: float) -> str:

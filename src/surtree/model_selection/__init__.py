@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from surtree._late import late_names
+from surtree._support.late import late_names
+from surtree._support.parallel import FoldProgress
 from surtree.model_selection.cost_complexity import CostComplexityPath, cost_complexity_path
 from surtree.model_selection.cv import SurTreeCV
-from surtree.parallel import FoldProgress
 
 if TYPE_CHECKING:
     from surtree.model_selection.event_kfold import EventStratifiedKFold

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._tables import table_html
-from surtree._types import ArrayValue, Floats
-from surtree.estimator import SurTree
-from surtree.parameters import require_not_negative
+from surtree._support.parameters import require_not_negative
+from surtree._support.types import ArrayValue, Floats
+from surtree.estimators.tree import SurTree
 from surtree.tree.size import Size
 from surtree.tree.tree import Tree
+from surtree.words.html_table import table_html
 
 
 @dataclass(frozen=True, eq=False)

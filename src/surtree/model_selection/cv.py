@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -14,51 +15,42 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from surtree.base import TreeEstimator
-from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.given import GivenThresholds
-from surtree.data.bootstrap import read_groups
-from surtree.data.named import RowInputs
-from surtree.data.rows import Rows, read_rows
-from surtree.data.suspicion import SuspiciousColumnWarning
-from surtree.data.target import require_events
-from surtree.data.target_columns import as_rows
-from surtree.estimator import SurTree, check_parameters
-from surtree.model_selection.chosen import OfChosen
-from surtree.model_selection.folds import (
-    Fold,
-    FoldScores,
-    Positions,
-    cut_fold,
-    hold_out_apart,
-    measure_fold,
-    score_fold,
-)
-from surtree.model_selection.grid_results import grid_results
-from surtree.model_selection.scoring import (
-    SCORERS,
-    Scorer,
-    Scoring,
-    find_scorer,
-    require_whole_persons,
-)
-from surtree.parallel import Finished, FoldProgress, run_all
-from surtree.parameters import (
+from surtree._support.parallel import Finished, FoldProgress, run_all
+from surtree._support.parameters import (
     LeafCurveKind,
     is_number,
     is_whole,
     require_flag,
-    require_hook,
-    require_jobs,
     require_shrinkage,
-    require_verbose,
-    require_whole,
 )
-from surtree.scores.held_out import HeldOutScores, held_out_scores
-from surtree.scores.sizes import RULES, Rule, SizeScores, candidate_sizes, choose
-from surtree.scores.tuning import Tuning
-from surtree.status import Status, first_unproven, warn_of_limit
-from surtree.verbose import counting
+from surtree._support.status import Status, first_unproven, warn_of_limit
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.given import GivenThresholds
+from surtree.data.named import RowInputs
+from surtree.data.names import copy_columns
+from surtree.data.rows import Rows, read_rows
+from surtree.data.target import require_events
+from surtree.estimators.base import TreeEstimator
+from surtree.estimators.fit import fit_tree
+from surtree.estimators.parameters import (
+    check_parameters,
+    make_like,
+    of_value,
+)
+from surtree.estimators.tree import SurTree
+from surtree.model_selection.chosen import OfChosen
+from surtree.model_selection.folds import Fold, FoldScores, cut_fold, measure_fold, score_fold
+from surtree.model_selection.grid_results import grid_results
+from surtree.model_selection.scoring import (
+    SCORERS,
+    Scoring,
+    find_scorer,
+    require_whole_persons,
+)
+from surtree.model_selection.split import Positions, hold_out_apart, require_folds, split_rows
+from surtree.solver.verbose import counting
+from surtree.validation.held_out import HeldOutScores, held_out_scores
+from surtree.validation.sizes import RULES, Rule, SizeScores, Tuning, candidate_sizes, choose
 
 Result = TypeVar("Result")
 
@@ -67,7 +59,39 @@ Result = TypeVar("Result")
 FEWEST_FOLDS, LAST_SECONDS = 2, 1.0
 
 
-class SurTreeCV(TreeEstimator):
+def read_shrinkages(shrinkage: Any) -> list[float]:
+    """Return the values of shrinkage to choose from, ascending."""
+    values = [shrinkage] if is_number(shrinkage) else shrinkage
+    is_several = isinstance(values, Collection | np.ndarray) and not isinstance(values, str)
+    if not (is_several and len(values)):
+        raise ValueError(
+            f"shrinkage must be a number or several to choose from; got {shrinkage!r}."
+        )
+    for value in values:
+        require_shrinkage(value)
+    return sorted({float(value) for value in values})
+
+
+def require_rule(name: str, rule: Any) -> None:
+    """Raise an error unless a parameter names a rule of choosing a size."""
+    if rule not in RULES:
+        raise ValueError(f"{name} must be one of {RULES}; got {rule!r}.")
+
+
+class _FittedSearch(TreeEstimator):
+    """What `fit` learns; apart from parameters, which are the fields of a dataclass."""
+
+    best_estimator_: SurTree
+    best_params_: dict[str, float]
+    held_out_: HeldOutScores | None
+    status_: Status
+
+    tuning_, validation_, time_unit_ = (OfChosen() for _ in range(3))
+    horizons_, follow_up_, receipt_ = (OfChosen() for _ in range(3))
+
+
+@dataclass(eq=False, repr=False)
+class SurTreeCV(_FittedSearch):
     """An optimal survival tree whose size and shrinkage are chosen by cross-validation.
 
     In every fold one solve for each depth and shrinkage finds the best tree of every size, and all
@@ -152,10 +176,8 @@ class SurTreeCV(TreeEstimator):
         size. Sizes of one depth share one solve, so they have the same fit time.
     n_splits_ : int
         The number of folds that are scored.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, where the table has names.
+    n_features_in_, feature_names_in_ : object
+        As in `SurTree`.
 
     Notes
     -----
@@ -183,58 +205,37 @@ class SurTreeCV(TreeEstimator):
     0.626
     """
 
-    # What is fitted on every fold, and in the end on all rows.
+    max_depth: int = 3
+    max_splits: int | None = None
+    _: KW_ONLY
+    shrinkage: float | Sequence[float] = (1.0, 3.0, 10.0)
+    cv: Any = 10
+    scoring: Scoring = "loss"
+    rule: Rule = "best"
+    refit: bool = True
+    min_samples_leaf: int = 1
+    min_events_leaf: int = 0
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "subsets"
+    thresholds: GivenThresholds | None = None
+    leaf_curve: LeafCurveKind = "baseline"
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    progress: Callable[[FoldProgress], object] | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    # Models of this class are fitted on every fold, and in the end on all rows.
     _tree_type: ClassVar[type[SurTree]] = SurTree
-
-    best_estimator_: SurTree
-    best_params_: dict[str, float]
-    held_out_: HeldOutScores | None
-    status_: Status
-
-    def __init__(
-        self,
-        max_depth: int = 3,
-        max_splits: int | None = None,
-        *,
-        shrinkage: float | Sequence[float] = (1.0, 3.0, 10.0),
-        cv: Any = 10,
-        scoring: Scoring = "loss",
-        rule: Rule = "best",
-        refit: bool = True,
-        min_samples_leaf: int = 1,
-        min_events_leaf: int = 0,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "subsets",
-        thresholds: GivenThresholds | None = None,
-        leaf_curve: LeafCurveKind = "baseline",
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-        progress: Callable[[FoldProgress], object] | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.shrinkage = shrinkage
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.refit = refit
-        self.min_samples_leaf = min_samples_leaf
-        self.min_events_leaf = min_events_leaf
-        self.n_thresholds = n_thresholds
-        self.max_categories = max_categories
-        self.min_support = min_support
-        self.category_cuts = category_cuts
-        self.thresholds = thresholds
-        self.leaf_curve = leaf_curve
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _checks = TreeEstimator._checks | {
+        "shrinkage": of_value(read_shrinkages),
+        "cv": require_folds,
+        "scoring": of_value(find_scorer),
+        "rule": require_rule,
+        "refit": require_flag,
+    }
 
     def fit(
         self,
@@ -254,11 +255,6 @@ class SurTreeCV(TreeEstimator):
         groups : array of shape (n_samples,), or the name of a column, optional
             Rows with the same label, such as those of a person or a centre, stay together in folds;
             by default, those with the same ``id``. A splitter of scikit-learn's gets it too.
-
-        Returns
-        -------
-        SurTreeCV
-            The estimator itself.
         """
         return self._fit(RowInputs(X, y, sample_weight, entry, id, groups))
 
@@ -282,21 +278,21 @@ class SurTreeCV(TreeEstimator):
 
     def _fit(self, given: RowInputs, *, measured: bool = True, keeps_done: bool = False) -> Self:
         """Do as `fit`; with ``keeps_done``, Ctrl-C is as a progress hook that returns True."""
-        scorer = self._check_parameters()
+        limits = check_parameters(self)
         rows = read_rows(self, given, self._read_target)
         require_events(rows.target.take(rows.present))
         require_whole_persons(self.scoring, rows.target)
-        limits = check_parameters(self._tree())
         sizes = candidate_sizes(limits.max_depth, limits.max_splits)
-        positions = self._split(rows)
-        score = partial(score_fold, self._tree(), self._shrinkages(), sizes, scorer)
+        positions = split_rows(self.cv, rows)
+        scorer, shrinkages = find_scorer(self.scoring), read_shrinkages(self.shrinkage)
+        score = partial(score_fold, self._tree(), shrinkages, sizes, scorer)
         with counting("Tuning", "folds", self.verbose, self.progress) as progress:
             folds = self._run(
                 rows, positions, [score] * len(positions), progress, keeps_done=keeps_done
             )
         if folds.stopped and len(folds.results) < FEWEST_FOLDS:
             raise KeyboardInterrupt
-        self._choose(sizes, list(folds.results.values()))
+        self._choose(sizes, shrinkages, list(folds.results.values()))
         for stale in ("best_estimator_", "tree_", "held_out_"):
             if hasattr(self, stale):
                 delattr(self, stale)
@@ -328,14 +324,13 @@ class SurTreeCV(TreeEstimator):
     def _refit(self, best: SurTree, rows: Rows, *, stopped: bool) -> SurTree:
         """Return the tree of the chosen size, fitted on all rows; quickly, if all is stopped."""
         fitted: SurTree = clone(best).set_params(n_jobs=self.n_jobs)
+        copy_columns(self, fitted)
         if stopped:
             fitted.set_params(time_limit=min(LAST_SECONDS, self.time_limit or LAST_SECONDS))
         with warnings.catch_warnings():
-            # There is one warning for all searches, and for all columns.
+            # There is one warning for all searches.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", SuspiciousColumnWarning)
-            given = rows.given
-            fitted.fit(given.X, given.y, rows.weight, given.entry, id=given.id)
+            fit_tree(fitted, rows)
         if stopped:
             fitted.set_params(time_limit=self.time_limit)
             fitted.status_ = "interrupted"
@@ -369,12 +364,9 @@ class SurTreeCV(TreeEstimator):
     def _chosen_without(self, fold: int, others: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the parameters that are chosen without what one fold says."""
         scores = [score.without_fold(fold, others) for score in self.sizes_by_shrinkage_.values()]
-        place, size = choose(scores)
-        parameters: dict[str, Any] = self.cv_results_["params"][place * scores[0].mean.size + size]
+        index, size = choose(scores)
+        parameters: dict[str, Any] = self.cv_results_["params"][index * scores[0].mean.size + size]
         return parameters
-
-    tuning_, validation_, time_unit_ = (OfChosen() for _ in range(3))
-    horizons_, follow_up_, receipt_ = (OfChosen() for _ in range(3))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model, ``best_estimator_``, to a file that `surtree.load` reads.
@@ -439,39 +431,9 @@ class SurTreeCV(TreeEstimator):
             keeps_done=keeps_done,
         )
 
-    def _split(self, rows: Rows) -> list[tuple[Positions, Positions]]:
-        """Return the positions of the training and of the held-out rows of every fold.
-
-        A position that is given more than once is a row that counts more than once.
-        """
-        from sklearn.model_selection import check_cv
-
-        from surtree.model_selection.event_kfold import EventStratifiedKFold
-
-        present, groups = rows.present, rows.target.person
-        if rows.given.groups is not None:
-            groups = read_groups(rows.given.groups, rows.table.n_rows)
-        if is_whole(self.cv):
-            counted = np.flatnonzero(present)
-            together = None if groups is None else groups[counted]
-            try:
-                pairs = list(
-                    EventStratifiedKFold(self.cv).split(
-                        counted, rows.target.event[counted], together
-                    )
-                )
-            except ValueError as error:
-                raise ValueError(f"cv={self.cv}: {error}") from error
-            return [(counted[train], counted[test]) for train, test in pairs]
-        folds = [
-            (_positions(train, present), _positions(test, present))
-            for train, test in check_cv(self.cv).split(rows.given.X, as_rows(rows.given.y), groups)
-        ]
-        if not folds:
-            raise ValueError("cv has no folds: give it at least one pair of positions.")
-        return folds
-
-    def _choose(self, sizes: list[tuple[int, int]], folds: list[FoldScores]) -> None:
+    def _choose(
+        self, sizes: list[tuple[int, int]], shrinkages: list[float], folds: list[FoldScores]
+    ) -> None:
         if self.rule == "1se" and len(folds) == 1:
             raise ValueError("rule='1se' needs two folds or more: one has no standard error.")
         depth, splits = np.array(sizes).T
@@ -487,60 +449,27 @@ class SurTreeCV(TreeEstimator):
             SizeScores(
                 max_depth=depth,
                 max_splits=splits,
-                held_out=held_out[place],
-                training_loss=training_loss[place],
+                held_out=held_out[index],
+                training_loss=training_loss[index],
                 scoring=_name(self.scoring),
                 rule=self.rule,
                 shrinkage=shrinkage,
             )
-            for place, shrinkage in enumerate(self._shrinkages())
+            for index, shrinkage in enumerate(shrinkages)
         ]
-        place, size = choose(scores)
-        self.sizes_ = scores[place]
+        index, size = choose(scores)
+        self.sizes_ = scores[index]
         self.sizes_by_shrinkage_ = {score.shrinkage: score for score in scores}
         self.cv_results_ = grid_results(scores, folds)
         self.n_splits_ = len(folds)
         self.status_ = first_unproven(fold.status for fold in folds)
-        self.best_index_ = place * len(sizes) + size
+        self.best_index_ = index * len(sizes) + size
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.sizes_.mean[size])
 
     def _tree(self) -> SurTree:
         """Return a tree with the parameters that both have and mean the same."""
-        shared = self._tree_type().get_params().keys() & self.get_params(deep=False).keys()
-        own = {"n_jobs", "progress", "shrinkage"}
-        return self._tree_type(**{name: getattr(self, name) for name in shared - own})
-
-    def _shrinkages(self) -> list[float]:
-        """Return the values of shrinkage to choose from, ascending."""
-        given: Any = self.shrinkage
-        if is_number(given):
-            given = [given]
-        is_several = isinstance(given, Collection | np.ndarray) and not isinstance(given, str)
-        if not (is_several and len(given)):
-            raise ValueError(
-                f"shrinkage must be a number or several to choose from; got {self.shrinkage!r}."
-            )
-        for value in given:
-            require_shrinkage(value)
-        return sorted({float(value) for value in given})
-
-    def _check_parameters(self) -> Scorer:
-        check_parameters(self._tree())
-        self._shrinkages()
-        require_jobs(self.n_jobs)
-        require_hook(self.progress)
-        require_verbose(self.verbose)
-        require_flag("refit", self.refit)
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be one of {RULES}; got {self.rule!r}.")
-        if is_whole(self.cv):
-            require_whole("cv", self.cv, 2)
-        elif self.cv is None or isinstance(self.cv, bool):
-            raise ValueError(
-                f"cv must be a number of folds, a splitter or pairs of positions; got {self.cv!r}."
-            )
-        return find_scorer(self.scoring)
+        return make_like(self._tree_type, self, {"n_jobs", "progress", "shrinkage"})
 
     def __sklearn_is_fitted__(self) -> bool:
         if hasattr(self, "sizes_") and not hasattr(self, "tree_"):
@@ -558,15 +487,6 @@ def _score_numbered(numbered: tuple[Callable[[Fold], Result], int, Fold]) -> Res
     except Exception as error:
         error.add_note(f"This happened in fold {number} of the cross-validation.")
         raise
-
-
-def _positions(chosen: Any, present: NDArray[np.bool_]) -> Positions:
-    """Return the positions that a fold of the user's names, but for rows of weight zero."""
-    try:
-        positions: Positions = np.arange(present.size)[chosen]
-    except IndexError as error:
-        raise ValueError(f"A fold of cv names rows that X has not: {error}") from error
-    return positions[present[positions]]
 
 
 def _name(scoring: Scoring) -> str:

@@ -8,10 +8,11 @@ from functools import cache, partial
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
-from surtree._types import Floats
+from surtree._support.parallel import require_running
+from surtree._support.status import Status, first_unproven
+from surtree._support.types import Floats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.names import remember_columns
 from surtree.data.rows import Rows
@@ -19,78 +20,41 @@ from surtree.data.table import Table
 from surtree.data.take import take
 from surtree.data.target import Target
 from surtree.data.target_columns import as_rows
-from surtree.estimator import SurTree, adopt_size, check_parameters
+from surtree.estimators.fit import adopt_size, search_quietly
+from surtree.estimators.parameters import check_parameters
+from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.size_path import SizePath, find_path
-from surtree.fitting.training import training_data
+from surtree.fitting.size_path import SizePath
+from surtree.fitting.training import objective_of, training_data
 from surtree.metrics._reason import Score, score_or_reason
-from surtree.model_selection.scoring import (
-    SCORERS,
-    Candidate,
-    HeldOut,
-    Scorer,
-)
-from surtree.parallel import require_running
-from surtree.parameters import read_time_limit
-from surtree.solver.search import SearchSettings
-from surtree.status import Status, first_unproven
-
-Positions = NDArray[np.intp]
+from surtree.model_selection.scoring import SCORERS, Candidate, HeldOut, Scorer
+from surtree.model_selection.split import Positions
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """The rows to fit on, and the rows to score on.
+    """The rows to fit on, and the rows to score on."""
 
-    Parameters
-    ----------
-    table, target, weight : Table, Target, array of float
-        The training rows; all weights are positive.
-    held_out : HeldOut
-        The other rows.
-    """
-
-    table: Table
+    table: Table  # the training rows; all weights are positive
     target: Target
     weight: Floats
-    held_out: HeldOut
+    held_out: HeldOut  # the rows to score on
 
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
-    """The scores of every candidate in one fold; arrays have the shape (n_shrinkages, n_sizes).
+    """The scores of every candidate in one fold; arrays have the shape (n_shrinkages, n_sizes)."""
 
-    Parameters
-    ----------
-    held_out : array of float
-        The score on the held-out rows.
-    training_loss : array of float
-        The loss on the training rows, divided by their weight.
-    fit_time, score_time : array of float
-        Seconds.
-    status : Status
-        "optimal" where every search was completed, else how the first other one ended.
-    """
-
-    held_out: Floats
-    training_loss: Floats
-    fit_time: Floats
+    held_out: Floats  # the score on the held-out rows
+    training_loss: Floats  # the loss on the training rows, divided by their weight
+    fit_time: Floats  # seconds
     score_time: Floats
+    # "optimal" where every search was completed, else how the first other one ended.
     status: Status
 
 
 def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) -> Fold:
-    """Take the training and the held-out rows of a fold.
-
-    Parameters
-    ----------
-    rows : Rows
-        All rows.
-    train, test : array of int
-        Positions of rows of positive weight.
-    as_passed : bool
-        Whether to take the held-out rows also as the user passed them.
-    """
+    """Take the training and the held-out rows of a fold."""
     if not (train.size and test.size):
         raise ValueError(
             f"A fold of cv has {train.size} rows to fit on and {test.size} held-out rows of "
@@ -109,16 +73,6 @@ def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) 
     return Fold(rows.table.take(train), target, rows.weight[train], held_out)
 
 
-def hold_out_apart(held_out: list[Positions]) -> NDArray[np.bool_]:
-    """Return for each pair of folds whether they hold out different rows, of shape (n, n)."""
-    from scipy.sparse import csr_array
-
-    ends = np.cumsum([0, *(rows.size for rows in held_out)])
-    rows = np.concatenate(held_out)
-    table = csr_array((np.ones(rows.size), rows, ends))
-    return np.asarray((table @ table.T).toarray() == 0)
-
-
 def score_fold(
     template: SurTree,
     shrinkages: Sequence[float],
@@ -126,53 +80,31 @@ def score_fold(
     scorer: Scorer,
     fold: Fold,
 ) -> FoldScores:
-    """Score the best tree of every shrinkage and size.
-
-    Parameters
-    ----------
-    template : SurTree
-        Every fit has its parameters, except shrinkage, depth and splits.
-    shrinkages : sequence of float
-        The events that the prior of a leaf is worth.
-    sizes : list of (int, int)
-        Depth and number of splits.
-    scorer : callable
-        What to score by.
-    fold : Fold
-        The rows.
-    """
+    """Score the best tree of every shrinkage and size."""
     problem, held_out = _read_fold(template, fold)
     values = np.empty((len(shrinkages), len(sizes), 4))
     statuses: list[Status] = []
-    for place, shrinkage in enumerate(shrinkages):
-        own = clone(template).set_params(shrinkage=shrinkage)
-        shrunk = problem.with_objective(own._objective(fold.target))
+    for index, shrinkage in enumerate(shrinkages):
+        model = clone(template).set_params(shrinkage=shrinkage)
+        shrunk = problem.with_objective(objective_of(model, fold.target))
         for depth, positions in _by_search(sizes).items():
             start = perf_counter()
-            path = _search(own, shrunk, depth, max(sizes[position][1] for position in positions))
+            path = _search(model, shrunk, depth, max(sizes[position][1] for position in positions))
             fit_seconds = perf_counter() - start
             statuses.append(path.status)
             for position in positions:
                 require_running()
                 start = perf_counter()
-                candidate = _candidate(own, sizes[position], shrunk, path)
+                candidate = _candidate(model, sizes[position], shrunk, path)
                 score = scorer(candidate, held_out)
                 loss = candidate.tree.unpenalised_loss / fold.target.total(fold.weight)
-                values[place, position] = score, loss, fit_seconds, perf_counter() - start
+                values[index, position] = score, loss, fit_seconds, perf_counter() - start
     scores, training_loss, fit_time, score_time = np.moveaxis(values, -1, 0)
     return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))
 
 
 def measure_fold(chosen: SurTree, fold: Fold) -> list[list[Score]]:
-    """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts.
-
-    Parameters
-    ----------
-    chosen : SurTree
-        The parameters of the model.
-    fold : Fold
-        The rows.
-    """
+    """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts."""
     problem, held_out = _read_fold(chosen, fold)
     limits = check_parameters(chosen)
     size = limits.max_depth, limits.max_splits or 0
@@ -207,7 +139,7 @@ def measure_fold(chosen: SurTree, fold: Fold) -> list[list[Score]]:
 
 def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:
     """Return the problem that the training rows pose, and what the held-out rows add to leaves."""
-    data = training_data(fold.table, fold.target, fold.weight, template._objective(fold.target))
+    data = training_data(fold.table, fold.target, fold.weight, objective_of(template, fold.target))
     held_out = fold.held_out
     sums = data.sums.objective.row_sums(held_out.target, held_out.weight, data.baseline)
     return make_problem(encoder_of(template), data), replace(held_out, sums=sums)
@@ -215,13 +147,7 @@ def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:
 
 def _search(template: SurTree, problem: FitProblem, depth: int, splits: int) -> SizePath:
     limits = replace(check_parameters(template), max_depth=depth, max_splits=splits)
-    time_limit = read_time_limit(template.time_limit)
-    path = find_path(
-        problem, SearchSettings(limits, time_limit, memory_limit=template.memory_limit)
-    )
-    if path.status == "interrupted":
-        raise KeyboardInterrupt
-    return path
+    return search_quietly(template, problem, limits)
 
 
 def _candidate(
@@ -254,4 +180,5 @@ def _model(
     model: SurTree = clone(template).set_params(max_depth=max_depth, max_splits=max_splits)
     table = problem.data.table
     remember_columns(model, table.names, named=table.named, texts=table.texts)
-    return adopt_size(model, problem, path, path.sizes[-1])
+    adopt_size(model, problem, path, path.sizes[-1])
+    return model

@@ -7,19 +7,11 @@ from typing import Any
 import numpy as np
 
 from surtree.model_selection.folds import FoldScores
-from surtree.scores.sizes import SizeScores
+from surtree.validation.sizes import SizeScores
 
 
 def grid_results(scores: list[SizeScores], folds: list[FoldScores]) -> dict[str, Any]:
-    """Return scores and times as scikit-learn's searches do: shrinkage by shrinkage.
-
-    Parameters
-    ----------
-    scores : list of SizeScores
-        The scores of every size, for each shrinkage.
-    folds : list of FoldScores
-        Where the times come from.
-    """
+    """Return scores and times as scikit-learn's searches do: shrinkage by shrinkage."""
     from scipy.stats import rankdata
 
     limits = {

@@ -9,24 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
-from surtree.data.causes import CauseTarget
 from surtree.data.table import Table
 from surtree.data.target import Target
-from surtree.estimator import SurTree
+from surtree.estimators.tree import SurTree
 from surtree.metrics import (
-    concordance_index_cause,
     concordance_index_censored,
     concordance_index_ipcw,
     normalized_integrated_brier_score,
-    normalized_integrated_incidence_brier_score,
 )
-from surtree.metrics._input import parts_of_persons
+from surtree.metrics._input import event_codes, parts_of_persons
+from surtree.outcomes.cause_figures import cause_theta
+from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
-from surtree.tree.cause_curves import leaf_incidence
-from surtree.tree.causes import cause_theta
 from surtree.tree.curves import leaf_curves
 from surtree.tree.rows import goes_right, route_rows
 from surtree.tree.tree import Tree
@@ -36,43 +33,26 @@ Scoring = str | Callable[[SurTree, Any, Any], float]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One size, fitted on the training rows of a fold.
+    """One size, fitted on the training rows of a fold."""
 
-    Parameters
-    ----------
-    tree : Tree
-        Its tree, without at-risk counts.
-    model : callable
-        Makes the whole model, which takes longer than all that most scores need.
-    """
-
-    tree: Tree
+    tree: Tree  # its tree, without at-risk counts
+    # Makes the whole model, which takes longer than all that most scores need.
     model: Callable[[], SurTree]
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The rows of a fold that its trees have not seen.
+    """The rows of a fold that its trees have not seen."""
 
-    Parameters
-    ----------
-    table, target, weight : Table, Target, array of float
-        The rows; all weights are positive.
-    training_target, training_weight : Target, array of float
-        The rows that the trees have seen, from which the censoring distribution is estimated.
-    X, y : object
-        The rows as the user passed them, where a scorer of the user's asks for them.
-    sums : RowSums, optional
-        What the rows add to the sums of leaves, by the baseline of the fold, once that is known.
-    """
-
-    table: Table
+    table: Table  # the rows; all weights are positive
     target: Target
     weight: Floats
+    # The rows that the trees have seen, from which the censoring distribution is estimated.
     training_target: Target
     training_weight: Floats
-    X: Any
+    X: Any  # the rows as the user passed them, where a scorer of the user's asks for them
     y: Any
+    # The rows add this to the sums of leaves, by the baseline of the fold, once that is known.
     sums: RowSums | None = None
     _answers: dict[Cut, NDArray[np.bool_]] = field(default_factory=dict)
 
@@ -117,7 +97,7 @@ def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
 
 
 def _concordance(candidate: Candidate, held_out: HeldOut) -> float:
-    if isinstance(held_out.target, CauseTarget):
+    if held_out.target.causes:
         return _cause_concordance(candidate, held_out)
     target, risk = held_out.target, held_out.risk(candidate.tree)
     return concordance_index_censored(
@@ -131,12 +111,19 @@ def _cause_concordance(
     """Return the concordance of the main cause, weighed against the censoring of training rows."""
     tree, target, cause = candidate.tree, held_out.target, held_out.main_cause
     risk = cause_theta(tree, cause)[held_out.leaves(tree)]
-    tau = None if train is None else float(train.time.max())
-    return concordance_index_cause(train, target, risk, cause, tau=tau, **held_out.weights).cindex
+    if train is None:
+        events = event_codes(target, cause)
+        return concordance_index_censored(
+            events, target.time, risk, cause=cause, sample_weight=held_out.weight
+        ).cindex
+    tau = float(train.time.max())
+    return concordance_index_ipcw(
+        train, target, risk, cause=cause, tau=tau, **held_out.weights
+    ).cindex
 
 
 def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
-    if isinstance(held_out.target, CauseTarget):
+    if held_out.target.causes:
         return _cause_concordance(candidate, held_out, held_out.training_target)
     train = held_out.training_target
     # Later than this the training rows say nothing about censoring.
@@ -149,15 +136,15 @@ def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
 def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
     model = candidate.model()
     tree = model.tree_
-    if isinstance(held_out.target, CauseTarget):
+    if held_out.target.causes:
         cause = held_out.main_cause
         incidence = np.empty(tree.n_leaves, dtype=object)
         incidence[:] = leaf_incidence(tree, cause)
-        return normalized_integrated_incidence_brier_score(
+        return normalized_integrated_brier_score(
             held_out.training_target,
             held_out.target,
             incidence[np.searchsorted(tree.leaves, held_out.leaves(tree))],
-            cause,
+            cause=cause,
             **held_out.weights,
         )
     curves = np.empty(tree.n_leaves, dtype=object)
@@ -189,14 +176,7 @@ _OF_PERSONS = ("concordance_ipcw", "integrated_brier")
 
 
 def find_scorer(scoring: Scoring) -> Scorer:
-    """Return how trees are scored.
-
-    Parameters
-    ----------
-    scoring : str or callable
-        A key of ``SCORERS``, or a scikit-learn scorer, by its name or as a function of a model,
-        X and y.
-    """
+    """Return how trees are scored."""
     if isinstance(scoring, str) and scoring in SCORERS:
         return SCORERS[scoring]
     from sklearn.metrics import get_scorer

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from surtree.audit.result import Audit
 from surtree.plot._requirement import require_matplotlib
 from surtree.plot._tree import plot_tree
+from surtree.questions.audit_result import Audit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

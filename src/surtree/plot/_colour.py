@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from surtree.display.colour import risk_colours, scale_place
+from surtree._support.parameters import LeafCurveKind
+from surtree.outcomes import GroupCurve
+from surtree.tree.tree import Tree
+from surtree.words.colour import risk_colours, scale_place
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 
 def mapped_colours(theta: ArrayLike, cmap: str | Colormap | None) -> list[str]:
-    """Return a colour for each relative risk.
-
-    Parameters
-    ----------
-    theta : array of float
-        Relative risks, above zero.
-    cmap : str or matplotlib colour map, optional
-        Colours from low to high risk, instead of blue, grey and vermilion.
-    """
+    """Return a colour for each relative risk."""
     if cmap is None:
         return risk_colours(theta)
     from matplotlib import colormaps
@@ -32,16 +28,24 @@ def mapped_colours(theta: ArrayLike, cmap: str | Colormap | None) -> list[str]:
     return [to_hex(colour) for colour in chosen(scale_place(theta))]
 
 
-def read_colours(colours: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
-    """Return the colours of a few things that are drawn: those that a user gave, or the usual ones.
+def coloured_curves(
+    tree: Tree, kind: LeafCurveKind | None, level: float, cmap: str | Colormap | None
+) -> tuple[GroupCurve, ...]:
+    """Return the survival of each leaf without any event, in the colour of its relative risk."""
+    colours = mapped_colours(tree.theta[tree.leaves], cmap)
+    return tuple(
+        recoloured(tree.outcome.together(group, kind, level), colour)
+        for group, colour in zip(tree.outcome.groups, colours, strict=True)
+    )
 
-    Parameters
-    ----------
-    colours : sequence of str, optional
-        What a user passed.
-    usual : sequence of str
-        A colour for each thing.
-    """
+
+def recoloured(curve: GroupCurve, colour: str) -> GroupCurve:
+    """Return a curve in another colour."""
+    return replace(curve, channel=replace(curve.channel, colour=colour))
+
+
+def read_colours(colours: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
+    """Return the colours of a few things that are drawn: the user's, or the default ones."""
     if colours is None:
         return list(usual)
     if len(colours) < len(usual):

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.display.labels import read_labels
-from surtree.display.leaves import Leaf, at_risk, caption, read_leaves, time_label
-from surtree.display.wording import counted, leaf_texts, median_text, number, risk_text, wrap
-from surtree.parameters import LeafCurveKind
-from surtree.plot._colour import mapped_colours
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
+from surtree.outcomes import GroupCurve, counted
+from surtree.outcomes.event import leaf_caption
+from surtree.plot._colour import coloured_curves
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
 from surtree.plot._spread import spread
+from surtree.summary.labels import read_labels
+from surtree.summary.time import time_label
+from surtree.summary.wording import leaf_texts, wrap
 from surtree.tree.evidence import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
+from surtree.words.numbers import median_text, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,13 +106,13 @@ def plot_curves(
     tree = tree_of(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
-    leaves = read_leaves(tree, kind, level, mapped_colours(tree.theta[tree.leaves], cmap))
+    leaves = coloured_curves(tree, kind, level, cmap)
     # From below, as they end: so leaders from curves to labels do not cross.
-    order = sorted(leaves, key=lambda leaf: (leaf.last_survival, -leaf.theta))
+    order = sorted(leaves, key=lambda leaf: (leaf.last_value, -leaf.theta))
     ruler = Ruler()
     texts = leaf_texts(tree, read_labels(labels, units))
     layouts = [
-        _lay_out(tree, order, texts, width, precision, caption(tree, kind, level), ruler)
+        _lay_out(tree, order, texts, width, precision, leaf_caption(tree, kind, level), ruler)
         for width in _RULE_WIDTHS
     ]
     page = open_page(layouts, ax, fontsize)
@@ -121,36 +124,23 @@ def plot_curves(
     _draw_axis_labels(page, time_unit, ruler)
     _draw_labels(order, panel, page)
     if tree.risk:
-        _draw_risk_table(tree, order[::-1], panel, page)
+        _draw_risk_table(order[::-1], panel, page)
     page.text(0, 0, page.layout.caption, size=SMALL, va="bottom", alpha=FAINT)
     return page.ax
 
 
 @dataclass(frozen=True)
 class _CurvesLayout:
-    """The texts around the curves, and their sizes.
+    """The texts around the curves, and their sizes."""
 
-    Parameters
-    ----------
-    headings, rules : tuple of str
-        The first line of each label, and the lines below it; labels from below.
-    left, right : float
-        The width of what stands on either side.
-    tick_room : float
-        The width of a number in the table, or of a tick label where that is more.
-    n_rows : int
-        The number of rows of the table.
-    caption : str
-        What stands below.
-    """
-
+    # The first line of each label, and the lines below it; labels from below.
     headings: tuple[str, ...]
     rules: tuple[str, ...]
-    left: float
+    left: float  # the width of what stands on either side
     right: float
-    tick_room: float
-    n_rows: int
-    caption: str
+    tick_room: float  # the width of a number in the table, or of a tick label where that is more
+    n_rows: int  # the number of rows of the table
+    caption: str  # what stands below
 
     @property
     def label_heights(self) -> Floats:
@@ -186,7 +176,7 @@ class _CurvesLayout:
 
 def _lay_out(
     tree: Tree,
-    leaves: list[Leaf],
+    leaves: list[GroupCurve],
     texts: Mapping[int, str],
     rule_width: float,
     precision: int,
@@ -194,20 +184,20 @@ def _lay_out(
     ruler: Ruler,
 ) -> _CurvesLayout:
     headings = tuple(
-        f"{leaf.name}: relative risk {risk_text(leaf, precision)}, "
+        f"{leaf.group.name}: relative risk {leaf.risk_text(precision)}, "
         f"median {median_text(leaf.median, precision)}{_noted(leaf)}"
         for leaf in leaves
     )
     rules = tuple(
         wrap(
-            f"{counted(leaf.n_samples, leaf.n_events, leaf.n_persons)}: {texts[leaf.node]}",
+            f"{counted(leaf.group)}: {texts[leaf.group.leaf]}",
             rule_width / SMALL,
             ruler,
         )
         for leaf in leaves
     )
     right = _LEADER + max(*map(ruler, headings), *(SMALL * ruler(rule) for rule in rules))
-    names = max(ruler(leaf.name) for leaf in leaves)
+    names = max(ruler(leaf.group.name) for leaf in leaves)
     numbers = ruler(number(float(tree.weight.max()), 3))
     # The first number of a row of the table is centred below the start of the time axis.
     left = max(SMALL * ruler("100%") + 1.5 * LINE, _SWATCH + names + numbers / 2) + 2 * _PAD
@@ -222,7 +212,7 @@ def _lay_out(
     )
 
 
-def _noted(leaf: Leaf) -> str:
+def _noted(leaf: GroupCurve) -> str:
     note = events_note(leaf.n_events)
     return f", {note}" if note else ""
 
@@ -235,10 +225,10 @@ def _draw_axis_labels(page: Page[_CurvesLayout], time_unit: str | None, ruler: R
     page.text(beside, bottom + height / 2, "survival", rotation=90, ha="right", va="center")
 
 
-def _draw_labels(leaves: list[Leaf], panel: Axes, page: Page[_CurvesLayout]) -> None:
+def _draw_labels(leaves: list[GroupCurve], panel: Axes, page: Page[_CurvesLayout]) -> None:
     layout = page.layout
     left, bottom, width, height = layout.panel(page.width, page.height)
-    ends = height * np.array([leaf.last_survival for leaf in leaves]) / panel.get_ylim()[1]
+    ends = height * np.array([leaf.last_value for leaf in leaves]) / panel.get_ylim()[1]
     middles = spread(ends, layout.label_heights, height)
     tops = bottom + middles + (layout.label_heights - _LABEL_GAP) / 2
     for leaf, heading, rule, end, top in zip(
@@ -254,9 +244,7 @@ def _draw_labels(leaves: list[Leaf], panel: Axes, page: Page[_CurvesLayout]) -> 
         page.line([last, left + width], [end, end], linestyle=(0, (1, 6)), **style)
 
 
-def _draw_risk_table(
-    tree: Tree, leaves: list[Leaf], panel: Axes, page: Page[_CurvesLayout]
-) -> None:
+def _draw_risk_table(leaves: list[GroupCurve], panel: Axes, page: Page[_CurvesLayout]) -> None:
     left, bottom, width, _ = page.layout.panel(page.width, page.height)
     first, last = panel.get_xlim()
     ticks = np.array([tick for tick in panel.get_xticks() if first <= tick <= last])
@@ -264,12 +252,11 @@ def _draw_risk_table(
     page.text(0, top, "at risk", size=SMALL, va="top", alpha=FAINT)
     for row, leaf in enumerate(leaves):
         middle = top - LINE * (row + 1.5)
-        page.text(_SWATCH, middle, leaf.name, va="center")
+        page.text(_SWATCH, middle, leaf.group.name, va="center")
         page.line(
             [_SWATCH / 3], [middle], marker="s", markersize=0.6 * page.fontsize, color=leaf.colour
         )
-        position = int(np.searchsorted(tree.leaves, leaf.node))
-        for tick, count in zip(ticks, at_risk(tree, position, ticks), strict=True):
+        for tick, count in zip(ticks, leaf.group.at_risk(ticks), strict=True):
             page.text(
                 left + width * tick / last, middle, number(count, 3), ha="center", va="center"
             )

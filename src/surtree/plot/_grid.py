@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from surtree._types import Floats
-from surtree.display.leaves import time_label
-from surtree.display.wording import number
+from surtree._support.types import Floats
 from surtree.plot._page import inches_of
+from surtree.summary.time import time_label
 from surtree.tree.tree import Tree
+from surtree.words.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,26 +24,7 @@ _TITLE_WIDTH = 46
 
 
 def open_grid(ax: Axes | None, tree: Tree, n_lines: int) -> tuple[Axes, list[Axes], float]:
-    """Return the axes of a picture, a panel in them for each leaf, and how large text may be.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes, optional
-        Whose place the picture takes; a new figure of a fitting size when None.
-    tree : Tree
-        The tree.
-    n_lines : int
-        The lines of numbers at risk below a panel.
-
-    Returns
-    -------
-    ax : matplotlib Axes
-        The axes of the picture.
-    panels : list of matplotlib Axes
-        In the order of the leaves.
-    scale : float
-        The size of text over the usual one; less than one where the axes are small.
-    """
+    """Return the axes of a picture, a panel in them for each leaf, and how large text may be."""
     from matplotlib import pyplot
 
     width, height = _PANEL[0], _PANEL[1] + _LINE * (n_lines - 1)
@@ -77,26 +58,10 @@ def label_panel(
     title: str,
     subtitle: str,
     time_unit: str | None,
-    at_risk: Sequence[Callable[[Floats], Floats]],
+    at_risk: Callable[[Floats], tuple[Floats, ...]],
     scale: float,
 ) -> None:
-    """Write the title, the ticks and the numbers at risk of a panel.
-
-    Parameters
-    ----------
-    panel : matplotlib Axes
-        The panel.
-    tree : Tree
-        The tree.
-    title, subtitle : str
-        What stands above, broken into lines, and below it.
-    time_unit : str, optional
-        What time is counted in.
-    at_risk : sequence of callable
-        For each line of numbers, what gives them at some times; none where they are not known.
-    scale : float
-        The size of text over the usual one.
-    """
+    """Write the title, the ticks and the numbers at risk of a panel."""
     import numpy as np
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -105,17 +70,17 @@ def label_panel(
     found = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, end)
     ticks = [tick for tick in found if 0 <= tick <= end]
     labels = [f"{tick:g}" for tick in ticks]
-    for count_at in at_risk:
-        counts = count_at(np.array(ticks)).tolist()
+    rows = at_risk(np.array(ticks))
+    for counts in rows:
         labels = [
             f"{label}\n{number(count, 3) if math.isfinite(count) else ''}"
-            for label, count in zip(labels, counts, strict=True)
+            for label, count in zip(labels, counts.tolist(), strict=True)
         ]
     panel.set_xticks(ticks, labels)
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     panel.spines[["top", "right"]].set_visible(False)
     panel.tick_params(labelsize=8 * scale, pad=3 * scale)
-    below = ", rows at risk below" if at_risk else ""
+    below = ", rows at risk below" if rows else ""
     panel.set_xlabel(
         f"{time_label(time_unit)}{below}",
         fontsize=8 * scale,
@@ -132,17 +97,7 @@ def label_panel(
 
 
 def add_legend(ax: Axes, handles: Sequence[Any], scale: float) -> None:
-    """Write what colours and lines mean below all panels.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes of the picture.
-    handles : sequence of matplotlib artists
-        What has a label.
-    scale : float
-        The size of text over the usual one.
-    """
+    """Write what colours and lines mean below all panels."""
     legend = ax.legend(
         handles=handles,
         loc="lower center",

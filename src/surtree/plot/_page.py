@@ -83,24 +83,12 @@ AnyLayout = TypeVar("AnyLayout", bound=Layout)
 
 @dataclass(frozen=True)
 class Page(Generic[AnyLayout]):
-    """The place of a picture, and how large its text is.
+    """The place of a picture, and how large its text is."""
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes whose place the picture takes.
-    layout : Layout
-        How it is arranged.
-    fontsize : float
-        The size of its text in points: one em.
-    width, height : float
-        The room that it has, in ems.
-    """
-
-    ax: Axes
-    layout: AnyLayout
-    fontsize: float
-    width: float
+    ax: Axes  # the axes whose place the picture takes
+    layout: AnyLayout  # how it is arranged
+    fontsize: float  # the size of its text in points: one em
+    width: float  # the room that it has, in ems
     height: float
 
     @property
@@ -112,19 +100,7 @@ class Page(Generic[AnyLayout]):
         return Affine2D().scale(1 / self.width, 1 / self.height) + self.ax.transAxes
 
     def text(self, x: float, y: float, text: str, *, size: float = 1.0, **style: Any) -> None:
-        """Write a text at a place in ems.
-
-        Parameters
-        ----------
-        x, y : float
-            Where it is.
-        text : str
-            What to write.
-        size : float
-            Its size relative to the page's.
-        **style
-            What else matplotlib's Text takes.
-        """
+        """Write a text at a place in ems."""
         # A column may be called "$x_1$": it must not be parsed as mathematics.
         self.ax.text(
             x,
@@ -138,15 +114,7 @@ class Page(Generic[AnyLayout]):
         )
 
     def line(self, x: ArrayLike, y: ArrayLike, **style: Any) -> None:
-        """Draw a line from place to place, in ems.
-
-        Parameters
-        ----------
-        x, y : array of float
-            The places.
-        **style
-            What matplotlib's Line2D takes.
-        """
+        """Draw a line from place to place, in ems."""
         from matplotlib.lines import Line2D
 
         self.ax.add_line(Line2D(x, y, transform=self.ems, clip_on=False, **style))
@@ -155,18 +123,7 @@ class Page(Generic[AnyLayout]):
 def open_page(
     layouts: Sequence[AnyLayout], ax: Axes | None, fontsize: float | None
 ) -> Page[AnyLayout]:
-    """Choose the best layout of those whose text is largest, in given axes or in a new figure.
-
-    Parameters
-    ----------
-    layouts : sequence of Layout
-        What to choose from, the best first.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure of a fitting size when None.
-    fontsize : float, optional
-        The size of text in points. When None it is matplotlib's, or less where that is too large
-        for the axes.
-    """
+    """Choose the best layout of those whose text is largest, in given axes or in a new figure."""
     if fontsize is not None and not fontsize > 0:
         raise ValueError(f"fontsize must be a number of points above zero; got {fontsize!r}.")
     return _new_page(layouts, fontsize) if ax is None else _page_of(ax, layouts, fontsize)

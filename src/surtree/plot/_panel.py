@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.display.leaves import Leaf
+from surtree._support.types import Floats
+from surtree.outcomes import GroupCurve
 from surtree.plot._page import SMALL, AnyLayout, Page
 from surtree.survival.step_function import StepFunction
 from surtree.survival.time_axis import MOST_TICKS
@@ -25,19 +25,7 @@ def add_panel(
     end: float,
     tick_room: float = TICK_ROOM,
 ) -> Axes:
-    """Add axes of survival from time zero to an end.
-
-    Parameters
-    ----------
-    page : Page
-        Where to add them.
-    bounds : tuple of float
-        Left, bottom, width and height on the page, in ems.
-    end : float
-        The last time.
-    tick_room : float
-        How far ticks of time are apart at least, in ems.
-    """
+    """Add axes of survival from time zero to an end."""
     from matplotlib import rcParams
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -65,67 +53,43 @@ def add_panel(
 
 
 def draw_leaf(
-    page: Page[AnyLayout], panel: Axes, leaf: Leaf, end: float, band_opacity: float = 0.25
+    page: Page[AnyLayout], panel: Axes, curve: GroupCurve, end: float, band_opacity: float = 0.25
 ) -> None:
-    """Draw the curve of a leaf with its band, and what was observed as a thin line with ticks.
-
-    Parameters
-    ----------
-    page : Page
-        Whose text the lines are as strong as.
-    panel : matplotlib Axes
-        Where to draw.
-    leaf : Leaf
-        The leaf.
-    end : float
-        The last time of the axis. Curves end before it where the follow-up of the leaf does.
-    band_opacity : float
-        How strong the band is, from 0 to 1.
-    """
-    draw_curve(panel, leaf, end, page.fontsize, band_opacity)
+    """Draw the curve of a leaf with its band, and what was observed as a thin line with ticks."""
+    draw_curve(panel, curve, end, page.fontsize, band_opacity)
 
 
 def draw_curve(
     panel: Axes,
-    leaf: Leaf,
+    curve: GroupCurve,
     end: float,
     fontsize: float,
     band_opacity: float,
     line: Any = "-",
 ) -> None:
-    """Draw the curve of a leaf in axes of any kind.
-
-    Parameters
-    ----------
-    panel, leaf, end, band_opacity
-        As in `draw_leaf`.
-    fontsize : float
-        The size of text in points that lines are as strong as.
-    line : str or dashes
-        How the curve is drawn, as matplotlib names it.
-    """
-    last = min(leaf.last_time, end)
-    if leaf.band is not None:
-        times, lower = _drawn(leaf.times, leaf.band[0], last, before=np.nan)
-        _, upper = _drawn(leaf.times, leaf.band[1], last, before=np.nan)
+    """Draw the curve of a leaf in axes of any kind."""
+    last = min(curve.last_time, end)
+    if curve.band is not None:
+        times, lower = _drawn(curve.times, curve.band[0], last, before=np.nan)
+        _, upper = _drawn(curve.times, curve.band[1], last, before=np.nan)
         # Both ends of each step: a limit that is not known leaves out its own step alone.
         panel.fill_between(
             np.repeat(times, 2)[1:-1],
             np.repeat(lower[:-1], 2),
             np.repeat(upper[:-1], 2),
-            color=leaf.colour,
+            color=curve.colour,
             alpha=band_opacity,
             linewidth=0,
         )
-    style: dict[str, Any] = {"color": leaf.colour, "drawstyle": "steps-post"}
-    corners = _drawn(leaf.times, leaf.survival, last)
+    style: dict[str, Any] = {"color": curve.colour, "drawstyle": "steps-post"}
+    corners = _drawn(curve.times, curve.values, last)
     panel.plot(*corners, linewidth=0.16 * fontsize, linestyle=line, **style)
-    if leaf.observed is not None:
-        observed, survival = leaf.observed.times, leaf.observed.survival
+    if curve.observed is not None:
+        observed, survival = curve.observed.times, curve.observed.values
         # Where a dashed curve is what was observed, a line on top would fill its gaps.
-        if line == "-" or not np.array_equal(survival, leaf.survival):
+        if line == "-" or not np.array_equal(survival, curve.values):
             panel.plot(*_drawn(observed, survival, last), linewidth=0.07 * fontsize, **style)
-        censored = leaf.censored[leaf.censored <= end]
+        censored = curve.censored[curve.censored <= end]
         panel.plot(
             censored,
             StepFunction(observed, survival, 1.0)(censored),
@@ -133,7 +97,7 @@ def draw_curve(
             marker="|",
             markersize=0.45 * fontsize,
             markeredgewidth=0.06 * fontsize,
-            color=leaf.colour,
+            color=curve.colour,
         )
 
 

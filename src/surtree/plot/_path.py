@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.model_selection.cv import SurTreeCV
 from surtree.plot._requirement import require_matplotlib
-from surtree.scores.sizes import SizeScores
 from surtree.tree.resolve import last_step
+from surtree.validation.sizes import SizeScores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,22 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 
 def spread(wanted: ArrayLike, heights: ArrayLike, room: float) -> Floats:
     """Return the centres of labels so that none overlaps another.
 
     Their order stays, and the sum of their squared shifts is the least possible.
-
-    Parameters
-    ----------
-    wanted : array of float
-        Where the middle of each label would be best, ascending.
-    heights : array of float
-        How high the labels are.
-    room : float
-        Labels lie between zero and this, unless together they are higher.
     """
     heights = np.asarray(heights, dtype=np.float64)
     # Middles of labels that touch each other, the first of them at the bottom.

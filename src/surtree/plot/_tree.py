@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surtree._quoting import printable
-from surtree._types import Floats
-from surtree.display.arms import arms_caption, read_arm_leaves
-from surtree.display.labels import read_labels
-from surtree.display.leaves import Leaf, caption, read_leaves, time_label
-from surtree.display.wording import counted_node, median_text, risk_text, rule_texts, wrap
-from surtree.parameters import LeafCurveKind
-from surtree.plot._colour import mapped_colours
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
+from surtree.outcomes import GroupCurve, Outcome, counted
+from surtree.plot._colour import mapped_colours, recoloured
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
 from surtree.plot._requirement import require_matplotlib
-from surtree.tree.arms import arm_cells, arm_headings, arms_of
-from surtree.tree.evidence import events_note
+from surtree.summary.figures import figure_text
+from surtree.summary.labels import read_labels
+from surtree.summary.time import time_label
+from surtree.summary.wording import rule_texts, wrap
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
+from surtree.words.quoting import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,20 +102,19 @@ def plot_tree(
     tree = tree_of(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
-    leaves = read_leaves(tree, kind, level, mapped_colours(tree.theta[tree.leaves], cmap))
-    table = _table(leaves, time_unit, precision)
-    said = f"{caption(tree, kind, level)} Grey: all rows."
-    if tree.arms is not None:
-        table, said = _arm_table(tree, leaves, level), arms_caption(tree, kind, level)
+    outcome = tree.outcome
+    table = _table(outcome, time_unit, precision, level)
+    shades = mapped_colours(tree.theta[tree.leaves], cmap)
+    curves = [outcome.tree_curves(group, kind, level) for group in outcome.groups]
+    text = outcome.caption(kind, level)
+    if len(curves[0]) == 1:
+        curves = [(recoloured(one, shade),) for (one,), shade in zip(curves, shades, strict=True)]
+        text = f"{text} Grey: all rows."
     ruler = Ruler()
     rules = rule_texts(tree, read_labels(labels, units))
-    layouts = [_lay_out(tree, rules, table, width, said, ruler) for width in _RULE_WIDTHS]
+    layouts = [_lay_out(tree, rules, table, width, text, ruler) for width in _RULE_WIDTHS]
     page = open_page(layouts, ax, fontsize)
     _draw_edges(tree, page)
-    if tree.arms is None:
-        curves: list[tuple[Leaf, ...]] = [(leaf,) for leaf in leaves]
-    else:
-        curves = [read_arm_leaves(tree, leaf.node, kind, level) for leaf in leaves]
     _draw_panels(tree, curves, page, time_unit)
     _draw_table(page)
     page.text(0, 0, page.layout.caption, size=SMALL, va="bottom", alpha=FAINT)
@@ -125,35 +123,18 @@ def plot_tree(
 
 @dataclass(frozen=True)
 class _TreeLayout:
-    """Positions and sizes, from the left and from the top.
+    """Positions and sizes, from the left and from the top."""
 
-    Parameters
-    ----------
-    rules, notes : tuple of str
-        What stands above and below the edge of each node.
-    levels : array of float
-        Where the edges of each depth begin, and where the deepest ones end.
-    gutter : float
-        The width of what stands between an edge and the panel of its leaf.
-    table : tuple of tuple of str
-        The columns of the table, a heading and a cell for each leaf.
-    columns : array of float
-        How wide they are.
-    header, row : float
-        The height of what stands above the leaves, and the least height of a leaf.
-    caption : str
-        What stands below.
-    """
-
-    rules: tuple[str, ...]
+    rules: tuple[str, ...]  # what stands above and below the edge of each node
     notes: tuple[str, ...]
-    levels: Floats
-    gutter: float
+    levels: Floats  # where the edges of each depth begin, and where the deepest ones end
+    gutter: float  # the width of what stands between an edge and the panel of its leaf
+    # The columns of the table, a heading and a cell for each leaf.
     table: tuple[tuple[str, ...], ...]
-    columns: Floats
-    header: float
+    columns: Floats  # how wide they are
+    header: float  # the height of what stands above the leaves, and the least height of a leaf
     row: float
-    caption: str
+    caption: str  # what stands below
 
     @property
     def n_leaves(self) -> int:
@@ -194,40 +175,32 @@ class _TreeLayout:
 
 
 def _table(
-    leaves: tuple[Leaf, ...], time_unit: str | None, precision: int
+    outcome: Outcome, time_unit: str | None, precision: int, level: float
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the numbers of the leaves as columns, each with its heading."""
-    unit = "survival" if time_unit is None else printable(time_unit)
-    notes = [events_note(leaf.n_events) for leaf in leaves]
-    return (
-        ("leaf", *(str(leaf.node) for leaf in leaves)),
-        *(
-            []
-            if leaves[0].n_persons is None
-            else [("persons", *(str(leaf.n_persons) for leaf in leaves))]
-        ),
-        ("rows", *(str(leaf.n_samples) for leaf in leaves)),
-        ("events", *(str(leaf.n_events) for leaf in leaves)),
-        ("relative\nrisk", *(risk_text(leaf, precision) for leaf in leaves)),
-        (f"median\n{unit}", *(median_text(leaf.median, precision) for leaf in leaves)),
-        *([("", *notes)] if any(notes) else []),
-    )
-
-
-def _arm_table(tree: Tree, leaves: tuple[Leaf, ...], level: float) -> tuple[tuple[str, ...], ...]:
-    """Return the rows, the events and the hazard ratios of the arms, a column for each."""
-    arms = arms_of(tree)
-    headings = [heading.replace(" ", "\n", 1) for heading in arm_headings(arms, level)]
-    cells = [arm_cells(tree, leaf.node, level) for leaf in leaves]
-    rows = (", ".join(map(str, arms.n_samples[leaf.node].tolist())) for leaf in leaves)
-    return (
-        ("leaf", *(str(leaf.node) for leaf in leaves)),
-        (headings[0].replace("events", "rows"), *rows),
-        *(
-            (heading, *column)
-            for heading, column in zip(headings, zip(*cells, strict=True), strict=True)
-        ),
-    )
+    """Return the figures of the leaves as columns, each with its heading."""
+    groups = outcome.groups
+    table = [["leaf", *(str(group.node) for group in groups)]]
+    if groups[0].n_persons is not None:
+        table.append(["persons", *(str(group.n_persons) for group in groups)])
+    table.append(["rows", *(str(group.n_samples) for group in groups)])
+    for column in outcome.columns(groups, level):
+        if not column.is_printed:
+            continue
+        heading = column.picture_heading
+        if column.is_time:
+            heading = f"{column.symbol}\n{printable(time_unit or 'survival')}"
+        cells = [heading, *(figure_text(column, index, precision) for index in range(len(groups)))]
+        if column.joins:
+            table[-1] = [f"{one}, {two}" for one, two in zip(table[-1], cells, strict=True)]
+            continue
+        table.append(cells)
+        if column.shows_limits:
+            limits = (column.limits_text(index) for index in range(len(groups)))
+            table.append([f"{100 * level:g}%\ninterval", *limits])
+    notes = [group.note for group in groups]
+    if any(notes):
+        table.append(["", *notes])
+    return tuple(map(tuple, table))
 
 
 def _lay_out(
@@ -240,7 +213,7 @@ def _lay_out(
 ) -> _TreeLayout:
     rules = tuple(wrap(text, rule_width, ruler) for text in texts)
     notes = tuple(
-        "" if leaf else counted_node(tree, node) for node, leaf in enumerate(tree.is_leaf)
+        "" if leaf else counted(tree.outcome.group(node)) for node, leaf in enumerate(tree.is_leaf)
     )
     levels = np.zeros(tree.depth + 2)
     for rule, note, path in zip(rules, notes, tree.paths(), strict=True):
@@ -293,7 +266,7 @@ def _draw_edges(tree: Tree, page: Page[_TreeLayout]) -> None:
 
 def _draw_panels(
     tree: Tree,
-    curves: Sequence[tuple[Leaf, ...]],
+    curves: Sequence[tuple[GroupCurve, ...]],
     page: Page[_TreeLayout],
     time_unit: str | None,
 ) -> None:
@@ -311,7 +284,7 @@ def _draw_panels(
         panel.set_yticks([0.0, 0.5, 1.0])
         panel.tick_params(labelbottom=drawn is curves[-1])
         panel.axhline(0.5, linewidth=0.06 * page.fontsize, **style)
-        if tree.arms is None:
+        if len(drawn) == 1:
             panel.plot(
                 [0.0, *times],
                 everyone,
@@ -319,19 +292,20 @@ def _draw_panels(
                 linewidth=0.1 * page.fontsize,
                 **style,
             )
-        for leaf in drawn:
-            draw_leaf(page, panel, leaf, times[-1], 0.25 if tree.arms is None else 0.15)
+        for curve in drawn:
+            draw_leaf(page, panel, curve, times[-1], 0.25 if len(drawn) == 1 else 0.15)
     middle = left + width / 2
     below, above = layout.footer - _TIME_AXIS, page.height - layout.header + _PAD
     page.text(middle, below + 0.4, time_label(time_unit), ha="center", va="bottom")
-    if tree.arms is None:
+    if len(curves[0]) == 1:
         page.text(middle, above, "survival", ha="center", va="bottom")
         return
-    # What each colour is: the labels of the arms, one after the other.
-    place = left
-    for leaf, label in zip(curves[0], tree.arms.names, strict=True):
-        page.text(place, above, label, ha="left", va="bottom", color=leaf.colour)
-        place += Ruler()(f"{label}") + 2 * _PAD
+    # What each colour is: the labels of the channels, one after the other.
+    start = left
+    for curve in curves[0]:
+        label = curve.channel.label
+        page.text(start, above, label, ha="left", va="bottom", color=curve.colour)
+        start += Ruler()(label) + 2 * _PAD
 
 
 def _draw_table(page: Page[_TreeLayout]) -> None:

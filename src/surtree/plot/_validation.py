@@ -8,9 +8,8 @@ import numpy as np
 
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.plot._requirement import require_matplotlib
-from surtree.scores.validation import Validation
 from surtree.tree.resolve import last_step
-from surtree.validation import Evaluation
+from surtree.validation import Evaluation, Validation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

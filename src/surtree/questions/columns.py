@@ -7,21 +7,21 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from surtree._quoting import printable
-from surtree._tables import table_html
+from surtree._support.parameters import read_time_limit
+from surtree._support.status import WORDS, Status, first_unproven
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.estimator import check_parameters
+from surtree.estimators.parameters import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
-from surtree.parameters import read_time_limit
 from surtree.questions.first import first_questions
 from surtree.questions.force import best_tree, best_with_first, parameters_of
+from surtree.questions.search_result import missed_share
 from surtree.solver.clock import Clock
-from surtree.status import WORDS, Status, first_unproven
+from surtree.words.html_table import table_html
+from surtree.words.quoting import printable
+from surtree.words.text_table import text_table
 
-# Less of the loss of a single leaf is rounding.
-_ROUNDING = 1e-9
 HEADING = ("column", "loss without it", "cost", "loss if asked first", "cost")
 
 
@@ -92,38 +92,31 @@ class ColumnCosts:
         loss : float
             The loss of a tree.
         """
-        explained, missed = self.leaf_loss - self.loss, loss - self.loss
-        rounding = _ROUNDING * self.leaf_loss
-        return missed / explained if explained > rounding and missed > rounding else 0.0
+        return missed_share(loss, self.loss, self.leaf_loss)
 
     def __repr__(self) -> str:
         return f"ColumnCosts({len(self.columns)} columns, loss={self.loss:.6g})"
 
     def __str__(self) -> str:
-        lines = [HEADING, *(tuple(map(printable, line)) for line in self.lines())]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = "\n".join(
-            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
-            for line in lines
-        )
-        return f"{text}\n{self.note()}"
+        table = text_table([HEADING, *(tuple(map(printable, row)) for row in self.cells())])
+        return f"{table}\n{self.note()}"
 
     def _repr_html_(self) -> str:
-        return table_html(HEADING, self.lines()) + f"<p>{self.note()}</p>"
+        return table_html(HEADING, self.cells()) + f"<p>{self.note()}</p>"
 
     def note(self) -> str:
         """Return what the costs are shares of, and what is proven, in a sentence or two."""
-        said = (
+        note = (
             f"On these rows the best tree has loss {self.loss:.6g}, a single leaf "
             f"{self.leaf_loss:.6g}: costs are shares of the difference. They say nothing of new "
-            "rows."
+            "data."
         )
         if self.status != "optimal":
-            said += f" Not all trees are proven optimal: {WORDS[self.status].clause}."
-        return said
+            note += f" Not all trees are proven optimal: {WORDS[self.status].clause}."
+        return note
 
-    def lines(self) -> list[tuple[str, ...]]:
-        """Return a line of texts for each column, below `HEADING`."""
+    def cells(self) -> list[tuple[str, ...]]:
+        """Return a row of texts for each column, below `HEADING`."""
         return [
             (
                 column.name,
@@ -169,8 +162,8 @@ def column_costs(
     >>> from surtree import SurTree, column_costs
     >>> from surtree.datasets import load_gbsg2
     >>> X, y = load_gbsg2()
-    >>> found = column_costs(SurTree(max_depth=2), X, y)
-    >>> found.columns[0].name, round(found.share(found.columns[0].without), 2)
+    >>> costs = column_costs(SurTree(max_depth=2), X, y)
+    >>> costs.columns[0].name, round(costs.share(costs.columns[0].without), 2)
     ('positive_nodes', 0.4)
     """
     model = parameters_of(estimator)
@@ -188,12 +181,11 @@ def column_costs(
         asked_first = None
         if first and may_split:
             asked = first_questions(name, model, data)
-            nothing: frozenset[int] = frozenset()
-            free_sides = (nothing, nothing)
-            found = best_with_first(model, asked, free_sides, data, limits, Clock(limit))
-            if found is not None:
-                asked_first = found.loss
-                statuses.append(found.status)
+            free_sides = (frozenset[int](), frozenset[int]())
+            best = best_with_first(model, asked, free_sides, data, limits, Clock(limit))
+            if best is not None:
+                asked_first = best.loss
+                statuses.append(best.status)
         columns.append(ColumnCost(name, without.loss, asked_first))
         loss = min(loss, without.loss, *([] if asked_first is None else [asked_first]))
     columns.sort(key=lambda column: -column.without)

@@ -9,42 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.parameters import is_number
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import encoder_of
 from surtree.data.table import Column, Table
 from surtree.fitting.training import TrainingData
-from surtree.parameters import is_number
 
 Answers = NDArray[np.bool_]
 
 
 def position_of(name: Any, table: Table) -> int:
-    """Return the position of a column; a ValueError says that there is none of this name.
-
-    Parameters
-    ----------
-    name : object
-        What the user calls the column.
-    table : Table
-        The rows.
-    """
+    """Return the position of a column; a ValueError says that there is none of this name."""
     if name not in table.names:
         raise ValueError(f"{name!r} is no column of the table: there are {', '.join(table.names)}")
     return table.names.index(name)
 
 
 def first_questions(first: Any, estimator: Any, data: TrainingData) -> list[tuple[Cut, Answers]]:
-    """Return the questions that may be asked first, and their answers for the rows that count.
-
-    Parameters
-    ----------
-    first : str, Cut or tuple
-        A column, for all of its cuts; a question; or a column and a threshold or categories.
-    estimator : SurTree
-        It says which cuts a column has.
-    data : TrainingData
-        The rows.
-    """
+    """Return the questions that may be asked first, and their answers for the rows that count."""
     if isinstance(first, str):
         index = position_of(first, data.table)
         encoder = encoder_of(estimator)

@@ -9,27 +9,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
-from surtree._words import plural
-from surtree.competing_risks.prediction import refuse_causes
+from surtree._support.parameters import read_time_limit
+from surtree._support.rounding import TIE
+from surtree._support.status import WORDS, Status, first_unproven
+from surtree._support.types import Floats
+from surtree.averages.taught import TaughtTree
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
 from surtree.data.named import RowInputs
-from surtree.estimator import SurTree, check_parameters
+from surtree.estimators.fit import search_path
+from surtree.estimators.parameters import check_parameters
+from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.size_path import find_path
 from surtree.fitting.training import TrainingData, read_training_data
-from surtree.parameters import read_time_limit
-from surtree.posterior import TaughtTree
+from surtree.outcomes.refusals import refuse_causes
 from surtree.questions.first import Answers, first_questions, position_of
+from surtree.questions.search_result import SearchResult
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution, TreeTopology
 from surtree.solver.search import SearchSettings, search
-from surtree.status import WORDS, Status, first_unproven
 from surtree.tree.build import build_tree
-from surtree.tree.resolve import fitted, last_step
+from surtree.tree.resolve import chosen_model, last_step
 from surtree.tree.tree import Tree
+from surtree.words.numbers import plural
 
 Forbidden = Sequence[str] | Mapping[str, Sequence[str]]
 SIDES = ("no", "yes")
@@ -128,8 +131,8 @@ def force_questions(
     >>> from surtree import SurTree, force_questions
     >>> from surtree.datasets import load_gbsg2
     >>> X, y = load_gbsg2()
-    >>> found = force_questions(SurTree(max_depth=2), X, y, first="hormone_therapy")
-    >>> round(found.cost, 1), round(found.relative_cost, 2)
+    >>> forced = force_questions(SurTree(max_depth=2), X, y, first="hormone_therapy")
+    >>> round(forced.cost, 1), round(forced.relative_cost, 2)
     (12.4, 0.24)
     """
     model = parameters_of(estimator)
@@ -142,7 +145,7 @@ def force_questions(
     if first is None:
         if isinstance(forbid, Mapping):
             raise ValueError("forbid says what is not asked below answers: say what is asked first")
-        found = best_tree(model, make_problem(encoder_of(model), data, no), limits, clock)
+        best = best_tree(model, make_problem(encoder_of(model), data, no), limits, clock)
     else:
         if min(limits.max_depth, 1 if limits.max_splits is None else limits.max_splits) < 1:
             raise ValueError("a first question needs max_depth and max_splits of 1 or more")
@@ -153,42 +156,26 @@ def force_questions(
                 "no first question of this kind divides the rows and leaves enough of them on both "
                 f"sides: {plural(len(asked), 'question')} tried"
             )
-        found = chosen
+        best = chosen
     return ForcedTree(
-        found.tree,
-        found.loss,
-        found.lower_bound,
-        min(free.loss, found.loss),
-        min(free.lower_bound, found.loss),
-        first_unproven((free.status, found.status)),
+        best.tree,
+        best.loss,
+        best.lower_bound,
+        min(free.loss, best.loss),
+        min(free.lower_bound, best.loss),
+        first_unproven((free.status, best.status)),
     )
 
 
-@dataclass(frozen=True)
-class Best:
-    """The best tree of a search, by the price of splits of a model."""
-
-    tree: Tree
-    loss: float
-    lower_bound: float
-    status: Status
-
-
 def parameters_of(estimator: Any) -> SurTree:
-    """Return a new `SurTree` with the parameters of one, or of the one that a search chose.
-
-    Parameters
-    ----------
-    estimator : SurTree or fitted SurTreeCV
-        It is not changed.
-    """
+    """Return a new `SurTree` with the parameters of one, or of the one that a search chose."""
     if last_step(estimator).transformers:
         raise TypeError(
             "estimator is a pipeline with transformers: pass its last step, pipeline[-1], and the "
             "table that it sees, pipeline[:-1].transform(X)"
         )
     if not isinstance(estimator, SurTree):
-        estimator = fitted(estimator)
+        estimator = chosen_model(estimator)
     if not isinstance(estimator, SurTree):
         raise TypeError(f"estimator must be a SurTree or a fitted SurTreeCV; got {estimator!r}")
     refuse_causes(estimator, "question")
@@ -209,22 +196,13 @@ def _positions(side: str, forbid: Forbidden, data: TrainingData) -> frozenset[in
     return frozenset(position_of(name, data.table) for name in names)
 
 
-def best_tree(model: SurTree, problem: FitProblem, limits: Limits, clock: Clock) -> Best:
-    """Return the best tree over all cuts of a problem.
-
-    Parameters
-    ----------
-    model : SurTree
-        Its parameters.
-    problem, limits, clock : FitProblem, Limits, Clock
-        The rows and their cuts, how large trees may be, and the time.
-    """
-    how = SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit, model.progress)
-    path = find_path(problem, how)
+def best_tree(model: SurTree, problem: FitProblem, limits: Limits, clock: Clock) -> SearchResult:
+    """Return the best tree over all cuts of a problem."""
+    path = search_path(model, problem, limits, clock.left(), model.progress)
     price = float(model.ccp_alpha)
-    best = min(path.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
+    best = path.choose(price)
     tree = problem.build_with_at_risk(path.topologies[best.splits], model.leaf_curve)
-    return Best(tree, best.loss, path.lower_bound(best, price), path.status_of(best, price))
+    return SearchResult(tree, best.loss, path.lower_bound(best, price), path.status_of(best, price))
 
 
 def best_with_first(
@@ -234,21 +212,10 @@ def best_with_first(
     data: TrainingData,
     limits: Limits,
     clock: Clock,
-) -> Best | None:
+) -> SearchResult | None:
     """Return the best tree whose first question is one of those asked; None if none may be.
 
     Both sides of a question are problems of their own; a tree joins their best trees.
-
-    Parameters
-    ----------
-    model : SurTree
-        Its parameters.
-    asked : list of pairs
-        Questions, and their answers.
-    forbidden : pair of sets of int
-        Columns that are not asked about where the answer is no, and where it is yes.
-    data, limits, clock : TrainingData, Limits, Clock
-        The rows, how large trees may be, and the time.
     """
     sides = [make_problem(encoder_of(model), data, leave_out) for leave_out in forbidden]
     most = 2**limits.max_depth - 1 if limits.max_splits is None else limits.max_splits
@@ -279,7 +246,7 @@ def best_with_first(
             )
             n_splits = int(np.count_nonzero(topology.cut >= 0))
             worth = constant - float(gains[splits]) + price * n_splits
-            if best is None or worth < best[0] - 1e-12 * (1 + abs(worth)):
+            if best is None or worth < best[0] - TIE * (1 + abs(worth)):
                 best = worth, n_splits, topology
     if best is None:
         return None
@@ -293,7 +260,7 @@ def best_with_first(
     status = first_unproven(statuses)
     loss = tree.total_loss
     proven = loss if status == "optimal" else max(min(bound - price * best[1], loss), 0.0)
-    return Best(tree, loss, proven, status)
+    return SearchResult(tree, loss, proven, status)
 
 
 def _is_allowed(data: TrainingData, rows: Answers, limits: Limits) -> bool:
@@ -306,9 +273,8 @@ def _is_allowed(data: TrainingData, rows: Answers, limits: Limits) -> bool:
 def _search_rows(
     model: SurTree, problem: FitProblem, rows: Answers, limits: Limits, clock: Clock
 ) -> Solution:
-    binned = replace(problem.binned, bins=np.ascontiguousarray(problem.binned.bins[:, rows]))
-    core = Problem(binned, problem.data.sums.take(rows))
-    return search(core, SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit))
+    how = SearchSettings(limits, clock.left(), model.n_jobs, model.memory_limit)
+    return search(problem.core.take(rows), how)
 
 
 def _join(profiles: list[Floats], most: int) -> tuple[Floats, list[tuple[int, int]]]:

@@ -1,146 +1,153 @@
-"""The certificate in words: what is proven about a tree, and what is not."""
+"""Whether a better tree is possible: the certificate, all sizes, and what questions cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from surtree.report._findings import Audited, Certificate
-from surtree.status import WORDS, Status
-
-# A bound with a larger gap says next to nothing.
-WEAK = 0.5
-
-
-# A share below this is rounding.
-ROUNDING = 1e-8
+from surtree._support.rounding import SAME_LOSS
+from surtree._support.status import WORDS
+from surtree.report._html import Markup, details, element, markup, note, table, terms
+from surtree.report._html import verdict as verdict_html
+from surtree.report._shown import Shown
+from surtree.report._tree import tree_html
+from surtree.summary.certificate import ROUNDING, audit_verdict, percent, verdict
+from surtree.summary.findings import Findings
+from surtree.validation.sizes import SizeScores
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What is proven about a tree, in words.
-
-    Parameters
-    ----------
-    proven : bool
-        Whether it is proven to be optimal.
-    answer : str
-        Whether a better tree is possible.
-    heading, text : str
-        What is proven, in a few words and in a few sentences.
-    """
-
-    proven: bool
-    answer: str
-    heading: str
-    text: str
-
-
-def verdict(certificate: Certificate | None) -> Verdict:
-    """Return what is proven about a tree.
-
-    Parameters
-    ----------
-    certificate : Certificate, optional
-        What the search proved.
-    """
-    if certificate is None:
-        return Verdict(
-            False,
-            "Not known.",
-            "A tree without its certificate",
-            "This page was made from a tree alone. Make it from the model to see what was proven.",
-        )
-    if certificate.status is None or certificate.gap is None:
-        return Verdict(
-            False,
-            "Not known.",
-            "Found by a heuristic",
-            f"{certificate.method} does not prove how good its trees are. surtree.audit_tree tells "
-            "how far this one is from the best.",
-        )
-    if certificate.status == "edited":
-        return Verdict(
-            False,
-            "Not known.",
-            "Edited: certificate void",
-            f"Nothing is known of how good this tree is: {WORDS['edited'].clause}. What a search "
-            "has proven may have been about another tree.",
-        )
-    found = _of_search(certificate, certificate.status, certificate.gap)
-    if certificate.confirmed_on:
-        confirmed = f"All of this was confirmed by a second program on {certificate.confirmed_on}."
-        found = replace(found, text=f"{found.text} {confirmed}")
-    if certificate.fold_status == "optimal":
-        return found
-    end = WORDS[certificate.fold_status].clause
-    return replace(found, text=f"{found.text} In cross-validation, {end} at least once.")
-
-
-def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
-    limits = ", ".join(certificate.limits)
-    choice = f"Questions to choose from: {certificate.questions}."
-    if certificate.shrinkage > 0:
-        choice += (
-            f" The loss includes what a shrinkage of {certificate.shrinkage:g} events costs, a "
-            "prior in every leaf that draws its risk towards the average."
-        )
-    if status == "optimal":
-        return Verdict(
-            True,
-            "No.",
-            "Proven optimal",
-            f"Of all trees with {limits}, none {certificate.is_best} on these rows. {choice}",
-        )
-    end = WORDS[status].clause
-    is_rounded = status == "rounded"
-    if not certificate.any_split and not is_rounded:
-        return Verdict(
-            False,
-            "Very likely.",
-            "Stopped before any split was tried",
-            f"This is no result: {end}, and a single group is where every search starts. Give it "
-            f"more time, fewer columns or less depth. {choice}",
-        )
-    # The bound of a search that has just begun is zero.
-    if gap < WEAK:
-        heading = f"Best tree found; at most {percent(gap)} from the optimum"
-    else:
-        heading = f"Best tree found, with a weak bound{'' if is_rounded else ' so far'}"
-    return Verdict(
-        False,
-        "Perhaps.",
-        heading,
-        f"Not proven optimal: {end}. No tree with {limits} has a loss below the bound: another "
-        f"tree could save at most {percent(gap)} of the loss.{_shallow(certificate)} {choice}",
+def certificate_html(findings: Findings) -> Markup:
+    """Return what is proven about the tree, with its numbers."""
+    audited, certificate = findings.audited, findings.certificate
+    proof = verdict(certificate) if audited is None else audit_verdict(audited)
+    figures = [("loss on these rows", f"{findings.tree.total_loss:.6g}", None)]
+    if certificate is not None and certificate.gap is not None and certificate.status is not None:
+        figures += [
+            ("lower bound", f"{certificate.lower_bound:.6g}", None),
+            ("gap", percent(certificate.gap), None),
+            ("status", WORDS[certificate.status].title, None),
+        ]
+    return markup(
+        verdict_html(f"{proof.answer} {proof.heading}", proof.text, is_good=proof.proven),
+        terms(figures, "figures"),
+        note(
+            "This is about the rows that the tree was fitted on, not about new data. "
+            f"{findings.tree.objective.loss_words}"
+        ),
     )
 
 
-def _shallow(certificate: Certificate) -> str:
-    """Return what is proven of trees that are less deep."""
-    if not certificate.proven_depth:
+def sizes_html(findings: Findings) -> Markup:
+    """Return the best loss of every size, as a placeholder for a chart and as a table."""
+    if len(findings.sizes) < 2:
+        return Markup()
+    first = findings.sizes[0].loss
+    rows = (
+        (
+            str(size.splits),
+            f"{size.loss:.6g}",
+            f"{size.lower_bound:.6g}",
+            f"{100 * (1 - size.loss / first):.1f} %" if first > 0 else "",
+        )
+        for size in findings.sizes
+    )
+    headings = ("splits", "loss", "lower bound", "less than without splits")
+    heading, text = _sizes_text(findings)
+    return element(
+        "section",
+        element("h3", heading),
+        element(
+            "p",
+            f"{text} On these rows the line always falls; what a size is worth for new data, only "
+            "held-out rows tell.",
+        ),
+        element("div", class_="plot", id="sizes"),
+        details("as a table", table(headings, rows, "numbers")),
+    )
+
+
+def _sizes_text(findings: Findings) -> tuple[str, str]:
+    # A search that is out of time may have proven the largest tree, and not all smaller ones.
+    open_sizes = [
+        size for size in findings.sizes if size.loss - size.lower_bound > SAME_LOSS * size.loss
+    ]
+    if verdict(findings.certificate).proven and not open_sizes:
+        return (
+            "The best tree of every size",
+            "The same search found the smallest loss for every number of splits.",
+        )
+    return (
+        "The best trees found so far",
+        "For every number of splits the best tree that is known; a smaller loss may be possible.",
+    )
+
+
+def costs_html(findings: Findings) -> Markup:
+    """Return what each question of an audited tree costs, as a table."""
+    if findings.audited is None or not findings.audited.costs:
+        return Markup()
+    least = SAME_LOSS * findings.tree.total_loss
+    cuts = findings.tree.worded_cuts
+    rows = (
+        (findings.labels.rules(cuts[node])[1], f"{cost if cost > least else 0:.3g}")
+        for node, cost in findings.audited.costs
+    )
+    return element(
+        "section",
+        element("h3", "What each question costs"),
+        element(
+            "p",
+            "By how much the loss could be smaller with another question in its place, when "
+            "everything below is the best there is. Together they are the distance to the optimum.",
+        ),
+        table(("question", "cost"), rows, "numbers"),
+    )
+
+
+def optimum_html(findings: Findings, level: float) -> Markup:
+    """Return the best tree of the size of an audited one, to compare with."""
+    audited = findings.audited
+    if audited is None or audited.missed < ROUNDING:
+        return Markup()
+    heading = "The best tree of its size" if audited.proven else "A better tree of its size"
+    optimum = Shown(Findings(audited.optimum, labels=findings.labels), level)
+    tree = element("div", tree_html(optimum, heading), class_="surtree still")
+    return markup(element("h3", heading), tree)
+
+
+def scores_html(findings: Findings) -> Markup:
+    """Return the held-out scores of all sizes, as a placeholder for a chart and as a table."""
+    scores = findings.scores
+    if scores is None:
+        return Markup()
+    mean = -scores.mean if scores.scoring == "loss" else scores.mean
+    rule = {
+        "best": "the size with the best mean was chosen",
+        "1se": "the smallest size within one standard error of the best mean was chosen",
+    }[scores.rule]
+    rows = (
+        (
+            str(scores.max_splits[index]),
+            str(scores.max_depth[index]),
+            f"{mean[index]:.4f}",
+            f"{scores.standard_error[index]:.4f}",
+            f"{scores.training_loss[index].mean():.4f}",
+            mark,
+        )
+        for index, mark in enumerate(scores.marks)
+    )
+    headings = ("splits", "depth", f"held-out {scores.scoring}", "std. error", "training loss", "")
+    return element(
+        "section",
+        element("h3", "Why this size?"),
+        element(
+            "p",
+            "Trees of every size were scored on rows that they had not seen, in "
+            f"{scores.held_out.shape[1]} folds; {rule}.{_shrinkage_text(scores)}",
+        ),
+        element("div", class_="plot", id="scores"),
+        details("as a table", table(headings, rows, "numbers")),
+    )
+
+
+def _shrinkage_text(scores: SizeScores) -> str:
+    if scores.shrinkage == 0:
         return ""
-    return f" Of depth {certificate.proven_depth}, the best tree of every size is known."
-
-
-def audit_verdict(audited: Audited) -> Verdict:
-    """Return how far an audited tree is from the best tree of its size.
-
-    Parameters
-    ----------
-    audited : Audited
-        What the audit found.
-    """
-    best = "the best tree of its size" if audited.proven else "the best tree found in time"
-    comparison = f"{audited.comparison[0].upper()}{audited.comparison[1:]}."
-    if audited.missed >= ROUNDING:
-        heading = f"Misses {100 * audited.missed:.1f} % of what {best} explains"
-        return Verdict(False, "Yes.", heading, comparison)
-    answer = "No." if audited.proven else "Perhaps."
-    return Verdict(audited.proven, answer, f"As good as {best}", comparison)
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent; a positive share is never shown as zero."""
-    if 0 < share < 0.0001:
-        return "less than 0.01 %"
-    return f"{100 * share:.2f} %"
+    return f" All of them have a shrinkage of {scores.shrinkage:g} events."

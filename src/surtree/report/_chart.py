@@ -1,40 +1,39 @@
-"""A small static chart as SVG: axes, lines, points with limits."""
+"""Small static charts as SVG: axes, step curves with bands, areas, points with limits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from surtree._quoting import html_text as escape
+import numpy as np
+from numpy.typing import ArrayLike
 
-WIDTH, HEIGHT = 340.0, 250.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 10.0, 40.0
+from surtree._support.types import Floats
+from surtree.outcomes import GroupCurve, stacked
+from surtree.report._html import Markup, element, markup
+from surtree.summary.steps import Steps
+from surtree.survival.time_axis import round_horizons
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its range, where it has ticks, and what it says.
+    """One axis: its range, where it has ticks, and what it says."""
 
-    Parameters
-    ----------
-    low, high : float
-        The range.
-    ticks : sequence of float
-        Where there is a number.
-    label : str
-        What is measured.
-    percent : bool
-        Whether numbers are written as percentages.
-    """
-
-    low: float
+    low: float  # the range
     high: float
-    ticks: Sequence[float]
-    label: str
-    percent: bool = True
+    ticks: Sequence[float] = ()  # where there is a number
+    label: str = ""  # what is measured
+    percent: bool = True  # whether numbers are written as percentages
 
-    def place(self, value: float) -> float:
+    @classmethod
+    def until(cls, end: float, label: str, *, low: float = 0.0, percent: bool = False) -> Axis:
+        """Return an axis with round ticks from zero to an end."""
+        return cls(low, end, (0.0, *round_horizons(end)), label, percent)
+
+    def share(self, value: float) -> float:
         """Return where a value lies, from zero to one; values outside are at the ends."""
         return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
@@ -43,40 +42,67 @@ class Axis:
         return f"{value:.0%}" if self.percent else f"{value:g}"
 
 
+@dataclass(frozen=True)
+class Box:
+    """The size of a picture, and its margins."""
+
+    width: float = 340.0
+    height: float = 250.0
+    left: float = 46.0
+    right: float = 18.0
+    top: float = 10.0
+    bottom: float = 40.0
+
+
 class Chart:
-    """Axes, to which lines and points are added in the order in which they are drawn.
+    """Axes, to which curves and points are added in the order in which they are drawn."""
 
-    Parameters
-    ----------
-    x, y : Axis
-        The axes.
-    name : str
-        What the picture shows, for readers who do not see it.
-    """
-
-    def __init__(self, x: Axis, y: Axis, name: str) -> None:
+    def __init__(self, x: Axis, y: Axis, name: str, box: Box | None = None, kind: str = "") -> None:
         self._x, self._y, self._name = x, y, name
-        self._parts: list[str] = []
+        self._box = box or Box()
+        self._kind = kind  # what the names of classes begin with
+        self._parts: list[Markup] = []
 
-    def line(self, x: Sequence[float], y: Sequence[float], kind: str) -> None:
+    def line(self, x: ArrayLike, y: ArrayLike, kind: str, colour: str | None = None) -> None:
         """Draw a line through points; values that are not numbers leave a gap."""
         path, pen_down = "", False
-        for one, other in zip(x, y, strict=True):
+        for one, other in zip(np.asarray(x), np.asarray(y), strict=True):
             if not isfinite(other):
                 pen_down = False
                 continue
             path += f"{'L' if pen_down else 'M'}{self._at(one, other)}"
             pen_down = True
-        self._parts.append(f'<path class="{escape(kind)}" d="{path}"/>')
+        self._path(path, kind, colour)
 
-    def area(
-        self, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str
-    ) -> None:
+    def area(self, x: Floats, low: Floats, high: Floats, kind: str, colour: str) -> None:
         """Fill the area between two lines with a colour."""
-        there = "L".join(self._at(*point) for point in zip(x, high, strict=True))
-        back = "L".join(self._at(*point) for point in zip(x[::-1], low[::-1], strict=True))
-        style = f"fill:{escape(colour)};stroke:none;opacity:.85"
-        self._parts.append(f'<path style="{style}" d="M{there}L{back}Z"/>')
+        points = [*zip(x, high, strict=True), *zip(x[::-1], low[::-1], strict=True)]
+        self._path(f"M{'L'.join(self._at(*point) for point in points)}Z", kind, colour)
+
+    def steps(self, steps: Steps, last: float, kind: str, colour: str | None = None) -> None:
+        """Draw a step function until a time, before its band where it has one."""
+        if steps.band is not None and colour is not None:
+            x, lower = _corners(steps, steps.band[0], last)
+            self.area(x, lower, _corners(steps, steps.band[1], last)[1], "band", colour)
+        self.line(*_corners(steps, steps.values, last), kind, colour)
+
+    def stack(self, curves: Sequence[GroupCurve]) -> None:
+        """Draw curves as areas, one on top of the other; a dashed line is where they end."""
+        times, edges = stacked(curves, self._x.high)
+        x = np.repeat(times, 2)[1:]
+        below: Floats = np.zeros(x.size)
+        for upper, curve in zip(edges, curves, strict=True):
+            edge = np.repeat(upper, 2)[:-1]
+            self.area(x, below, edge, "area", curve.colour)
+            below = edge
+        if times[-1] < self._x.high:
+            self.line([times[-1]] * 2, [self._y.low, self._y.high], "ideal")
+
+    def marks(self, x: Iterable[float], y: Iterable[float]) -> None:
+        """Draw a small upright line at each point."""
+        path = "".join(f"M{self._at(*point)}m0 -3v6" for point in zip(x, y, strict=True))
+        if path:
+            self._path(path, "censored")
 
     def point(self, x: float, y: float, low: float, high: float) -> None:
         """Draw a point, and its limits where they are known."""
@@ -84,35 +110,78 @@ class Chart:
             self.line((x, x), (low, high), "limits")
         if isfinite(y):
             across, down = self._at(x, y).split(" ")
-            self._parts.append(f'<circle class="point" r="3.5" cx="{across}" cy="{down}"/>')
+            self._parts.append(element("circle", class_="point", r="3.5", cx=across, cy=down))
 
-    def svg(self) -> str:
-        """Return the picture."""
-        x, y = self._x, self._y
-        marks = "".join(
-            f'<path class="grid" d="M{self._at(tick, y.low)}L{self._at(tick, y.high)}"/>'
-            f'<text x="{self._at(tick, y.low).split(" ")[0]}" y="{HEIGHT - _BOTTOM + 15:g}" '
-            f'text-anchor="middle">{x.text(tick)}</text>'
-            for tick in x.ticks
-        ) + "".join(
-            f'<path class="grid" d="M{self._at(x.low, tick)}L{self._at(x.high, tick)}"/>'
-            f'<text x="{_LEFT - 5:g}" y="{float(self._at(x.low, tick).split(" ")[1]) + 4:g}" '
-            f'text-anchor="end">{y.text(tick)}</text>'
-            for tick in y.ticks
+    def drawing(self) -> Markup:
+        """Return what was drawn, without axes."""
+        return markup(*self._parts)
+
+    def svg(self) -> Markup:
+        """Return the picture with its axes."""
+        x, y, box = self._x, self._y, self._box
+        return element(
+            "svg",
+            *self._ticks(),
+            *self._parts,
+            _label(x.label, (box.left + box.width - box.right) / 2, box.height - 6),
+            element(
+                "text",
+                y.label,
+                transform=f"translate(11 {(box.top + box.height - box.bottom) / 2:g}) rotate(-90)",
+                text_anchor="middle",
+            ),
+            class_="chart",
+            viewBox=f"0 0 {box.width:g} {box.height:g}",
+            role="img",
+            aria_label=self._name,
         )
-        middle = (_TOP + HEIGHT - _BOTTOM) / 2
-        labels = (
-            f'<text x="{(_LEFT + WIDTH - _RIGHT) / 2:g}" y="{HEIGHT - 6:g}" '
-            f'text-anchor="middle">{escape(x.label)}</text>'
-            f'<text transform="translate(11 {middle:g}) rotate(-90)" '
-            f'text-anchor="middle">{escape(y.label)}</text>'
-        )
-        return (
-            f'<svg class="chart" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" '
-            f'aria-label="{escape(self._name)}">{marks}{"".join(self._parts)}{labels}</svg>'
-        )
+
+    def _ticks(self) -> Iterable[Markup]:
+        x, y, box = self._x, self._y, self._box
+        for tick in x.ticks:
+            foot, head = self._at(tick, y.low), self._at(tick, y.high)
+            yield element("path", class_="grid", d=f"M{foot}L{head}")
+            yield _label(x.text(tick), float(foot.split(" ")[0]), box.height - box.bottom + 15)
+        for tick in y.ticks:
+            left, right = self._at(x.low, tick), self._at(x.high, tick)
+            yield element("path", class_="grid", d=f"M{left}L{right}")
+            yield _label(y.text(tick), box.left - 5, float(left.split(" ")[1]) + 4, "end")
+
+    def _path(self, path: str, kind: str, colour: str | None = None) -> None:
+        style = None if colour is None else f"--risk:{colour}"
+        self._parts.append(element("path", class_=self._kind + kind, style=style, d=path))
 
     def _at(self, x: float, y: float) -> str:
-        across = _LEFT + (WIDTH - _LEFT - _RIGHT) * self._x.place(x)
-        down = _TOP + (HEIGHT - _TOP - _BOTTOM) * (1 - self._y.place(y))
-        return f"{across:.1f} {down:.1f}"
+        box = self._box
+        across = box.left + (box.width - box.left - box.right) * self._x.share(x)
+        down = box.top + (box.height - box.top - box.bottom) * (1 - self._y.share(y))
+        return f"{round(across, 1):g} {round(down, 1):g}"
+
+
+def _label(text: str, x: float, y: float, anchor: str = "middle") -> Markup:
+    return element("text", text, x=x, y=y, text_anchor=anchor)
+
+
+def _corners(steps: Steps, values: Floats, last: float) -> tuple[Floats, Floats]:
+    """Return where the line of a step function turns until a time."""
+    shown = steps.times <= last
+    x = np.repeat(np.concatenate([[0.0], steps.times[shown], [last]]), 2)[1:-1]
+    return x, np.repeat(np.concatenate([[steps.start], values[shown]]), 2)
+
+
+_SPARK = Box(100.0, 32.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def sparkline(curve: GroupCurve, steps: Steps, everyone: Steps, end: float) -> Markup:
+    """Return the curve of a leaf at the size of a word, before that of all rows."""
+    chart = Chart(Axis(0.0, end), Axis(0.0, 1.0), "", _SPARK, "surtree-")
+    chart.steps(everyone, end, "everyone")
+    chart.steps(steps, min(curve.last_time, end), "curve", curve.colour)
+    return element(
+        "svg",
+        chart.drawing(),
+        class_="surtree-spark",
+        viewBox=f"0 0 {_SPARK.width:g} {_SPARK.height:g}",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+    )

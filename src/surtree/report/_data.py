@@ -2,171 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.display.leaves import Leaf
-from surtree.display.wording import median_text, number, rule_texts
-from surtree.report._figures import (
-    median_in_words,
-    median_limits_text,
-    risk_in_words,
-    risk_limits_text,
-    risk_text,
-)
-from surtree.report._findings import Findings
+from surtree.outcomes import GroupCurve, ObservedCurve
 from surtree.report._questionnaire import Field
-from surtree.report._steps import Band, visible_steps
-from surtree.report._survival_table import SurvivalAt
-from surtree.report._time import last_time
+from surtree.report._shown import Shown, cell
+from surtree.summary.figures import figure_in_words
+from surtree.summary.findings import Findings
+from surtree.summary.steps import visible_steps
+from surtree.summary.survival_table import SurvivalAt
+from surtree.summary.time import time_label
+from surtree.summary.wording import rule_texts
 from surtree.tree.tree import Tree
+from surtree.words.numbers import median_text, number
 
 # Tolerances of the curves of a page; tables have the exact numbers.
 CURVE, BAND = 0.004, 0.01
 
-
-@dataclass(frozen=True)
-class Shown:
-    """What is drawn on a page.
-
-    Parameters
-    ----------
-    leaves : tuple of Leaf
-        The leaves of the tree, as they are drawn.
-    everyone : Leaf
-        All rows together.
-    survival : sequence of sequences of SurvivalAt
-        The survival of each leaf at a few times.
-    fields : list of Field
-        The questions.
-    level : float
-        The level of confidence intervals.
-    """
-
-    leaves: tuple[Leaf, ...]
-    everyone: Leaf
-    survival: Sequence[Sequence[SurvivalAt]]
-    fields: list[Field]
-    level: float
+# A figure with its name, and what stands below it.
+_Figure = tuple[str, str, str]
 
 
-def page_data(findings: Findings, shown: Shown) -> dict[str, Any]:
-    """Return the nodes, curves, questions and sizes of a page as plain lists and numbers.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    shown : Shown
-        What is drawn of it.
-    """
-    tree = findings.tree
-    end = last_time(tree, shown.leaves)
-    everyone = shown.everyone
+def page_data(shown: Shown, fields: list[Field]) -> dict[str, Any]:
+    """Return the nodes, curves, questions and sizes of a page as plain lists and numbers."""
+    findings, tree, unit = shown.findings, shown.tree, shown.findings.time_unit
     return {
-        "end": _short(end),
-        "nodes": _nodes(findings, shown.fields),
+        "end": _short(shown.end),
+        "nodes": _nodes(shown, fields),
         "leaves": {
-            str(leaf.node): _leaf(leaf, findings, shown.level, end)
-            | {"horizons": [_horizon(row, findings) for row in rows]}
-            for leaf, rows in zip(shown.leaves, shown.survival, strict=True)
+            str(group.node): _leaf(shown, position) for position, group in enumerate(shown.groups)
         },
-        "everyone": _curve(everyone.times, everyone.survival, None)
-        | {"median": median_text(everyone.median, 3), "last": _short(end)},
+        "everyone": _curve(shown.everyone) | {"last": _short(shown.end)},
         "fields": [
-            {"number": field.is_number, "seen": field.seen, "name": field.name}
-            for field in shown.fields
+            {"number": field.is_number, "seen": field.seen, "name": field.name} for field in fields
         ],
         "sizes": [
             {"splits": size.splits, "loss": size.loss, "bound": size.lower_bound}
             for size in findings.sizes
         ],
         "splits": tree.n_splits,
-        "weighted": tree.weighted,
         "level": f"{100 * shown.level:g}%",
         "scores": _scores(findings),
+        "timeLabel": time_label(unit),
+        "timeUnit": unit or "",
     }
 
 
-def _nodes(findings: Findings, fields: list[Field]) -> list[dict[str, Any]]:
-    tree = findings.tree
-    place_of_column = {field.column: place for place, field in enumerate(fields)}
+def _nodes(shown: Shown, fields: list[Field]) -> list[dict[str, Any]]:
+    tree = shown.tree
     nodes = []
-    for node, rule in enumerate(rule_texts(tree, findings.labels)):
+    for node, rule in enumerate(rule_texts(tree, shown.findings.labels)):
         known: dict[str, Any] = {
             "rule": rule,
             "rows": int(tree.n_samples[node]),
             "events": int(tree.n_events[node]),
-            "weight": number(float(tree.weight[node]), 4),
-            "risk": number(float(tree.theta[node]), 3),
+            "figures": _node_figures(shown, node),
         }
         if not tree.is_leaf[node]:
-            known |= _question(tree, node, fields, place_of_column)
+            known |= _question(tree, node, fields)
         nodes.append(known)
     return nodes
 
 
-def _question(
-    tree: Tree, node: int, fields: list[Field], place_of_column: dict[int, int]
-) -> dict[str, Any]:
+def _node_figures(shown: Shown, node: int) -> list[_Figure]:
+    """Return the figures of a node; of a leaf with intervals."""
+    tree, group = shown.tree, shown.outcome.group(node)
+    weight = []
+    if tree.weighted:
+        weight = [("weight", number(float(tree.weight[node]), 4), "")]
+    rows = ("rows", str(group.n_samples), "")
+    if tree.is_leaf[node]:
+        return [*_leaf_figures(shown, tree.leaves.tolist().index(node), rows), *weight]
+    figures = [(shown.outcome.risk_name, number(group.theta, 3), "")]
+    if node == 0:
+        median = _with_unit(median_text(shown.everyone.median, 3), shown.everyone.median, shown)
+        figures.append(("median survival", median, ""))
+    return [*figures, rows, ("events", str(group.n_events), ""), *weight]
+
+
+def _leaf_figures(shown: Shown, position: int, rows: _Figure) -> list[_Figure]:
+    estimates: list[_Figure] = []
+    counts: list[_Figure] = []
+    for column in shown.columns:
+        text, below = cell(column, position)
+        if column.is_count:
+            few = shown.groups[position].note == "few events" and not counts
+            counts.append((column.heading, text, "few" if few else ""))
+        elif column.is_printed:
+            if column.is_time:
+                text = _with_unit(text, column.values[position], shown)
+            is_interval = below not in ("", "no events")
+            estimates.append((column.heading, text, f"CI {below}" if is_interval else below))
+    return [*estimates, rows, *counts]
+
+
+def _with_unit(text: str, time: float, shown: Shown) -> str:
+    unit = shown.findings.time_unit
+    return f"{text} {unit}" if unit and isfinite(time) else text
+
+
+def _question(tree: Tree, node: int, fields: list[Field]) -> dict[str, Any]:
     cut = tree.cuts[int(tree.cut[node])]
-    place = place_of_column[cut.column]
-    asked: dict[str, Any] = {
+    index = [field.column for field in fields].index(cut.column)
+    question: dict[str, Any] = {
         "left": int(tree.left[node]),
         "right": int(tree.right[node]),
-        "field": place,
+        "field": index,
         "missing": tree.question(node).missing,
     }
     if cut.threshold is not None:
-        return asked | {"threshold": cut.threshold}
-    return asked | {"chosen": fields[place].chosen_by(cut)}
+        return question | {"threshold": cut.threshold}
+    return question | {"chosen": fields[index].chosen_by(cut)}
 
 
-def _leaf(leaf: Leaf, findings: Findings, level: float, end: float) -> dict[str, Any]:
-    unit = findings.time_unit or ""
-    observed = None
-    if leaf.observed is not None and findings.predicts_otherwise:
-        observed = _curve(leaf.observed.times, leaf.observed.survival, None)
-    return _curve(leaf.times, leaf.survival, leaf.band) | {
-        "name": leaf.name,
-        "colour": leaf.colour,
-        "risk": risk_text(leaf),
-        "riskLimits": risk_limits_text(leaf),
-        "median": median_text(leaf.median, 3),
-        "medianLimits": median_limits_text(leaf),
-        "said": f"{risk_in_words(leaf, level)}; {median_in_words(leaf, level, unit)}.",
-        "last": _short(min(leaf.last_time, end)),
-        "observed": observed,
-        "censored": [_short(time) for time in leaf.censored.tolist()],
-        "few": leaf.few_events and not leaf.no_events,
-        "none": leaf.no_events,
+def _leaf(shown: Shown, position: int) -> dict[str, Any]:
+    group, curve, unit = shown.groups[position], shown.curves[position], shown.findings.time_unit
+    otherwise = shown.findings.predicts_otherwise
+    figures = [
+        figure_in_words(column, position, shown.level, unit or "")
+        for column in shown.columns
+        if column.is_printed and not column.is_count
+    ]
+    observed = curve.observed if otherwise else None
+    return _curve(curve) | {
+        "name": group.name,
+        "colour": curve.colour,
+        "text": f"{'; '.join(figures)}.",
+        "last": _short(min(curve.last_time, shown.end)),
+        "observed": None if observed is None else _curve(observed, None),
+        "censored": [_short(time) for time in curve.censored.tolist()],
+        "few": group.note == "few events",
+        "none": group.note == "no events",
+        "horizons": [_horizon(row, otherwise) for row in shown.survival[position]],
     }
 
 
-def _curve(times: Floats, survival: Floats, band: Band | None) -> dict[str, Any]:
-    steps = visible_steps(times, survival, band, (CURVE, BAND))
+def _curve(curve: GroupCurve | ObservedCurve, band: float | None = BAND) -> dict[str, Any]:
+    steps = visible_steps(curve, CURVE, band)
+    lower, upper = (np.empty(0),) * 2 if steps.band is None else steps.band
     return {
         "times": [_short(time) for time in steps.times.tolist()],
-        "survival": steps.survival.round(4).tolist(),
-        "lower": steps.lower.round(4).tolist() if steps.has_band else [],
-        "upper": steps.upper.round(4).tolist() if steps.has_band else [],
+        "survival": steps.values.round(4).tolist(),
+        "lower": lower.round(4).tolist(),
+        "upper": upper.round(4).tolist(),
     }
 
 
-def _horizon(row: SurvivalAt, findings: Findings) -> dict[str, Any]:
-    known: dict[str, Any] = {
-        "time": number(row.time, 6),
-        "survival": round(row.predicted, 4),
-    }
-    if row.observed is not None and findings.predicts_otherwise:
+def _horizon(row: SurvivalAt, otherwise: bool) -> dict[str, Any]:
+    known: dict[str, Any] = {"time": number(row.time, 6), "survival": round(row.predicted, 4)}
+    if isfinite(row.observed) and otherwise:
         known["observed"] = round(row.observed, 4)
-    if row.limits is not None:
-        lower, upper = row.limits
-        known |= {"lower": round(lower, 4), "upper": round(upper, 4)}
+    if np.isfinite(row.limits).all():
+        known |= {"lower": round(row.limits[0], 4), "upper": round(row.limits[1], 4)}
     if row.at_risk:
         known["atRisk"] = row.at_risk
     return known
@@ -177,14 +167,14 @@ def _scores(findings: Findings) -> dict[str, Any] | None:
     if scores is None:
         return None
     sign = -1.0 if scores.scoring == "loss" else 1.0
-    line = scores.of_depth(int(scores.max_depth[scores.chosen]))
+    rows = scores.of_depth(int(scores.max_depth[scores.chosen]))
     return {
         "scoring": scores.scoring,
         "depth": int(scores.max_depth[scores.chosen]),
-        "splits": scores.max_splits[line].tolist(),
-        "mean": (sign * scores.mean[line]).tolist(),
-        "error": [None if np.isnan(e) else e for e in scores.standard_error[line].tolist()],
-        "training": scores.training_loss[line].mean(axis=1).tolist() if sign < 0 else [],
+        "splits": scores.max_splits[rows].tolist(),
+        "mean": (sign * scores.mean[rows]).tolist(),
+        "error": [None if np.isnan(e) else e for e in scores.standard_error[rows].tolist()],
+        "training": scores.training_loss[rows].mean(axis=1).tolist() if sign < 0 else [],
         "chosen": int(scores.max_splits[scores.chosen]),
     }
 

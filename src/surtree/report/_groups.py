@@ -2,138 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from math import isfinite
 
-from surtree._quoting import html_text as escape
-from surtree.display.leaves import Leaf
-from surtree.display.wording import leaf_texts, median_text, number
-from surtree.report._figures import (
-    level_text,
-    median_limits_text,
-    risk_limits_text,
-    risk_text,
-)
-from surtree.report._findings import Findings
-from surtree.report._survival_table import SurvivalAt
+from surtree.report._channels import share_html, share_limits
+from surtree.report._html import Markup, element, markup, note, small, table
+from surtree.report._shown import Shown, cell_html
 from surtree.report._tree import breakable
-from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
+from surtree.summary.figures import level_text
+from surtree.summary.survival_table import SurvivalAt
+from surtree.words.numbers import number
 
 
-def groups_html(
-    findings: Findings,
-    leaves: Sequence[Leaf],
-    survival: Sequence[Sequence[SurvivalAt]],
-    level: float,
-) -> str:
-    """Return the rules and figures of all leaves, and their survival at some times, as tables.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    leaves : sequence of Leaf
-        The leaves of the tree.
-    survival : sequence of sequences of SurvivalAt
-        The survival of each of them.
-    level : float
-        The level of confidence intervals.
-    """
-    rules = leaf_texts(findings.tree, findings.labels)
-    interval = level_text(level)
-    ratios: list[str] = []
-    if shows_ratios(findings.tree):
-        ratios = [
-            _with_limits(*one.text.removesuffix(")").split(" (", 1))
-            for one in leaf_hazard_ratios(findings.tree, level=level)
-        ]
-    headings = (
-        *("leaf", "who"),
-        *([] if findings.tree.n_persons is None else ["persons"]),
-        *("rows", "events"),
-        f"relative risk ({interval})",
-        *([f"hazard ratio ({interval})"] if ratios else []),
-        f"median ({interval})",
-    )
-    body = "".join(
-        "<tr>"
-        f'<th scope="row"><span class="unit">leaf </span>{leaf.node}</th>'
-        f"<td>{breakable(rules[leaf.node])}</td>"
-        + "".join(
-            f'<td data-heading="{escape(heading)}">{figure}</td>'
-            for heading, figure in zip(headings[2:], _figures(leaf, ratio), strict=True)
-        )
-        + "</tr>"
-        for leaf, ratio in zip(leaves, ratios or [""] * len(leaves), strict=True)
-    )
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in headings)
-    return (
-        f'<table class="groups"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        + _survival_html(leaves, survival, findings, interval)
-    )
+def groups_html(shown: Shown) -> Markup:
+    """Return the rules and figures of all leaves, and their survival at some times, as tables."""
+    persons = [] if shown.tree.n_persons is None else ["persons"]
+    headings = ["leaf", "who", *persons, "rows", *map(shown.heading, shown.columns)]
+    rows = [_row(shown, position) for position in range(len(shown.groups))]
+    return markup(table(headings, rows, "groups"), _survival_html(shown))
 
 
-def _figures(leaf: Leaf, ratio: str) -> tuple[str, ...]:
-    few = " (few)" if leaf.few_events and not leaf.no_events else ""
-    return (
-        *([] if leaf.n_persons is None else [str(leaf.n_persons)]),
-        str(leaf.n_samples),
-        f"{leaf.n_events}{few}",
-        _with_limits(risk_text(leaf), risk_limits_text(leaf)),
-        *([ratio] if ratio else []),
-        _with_limits(median_text(leaf.median, 3), median_limits_text(leaf)),
-    )
+def _row(shown: Shown, position: int) -> list[str]:
+    group = shown.groups[position]
+    few = " (few)" if group.note == "few events" else ""
+    counts = [column for column in shown.columns if column.is_count]
+    return [
+        markup(element("span", "leaf ", class_="unit"), str(group.node)),
+        breakable(shown.rules[group.leaf]),
+        *([] if group.n_persons is None else [str(group.n_persons)]),
+        str(group.n_samples),
+        *(
+            cell_html(column, position, few if column in counts[:1] else "")
+            for column in shown.columns
+        ),
+    ]
 
 
-def _with_limits(figure: str, limits: str = "") -> str:
-    return escape(figure) + (f"<small>({escape(limits)})</small>" if limits else "")
-
-
-def _survival_html(
-    leaves: Sequence[Leaf],
-    survival: Sequence[Sequence[SurvivalAt]],
-    findings: Findings,
-    interval: str,
-) -> str:
-    times = sorted({row.time for rows in survival for row in rows})
+def _survival_html(shown: Shown) -> Markup:
+    times = sorted({row.time for rows in shown.survival for row in rows})
     if not times:
-        return ""
-    head = "".join(f'<th scope="col">{number(time, 6)}</th>' for time in times)
-    body = ""
-    for leaf, rows in zip(leaves, survival, strict=True):
-        at = {row.time: row for row in rows}
-        cells = "".join(f"<td>{_cell(at.get(time), findings)}</td>" for time in times)
-        if not rows:
-            ended = f"last follow-up at {number(leaf.last_time, 4)}"
-            cells = f'<td colspan="{len(times)}"><small>{ended}</small></td>'
-        body += f'<tr><th scope="row">{leaf.node}</th>{cells}</tr>'
-    observed = any(row.observed is not None for rows in survival for row in rows)
-    what = f"as the tree predicts it ({interval})"
+        return Markup()
+    rows = []
+    for curve, known in zip(shown.curves, shown.survival, strict=True):
+        at = {row.time: _cell(row, shown) for row in known}
+        cells = [at.get(time, Markup()) for time in times]
+        if not known:
+            cells[0] = small(f"last follow-up at {number(curve.last_time, 4)}")
+        rows.append([str(curve.group.node), *cells])
+    headings = ["leaf", *(number(time, 6) for time in times)]
+    return markup(
+        note(_caption(shown)), table(headings, rows, "survival", "Survival at some times")
+    )
+
+
+def _caption(shown: Shown) -> str:
+    findings, interval = shown.findings, level_text(shown.level)
     below = ""
-    if observed:
+    if any(isfinite(row.observed) for rows in shown.survival for row in rows):
         seen = f"what was observed ({interval}) and " if findings.predicts_otherwise else ""
         below = f"; below it {seen}rows at risk"
     unit = f", time in {findings.time_unit}" if findings.time_unit else ""
-    said = f"Survival {what}{below}{unit}. Empty where nobody is left at risk."
-    if findings.tree.leaf_curve == "baseline":
-        said += " Limits of predicted survival and of medians are the uncertainty of theta only."
-    return (
-        f'<p class="note">{escape(said)}</p><div class="scroll" tabindex="0" '
-        'role="region" aria-label="Survival at some times"><table class="survival">'
-        f'<thead><tr><th scope="col">leaf</th>{head}</tr></thead><tbody>{body}</tbody></table>'
-        "</div>"
+    text = (
+        f"Survival as the tree predicts it ({interval}){below}{unit}. Empty where nobody is left "
+        "at risk."
     )
+    if shown.tree.leaf_curve == "baseline":
+        text += " Limits of predicted survival and of medians are the uncertainty of theta only."
+    return text
 
 
-def _cell(row: SurvivalAt | None, findings: Findings) -> str:
-    if row is None:
-        return ""
-    parts = [f"<b>{row.predicted:.0%}</b>{_limits(row.limits)}"]
-    if row.observed is not None and findings.predicts_otherwise:
-        parts.append(f"<small>{row.observed:.0%}{_limits(row.observed_limits)}</small>")
-    if row.at_risk:
-        parts.append(f"<small>{row.at_risk} at risk</small>")
-    return "".join(parts)
-
-
-def _limits(limits: tuple[float, float] | None) -> str:
-    return "" if limits is None else f" ({limits[0]:.0%} to {limits[1]:.0%})"
+def _cell(row: SurvivalAt, shown: Shown) -> Markup:
+    observed = ""
+    if isfinite(row.observed) and shown.findings.predicts_otherwise:
+        observed = f"{row.observed:.0%}{share_limits(row.observed_limits)}"
+    at_risk = f"{row.at_risk} at risk" if row.at_risk else ""
+    return markup(share_html(row.predicted, row.limits), small(observed), small(at_risk))

@@ -6,14 +6,14 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from surtree._quoting import html_text as escape
-from surtree._words import figure, limits_text
-from surtree.display.leaves import read_everyone, read_leaves
-from surtree.report._certificate import percent, verdict
-from surtree.report._findings import Findings, read_findings
+from surtree.report._html import Markup, element
+from surtree.report._shown import Shown
 from surtree.report._tree import tree_html
 from surtree.report._validation import PLUS_MINUS
-from surtree.scores.held_out import CORRECTED, HeldOutScores
+from surtree.summary.certificate import percent, verdict
+from surtree.summary.findings import Findings, read_findings
+from surtree.validation.held_out import CORRECTED, HeldOutScores
+from surtree.words.numbers import figure, limits_text
 
 _LEVEL = 0.95
 
@@ -27,37 +27,41 @@ def notebook_html(model: Any) -> str:
         What to show.
     """
     findings = read_findings(model)
-    tree = findings.tree
-    leaves, everyone = read_leaves(tree, level=_LEVEL), read_everyone(tree)
-    certificate = findings.certificate
-    line = f"loss {tree.total_loss:.6g}"
-    if certificate is not None:
-        said = verdict(certificate)
-        line = f"{said.heading}{' on these rows' if said.proven else ''}: {line}"
-        if certificate.gap is not None:
-            line += f", lower bound {certificate.lower_bound:.6g}, gap {percent(certificate.gap)}"
-    line += f"; {_validation(findings)}; curves and medians: {tree.leaf_curve}"
     style = (files("surtree.report") / "tree.css").read_text(encoding="utf-8")
-    return (
-        f'<div class="surtree"><style>{style}</style>'
-        f'<div class="surtree-caption"><code>{escape(repr(model))}</code> {escape(line)}</div>'
-        f"{tree_html(tree, leaves, everyone, _LEVEL, findings.labels)}</div>"
+    caption = element("code", repr(model)), f" {_caption(findings)}"
+    return element(
+        "div",
+        element("style", Markup(style)),
+        element("div", *caption, class_="surtree-caption"),
+        tree_html(Shown(findings, _LEVEL)),
+        class_="surtree",
     )
 
 
+def _caption(findings: Findings) -> str:
+    tree, certificate = findings.tree, findings.certificate
+    text = f"loss {tree.total_loss:.6g}"
+    if certificate is not None:
+        proof = verdict(certificate)
+        text = f"{proof.heading}{' on these rows' if proof.proven else ''}: {text}"
+        if certificate.gap is not None:
+            text += f", lower bound {certificate.lower_bound:.6g}, gap {percent(certificate.gap)}"
+    return f"{text}; {_validation(findings)}; curves and medians: {tree.leaf_curve}"
+
+
 def _validation(findings: Findings) -> str:
-    if findings.tree.arms is not None:
+    if findings.outcome.judged_by == "effects":
         test = findings.heterogeneity
         return "effects not tested" if test is None else test.verdict.rstrip(".")
     if findings.validation is not None:
         one = findings.validation["concordance"]
-        if not isfinite(one.corrected):
-            return f"C on new rows not estimable: {one.reason}"
+        if not isfinite(one.value):
+            return f"C in new data not estimable: {one.reason}"
         limits = limits_text(one.lower, one.upper)
-        return f"C on new rows {one.corrected:.3f}" + ("" if limits == "-" else f" ({limits})")
+        return f"C in new data {one.value:.3f}" + ("" if limits == "-" else f" ({limits})")
     held_out = findings.held_out
     if held_out is None:
-        return "not validated on other rows"
+        return "not validated on new data"
     texts = [
         f"{name}: {_held_out(scores)}" if name else _held_out(scores)
         for name, scores in held_out.by_cause(findings.cause_names)

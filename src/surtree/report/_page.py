@@ -13,40 +13,34 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from surtree._quoting import html_text as escape
-from surtree._quoting import script_json
-from surtree.audit.result import Audit
-from surtree.display.labels import read_labels
-from surtree.display.leaves import read_everyone, read_leaves, time_label
-from surtree.files.endings import PAGE_FILE
-from surtree.files.writing import write_text
+from surtree._support.endings import PAGE_FILE
+from surtree._support.writing import write_text
+from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
-from surtree.report._causes import causes_html
-from surtree.report._data import Shown, page_data
-from surtree.report._effects import effects_html, verdict_html
-from surtree.report._findings import Findings, read_findings
-from surtree.report._groups import groups_html
-from surtree.report._provenance import provenance_html
-from surtree.report._questionnaire import form_html, read_fields
-from surtree.report._resampled import curves_html, stability_html
-from surtree.report._sections import (
+from surtree.report._certificate import (
     certificate_html,
-    chosen_here,
-    columns_html,
     costs_html,
-    explanation,
-    lead,
     optimum_html,
     scores_html,
     sizes_html,
-    summary_html,
 )
-from surtree.report._survival_table import survival_table
+from surtree.report._channels import channels_html
+from surtree.report._columns import columns_html
+from surtree.report._data import page_data
+from surtree.report._groups import groups_html
+from surtree.report._html import markup, note
+from surtree.report._overview import chosen_here, explanation, lead_html, summary_html
+from surtree.report._provenance import provenance_html
+from surtree.report._questionnaire import form_html, read_fields
+from surtree.report._resampled import curves_html, stability_html
+from surtree.report._shown import Shown
 from surtree.report._tree import tree_html
-from surtree.report._validation import validation_html
+from surtree.report._validation import HEADINGS, validation_html
+from surtree.summary.findings import Findings, read_findings
+from surtree.summary.labels import read_labels
 from surtree.survival.time_axis import read_horizons, round_horizons
-from surtree.tree.causes import has_causes
 from surtree.tree.resolve import horizons_of, time_unit_of
+from surtree.words.quoting import script_json
 
 
 def write_report(
@@ -134,62 +128,42 @@ def page_html(
     level: float,
     today: date | None = None,
 ) -> str:
-    """Return the page that `write_report` writes.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    title : str
-        The heading of the page.
-    horizons : iterable of float, optional
-        Times for which survival is stated; a few round times when None.
-    level : float
-        The level of confidence intervals.
-    today : datetime.date, optional
-        The date of the page.
-    """
-    tree, labels = findings.tree, findings.labels
-    leaves, everyone = read_leaves(tree, level=level), read_everyone(tree)
+    """Return the page that `write_report` writes."""
+    tree, outcome = findings.tree, findings.outcome
     end = float(tree.baseline.times[-1])
     times = round_horizons(end) if horizons is None else read_horizons(horizons)
-    survival = [survival_table(tree, place, leaf, times) for place, leaf in enumerate(leaves)]
-    fields = read_fields(tree, labels)
-    data = page_data(findings, Shown(leaves, everyone, survival, fields, level))
-    unit = findings.time_unit
-    data |= {"timeLabel": time_label(unit), "timeUnit": unit or ""}
+    shown, fields = Shown(findings, level, times), read_fields(tree, findings.labels)
     script = _asset("charts.js") + _asset("report.js")
+    parts = {
+        "title": title,
+        "summary": summary_html(shown),
+        "tree": tree_html(shown),
+        "lead": lead_html(findings),
+        "explanation": markup(*map(note, explanation(shown))),
+        "chosen_here": chosen_here(tree),
+        "validation_heading": HEADINGS[outcome.judged_by],
+        "validation": validation_html(findings),
+        "resampled": markup(curves_html(findings), stability_html(findings)),
+        "channels": channels_html(shown),
+        "channels_name": f"{outcome.channel_noun}s".capitalize(),
+        "groups": groups_html(shown),
+        "provenance": provenance_html(findings, today or date.today()),
+        "form": form_html(fields),
+        "certificate": certificate_html(findings),
+        "sizes": sizes_html(findings),
+        "scores": scores_html(findings),
+        "costs": costs_html(findings),
+        "optimum": optimum_html(findings, level),
+        "columns": columns_html(findings),
+    }
     return Template(_asset("template.html")).substitute(
-        title=escape(title),
+        {name: markup(part) for name, part in parts.items()},
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         style=_asset("tree.css") + _asset("report.css"),
         script=script,
-        data=script_json(data),
-        summary=summary_html(findings, everyone),
-        tree=tree_html(tree, leaves, everyone, level, labels),
-        lead=lead(findings),
-        explanation="".join(
-            f'<p class="note">{escape(text)}</p>' for text in explanation(findings, level)
-        )
-        + effects_html(findings, level),
-        chosen_here=escape(chosen_here(tree)),
-        validation_heading=(
-            "How well does it predict?" if tree.arms is None else "Does the effect differ?"
-        ),
-        validation=validation_html(findings) if tree.arms is None else verdict_html(findings),
-        resampled=curves_html(findings) + stability_html(findings),
-        causes=causes_html(findings, leaves, times, level),
-        no_causes="" if has_causes(tree) else "hidden",
-        groups=groups_html(findings, leaves, survival, level),
-        provenance=provenance_html(findings, leaves, today or date.today()),
-        form=form_html(fields),
+        data=script_json(page_data(shown, fields)),
+        no_channels="" if outcome.is_several else "hidden",
         no_questions="" if fields else "hidden",
-        certificate=certificate_html(findings),
-        sizes=sizes_html(findings),
-        scores=scores_html(findings),
-        costs=costs_html(findings),
-        optimum=optimum_html(findings, level),
-        columns=columns_html(findings),
         no_columns="" if findings.columns else "hidden",
     )
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from surtree._quoting import html_text as escape
 from surtree.cuts.cut import Cut
-from surtree.display.labels import Labels
-from surtree.display.wording import number
+from surtree.report._html import Content, Markup, element, markup
 from surtree.report._tree import breakable
+from surtree.summary.labels import Labels
 from surtree.tree.tree import Tree
+from surtree.words.numbers import number
 
 # Up to this number of choices are buttons side by side, more are a list.
 MOST_BUTTONS = 6
@@ -28,31 +28,18 @@ EMPTY = "(empty text)"
 
 @dataclass(frozen=True)
 class Field:
-    """A column that the tree asks about.
+    """A column that the tree asks about."""
 
-    Parameters
-    ----------
-    column : int
-        The position of the column in the user's table.
-    name, unit : str
-        What it is called on the page, and the unit of its numbers, empty where there is none.
-    options : tuple
-        The categories to choose from; empty for a number.
-    rest : str
-        What stands for all other categories, which the tree does not tell apart; empty where
-        there are none.
-    seen : tuple of two floats, optional
-        The least and the greatest number in training.
-    missing : str
-        What stands for a value that is missing, or that training never had; empty where it cannot
-        be chosen: for a number, unless some were missing in training.
-    """
-
-    column: int
+    column: int  # the position of the column in the user's table
+    # What it is called on the page, and the unit of its numbers, empty where there is none.
     name: str
-    options: tuple[Any, ...]
+    options: tuple[Any, ...]  # the categories to choose from; empty for a number
+    # What stands for all other categories, which the tree does not tell apart; empty where there
+    # are none.
     rest: str
-    seen: tuple[float, float] | None
+    seen: tuple[float, float] | None  # the least and the greatest number in training
+    # What stands for a value that is missing, or that training never had; empty where it cannot be
+    # chosen: for a number, unless some were missing in training.
     missing: str
     unit: str = ""
 
@@ -71,8 +58,8 @@ class Field:
         """Return the positions, among the labels, of the choices for which a cut holds."""
         categories = cut.categories or ()
         held = [
-            place
-            for place, option in enumerate(self.options)
+            index
+            for index, option in enumerate(self.options)
             if (option in categories) is not cut.negated
         ]
         if self.rest and cut.negated:
@@ -81,19 +68,11 @@ class Field:
 
 
 def read_fields(tree: Tree, labels: Labels | None = None) -> list[Field]:
-    """Return what the tree asks about, in the order in which it is first asked.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    labels : Labels, optional
-        What to call the columns; by default as the table does.
-    """
+    """Return what the tree asks about, in the order in which it is first asked."""
     cuts: dict[int, list[Cut]] = {}
-    for place in tree.cut.tolist():
-        if place >= 0:
-            cut = tree.cuts[place]
+    for index in tree.cut.tolist():
+        if index >= 0:
+            cut = tree.cuts[index]
             cuts.setdefault(cut.column, []).append(cut)
     return [_field(asked, labels or Labels()) for asked in cuts.values()]
 
@@ -137,59 +116,73 @@ def _options(cuts: list[Cut]) -> tuple[tuple[Any, ...], str]:
     return options, f"another of {len(known) - len(options)} values"
 
 
-def form_html(fields: list[Field]) -> str:
+def form_html(fields: list[Field]) -> Markup:
     """Return the questions as fields of a form."""
-    return "".join(_field_html(place, field) for place, field in enumerate(fields))
+    return markup(*(_field_html(index, field) for index, field in enumerate(fields)))
 
 
-def _field_html(place: int, field: Field) -> str:
-    name, hint = breakable(field.name), f"hint-{place}"
+def _field_html(index: int, field: Field) -> Markup:
+    name, identity, hint = breakable(field.name), f"field-{index}", f"hint-{index}"
+    label = element("label", name, for_=identity)
+    choices = [*zip(field.labels, map(str, range(len(field.labels))), strict=True)]
+    choices.append((field.missing, "missing"))
     if field.is_number:
-        return (
-            f'<div class="field" data-field="{place}"><label for="field-{place}">{name}</label>'
-            f'<div class="entry"><input id="field-{place}" type="number" step="any" '
-            f'inputmode="decimal" autocomplete="off" aria-describedby="{hint}">'
-            f"{_unit(field)}{_missing_box(place, field)}</div>{_hint(hint, field)}</div>"
+        box = element(
+            "input",
+            id=identity,
+            type="number",
+            step="any",
+            inputmode="decimal",
+            autocomplete="off",
+            aria_describedby=hint,
         )
-    labels = [*field.labels, field.missing]
-    values = [*map(str, range(len(field.labels))), "missing"]
-    if len(labels) <= MOST_BUTTONS:
-        buttons = "".join(
-            f'<label><input type="radio" name="field-{place}" value="{value}">'
-            f"<span>{escape(label)}</span></label>"
-            for label, value in zip(labels, values, strict=True)
+        entry = markup(label, _entry(box, _unit(field), _missing_box(index, field)))
+    elif len(choices) <= MOST_BUTTONS:
+        buttons = (
+            element(
+                "label",
+                element("input", type="radio", name=identity, value=value),
+                element("span", text),
+            )
+            for text, value in choices
         )
-        return (
-            f'<fieldset class="field" data-field="{place}" aria-describedby="{hint}">'
-            f'<legend>{name}</legend><div class="entry choices">{buttons}</div>'
-            f"{_hint(hint, field)}</fieldset>"
+        return element(
+            "fieldset",
+            element("legend", name),
+            _entry(*buttons, kind="entry choices"),
+            _hint(hint, field),
+            class_="field",
+            data_field=str(index),
+            aria_describedby=hint,
         )
-    options = "".join(
-        f'<option value="{value}">{escape(label)}</option>'
-        for label, value in zip(labels, values, strict=True)
-    )
-    return (
-        f'<div class="field" data-field="{place}"><label for="field-{place}">{name}</label>'
-        f'<div class="entry"><select id="field-{place}" aria-describedby="{hint}">'
-        f'<option value="">choose</option>{options}</select></div>{_hint(hint, field)}</div>'
-    )
+    else:
+        options = (element("option", text, value=value) for text, value in choices)
+        first = element("option", "choose", value="")
+        entry = markup(
+            label, _entry(element("select", first, *options, id=identity, aria_describedby=hint))
+        )
+    return element("div", entry, _hint(hint, field), class_="field", data_field=str(index))
 
 
-def _unit(field: Field) -> str:
-    return f'<span class="field-unit">{escape(field.unit)}</span>' if field.unit else ""
+def _entry(*inside: Content, kind: str = "entry") -> Markup:
+    return element("div", *inside, class_=kind)
 
 
-def _missing_box(place: int, field: Field) -> str:
+def _unit(field: Field) -> Markup:
+    return element("span", field.unit, class_="field-unit") if field.unit else Markup()
+
+
+def _missing_box(index: int, field: Field) -> Markup:
     if not field.missing:
-        return ""
-    box = f'<input type="checkbox" id="missing-{place}">'
-    return f'<label class="missing">{box}{field.missing}</label>'
+        return Markup()
+    box = element("input", type="checkbox", id=f"missing-{index}")
+    return element("label", box, field.missing, class_="missing")
 
 
-def _hint(identity: str, field: Field) -> str:
-    said = ""
+def _hint(identity: str, field: Field) -> Markup:
+    text = ""
     if field.seen is not None:
         low, high = (number(value, 4) for value in field.seen)
         unit = f" {field.unit}" if field.unit else ""
-        said = f"{low} to {high}{unit} in training"
-    return f'<p class="hint" id="{identity}" data-said="{escape(said)}">{escape(said)}</p>'
+        text = f"{low} to {high}{unit} in training"
+    return element("p", text, class_="hint", id=identity, data_text=text)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import isfinite
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree._words import missing_figures
-from surtree.display.labels import Labels
-from surtree.display.wording import leaf_texts, number
 from surtree.metrics import Calibration, DecisionCurve
-from surtree.report._chart import Axis, Chart
-from surtree.report._findings import Findings
+from surtree.report._chart import SHARES, Axis, Chart
+from surtree.report._html import Markup, element, markup, note, small, table, terms
 from surtree.report._tree import breakable
-from surtree.scores.validation import ColumnUse, LeafStability, Measure, Validation
-from surtree.scores.verdict import MEASURE_NAMES
+from surtree.summary.findings import Findings
+from surtree.summary.labels import Labels
+from surtree.summary.wording import leaf_texts
+from surtree.validation import ColumnUse, LeafStability, Measure, Validation
+from surtree.validation.verdict import MEASURE_NAMES
+from surtree.words.numbers import missing_figures, number
 
-_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # More columns than these are only counted.
 _MOST_COLUMNS = 12
 
@@ -29,8 +28,8 @@ _NOTES = {
         "is chance, 1 is perfect",
     ),
     "brier": (
-        "error of the survival curves that is saved",
-        "of the integrated Brier score, compared with one curve for all; 0% is no better",
+        "reduction of the integrated Brier score",
+        "of survival curves, compared with one curve for all; 0% is no better",
     ),
     "calibration_slope": (
         MEASURE_NAMES["calibration_slope"],
@@ -40,34 +39,29 @@ _NOTES = {
 }
 
 
-def performance_html(found: Validation) -> str:
-    """Return what to expect on new rows: figures, and why some are missing.
-
-    Parameters
-    ----------
-    found : Validation
-        What `validate` found.
-    """
-    figures = "".join(
-        f"<div><dt>{escape(term)}</dt><dd>{escape(_figure(measure))}"
-        f"<small>{escape(_apparent(measure))}; {escape(note)}</small></dd></div>"
-        for name, (term, note) in _NOTES.items()
-        if isfinite((measure := found[name]).corrected)
+def performance_html(validation: Validation) -> Markup:
+    """Return what to expect in new data: figures, and why some are missing."""
+    figures = (
+        (term, _figure(measure), f"{_apparent(measure)}; {meaning}")
+        for name, (term, meaning) in _NOTES.items()
+        if isfinite((measure := validation[name]).value)
     )
     missing = missing_figures(
-        (one.words, one.reason, isfinite(one.corrected)) for one in found.measures
+        (one.words, one.reason, isfinite(one.value)) for one in validation.measures
     )
-    return (
-        f'<dl class="figures scores">{figures}</dl>'
-        + "".join(f'<p class="note">{escape(line)}.</p>' for line in missing)
-        + f'<p class="note">{escape(_how(found))} Figures outside of this section are about the '
-        "rows that the tree was fitted on.</p>"
+    return markup(
+        terms(figures, "figures scores"),
+        *(note(f"{text}.") for text in missing),
+        note(
+            f"{_how(validation)} Figures outside of this section are about the rows that the tree "
+            "was fitted on."
+        ),
     )
 
 
 def _figure(measure: Measure) -> str:
     style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
-    value = style.format(measure.corrected)
+    value = style.format(measure.value)
     if not isfinite(measure.lower):
         return value
     return f"{value} ({style.format(measure.lower)} to {style.format(measure.upper)})"
@@ -80,65 +74,61 @@ def _apparent(measure: Measure) -> str:
     return f"{style.format(measure.apparent)} on the rows it was fitted on"
 
 
-def _how(found: Validation) -> str:
+def _how(validation: Validation) -> str:
     what = "samples of the rows, drawn with replacement"
-    if found.method == "folds":
+    if validation.method == "folds":
         what = "divisions of the rows into folds"
     return (
-        "What to expect on new rows: everything that built this tree, tuning included, was "
-        f"repeated on {found.n_repetitions} {what}, and each tree was asked "
-        f"about the rows that it had not seen. In brackets, {100 * found.level:g}% intervals; they "
-        "include the error of drawing no more samples."
+        "Expected in new data: everything that built this tree, tuning included, was "
+        f"repeated on {validation.n_repetitions} {what}, and each tree was asked "
+        f"about the rows that it had not seen. In brackets, {100 * validation.level:g}% intervals; "
+        "they include the error of drawing no more samples."
     )
 
 
-def curves_html(findings: Findings) -> str:
-    """Return calibration and net benefit on rows that trees had not seen, as pictures.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows; nothing where it has no validation.
-    """
-    found = findings.validation
-    if found is None or found.calibration is None:
-        return ""
-    when = _when(findings, found)
-    figures = _figure_html(
-        "Calibration",
-        _calibration_chart(found.calibration, when),
-        f"Predicted and observed survival at {when}, of rows that the trees had not seen, in "
-        "groups of similar predictions. On the line, what was predicted is what happened.",
-    )
-    if found.decision is not None:
-        figures += _figure_html(
-            "Is it worth acting on?",
-            _decision_chart(found.decision, when),
-            f"Net benefit of acting where the predicted risk of an event by {when} is at least the "
-            "threshold (thick), on everybody (thin) and on nobody (zero), in true alarms per row. "
-            "The tree is of use where its line is above both."
-            + (f" The line has a gap: {found.decision.missing}." if found.decision.missing else ""),
+def curves_html(findings: Findings) -> Markup:
+    """Return calibration and net benefit on rows that trees had not seen, as pictures."""
+    validation = findings.validation
+    if validation is None or validation.calibration is None:
+        return Markup()
+    when = _when(findings, validation)
+    figures = [
+        _figure_html(
+            "Calibration",
+            _calibration_chart(validation.calibration, when),
+            f"Predicted and observed survival at {when}, of rows that the trees had not seen, in "
+            "groups of similar predictions. On the line, what was predicted is what happened.",
         )
-    return f'<div class="charts">{figures}</div>'
+    ]
+    decision = validation.decision
+    if decision is not None:
+        gap = f" The line has a gap: {decision.missing}." if decision.missing else ""
+        figures.append(
+            _figure_html(
+                "Is it worth acting on?",
+                _decision_chart(decision, when),
+                f"Net benefit of acting where the predicted risk of an event by {when} is at least "
+                "the threshold probability (thick), on everybody (thin) and on nobody (zero), in "
+                f"true alarms per row. The tree is of use where its line is above both.{gap}",
+            )
+        )
+    return element("div", *figures, class_="charts")
 
 
-def _when(findings: Findings, found: Validation) -> str:
+def _when(findings: Findings, validation: Validation) -> str:
     """Return the last horizon with its unit."""
     unit = f" {findings.time_unit}" if findings.time_unit else ""
-    return f"{number(found.horizons[-1], 4)}{unit}"
+    return f"{number(validation.horizons[-1], 4)}{unit}"
 
 
-def _figure_html(title: str, chart: Chart, caption: str) -> str:
-    return (
-        f"<figure><h3>{escape(title)}</h3>{chart.svg()}"
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+def _figure_html(title: str, chart: Chart, caption: str) -> Markup:
+    return element("figure", element("h3", title), chart.svg(), element("figcaption", caption))
 
 
 def _calibration_chart(curve: Calibration, when: str) -> Chart:
     chart = Chart(
-        Axis(0.0, 1.0, _SHARES, "predicted survival"),
-        Axis(0.0, 1.0, _SHARES, "observed survival"),
+        Axis(0.0, 1.0, SHARES, "predicted survival"),
+        Axis(0.0, 1.0, SHARES, "observed survival"),
         f"Predicted against observed survival at {when}",
     )
     chart.line((0.0, 1.0), (0.0, 1.0), "ideal")
@@ -151,117 +141,103 @@ def _decision_chart(curve: DecisionCurve, when: str) -> Chart:
     most = max(0.05, float(curve.treat_all.max()), float(np.nanmax(curve.model, initial=0.0)))
     least = -most / 4
     end = float(curve.thresholds[-1])
-    step = 0.1 if end <= 0.55 else 0.2
-    ticks = [step * k for k in range(round(end / step + 0.5)) if step * k <= end]
-    height = next(size for size in (0.02, 0.05, 0.1, 0.2, 0.5) if most / size <= 5)
     chart = Chart(
-        Axis(0.0, end, ticks, "threshold probability"),
-        Axis(
-            least, most, [height * k for k in range(int(most / height) + 1)], "net benefit", False
-        ),
+        Axis.until(end, "threshold probability", percent=True),
+        Axis.until(most, "net benefit", low=least),
         f"Net benefit against the threshold probability, for events by {when}",
     )
     chart.line((0.0, end), (0.0, 0.0), "ideal")
     shown = curve.treat_all >= least
-    chart.line(curve.thresholds[shown].tolist(), curve.treat_all[shown].tolist(), "other")
-    chart.line(curve.thresholds.tolist(), curve.model.tolist(), "main")
+    chart.line(curve.thresholds[shown], curve.treat_all[shown], "other")
+    chart.line(curve.thresholds, curve.model, "main")
     return chart
 
 
-def stability_html(findings: Findings) -> str:
-    """Return how stable the questions and the groups are, as tables.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows; nothing where it has no validation of a tree.
-    """
-    found = findings.validation
-    if found is None or not found.columns:
-        return ""
-    return (
-        "<h3>Would other rows have given another tree?</h3>"
-        f'<p class="note">{escape(_agreement_text(findings, found))}</p>'
-        f'<div class="pair">{_columns_html(found.columns, findings.labels)}'
-        f"{_leaves_html(findings, found)}</div>"
+def stability_html(findings: Findings) -> Markup:
+    """Return how stable the questions and the groups are, as tables."""
+    validation = findings.validation
+    if validation is None or not validation.columns:
+        return Markup()
+    return markup(
+        element("h3", "Would other data have given another tree?"),
+        note(_agreement_text(findings, validation)),
+        element(
+            "div",
+            _columns_html(validation.columns, findings.labels),
+            _leaves_html(findings, validation),
+            class_="pair",
+        ),
     )
 
 
-def _agreement_text(findings: Findings, found: Validation) -> str:
-    first = max(found.columns, key=lambda use: use.first)
+def _agreement_text(findings: Findings, validation: Validation) -> str:
+    first = max(validation.columns, key=lambda use: use.first)
     text = (
-        f"Of {found.n_repetitions} trees of samples, {first.first:.0%} ask about {first.name} "
-        "first."
+        f"Of {validation.n_repetitions} trees of samples, {first.first:.0%} ask about "
+        f"{first.name} first."
     )
-    if not isfinite(found.instability):
+    if not isfinite(validation.instability):
         return text
     return (
-        f"{text} For one person, their predictions at {_when(findings, found)} differ from "
-        f"this tree's by {100 * found.instability:.0f} percentage points on average."
+        f"{text} For one person, their predictions at {_when(findings, validation)} differ from "
+        f"this tree's by {100 * validation.instability:.0f} percentage points on average."
     )
 
 
-def _columns_html(columns: Sequence[ColumnUse], labels: Labels) -> str:
+def _columns_html(columns: Sequence[ColumnUse], labels: Labels) -> Markup:
     rows = (
         (
             breakable(labels.name(use.name)),
-            f'<span class="bar" style="--share:{use.anywhere:.4f}"></span>{use.anywhere:.0%}',
+            bar(use.anywhere, f"{use.anywhere:.0%}"),
             f"{use.first:.0%}",
-            escape(_middle(use, labels.unit(use.name))),
+            _middle(use, labels.unit(use.name)),
         )
         for use in columns[:_MOST_COLUMNS]
     )
-    more = ""
+    more = None
     if len(columns) > _MOST_COLUMNS:
-        more = f'<p class="note">and {len(columns) - _MOST_COLUMNS} more columns, less often</p>'
+        more = note(f"and {len(columns) - _MOST_COLUMNS} more columns, less often")
     headings = ("column", "asked about", "asked first", "mostly cut")
-    return f"<div>{_table(headings, rows)}{more}</div>"
+    return element("div", table(headings, rows, "stability"), more)
+
+
+def bar(share: float, text: str) -> Markup:
+    """Return a share as a bar before its number."""
+    return markup(element("span", class_="bar", style=f"--share:{share:.4f}"), text)
 
 
 def _middle(use: ColumnUse, unit: str) -> str:
     if use.middle is None:
         return ""
     low, high = (number(value, 4) for value in use.middle)
-    said = f"above {low}" if low == high else f"above {low} to {high}"
-    return f"{said} {unit}".strip()
+    text = f"above {low}" if low == high else f"above {low} to {high}"
+    return f"{text} {unit}".strip()
 
 
-def _leaves_html(findings: Findings, found: Validation) -> str:
+def _leaves_html(findings: Findings, validation: Validation) -> Markup:
     rules = leaf_texts(findings.tree, findings.labels)
     rows = (
         (
-            f"leaf {leaf.leaf}<small>{breakable(rules.get(leaf.leaf, ''))}</small>",
-            f"{leaf.words}<small>{leaf.jaccard:.0%} agreement</small>",
+            markup(f"leaf {leaf.leaf}", small(breakable(rules.get(leaf.leaf, "")))),
+            markup(leaf.words, small(f"{leaf.jaccard:.0%} agreement")),
             _range(leaf),
         )
-        for leaf in found.leaves
+        for leaf in validation.leaves
     )
-    when = _when(findings, found)
-    headings = ("group", "in trees of samples", f"survival at {when}")
-    note = (
-        '<p class="note">Agreement: of the rows in a group or in the most similar one of another '
-        "tree, the share in both. In brackets, what the trees of samples say of a row of the "
-        f"group: {100 * found.level:g}% of them, on average.</p>"
+    headings = ("group", "in trees of samples", f"survival at {_when(findings, validation)}")
+    return element(
+        "div",
+        table(headings, rows, "stability"),
+        note(
+            "Agreement: of the rows in a group or in the most similar one of another tree, the "
+            "share in both. In brackets, what the trees of samples say of a row of the group: "
+            f"{100 * validation.level:g}% of them, on average."
+        ),
     )
-    return f"<div>{_table(headings, rows)}{note}</div>"
 
 
-def _range(leaf: LeafStability) -> str:
+def _range(leaf: LeafStability) -> Markup:
     if not isfinite(leaf.survival):
-        return ""
-    if not isfinite(leaf.lower):
-        return f"{leaf.survival:.0%}"
-    return f"{leaf.survival:.0%}<small>({leaf.lower:.0%} to {leaf.upper:.0%})</small>"
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of cells that are HTML already; the first of a row is its heading."""
-    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
-    body = "".join(
-        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
-        for first, *rest in rows
-    )
-    return (
-        f'<div class="scroll"><table class="stability"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+        return Markup()
+    limits = f"({leaf.lower:.0%} to {leaf.upper:.0%})" if isfinite(leaf.lower) else ""
+    return markup(f"{leaf.survival:.0%}", small(limits))

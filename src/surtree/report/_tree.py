@@ -2,149 +2,135 @@
 
 from __future__ import annotations
 
-from surtree._quoting import html_text as escape
-from surtree.display.labels import NO_BREAK_SPACE, Labels
-from surtree.display.leaves import Leaf
-from surtree.display.wording import counted_node, median_text, pieces, rule_texts
-from surtree.report._figures import (
-    median_in_words,
-    median_limits_text,
-    risk_in_words,
-    risk_limits_text,
-    risk_text,
-)
-from surtree.report._sparkline import sparkline
-from surtree.report._time import last_time
-from surtree.tree.tree import Tree
-
-HEADINGS = ("leaf", "survival", "relative risk", "median", "rows", "events")
+from surtree.outcomes import counted
+from surtree.report._chart import sparkline
+from surtree.report._html import Markup, element, markup, small
+from surtree.report._shown import Shown, cell
+from surtree.summary.figures import figure_in_words
+from surtree.summary.labels import NO_BREAK_SPACE
+from surtree.summary.steps import visible_steps
+from surtree.summary.wording import pieces, rule_texts
 
 
-def tree_html(
-    tree: Tree,
-    leaves: tuple[Leaf, ...],
-    everyone: Leaf,
-    level: float,
-    labels: Labels,
-    name: str = "The tree",
-) -> str:
-    """Return the tree as HTML: a list in a list for every split, a figure for every leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaves : tuple of Leaf
-        Its leaves, as they are drawn.
-    everyone : Leaf
-        All rows together.
-    level : float
-        The level of confidence intervals.
-    labels : Labels
-        What to call the columns.
-    name : str, default="The tree"
-        What a screen reader calls it.
-    """
-    drawing = _Drawing(tree, leaves, everyone, level, labels)
-    return (
-        '<div class="surtree-body"><div class="surtree-head" aria-hidden="true"><span></span>'
-        + "".join(f"<span>{heading}</span>" for heading in HEADINGS)
-        + f'</div><ul class="surtree-tree" role="tree" aria-label="{escape(name)}" '
-        f'data-depth="{tree.depth}">{drawing.item(0, 1)}</ul></div>'
+def tree_html(shown: Shown, name: str = "The tree") -> Markup:
+    """Return the tree as HTML: a list in a list for every split, a figure for every leaf."""
+    drawing = _Drawing(shown)
+    head = (element("span", heading) for heading in ("", *drawing.headings))
+    tree = element(
+        "ul",
+        drawing.item(0, 1),
+        class_="surtree-tree",
+        role="tree",
+        aria_label=name,
+        data_depth=str(shown.tree.depth),
+    )
+    # On a phone, "not reached" needs more room than a number.
+    narrow = " ".join("5rem" if column.is_time else "4.1rem" for column in drawing.figures)
+    widths = {
+        "columns": len(drawing.figures) or 1,
+        "narrow": narrow or "4.1rem",
+        "counts": len(drawing.counts) or 1,
+    }
+    return element(
+        "div",
+        element("div", *head, class_="surtree-head", aria_hidden="true"),
+        tree,
+        class_="surtree-body",
+        style=";".join(f"--surtree-{name}:{width}" for name, width in widths.items()),
     )
 
 
-def breakable(text: str) -> str:
+def breakable(text: str) -> Markup:
     """Return a text as HTML with line break opportunities."""
     # No-break spaces within a piece keep, for example, a comparison and its number together.
     parts = [piece.rstrip().replace(" ", NO_BREAK_SPACE) for piece in pieces(text)]
     ends = [piece[len(part) :] for piece, part in zip(pieces(text), parts, strict=True)]
-    return "<wbr>".join(escape(part + end) for part, end in zip(parts, ends, strict=True))
+    return Markup(
+        element("wbr").join(markup(part + end) for part, end in zip(parts, ends, strict=True))
+    )
 
 
 class _Drawing:
-    def __init__(
-        self,
-        tree: Tree,
-        leaves: tuple[Leaf, ...],
-        everyone: Leaf,
-        level: float,
-        labels: Labels,
-    ) -> None:
-        self._tree = tree
-        self._leaves = {leaf.node: leaf for leaf in leaves}
-        self._everyone = everyone
-        self._level = level
-        self._end = last_time(tree, leaves)
-        self._rules = rule_texts(tree, labels)
-        self._whole_rules = {0: "all rows"}
-        for node, cut in tree.worded_cuts.items():
-            no, yes = labels.rules(cut)
-            self._whole_rules[int(tree.left[node])] = no
-            self._whole_rules[int(tree.right[node])] = yes
+    def __init__(self, shown: Shown) -> None:
+        self._shown, self._tree, labels = shown, shown.tree, shown.findings.labels
+        self._positions = {group.node: position for position, group in enumerate(shown.groups)}
+        # The figures that there is room for: estimates, and after the rows what is counted.
+        self.figures = [one for one in shown.columns if one.is_printed and not one.is_count]
+        self.counts = [one for one in shown.columns if one.is_printed and one.is_count]
+        headings = (column.heading for column in self.figures)
+        counts = (column.heading for column in self.counts)
+        self.headings = ("leaf", "survival", *headings, "rows", *counts)
+        self._everyone = visible_steps(shown.everyone, 0.02)
+        self._rules = rule_texts(shown.tree, labels)
+        self._whole_rules = rule_texts(shown.tree, labels, whole=True)
 
-    def item(self, node: int, level: int) -> str:
+    def item(self, node: int, level: int) -> Markup:
         """Return a node and all below it."""
-        leaf = self._leaves.get(node)
-        inside = self._leaf(leaf) if leaf is not None else self._split(node)
-        below = "".join(
-            self.item(int(child), level + 1)
-            for child in (self._tree.left[node], self._tree.right[node])
-            if child >= 0
-        )
-        group = f'<ul role="group">{below}</ul>' if below else ""
-        kind = "surtree-split"
-        if leaf is not None:
-            # Every other row is shaded, so that the eye finds from a rule to its curve.
-            shaded = list(self._leaves).index(node) % 2 == 0
-            kind = "surtree-leaf surtree-shaded" if shaded else "surtree-leaf"
-        return (
-            f'<li role="treeitem" class="{kind}" data-node="{node}" aria-level="{level}" '
-            f'aria-label="{escape(self._label(node, leaf))}" tabindex="{0 if node == 0 else -1}">'
-            f'<div class="surtree-node" title="{escape(self._whole_rules[node])}">'
-            f'<span class="surtree-rule">{breakable(self._rules[node])}</span>{inside}</div>'
-            f"{group}</li>"
-        )
-
-    def _split(self, node: int) -> str:
-        rows = counted_node(self._tree, node)
-        return f'<span class="surtree-counts">{rows}</span>'
-
-    def _leaf(self, leaf: Leaf) -> str:
-        few = "few" if leaf.few_events and not leaf.no_events else ""
-        figures = (
-            f'<b class="surtree-number">{leaf.node}</b>',
-            sparkline(leaf, self._everyone, self._end),
-            f'<i class="surtree-dot" style="--risk:{escape(leaf.colour)}"></i>'
-            f"{escape(risk_text(leaf))}{_small(risk_limits_text(leaf))}",
-            median_text(leaf.median, 3) + _small(median_limits_text(leaf)),
-            _rows(leaf),
-            str(leaf.n_events) + _small(few, "surtree-few"),
-        )
-        return "".join(
-            f'<span class="surtree-figure" data-heading="{heading}">{figure}</span>'
-            for heading, figure in zip(HEADINGS, figures, strict=True)
+        position = self._positions.get(node)
+        kind, inside = "surtree-split", self._counts(node)
+        if position is not None:
+            # Every other leaf is shaded, so that the eye finds from a rule to its curve.
+            kind = f"surtree-leaf{'' if position % 2 else ' surtree-shaded'}"
+            inside = self._leaf(position)
+        children = (int(self._tree.left[node]), int(self._tree.right[node]))
+        below = [self.item(child, level + 1) for child in children if child >= 0]
+        return element(
+            "li",
+            element(
+                "div",
+                element("span", breakable(self._rules[node]), class_="surtree-rule"),
+                inside,
+                class_="surtree-node",
+                title=self._whole_rules[node],
+            ),
+            element("ul", *below, role="group") if below else None,
+            role="treeitem",
+            class_=kind,
+            data_node=str(node),
+            aria_level=str(level),
+            aria_label=self._name(node, position),
+            tabindex="0" if node == 0 else "-1",
         )
 
-    def _label(self, node: int, leaf: Leaf | None) -> str:
-        rows = counted_node(self._tree, node)
-        said = f"{self._whole_rules[node]}: {rows}"
-        if leaf is None:
-            return said
-        return (
-            f"{said}; {leaf.name}, {risk_in_words(leaf, self._level)}, "
-            f"{median_in_words(leaf, self._level, '')}"
+    def _counts(self, node: int) -> Markup:
+        return element("span", counted(self._shown.outcome.group(node)), class_="surtree-counts")
+
+    def _leaf(self, position: int) -> Markup:
+        shown = self._shown
+        group, curve = shown.groups[position], shown.curves[position]
+        steps = visible_steps(curve, 0.02, 0.04)
+        figures = [_figure(*cell(column, position)) for column in self.figures]
+        if figures:
+            dot = element("i", class_="surtree-dot", style=f"--risk:{curve.colour}")
+            figures[0] = markup(dot, figures[0])
+        persons = "" if group.n_persons is None else f"of {group.n_persons}"
+        few = small("few" if group.note == "few events" else "", "surtree-few")
+        counts = [markup(column.text(position)) for column in self.counts]
+        if counts:
+            counts[0] = markup(counts[0], few)
+        cells = (
+            element("b", str(group.node), class_="surtree-number"),
+            sparkline(curve, steps, self._everyone, shown.end),
+            *figures,
+            markup(str(group.n_samples), small(persons)),
+            *counts,
+        )
+        return markup(
+            *(
+                element("span", figure, class_="surtree-figure", data_heading=heading)
+                for heading, figure in zip(self.headings, cells, strict=True)
+            )
         )
 
+    def _name(self, node: int, position: int | None) -> str:
+        group = self._shown.outcome.group(node)
+        text = f"{self._whole_rules[node]}: {counted(group)}"
+        if position is None:
+            return text
+        level = self._shown.level
+        figures = (figure_in_words(column, position, level) for column in self.figures)
+        return f"{text}; {', '.join([group.name, *figures])}"
 
-def _small(text: str, kind: str = "") -> str:
-    if not text:
-        return ""
-    marked = f' class="{kind}"' if kind else ""
-    return f"<small{marked}>{escape(text)}</small>"
 
-
-def _rows(leaf: Leaf) -> str:
-    if leaf.n_persons is None:
-        return str(leaf.n_samples)
-    return f"{leaf.n_samples}{_small(f'of {leaf.n_persons}')}"
+def _figure(text: str, below: str) -> Markup:
+    return markup(text, small(below))

@@ -1,4 +1,4 @@
-"""How well a tree predicts rows that it has not seen, in words that need no statistics."""
+"""What is known of new data: how well the tree predicts, or whether effects differ."""
 
 from __future__ import annotations
 
@@ -7,66 +7,51 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surtree._quoting import html_text as escape
-from surtree._words import plural
-from surtree.report._findings import Findings
+from surtree.report._html import Content, Markup, element, markup, note, table, terms, verdict
 from surtree.report._resampled import performance_html
-from surtree.scores.held_out import CAUSE_CONCORDANCE, CONCORDANCE, CORRECTED, HeldOutScores
-from surtree.scores.verdict import PredictionVerdict, prediction_verdicts
-from surtree.tree.causes import has_causes
+from surtree.summary.findings import Findings
+from surtree.validation.held_out import CAUSE_CONCORDANCE, CONCORDANCE, CORRECTED, HeldOutScores
+from surtree.validation.verdict import prediction_verdicts
+from surtree.words.numbers import interval_text, number, plural
 
 PLUS_MINUS = "\u00b1"
+
+# By what an outcome is judged by.
+HEADINGS = {"prediction": "How well does it predict?", "effects": "Does the effect differ?"}
 
 
 @dataclass(frozen=True)
 class Score:
-    """A figure on held-out rows, and its explanation.
+    """A figure on held-out rows, and its explanation."""
 
-    Parameters
-    ----------
-    term : str
-        What is measured.
-    figure : str
-        The mean, with one standard error.
-    note : str
-        What the figure means.
-    """
-
-    term: str
-    figure: str
-    note: str
+    term: str  # what is measured
+    figure: str  # the mean, with one standard error
+    note: str  # what the figure means
 
 
-def validation_html(findings: Findings) -> str:
-    """Return what is known of how well the tree predicts new rows.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the page shows.
-    """
+def validation_html(findings: Findings) -> Markup:
+    """Return what is known of new data."""
+    if findings.outcome.judged_by == "effects":
+        return _effects_html(findings)
     held_out = findings.held_out
     verdicts = prediction_verdicts(
         findings.validation, held_out, findings.tree.n_splits, findings.cause_names
     )
-    shown = "".join(map(_verdict_html, verdicts))
+    shown = markup(*(verdict(one.heading, one.text, is_good=one.is_good) for one in verdicts))
     if findings.validation is not None:
-        return shown + performance_html(findings.validation)
+        return markup(shown, performance_html(findings.validation))
     if held_out is None:
-        return _unknown_html(findings, verdicts[0])
-    figures = "".join(
-        f"<div><dt>{escape(score.term)}</dt><dd>{escape(score.figure)}"
-        f"<small>{escape(score.note)}</small></dd></div>"
-        for score in scores_of(held_out, findings.cause_names)
-    )
-    return (
-        f"{shown}"
-        f'<dl class="figures scores">{figures}</dl>'
-        + "".join(f'<p class="note">{escape(line)}.</p>' for line in held_out.missing)
-        + '<p class="note">Each figure is a mean over '
-        f"{plural(held_out.n_folds, 'fold')} of rows that the trees had not seen, {PLUS_MINUS} one "
-        f"standard error, {_correction(held_out)} All other figures of this page are about the "
-        "rows that the tree was fitted on.</p>"
+        return _unknown_html(findings, verdicts[0].heading)
+    scores = scores_of(held_out, findings.cause_names)
+    return markup(
+        shown,
+        terms(((score.term, score.figure, score.note) for score in scores), "figures scores"),
+        *(note(f"{text}.") for text in held_out.missing),
+        note(
+            f"Each figure is a mean over {plural(held_out.n_folds, 'fold')} of rows that the trees "
+            f"had not seen, {PLUS_MINUS} one standard error, {_correction(held_out)} All other "
+            "figures of this page are about the rows that the tree was fitted on."
+        ),
     )
 
 
@@ -80,15 +65,7 @@ def _correction(held_out: HeldOutScores) -> str:
 
 
 def scores_of(held_out: HeldOutScores, names: Mapping[int, str] | None = None) -> list[Score]:
-    """Return the figures of a validation; those that could not be computed are left out.
-
-    Parameters
-    ----------
-    held_out : HeldOutScores
-        The scores of the folds.
-    names : mapping of int to str, optional
-        Names of causes, with competing risks.
-    """
+    """Return the figures of a validation; those that could not be computed are left out."""
     return [score for name, one in held_out.by_cause(names) for score in _scores(name, one)]
 
 
@@ -96,36 +73,27 @@ def _scores(cause: str, held_out: HeldOutScores) -> list[Score]:
     """Return the figures of a cause; where it has no name, of the event."""
     of = f"{cause}: " if cause else ""
     without = held_out.mean("loss_without_tree")
-    candidates = [
-        (
-            "concordance",
-            Score(
-                of + (CAUSE_CONCORDANCE if cause else CONCORDANCE),
-                _figure(held_out, "concordance", "{:.3f}"),
-                "of two people, how often the one with the higher predicted risk has the event "
-                + ("of this cause first, or alone" if cause else "first")
-                + "; 0.5 is chance, 1 is perfect",
-            ),
+    candidates = {
+        "concordance": Score(
+            of + (CAUSE_CONCORDANCE if cause else CONCORDANCE),
+            _figure(held_out, "concordance", "{:.3f}"),
+            "of two people, how often the one with the higher predicted risk has the event "
+            + ("of this cause first, or alone" if cause else "first")
+            + "; 0.5 is chance, 1 is perfect",
         ),
-        (
-            "brier",
-            Score(
-                f"{of}error of the {'incidence' if cause else 'survival'} curves that is saved",
-                _figure(held_out, "brier", "{:.1%}"),
-                "of the integrated Brier score, compared with one curve for all; 0% is no better, "
-                "less is worse",
-            ),
+        "brier": Score(
+            f"{of}reduction of the integrated Brier score",
+            _figure(held_out, "brier", "{:.1%}"),
+            f"of {'incidence' if cause else 'survival'} curves, compared with one curve for all; "
+            "0% is no better, less is worse",
         ),
-        (
-            "loss",
-            Score(
-                f"{of}held-out loss per row",
-                _figure(held_out, "loss", "{:.4f}"),
-                f"{without:.4f} without a tree; smaller is better",
-            ),
+        "loss": Score(
+            f"{of}held-out loss per row",
+            _figure(held_out, "loss", "{:.4f}"),
+            f"{without:.4f} without a tree; smaller is better",
         ),
-    ]
-    return [score for name, score in candidates if np.isfinite(held_out.mean(name))]
+    }
+    return [score for name, score in candidates.items() if np.isfinite(held_out.mean(name))]
 
 
 def _figure(held_out: HeldOutScores, name: str, style: str) -> str:
@@ -135,43 +103,61 @@ def _figure(held_out: HeldOutScores, name: str, style: str) -> str:
     return f"{style.format(mean)} {PLUS_MINUS} {style.format(error)}"
 
 
-def _verdict_html(verdict: PredictionVerdict) -> str:
-    return (
-        f'<p class="verdict" data-good="{str(verdict.is_good).lower()}">'
-        f"<strong>{escape(verdict.heading)}</strong> {escape(verdict.text)}</p>"
-    )
-
-
-def _unknown_html(findings: Findings, verdict: PredictionVerdict) -> str:
+def _unknown_html(findings: Findings, heading: str) -> Markup:
     text, command = _remedy(findings)
-    return (
-        '<p class="verdict" data-good="false">'
-        f"<strong>{escape(verdict.heading)}.</strong> {escape(text)}"
-        + (f" <code>{_words(command)}</code>" if command else "")
-        + "</p>"
-        '<p class="note">All figures of this page are about the rows that the tree was fitted on '
-        "(in sample). On such rows a larger tree always looks better; on new rows it may do "
-        "worse than no tree.</p>"
-    )
-
-
-def _words(command: str) -> str:
     # A line is broken between the words of a command, never after a hyphen within one.
-    return " ".join(f'<span class="word">{escape(word)}</span>' for word in command.split(" "))
+    words = (element("span", word, class_="word") for word in command.split(" "))
+    code = element("code", Markup(" ".join(words))) if command else Markup()
+    remedy: Content = markup(text, " ", code) if command else text
+    return markup(
+        verdict(f"{heading}.", remedy, is_good=False),
+        note(
+            "All figures of this page are about the rows that the tree was fitted on (in sample). "
+            "On such rows a larger tree always looks better; on new data it may do worse than no "
+            "tree."
+        ),
+    )
 
 
 def _remedy(findings: Findings) -> tuple[str, str]:
-    certificate = findings.certificate
-    if certificate is None:
+    if findings.certificate is None:
         return "This page was made from a tree alone, without its scores.", ""
-    if has_causes(findings.tree):
-        return "Choose its size on held-out rows, by CompetingRisksTreeCV or surtree fit.", ""
-    if certificate.status is None:
+    if findings.certificate.status is None:
         return (
             "Score it on rows that it has not seen, with scikit-learn:",
             "cross_val_score(model, X, y)",
         )
-    return (
-        "Run surtree fit with --validate, or set model.validation_ = validate(model, X, y):",
-        "surtree fit DATA --time TIME --event EVENT --validate 200",
+    return findings.outcome.how_to_validate
+
+
+def _effects_html(findings: Findings) -> Markup:
+    """Return whether effects differ at all, and how much in new data."""
+    test, correction = findings.heterogeneity, findings.correction
+    if test is None:
+        return verdict(
+            "Not tested: nothing is known about whether effects differ.",
+            "A tree always finds leaves in which arms differ. Set model.heterogeneity_ = "
+            "heterogeneity_test(model, X, y, treatment), and model.correction_ = "
+            "correct_effects(model, X, y, treatment).",
+            is_good=False,
+        )
+    heading, *others = str(test).splitlines()
+    shown = verdict(heading, " ".join(others), is_good=test.is_evidence)
+    if correction is None:
+        return shown
+    headings = ("leaf", "arm", "hazard ratio here", "expected in new data", "95% interval")
+    rows = (
+        (
+            str(one.leaf),
+            str(one.arm),
+            _ratio(one.ratio),
+            _ratio(one.corrected),
+            interval_text(one.limits) or "unknown",
+        )
+        for one in correction.leaves
     )
+    return markup(shown, element("p", correction.share_text), table(headings, rows, "stability"))
+
+
+def _ratio(ratio: float) -> str:
+    return number(ratio, 3) if np.isfinite(ratio) else "unknown"

@@ -31,7 +31,7 @@ function make(tag, text, parent, attributes = {}) {
   return made;
 }
 
-const withUnit = (time) => (data.timeUnit && time !== "not reached" ? `${time} ${data.timeUnit}` : time);
+const withUnit = (time) => (data.timeUnit ? `${time} ${data.timeUnit}` : time);
 
 /* The chosen group. */
 
@@ -44,8 +44,6 @@ function figure(list, term, value, note = "") {
   const given = make("dd", value, pair);
   if (note) make("small", note, given);
 }
-
-const interval = (limits) => (limits && limits !== "no events" ? `CI ${limits}` : limits);
 
 function showHorizons(leaf) {
   const table = byId("detail-horizons");
@@ -117,13 +115,7 @@ function show(node) {
 
   const figures = byId("detail-figures");
   figures.replaceChildren();
-  if (leaf) figure(figures, "relative risk", leaf.risk, interval(leaf.riskLimits));
-  else figure(figures, "relative risk", known.risk);
-  const curve = leaf || (node === 0 && data.everyone);
-  if (curve) figure(figures, "median survival", withUnit(curve.median), interval(curve.medianLimits));
-  figure(figures, "rows", known.rows);
-  figure(figures, "events", known.events, leaf && leaf.few ? "few" : "");
-  if (data.weighted) figure(figures, "weight", known.weight);
+  known.figures.forEach((one) => figure(figures, ...one));
   showHorizons(leaf);
   drawDetail();
 }
@@ -240,7 +232,7 @@ function checkRanges(answers) {
     const answer = answers[place];
     const outside = typeof answer === "number" && (answer < field.seen[0] || answer > field.seen[1]);
     hint.classList.toggle("outside", outside);
-    hint.textContent = outside ? `no such value in training: ${hint.dataset.said}` : hint.dataset.said;
+    hint.textContent = outside ? `no such value in training: ${hint.dataset.text}` : hint.dataset.text;
   });
 }
 
@@ -255,9 +247,9 @@ function tell(result) {
   }
   const leaf = data.leaves[result.place];
   const node = data.nodes[result.place];
-  const said = make("p", "", box);
-  make("strong", leaf.name[0].toUpperCase() + leaf.name.slice(1), said);
-  said.append(`: ${leaf.said}`);
+  const text = make("p", "", box);
+  make("strong", leaf.name[0].toUpperCase() + leaf.name.slice(1), text);
+  text.append(`: ${leaf.text}`);
   if (leaf.horizons.length) {
     const chances = leaf.horizons.map((row) => {
       const limits = row.lower === undefined ? "" : ` (${percent(row.lower)} to ${percent(row.upper)})`;
@@ -272,7 +264,7 @@ function tell(result) {
   make(
     "p",
     `How ${counted(node.rows, "row")} of the training table fared, in a group that was chosen on the same rows: ` +
-      `no forecast for one person, and in new rows groups will differ less.${few}`,
+      `no forecast for one person, and in new data groups will differ less.${few}`,
     box,
     { class: "caveat" },
   );

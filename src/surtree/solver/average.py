@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.status import Status
+from surtree._support.types import ArrayValue, Floats
 from surtree.solver.problem import TreeTopology
-from surtree.status import Status
 
 # Tables over the bins of three columns are as far as it goes.
 MAX_DEPTH = 3
@@ -18,22 +18,15 @@ MAX_DEPTH = 3
 
 @dataclass(frozen=True)
 class TreePrior:
-    """How likely trees are before any row is seen.
+    """How likely trees are before any row is seen."""
 
-    Parameters
-    ----------
-    split : float
-        The probability that a node which can be split is split. Each column that divides its rows
-        is as likely as another, and so is each way in which the column divides them.
-    strengths : tuple of float
-        The events that the prior of a leaf may be worth, each as likely: theta is Gamma distributed
-        with mean one and this shape.
-    logarithm : bool
-        Whether to average the logarithms of the means of leaves, and not these means.
-    """
-
+    # The probability that a node which can be split is split. Each column that divides its rows is
+    # as likely as another, and so is each way in which the column divides them.
     split: float = 0.5
+    # The events that the prior of a leaf may be worth, each as likely: theta is Gamma distributed
+    # with mean one and this shape.
     strengths: tuple[float, ...] = (1.0, 3.0, 9.0, 27.0)
+    # Whether to average the logarithms of the means of leaves, and not these means.
     logarithm: bool = False
 
 
@@ -44,17 +37,10 @@ class PairTables(ArrayValue):
     A row picks the constant, a cell for its bin in each column, and a cell for its bins in each
     pair of columns. Trees of three levels have one more such table for each bin of each column,
     which counts for the rows in that bin.
-
-    Parameters
-    ----------
-    n_bins : array of int of shape (n_columns,)
-        The bins of each column.
-    values : array of float of shape (1, n_cells), or (1 + n_bins.sum(), n_cells)
-        The tables.
     """
 
-    n_bins: NDArray[np.int32]
-    values: Floats
+    n_bins: NDArray[np.int32]  # the bins of each column
+    values: Floats  # the tables
 
     @staticmethod
     def n_cells(n_bins: NDArray[np.int32]) -> int:
@@ -66,50 +52,38 @@ class PairTables(ArrayValue):
         """Return the value of each row, given its bins: an array of shape (n_columns, n_rows)."""
         first = np.cumsum(self.n_bins) - self.n_bins
         index = bins.astype(np.intp) + first[:, None]
-        found = self._sum(np.zeros(bins.shape[1], dtype=np.intp), index, bins)
+        total = self._sum(np.zeros(bins.shape[1], dtype=np.intp), index, bins)
         if len(self.values) > 1:
             for rows in index:
-                found += self._sum(1 + rows, index, bins)
-        return found
+                total += self._sum(1 + rows, index, bins)
+        return total
 
     def _sum(
         self, table: NDArray[np.intp], index: NDArray[np.intp], bins: NDArray[np.uint16]
     ) -> Floats:
         """Return the sum of the cells that each row picks from the table given for it."""
-        found: Floats = self.values[table, 0]
+        total: Floats = self.values[table, 0]
         for cell in index:
-            found = found + self.values[table, 1 + cell]
+            total = total + self.values[table, 1 + cell]
         first = 1 + int(self.n_bins.sum())
         for one, other in combinations(range(len(self.n_bins)), 2):
             n_other = int(self.n_bins[other])
-            found += self.values[table, first + bins[one].astype(np.intp) * n_other + bins[other]]
+            total += self.values[table, first + bins[one].astype(np.intp) * n_other + bins[other]]
             first += int(self.n_bins[one]) * n_other
-        return found
+        return total
 
 
 @dataclass(frozen=True, eq=False)
 class TreeAverage:
-    """What all trees together say, each by its posterior probability.
+    """What all trees together say, each by its posterior probability."""
 
-    Parameters
-    ----------
-    status : Status
-        Where it is not "optimal", the average was ended early and there is nothing else.
-    log_evidence : array of float of shape (n_strengths,)
-        The logarithm of the evidence of all trees, for each strength of the prior of a leaf.
-    first : array of float of shape (n_cuts,)
-        The probability that a tree begins with each cut.
-    asked : array of float of shape (n_columns,)
-        The probability that a tree asks about each column.
-    mean : PairTables
-        The posterior mean of theta.
-    """
-
+    # Where it is not "optimal", the average was ended early and there is nothing else.
     status: Status
+    # The logarithm of the evidence of all trees, for each strength of the prior of a leaf.
     log_evidence: Floats
-    first: Floats
-    asked: Floats
-    mean: PairTables
+    first: Floats  # the probability that a tree begins with each cut
+    asked: Floats  # the probability that a tree asks about each column
+    mean: PairTables  # the posterior mean of theta
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,17 +8,18 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.rounding import SAME_LOSS, TIE
+from surtree._support.types import Floats
 from surtree.solver.core import Problem
 from surtree.solver.incumbent import monotone
 from surtree.solver.problem import Forest, Solution
 from surtree.solver.wide import COARSE
 
 # What "optimal" promises: no tree has a loss that is smaller by more than this, relative to it.
-PROMISE = 1e-9
+PROMISE = SAME_LOSS
 # What doubles round by; and what counts as a tie in the core, relative to all events, where sums
-# have two parts and where they have one.
-_EPSILON, _WIDE_TIE, _TIE = 2.0**-52, 2.0**-49, 1e-12
+# have two parts.
+_EPSILON, _WIDE_TIE = 2.0**-52, 2.0**-49
 # The constant of the loss and the baseline are off by as much as a few leaves.
 _FEW = 4
 
@@ -28,13 +29,6 @@ def certify(problem: Problem, solution: Solution) -> Solution:
 
     The core rounds hazards down, which only raises a gain: what it claims is a bound. A search to
     the end whose bounds are further from the losses than `PROMISE` is "rounded", not "optimal".
-
-    Parameters
-    ----------
-    problem : Problem
-        Rows of uneven weights.
-    solution : Solution
-        What the core has found.
     """
     constant = problem.sums.constant
     noise = _noise(problem, solution.gains)
@@ -93,14 +87,14 @@ def _lost(problem: Problem, n_sizes: int) -> Floats:
     risk = np.log(np.divide(events, hazard, out=np.ones_like(events), where=has_events))
     least = float(events[has_events].min())
     steepest = 1.0 + max(float(risk.max()), float(np.log(hazard.sum() / least)), 0.0)
-    tie = (_WIDE_TIE if rounding.wide else _TIE) * float(events.sum())
+    tie = (_WIDE_TIE if rounding.wide else TIE) * float(events.sum())
     return np.asarray(tie * np.arange(1, n_sizes + 1) + moved * steepest)
 
 
 def _pairs(problem: Problem) -> tuple[Floats, Floats]:
     """Return the events and the hazards that rows add to each channel of the core."""
-    values = problem.sums.objective.core_values(problem.sums.values)
-    return values[0::2], values[1::2]
+    core = problem.sums.core
+    return core[0::2], core[1::2]
 
 
 def _proven_depth(solution: Solution, is_proven: NDArray[np.bool_]) -> int:

@@ -6,13 +6,7 @@ from time import perf_counter
 
 
 class Clock:
-    """Counts a time limit down from when it is made.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds; None is no limit.
-    """
+    """Counts a time limit down from when it is made."""
 
     def __init__(self, time_limit: float | None) -> None:
         self._end = None if time_limit is None else perf_counter() + time_limit

@@ -13,12 +13,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.rounding import TIE
+from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem, default_memory_limit
 from surtree.solver.effort import seconds_at_least
@@ -34,8 +36,7 @@ from surtree.solver.problem import (
 )
 from surtree.solver.restriction import longest
 from surtree.solver.watch import Watch
-from surtree.status import Status
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 # joblib's backends that stay on this machine. There, threads of the core do better: they share what
 # they have solved.
@@ -43,32 +44,19 @@ LOCAL_BACKENDS = ("loky", "multiprocessing", "sequential", "threading")
 # A search that takes no longer than this by estimate, which is an order of magnitude, stays here;
 # and so does one that ends within these seconds, or this share of its time limit.
 LEAST_ESTIMATE, SECONDS_HERE, SHARE_HERE = 10.0, 10.0, 0.1
-# So many tasks for each worker even out that some take longer.
+# Tasks per worker, for load balancing.
 TASKS_OF_WORKER = 4
 # The kernels solve so many levels below all first cuts at once.
 KERNEL_DEPTH = 3
 # Up to this number of bytes a problem is a part of its task, which can then begin again anywhere.
 # Dask keeps what is larger on its workers, and loses it if the only one that has it dies.
 MOST_INLINE = 2**23
-# Gains this close are equal, relative to the scale of gains; as in the core.
-TIE = 1e-12
 
 Cuts = NDArray[np.bool_]
 
 
 def n_workers(problem: Problem, limits: Limits, n_jobs: int | None) -> int:
-    """Return how many workers of a cluster are to share a search; 0 if it stays here.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    limits : Limits
-        How large a tree may be.
-    n_jobs : int, optional
-        A number of threads keeps the search here. None is, as in scikit-learn, what
-        ``joblib.parallel_config`` says.
-    """
+    """Return how many workers of a cluster are to share a search; 0 if it stays here."""
     # A tree of k splits is no deeper than k.
     depth = min(
         limits.max_depth, limits.max_depth if limits.max_splits is None else limits.max_splits
@@ -105,7 +93,7 @@ class Shared:
     """What all tasks have in common."""
 
     binned: BinnedRows
-    sums: RowSums
+    sums: Sums
     rounding: Rounding
     limits: Limits
     memory_limit: int | None
@@ -121,24 +109,7 @@ def solve_on_workers(
     watch: Watch,
     known_gains: Floats | None = None,
 ) -> Solution:
-    """Find the best tree of every size as `Problem.solve` does: here, or on workers if it is long.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    limits : Limits
-        How large a tree may be.
-    n : int
-        The number of workers.
-    memory_limit : int, optional
-        In bytes, for the caches of this machine, and of each task; by default a quarter of the
-        memory, on workers divided by the number of processors.
-    clock, watch : Clock, Watch
-        The time there is, and who may end it.
-    known_gains : array, optional
-        Gains of known trees by number of splits.
-    """
+    """Find the best tree of every size as `Problem.solve` does, on workers if it takes long."""
     from joblib.parallel import get_active_backend
     from sklearn.utils.parallel import Parallel, delayed
 
@@ -154,12 +125,13 @@ def solve_on_workers(
         return start
     known_gains = _larger(start.gains, known_gains)
     # A copy without what the sums have cached.
-    shared = Shared(problem.binned, replace(problem.sums), problem.rounding, limits, memory_limit)
+    sums = replace(cast(Any, problem.sums))
+    shared = Shared(problem.binned, sums, problem.rounding, limits, memory_limit)
     packed: Any = pickle.dumps(shared)
     if len(packed) > MOST_INLINE:
         packed = np.frombuffer(packed, dtype=np.uint8)
     parts = divide_cuts(problem.binned, n * TASKS_OF_WORKER)
-    found: dict[int, Solution] = {}
+    solved: dict[int, Solution] = {}
     hook = watch.whole()
 
     def jobs() -> Iterator[Any]:
@@ -178,10 +150,10 @@ def solve_on_workers(
     )
     results = run(jobs())
     for number, one in results:
-        found[number] = one
+        solved[number] = one
         known_gains = _larger(one.gains, known_gains)
         loss = problem.sums.constant - float(known_gains[-1])
-        if hook is not None and hook(Progress(len(found) / len(parts), loss, 0.0)):
+        if hook is not None and hook(Progress(len(solved) / len(parts), loss, 0.0)):
             break
     if watch.stopped and can_stream:
         with warnings.catch_warnings():
@@ -189,9 +161,9 @@ def solve_on_workers(
             warnings.simplefilter("ignore", UserWarning)
             results.close()
     status: Status = "interrupted" if watch.stopped else "time_limit"
-    if not found:
+    if not solved:
         return replace(start, status=status)
-    joined = join_parts(problem.sums, parts, found, status)
+    joined = join_parts(problem.sums, parts, solved, status)
     if joined.status == "optimal":
         return joined
     joined = best_of(joined, start)
@@ -214,54 +186,35 @@ def _solve_part(
     memory_limit = shared.memory_limit
     if memory_limit is None:
         memory_limit = default_memory_limit() // (os.cpu_count() or 1)
-    found = Problem(shared.binned, shared.sums, shared.rounding).solve(
+    solved = Problem(shared.binned, shared.sums, shared.rounding).solve(
         shared.limits,
         time_limit=time_limit,
         memory_limit=memory_limit,
         known_gains=known_gains,
         leads=leads,
     )
-    return number, found
+    return number, solved
 
 
 def divide_cuts(binned: BinnedRows, n: int) -> list[Cuts]:
-    """Divide all cuts into at most ``n`` parts: whole columns, where there are enough of them.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The cuts.
-    n : int
-        How many parts there should be.
-    """
+    """Divide all cuts into at most ``n`` parts: whole columns, where there are enough of them."""
     n_cuts = binned.cut_column.size
     ends = np.linspace(0, n_cuts, n + 1)
     begins = np.append(np.unique(binned.cut_column, return_index=True)[1], n_cuts)
     edges = begins[np.searchsorted(begins, ends)] if begins.size > n else ends.round().astype(int)
     edges = np.unique(edges)
-    place = np.arange(n_cuts)
-    return [(first <= place) & (place < last) for first, last in pairwise(edges)]
+    number = np.arange(n_cuts)
+    return [(first <= number) & (number < last) for first, last in pairwise(edges)]
 
 
 def join_parts(
-    sums: RowSums, parts: Sequence[Cuts], found: Mapping[int, Solution], unfinished: Status
+    sums: Sums, parts: Sequence[Cuts], solved: Mapping[int, Solution], unfinished: Status
 ) -> Solution:
     """Return the solution over all first cuts, from those over some of them.
 
     Ties are broken as in the core: the fewest splits, then the first cut.
-
-    Parameters
-    ----------
-    sums : RowSums
-        The rows.
-    parts : sequence of array of bool
-        The first cuts of each part.
-    found : mapping of int to Solution
-        The solutions of some of the parts, by their number.
-    unfinished : Status
-        The status where a part is not proven.
     """
-    solutions = list(found.values())
+    solutions = list(solved.values())
     gains = np.max([one.gains for one in solutions], axis=0)
     tie = TIE * sums.scale
     topologies: list[TreeTopology] = []
@@ -270,15 +223,16 @@ def join_parts(
             topologies.append(topologies[-1])
             continue
         best: dict[tuple[bool, int], TreeTopology] = {}
-        for number, one in found.items():
+        for number, one in solved.items():
             topology = one.topologies[splits]
             first = int(topology.cut[0])
             if one.gains[splits] >= gain - tie:
-                # Who has found a tree that begins with a cut of others need not know the best one.
+                # A task may return a tree rooted at another task's cut, but not necessarily the
+                # best such tree: prefer the owner's.
                 is_own = first < 0 or bool(parts[number][first])
                 best.setdefault((not is_own, first), topology)
         topologies.append(best[min(best)])
-    is_whole = len(found) == len(parts)
+    is_whole = len(solved) == len(parts)
     is_proven = is_whole and all(one.status == "optimal" for one in solutions)
     bounds = np.max([one.gain_bounds for one in solutions], axis=0)
     return Solution(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.effort import seconds_at_least
 from surtree.solver.problem import BinnedRows, Limits, Solution, TreeTopology
 from surtree.solver.restriction import Restricted, only_columns
 from surtree.solver.watch import Watch
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 Lines = NDArray[np.intp]
 
@@ -35,17 +35,6 @@ class ColumnRounds:
     Columns are ranked by their best cut in any node of the best tree. The first round has the best
     ones, later rounds draw others. Where tables are wide, that finds better trees than local
     search: columns that are worth something only together are seldom found by changing one node.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts, so few in each column that kernels solve them.
-    limits : Limits
-        How large a tree may be.
-    rounding : float
-        A tree is better if it gains more than this.
-    n_jobs : int, optional
-        Threads.
     """
 
     def __init__(
@@ -71,31 +60,21 @@ class ColumnRounds:
         return 1 < self._n_columns() < len(binned.bins)
 
     def run(self, known: Solution, clock: Clock, watch: Watch) -> Solution | None:
-        """Return the optimum over some columns, or None if it is no better than what is known.
-
-        Parameters
-        ----------
-        known : Solution
-            The best trees so far.
-        clock : Clock
-            The time there is.
-        watch : Watch
-            Who may end it.
-        """
+        """Return the optimum over some columns, or None if it is no better than what is known."""
         some = only_columns(self._problem.binned, self._choose(known.topologies[-1]))
         left = clock.left()
         most = _OVERRUN * self._seconds
-        found = Problem(some.binned, self._problem.sums).solve(
+        solution = Problem(some.binned, self._problem.sums).solve(
             self._limits,
             time_limit=most if left is None else min(most, left),
             n_jobs=self._n_jobs,
             progress=watch.part(),
         )
         self._n_rounds += 1
-        if found.gains[-1] > known.gains[-1] + self._rounding:
+        if solution.gains[-1] > known.gains[-1] + self._rounding:
             self._idle = 0
-            return _original(found, some)
-        if found.status != "optimal":
+            return _original(solution, some)
+        if solution.status != "optimal":
             self._seconds /= 2
         self._idle += 1
         if self._idle >= _PATIENCE:
@@ -153,7 +132,7 @@ def _leaves_below(tree: TreeTopology) -> list[list[int]]:
     return [below[node] for node in range(tree.cut.size) if node == 0 or tree.cut[node] >= 0]
 
 
-def _best_cuts(binned: BinnedRows, sums: RowSums, rows: Lines) -> Floats:
+def _best_cuts(binned: BinnedRows, sums: Sums, rows: Lines) -> Floats:
     """Return what the best cut of each column between low and high bins gains on some rows."""
     n_lines, n_bins = len(binned.bins), int(binned.n_bins.max())
     cell = binned.bins[:, rows] + n_bins * np.arange(n_lines)[:, None]

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree import _core
-from surtree._types import Floats
-from surtree.exact import Terms
-from surtree.parallel import require_running
+from surtree._support.exact import Terms
+from surtree._support.parallel import require_running
+from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.solver.average import PairTables, TreeAverage, TreeDraws, TreePrior
 from surtree.solver.problem import (
     BinnedRows,
@@ -30,9 +31,8 @@ from surtree.solver.problem import (
     TreeTopology,
 )
 from surtree.solver.wide import COARSE, WIDE_KERNELS, can_be_wide, divide
-from surtree.status import Status
 from surtree.survival.objective import Objective
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 # Threads that somebody has left behind would be ended in the middle of a search.
 atexit.register(_core.end_searches)
@@ -52,27 +52,11 @@ def default_memory_limit() -> int:
 def sum_bins(
     bins: NDArray[Any], n_bins: int, weight: Terms | None
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], Floats]:
-    """Return, for each bin of a column, the number, the hash and the weight of its rows.
-
-    Parameters
-    ----------
-    bins : array of int of shape (n_rows,), or of uint16 of shape (n_columns, n_rows)
-        The bin of each row, in one column or in several.
-    n_bins : int
-        The number of bins of a column.
-    weight : Terms, optional
-        The weight of each row. Without it no weights are returned.
-
-    Returns
-    -------
-    n_rows, low, high, weight : arrays of shape (n_columns * n_bins,)
-        One column after the other. The hash of a set of rows is the sum of 128-bit random numbers,
-        one for each row: their low and high halves.
-    """
-    add = _core.sum_bins_of_columns if bins.ndim == 2 else _core.sum_bins
+    """Return, for each bin of a column, the number, the hash and the weight of its rows."""
+    columns = np.atleast_2d(bins)
     if weight is None:
-        return add(bins, n_bins, np.empty((0, 0)))
-    n_rows, low, high, parts = add(bins, n_bins, np.ascontiguousarray(weight.parts))
+        return _core.sum_bins(columns, n_bins, np.empty((0, 0)))
+    n_rows, low, high, parts = _core.sum_bins(columns, n_bins, np.ascontiguousarray(weight.parts))
     by_part = parts.reshape(-1, len(weight.parts), n_bins).swapaxes(0, 1)
     return n_rows, low, high, weight.grid.join(by_part).ravel()
 
@@ -91,25 +75,19 @@ def _bytes(memory_limit: int | None) -> int:
 
 
 class Problem:
-    """Rows by bins and what they add to a leaf: everything that the compiled core does with them.
+    """Rows by bins and what they add to a leaf: the door to the compiled core."""
 
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows, and the cuts allowed on them.
-    sums : RowSums
-        What each row adds to the sums of its leaf.
-    rounding : Rounding, optional
-        How the core rounds the sums; by default, as it should if these are all rows.
-    """
-
-    def __init__(self, binned: BinnedRows, sums: RowSums, rounding: Rounding | None = None) -> None:
+    def __init__(self, binned: BinnedRows, sums: Sums, rounding: Rounding | None = None) -> None:
         self.binned = binned
         self.sums = sums
         self.rounding = rounding or Rounding(
             sums.unit, sums.is_uneven, wide=sums.is_uneven and can_be_wide(sums)
         )
-        self._core = _core_problem(binned, sums.objective, sums.values, sums.counts, self.rounding)
+        self._core = _core_problem(binned, sums.objective, sums.core, sums.counts, self.rounding)
+
+    def take(self, rows: NDArray[Any]) -> Problem:
+        """Return the problem of some rows, given by their positions or by a mask."""
+        return Problem(self.binned.take(rows), self.sums.take(rows))
 
     def solve(
         self,
@@ -140,9 +118,6 @@ class Problem:
             return bool(progress(Progress(now.fraction, loss, lower_bound)))
 
         require_running()
-        core_switches = _core.Switches()
-        for name, value in vars(switches or Switches()).items():
-            setattr(core_switches, name, value)
         solution = self._core.solve(
             **self._limits(limits),
             time_limit=0.0 if time_limit is None else time_limit,
@@ -152,9 +127,29 @@ class Problem:
             stop=require_running,
             known_gains=np.empty(0) if known_gains is None else known_gains,
             leads=np.empty(0, dtype=np.bool_) if leads is None else leads,
-            switches=core_switches,
+            switches=_core_switches(switches),
         )
         return _solution(solution)
+
+    def plan_text(
+        self,
+        limits: Limits,
+        *,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+        wants_progress: bool = False,
+        switches: Switches | None = None,
+    ) -> str:
+        """Return the stages of `solve`, each with about how many seconds it takes on one thread."""
+        return self._core.plan_text(
+            **self._limits(limits),
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+            memory_limit=_bytes(memory_limit),
+            wants_progress=wants_progress,
+            switches=_core_switches(switches),
+        )
 
     def local_search(
         self,
@@ -266,15 +261,7 @@ class Problem:
         }
 
     def sum_nodes(self, forest: Forest, values: Floats) -> Floats:
-        """Return the sum of each kind of value over the rows of each node.
-
-        Parameters
-        ----------
-        forest : Forest
-            The trees that the rows fall down.
-        values : array of shape (n_values, n_rows)
-            What to add up.
-        """
+        """Return the sum of each kind of value over the rows of each node."""
         sums = self._core.sum_nodes(
             tree_begin=forest.begin,
             cut=forest.cut,
@@ -300,27 +287,6 @@ class TripleTables:
 
     They are all that trees of up to three levels need, however many rows there are: up to 5 MiB for
     ten columns of eleven bins. Rows may come in any order and in any partition.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The columns and the cuts; its rows are not looked at.
-    objective : Objective
-        What a leaf gains.
-    rounding : Rounding
-        How the core rounds what a row adds, given all rows.
-    limits : Limits
-        Of the trees; more than three levels are not possible.
-    counts : sequence of str
-        The names of the counts of each row, in their order (`RowSums.counts`).
-    memory_limit : int, optional
-        In bytes; by default a quarter of the machine's memory.
-
-    Raises
-    ------
-    ValueError
-        Where a column has more than 64 bins, or columns are so many that their tables are too
-        large.
     """
 
     def __init__(
@@ -341,24 +307,15 @@ class TripleTables:
         self._rounding = rounding
         self._counts = tuple(counts)
         none = {name: np.empty(0) for name in counts}
-        like = self._batch(self._binned.bins, np.empty((len(objective.sum_names), 0)), none)
+        no_values = objective.core_values(np.empty((len(objective.sum_names), 0)))
+        like = self._batch(self._binned.bins, no_values, none)
         self._core = _core.TripleTables(
             like, **_core_limits(limits, limits.least, counts), memory_limit=_bytes(memory_limit)
         )
 
-    def add(self, bins: NDArray[np.uint16], values: Floats, counts: Mapping[str, Floats]) -> None:
-        """Add some rows. Other threads may run meanwhile.
-
-        Parameters
-        ----------
-        bins : array of uint16 of shape (n_columns, n_rows)
-            Their bins.
-        values : array of float of shape (n_sums, n_rows)
-            What they add to the sums of the objective.
-        counts : mapping of str to array of float of shape (n_rows,)
-            What they add to the counts that limit leaves.
-        """
-        self._core.add(self._batch(bins, values, counts))
+    def add(self, bins: NDArray[np.uint16], core: Floats, counts: Mapping[str, Floats]) -> None:
+        """Add some rows, by their `Sums.core`. Other threads may run meanwhile."""
+        self._core.add(self._batch(bins, core, counts))
 
     @property
     def sums(self) -> Floats:
@@ -369,13 +326,7 @@ class TripleTables:
         return self._core.sums()
 
     def merge(self, sums: Floats) -> None:
-        """Add the sums of other rows.
-
-        Parameters
-        ----------
-        sums : array of float
-            The sums of tables that were made alike.
-        """
+        """Add the sums of other rows."""
         self._core.merge(np.ascontiguousarray(sums, dtype=np.float64))
 
     def solve(self) -> Solution:
@@ -387,33 +338,33 @@ class TripleTables:
         return _solution(self._core.solve())
 
     def _batch(
-        self, bins: NDArray[np.uint16], values: Floats, counts: Mapping[str, Floats]
+        self, bins: NDArray[np.uint16], core: Floats, counts: Mapping[str, Floats]
     ) -> _core.Problem:
-        own = {name: counts[name] for name in self._counts}
+        chosen = {name: counts[name] for name in self._counts}
         binned = replace(self._binned, bins=np.ascontiguousarray(bins, dtype=np.uint16))
-        return _core_problem(binned, self._objective, values, own, self._rounding)
+        return _core_problem(binned, self._objective, core, chosen, self._rounding)
 
 
 def _core_problem(
     binned: BinnedRows,
     objective: Objective,
-    values: Floats,
+    core: Floats,
     counts: Mapping[str, Floats],
     rounding: Rounding,
 ) -> _core.Problem:
-    lines = np.stack(list(counts.values()))
-    sums = np.ascontiguousarray(objective.core_values(values))
+    count_rows = np.stack(list(counts.values()))
+    sums = np.ascontiguousarray(core)
     kernel, unit = objective.kernel, rounding.unit
     if rounding.wide:
         sums, kernel, unit = divide(sums, unit), WIDE_KERNELS[kernel], unit / COARSE
-    if not lines.shape[1] == sums.shape[1] == binned.bins.shape[1]:
+    if not count_rows.shape[1] == sums.shape[1] == binned.bins.shape[1]:
         raise ValueError("bins, sums and counts of different numbers of rows")
     return _core.Problem(
         **vars(binned),
         objective=kernel,
         parameters=np.array(objective.parameters, dtype=np.float64),
         sums=sums,
-        counts=lines,
+        counts=count_rows,
         grid=unit,
         round_down=rounding.down,
     )
@@ -432,15 +383,22 @@ def _core_limits(
     }
 
 
-def _solution(found: _core.Solution) -> Solution:
+def _core_switches(switches: Switches | None) -> _core.Switches:
+    core_switches = _core.Switches()
+    for name, value in vars(switches or Switches()).items():
+        setattr(core_switches, name, value)
+    return core_switches
+
+
+def _solution(solution: _core.Solution) -> Solution:
     return Solution(
-        cast(Status, found.status),
-        found.gains,
-        found.gain_bounds,
-        tuple(map(_topology, found.trees)),
-        found.n_cuts,
-        found.n_evaluated,
-        found.proven_depth,
+        cast(Status, solution.status),
+        solution.gains,
+        solution.gain_bounds,
+        tuple(map(_topology, solution.trees)),
+        solution.n_cuts,
+        solution.n_evaluated,
+        solution.proven_depth,
     )
 
 

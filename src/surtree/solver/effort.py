@@ -1,4 +1,8 @@
-"""About how long a search takes, before it begins."""
+"""About how long a search takes, before it begins.
+
+The core estimates each of its stages once it has the rows at hand (`cpp/search/plan.hpp`); these
+are orders of magnitude that need nothing but the sizes of the table.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +23,12 @@ _PER_COLUMN, _PER_CELL = 5e-5, 1e-8
 
 
 def seconds_before(binned: BinnedRows) -> float:
-    """Return about how many seconds the core needs to prepare a search, deaf to the clock.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows and their cuts.
-    """
+    """Return about how many seconds the core needs to prepare a search, deaf to the clock."""
     return len(binned.bins) * _PER_COLUMN + binned.bins.size * _PER_CELL
 
 
 def seconds_at_least(binned: BinnedRows, depth: int) -> float:
-    """Return about how many seconds a search on one thread takes at least: an order of magnitude.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows and their cuts.
-    depth : int
-        The depth of the trees.
-    """
+    """Estimate the seconds that a search on one thread takes at least, to an order of magnitude."""
     n_lines, n_rows = map(int, binned.bins.shape)
     n_cuts = int(binned.cut_column.size)
     if n_cuts == 0 or depth == 0:

@@ -9,7 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.rounding import SAME_LOSS
+from surtree._support.types import Floats
 from surtree.solver.clock import Clock
 from surtree.solver.column_rounds import ColumnRounds
 from surtree.solver.core import Problem
@@ -24,32 +25,16 @@ _ROUNDING = 1e-11
 
 
 def of_tree(problem: Problem, limits: Limits, start: TreeTopology) -> Solution:
-    """Return a tree as far as the limits allow it, its nodes improved, and its best subtrees.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    limits : Limits
-        How large a tree may be.
-    start : TreeTopology
-        The tree.
-    """
-    found = problem.local_search(limits, n_restarts=1, seed=0, start=start)
-    return with_subtrees(problem, found.topology)
+    """Return a tree as far as the limits allow it, its nodes improved, and its best subtrees."""
+    optimum = problem.local_search(limits, n_restarts=1, seed=0, start=start)
+    return with_subtrees(problem, optimum.topology)
 
 
 def first_tree(
     problem: Problem, limits: Limits, *, clock: Clock, watch: Watch, n_jobs: int | None = None
 ) -> Solution | None:
-    """Return the tree of a descent from a greedy one, or None if the clock was over at once.
-
-    Parameters
-    ----------
-    problem, limits, clock, watch, n_jobs
-        As in `improve`.
-    """
-    found = problem.local_search(
+    """Return the tree of a descent from a greedy one, or None if the clock was over at once."""
+    optimum = problem.local_search(
         limits,
         n_restarts=1,
         seed=0,
@@ -57,9 +42,9 @@ def first_tree(
         n_jobs=n_jobs,
         progress=watch.part(),
     )
-    if not found.worth.size:
+    if not optimum.worth.size:
         return None
-    known = with_subtrees(problem, found.topology)
+    known = with_subtrees(problem, optimum.topology)
     watch.know(float(known.gains[-1]))
     return known
 
@@ -77,31 +62,16 @@ def improve(
 
     Three ways take turns, each for about the same time: the optimum over some columns, where there
     are many; local search from the best tree with a node changed; and from random trees.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    limits : Limits
-        How large a tree may be.
-    known : Solution
-        The trees so far.
-    clock : Clock
-        The time there is.
-    watch : Watch
-        Who may end it.
-    n_jobs : int, optional
-        Threads.
     """
     # The same tree again is no better one.
-    rounding = 1e-9 * (problem.sums.scale + abs(float(known.gains[-1])))
+    rounding = SAME_LOSS * (problem.sums.scale + abs(float(known.gains[-1])))
     columns = ColumnRounds(problem, limits, rounding, n_jobs)
     ways: dict[Callable[[Solution, int], Solution | None], float] = {}
     if columns.is_useful:
         ways[lambda known, _: columns.run(known, clock, watch)] = 0.0
 
     def descend(known: Solution, seed: int, *, from_best: bool) -> Solution | None:
-        found = problem.local_search(
+        optimum = problem.local_search(
             limits,
             n_restarts=LOCAL_RESTARTS,
             seed=seed,
@@ -110,9 +80,9 @@ def improve(
             n_jobs=n_jobs,
             progress=watch.part(),
         )
-        if not found.worth.size or found.worth.max() <= known.gains[-1] + rounding:
+        if not optimum.worth.size or optimum.worth.max() <= known.gains[-1] + rounding:
             return None
-        return with_subtrees(problem, found.topology)
+        return with_subtrees(problem, optimum.topology)
 
     ways[partial(descend, from_best=True)] = 0.0
     ways[partial(descend, from_best=False)] = 0.0
@@ -121,25 +91,17 @@ def improve(
         way = min(ways, key=ways.__getitem__)
         start = perf_counter()
         seed += 1
-        found = way(known, seed)
+        better = way(known, seed)
         ways[way] += perf_counter() - start
-        idle = idle + 1 if found is None else 0
-        if found is not None:
-            known = best_of(found, known)
+        idle = idle + 1 if better is None else 0
+        if better is not None:
+            known = best_of(better, known)
             watch.know(float(known.gains[-1]))
     return known
 
 
 def with_subtrees(problem: Problem, topology: TreeTopology) -> Solution:
-    """Return a tree and its best subtree of every smaller size.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    topology : TreeTopology
-        The tree.
-    """
+    """Return a tree and its best subtree of every smaller size."""
     sums = problem.sums
     node_sums = problem.sum_nodes(Forest.of([topology]), sums.values)
     gains, topologies = best_subtrees(topology, sums.objective.gain(node_sums))
@@ -149,15 +111,7 @@ def with_subtrees(problem: Problem, topology: TreeTopology) -> Solution:
 
 
 def best_of(solution: Solution, known: Solution | None) -> Solution:
-    """Return a solution, with the known tree of each size where that is better.
-
-    Parameters
-    ----------
-    solution : Solution
-        The status is its own.
-    known : Solution, optional
-        Other trees.
-    """
+    """Return a solution, with the known tree of each size where that is better."""
     if known is None:
         return solution
     n_sizes = max(solution.gains.size, known.gains.size)
@@ -178,13 +132,7 @@ def best_of(solution: Solution, known: Solution | None) -> Solution:
 
 
 def monotone(solution: Solution) -> Solution:
-    """Return a solution in which more splits are never worse: the smaller tree counts as larger.
-
-    Parameters
-    ----------
-    solution : Solution
-        Of each size the best tree that is known.
-    """
+    """Return a solution in which more splits are never worse: the smaller tree counts as larger."""
     gains: list[float] = []
     topologies: list[TreeTopology] = []
     for gain, topology in zip(solution.gains.tolist(), solution.topologies, strict=True):

@@ -3,70 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.status import Status
+from surtree._support.status import Status
+from surtree._support.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedRows:
-    """The training rows as the solver sees them.
+    """The training rows as the solver sees them."""
 
-    Parameters
-    ----------
-    bins : array of uint16 of shape (n_lines, n_rows)
-        The bin of each row, a line for each column that has cuts, in the order of the columns.
-        Rows of weight zero are left out.
-    n_bins : array of int32 of shape (n_lines,)
-        How many bins each line has. No two of them are on the same side of every cut, except that
-        missing values, where there are any, always have a bin of their own: the last; and that
-        sets of categories may leave such bins.
-    missing_bin : array of int32 of shape (n_lines,)
-        The bin of the missing values, -1 where the column has none.
-    cut_column : array of int32 of shape (n_cuts,)
-        The line that each cut asks about; ascending.
-    cut_first, cut_last : array of int32 of shape (n_cuts,)
-        The cut holds for the bins from the first to the last of these, both included ...
-    cut_missing : array of bool of shape (n_cuts,)
-        ... and, where this is True, for the missing bin. The cut "is missing" has the missing bin
-        as its first and its last.
-    cut_gaps : array of uint64 of shape (n_cuts,)
-        A bit for each bin between the first and the last for which the cut does not hold: zero, but
-        for sets of categories. Such a line has at most 64 bins.
-    """
-
+    # The bins, of shape (n_columns, n_rows): columns that have cuts, in their order. Rows of weight
+    # zero are left out.
     bins: NDArray[np.uint16]
+    # How many bins each column has. No two of them are on the same side of every cut, except that
+    # missing values, where there are any, always have a bin of their own: the last; and that sets
+    # of categories may leave such bins.
     n_bins: NDArray[np.int32]
-    missing_bin: NDArray[np.int32]
-    cut_column: NDArray[np.int32]
+    missing_bin: NDArray[np.int32]  # the bin of the missing values, -1 where the column has none
+    cut_column: NDArray[np.int32]  # the column that each cut asks about, of these; ascending
+    # The cut holds for the bins from the first to the last of these, both included ...
     cut_first: NDArray[np.int32]
     cut_last: NDArray[np.int32]
+    # ... and, where this is True, for the missing bin. The cut "is missing" has the missing bin as
+    # its first and its last.
     cut_missing: NDArray[np.bool_]
+    # A bit for each bin between the first and the last for which the cut does not hold: zero, but
+    # for sets of categories. Such a column has at most 64 bins.
     cut_gaps: NDArray[np.uint64]
+
+    def take(self, rows: NDArray[Any]) -> BinnedRows:
+        """Return some of the rows, given by their positions or by a mask; cuts stay the same."""
+        return replace(self, bins=np.ascontiguousarray(self.bins[:, rows]))
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """How the core rounds what rows add to sums, so that all sums of it are exact.
+    """How the core rounds what rows add to sums, so that all sums of it are exact."""
 
-    Parameters
-    ----------
-    unit : float
-        A power of two: the total of each sum is less than 2**51 of it.
-    down : bool
-        Whether hazards are rounded down, as they are where weights are uneven; the nearest is
-        taken otherwise.
-    wide : bool
-        Whether sums have a second part, of a finer unit (`surtree.solver.wide`).
-    """
-
-    unit: float
+    unit: float  # a power of two: the total of each sum is less than 2**51 of it
+    # Whether hazards are rounded down, as they are where weights are uneven; the nearest is taken
+    # otherwise.
     down: bool = False
-    wide: bool = False
+    wide: bool = False  # whether sums have a second part, of a finer unit (`surtree.solver.wide`)
 
 
 # No table has more rows: larger limits mean the same, and the core counts up to here.

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.problem import TreeTopology
 
 # Numbers of splits by node and size that are held at once, when leaves of all sizes are added up.
@@ -19,46 +19,17 @@ _MOST_HELD = 2**24
 def best_subtrees(
     topology: TreeTopology, node_gains: Floats
 ) -> tuple[Floats, tuple[TreeTopology, ...]]:
-    """Return the largest gain with exactly 0, 1, 2, ... splits of a tree, and the subtrees.
-
-    Parameters
-    ----------
-    topology : TreeTopology
-        The tree, in preorder.
-    node_gains : array of float
-        The gain of each node as a leaf.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.solver.problem import TreeTopology
-    >>> from surtree.solver.pruning import best_subtrees
-    >>> tree = TreeTopology(
-    ...     *(np.array(each, dtype=np.int32) for each in ([5, -1, 7, -1, -1], [1, -1, 3, -1, -1],
-    ...       [2, -1, 4, -1, -1]))
-    ... )
-    >>> gains, trees = best_subtrees(tree, np.array([0.0, 1.0, 2.0, 2.0, 3.0]))
-    >>> gains.tolist(), trees[1].cut.tolist()
-    ([0.0, 3.0, 6.0], [5, -1, -1])
-    """
+    """Return the largest gain with exactly 0, 1, 2, ... splits of a tree, and the subtrees."""
     pruning = Pruning(topology, node_gains)
     subtrees = tuple(Subtree(pruning, splits) for splits in range(pruning.gains.size))
     return pruning.gains.copy(), subtrees
 
 
 class Subtree(TreeTopology):
-    """A tree of whose nodes each is one of a larger tree; its arrays are made when asked for.
+    """A tree of whose nodes each is one of a larger tree; its arrays are made when asked for."""
 
-    Parameters
-    ----------
-    pruning : Pruning
-        The larger tree, and what is left of it.
-    splits : int
-        The number of splits.
-    """
-
-    pruning: Pruning
-    splits: int
+    pruning: Pruning  # the larger tree, and what is left of it
+    splits: int  # the number of splits
 
     def __init__(self, pruning: Pruning, splits: int) -> None:
         self.__dict__.update(pruning=pruning, splits=splits)
@@ -105,16 +76,7 @@ class Subtree(TreeTopology):
 
 
 class Pruning:
-    """The best subtree of a tree with exactly 0, 1, 2, ... splits.
-
-    Parameters
-    ----------
-    topology : TreeTopology
-        The tree, in preorder.
-    node_gains : array of float
-        The gain of each node as a leaf.
-
-    """
+    """The best subtree of a tree with exactly 0, 1, 2, ... splits."""
 
     def __init__(self, topology: TreeTopology, node_gains: Floats) -> None:
         self.whole, self.key = topology, topology.key
@@ -136,13 +98,7 @@ class Pruning:
         return other
 
     def splits_below(self, first: int, last: int) -> NDArray[np.int32]:
-        """Return the splits below each node in each subtree of these sizes, -1 where it is cut off.
-
-        Parameters
-        ----------
-        first, last : int
-            The subtrees of this number of splits, and of more, but less than the last.
-        """
+        """Return the splits below each node in each subtree of these sizes, -1 if cut off."""
         below = np.full((len(self._left), last - first), -1, dtype=np.int32)
         below[0] = np.arange(first, last)
         for node, on_left in reversed(self._on_left.items()):
@@ -156,13 +112,7 @@ class Pruning:
         return below
 
     def sum_leaves(self, values: Floats) -> Floats:
-        """Return the sum of a value over the leaves of each subtree.
-
-        Parameters
-        ----------
-        values : array of float
-            The value of each node of the whole tree.
-        """
+        """Return the sum of a value over the leaves of each subtree."""
         n_sizes, step = self.gains.size, max(1, _MOST_HELD // values.size)
         sums = np.empty(n_sizes)
         for first in range(0, n_sizes, step):

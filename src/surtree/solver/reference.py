@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.solver.problem import Limits
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 Rows = NDArray[np.bool_]
 
@@ -41,17 +41,7 @@ class Node:
         return 1 + max(self.left.depth, self.right.depth)
 
     def leaves(self, holds: NDArray[np.bool_]) -> list[Rows]:
-        """Rows of each leaf, from left to right.
-
-        Parameters
-        ----------
-        holds : array of bool, shape (n_rows, n_cuts)
-            Whether each cut holds for each row.
-
-        Returns
-        -------
-        list of array of bool, shape (n_rows,)
-        """
+        """Rows of each leaf, from left to right."""
         return self._leaves(holds, np.ones(len(holds), dtype=np.bool_))
 
     def _leaves(self, holds: NDArray[np.bool_], rows: Rows) -> list[Rows]:
@@ -63,57 +53,15 @@ class Node:
 
 @dataclass(frozen=True)
 class ReferenceSolution:
-    """The best tree for every number of splits.
+    """The best tree for every number of splits."""
 
-    Attributes
-    ----------
-    gains : array of float, shape (n_budgets,)
-        ``gains[k]`` is the greatest sum of gains over the leaves of a tree with at most
-        ``k`` splits.
-    trees : tuple of Node
-        ``trees[k]`` is such a tree.
-    """
-
+    # ``gains[k]`` is the greatest sum of gains over the leaves of a tree with at most ``k`` splits.
     gains: Floats
-    trees: tuple[Node, ...]
+    trees: tuple[Node, ...]  # ``trees[k]`` is such a tree
 
 
-def solve(holds: NDArray[np.bool_], sums: RowSums, limits: Limits) -> ReferenceSolution:
-    """Find the tree with the greatest gain for every number of splits, by trying all trees.
-
-    Parameters
-    ----------
-    holds : array of bool, shape (n_rows, n_cuts)
-        Whether each cut holds for each row.
-    sums : RowSums
-        What each row adds to its leaf, and what a leaf gains from that: any objective.
-    limits : Limits
-        How large the tree may be, and how small each leaf of a tree that has a split. The tree
-        without a split is always allowed.
-
-    Returns
-    -------
-    ReferenceSolution
-        With an entry for each number of splits from zero to the limit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.target import Target
-    >>> from surtree.solver.problem import Limits
-    >>> from surtree.solver.reference import solve
-    >>> from surtree.survival.baseline import Baseline
-    >>> from surtree.survival.objective import RELATIVE_RISK
-    >>> holds = np.array([[False], [False], [True], [True]])
-    >>> target = Target(np.array([False, True, True, True]), np.array([2.0, 2.0, 1.0, 1.0]), None)
-    >>> baseline = Baseline(np.array([1.0, 2.0]), np.array([0.25, 1.0]), floor=0.1)
-    >>> sums = RELATIVE_RISK.row_sums(target, np.ones(4), baseline)
-    >>> solution = solve(holds, sums, Limits(max_depth=1))
-    >>> solution.gains.round(4)
-    array([0.547 , 2.0794])
-    >>> solution.trees[1].cut
-    0
-    """
+def solve(holds: NDArray[np.bool_], sums: Sums, limits: Limits) -> ReferenceSolution:
+    """Find the tree with the greatest gain for every number of splits, by trying all trees."""
     memo: dict[tuple[bytes, int, int], tuple[float, Node]] = {}
 
     def allowed(rows: Rows) -> bool:
@@ -151,5 +99,7 @@ def solve(holds: NDArray[np.bool_], sums: RowSums, limits: Limits) -> ReferenceS
     if limits.max_splits is not None:
         most_splits = min(most_splits, limits.max_splits)
     everything = np.ones(len(holds), dtype=np.bool_)
-    found = [search(everything, limits.max_depth, budget) for budget in range(most_splits + 1)]
-    return ReferenceSolution(np.array([value for value, _ in found]), tuple(t for _, t in found))
+    best_trees = [search(everything, limits.max_depth, budget) for budget in range(most_splits + 1)]
+    return ReferenceSolution(
+        np.array([value for value, _ in best_trees]), tuple(t for _, t in best_trees)
+    )

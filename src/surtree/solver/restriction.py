@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.quantiles import quantile_positions
+from surtree._support.types import Floats
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.solver.pruning import Pruning, Subtree
 
@@ -16,62 +17,46 @@ Chosen = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Restricted:
-    """A problem with some of the cuts of another one.
+    """A problem with some of the cuts of another one."""
 
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows; bins that no cut separates are merged.
-    cut : array of int
-        The number of each cut in the other problem.
-    """
-
-    binned: BinnedRows
-    cut: NDArray[np.int32]
+    binned: BinnedRows  # the rows; bins that no cut separates are merged
+    cut: NDArray[np.int32]  # the number of each cut in the other problem
     # Those whose subtrees were asked for, and the same in the other problem.
     _prunings: dict[int, tuple[Pruning, Pruning]] = field(default_factory=dict)
 
     def original(self, topology: TreeTopology) -> TreeTopology:
         """Return a tree with the numbers that its cuts have in the other problem."""
         if isinstance(topology, Subtree):
-            own = topology.pruning
-            if id(own) not in self._prunings:
-                self._prunings[id(own)] = own, own.of(self.original(own.whole))
-            return Subtree(self._prunings[id(own)][1], topology.splits)
+            pruning = topology.pruning
+            if id(pruning) not in self._prunings:
+                self._prunings[id(pruning)] = pruning, pruning.of(self.original(pruning.whole))
+            return Subtree(self._prunings[id(pruning)][1], topology.splits)
         cut, is_split = topology.cut.copy(), topology.cut >= 0
         cut[is_split] = self.cut[cut[is_split]]
         return TreeTopology(cut, topology.left, topology.right)
 
 
 def restrict(binned: BinnedRows, chosen: Chosen) -> Restricted:
-    """Leave out the cuts of ordered columns that are not chosen.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows.
-    chosen : array of bool of shape (n_cuts,)
-        The cuts to keep; those of a column that is not ordered must be kept.
-    """
-    n_lines, n_rows = binned.bins.shape
-    bins = np.empty((n_lines, n_rows), dtype=np.uint16)
+    """Leave out the cuts of ordered columns that are not chosen."""
+    n_columns, n_rows = binned.bins.shape
+    bins = np.empty((n_columns, n_rows), dtype=np.uint16)
     n_bins, missing_bin = binned.n_bins.copy(), binned.missing_bin.copy()
     first, last = binned.cut_first.copy(), binned.cut_last.copy()
-    for line in range(n_lines):
-        cuts = np.flatnonzero(binned.cut_column == line)
+    for column in range(n_columns):
+        cuts = np.flatnonzero(binned.cut_column == column)
         if chosen[cuts].all():
-            bins[line] = binned.bins[line]
+            bins[column] = binned.bins[column]
             continue
-        missing = binned.missing_bin[line]
+        missing = binned.missing_bin[column]
         is_missing = binned.cut_first[cuts] == missing
         starts = np.unique(binned.cut_first[cuts][chosen[cuts] & ~is_missing])
-        place = np.searchsorted(starts, np.arange(binned.n_bins[line]), side="right")
+        position = np.searchsorted(starts, np.arange(binned.n_bins[column]), side="right")
         n_values = starts.size + 1
         if missing >= 0:
-            place[missing] = missing_bin[line] = n_values
-        n_bins[line] = n_values + (missing >= 0)
-        bins[line] = place.astype(np.uint16)[binned.bins[line]]
-        first[cuts] = place[binned.cut_first[cuts]]
+            position[missing] = missing_bin[column] = n_values
+        n_bins[column] = n_values + (missing >= 0)
+        bins[column] = position.astype(np.uint16)[binned.bins[column]]
+        first[cuts] = position[binned.cut_first[cuts]]
         last[cuts] = np.where(is_missing, n_values, n_values - 1)
     kept = np.flatnonzero(chosen).astype(np.int32)
     return Restricted(
@@ -89,25 +74,17 @@ def restrict(binned: BinnedRows, chosen: Chosen) -> Restricted:
     )
 
 
-def only_columns(binned: BinnedRows, lines: NDArray[np.intp]) -> Restricted:
-    """Leave out all columns but some.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows.
-    lines : array of int
-        The lines of the columns to keep, ascending.
-    """
-    place = np.full(len(binned.bins), -1, dtype=np.int32)
-    place[lines] = np.arange(len(lines))
-    kept = np.flatnonzero(place[binned.cut_column] >= 0).astype(np.int32)
+def only_columns(binned: BinnedRows, columns: NDArray[np.intp]) -> Restricted:
+    """Leave out all columns but some."""
+    position = np.full(len(binned.bins), -1, dtype=np.int32)
+    position[columns] = np.arange(len(columns))
+    kept = np.flatnonzero(position[binned.cut_column] >= 0).astype(np.int32)
     return Restricted(
         BinnedRows(
-            bins=np.ascontiguousarray(binned.bins[lines]),
-            n_bins=binned.n_bins[lines],
-            missing_bin=binned.missing_bin[lines],
-            cut_column=place[binned.cut_column[kept]],
+            bins=np.ascontiguousarray(binned.bins[columns]),
+            n_bins=binned.n_bins[columns],
+            missing_bin=binned.missing_bin[columns],
+            cut_column=position[binned.cut_column[kept]],
             cut_first=binned.cut_first[kept],
             cut_last=binned.cut_last[kept],
             cut_missing=binned.cut_missing[kept],
@@ -117,20 +94,20 @@ def only_columns(binned: BinnedRows, lines: NDArray[np.intp]) -> Restricted:
     )
 
 
-def is_ordered(binned: BinnedRows, line: int) -> bool:
+def is_ordered(binned: BinnedRows, column: int) -> bool:
     """Tell whether all cuts of a column divide low values from high ones."""
-    cuts = binned.cut_column == line
-    missing = binned.missing_bin[line]
-    highest = (binned.n_bins[line] if missing < 0 else missing) - 1
+    cuts = binned.cut_column == column
+    missing = binned.missing_bin[column]
+    highest = (binned.n_bins[column] if missing < 0 else missing) - 1
     above = binned.cut_last[cuts] == highest
     whole = binned.cut_gaps[cuts] == 0
     return bool((whole & (above | (binned.cut_first[cuts] == missing))).all())
 
 
-def thresholds_of(binned: BinnedRows, line: int) -> NDArray[np.int32]:
+def thresholds_of(binned: BinnedRows, column: int) -> NDArray[np.int32]:
     """Return the bins at which the cuts of an ordered column begin to hold, ascending."""
-    first = binned.cut_first[binned.cut_column == line]
-    return np.unique(first[first != binned.missing_bin[line]])
+    first = binned.cut_first[binned.cut_column == column]
+    return np.unique(first[first != binned.missing_bin[column]])
 
 
 def longest(binned: BinnedRows) -> int:
@@ -145,74 +122,27 @@ def longest(binned: BinnedRows) -> int:
     return int(np.bincount(column[is_new], minlength=1).max())
 
 
-def at_thresholds(binned: BinnedRows, line: int, first: NDArray[np.int32]) -> Chosen:
+def at_thresholds(binned: BinnedRows, column: int, first: NDArray[np.int32]) -> Chosen:
     """Return which cuts of an ordered column are at these thresholds, or ask for missing values."""
-    wanted = np.append(first, binned.missing_bin[line])
-    at: Chosen = (binned.cut_column == line) & np.isin(binned.cut_first, wanted)
+    wanted = np.append(first, binned.missing_bin[column])
+    at: Chosen = (binned.cut_column == column) & np.isin(binned.cut_first, wanted)
     return at
 
 
 def quantiles(binned: BinnedRows, counts: Floats | None, n_thresholds: int) -> Chosen:
-    """Choose the cuts that an `Encoder` with this number of thresholds would find.
-
-    Parameters
-    ----------
-    binned : BinnedRows
-        The rows, with every threshold.
-    counts : array of float of shape (n_rows,), optional
-        How often each row counts; once when None.
-    n_thresholds : int
-        The most thresholds of a column.
-
-    Returns
-    -------
-    array of bool of shape (n_cuts,)
-    """
+    """Choose the cuts that an `Encoder` with this number of thresholds would find."""
     chosen = np.ones(binned.cut_first.size, dtype=bool)
-    for line in range(len(binned.bins)):
-        first = thresholds_of(binned, line)
-        if first.size <= n_thresholds or not is_ordered(binned, line):
+    for column in range(len(binned.bins)):
+        first = thresholds_of(binned, column)
+        if first.size <= n_thresholds or not is_ordered(binned, column):
             continue
-        missing = binned.missing_bin[line]
-        per_bin = np.bincount(binned.bins[line], counts, minlength=binned.n_bins[line])
+        missing = binned.missing_bin[column]
+        per_bin = np.bincount(binned.bins[column], counts, minlength=binned.n_bins[column])
         ends = np.cumsum(per_bin if missing < 0 else per_bin[:missing])
-        places = quantile_places(float(ends[-1]), n_thresholds)
-        # A threshold is above the bin of the row at its place.
-        above = np.searchsorted(ends, places, side="right") + 1
+        positions = quantile_positions(float(ends[-1]), n_thresholds)
+        # A threshold is above the bin of the row at its position.
+        above = np.searchsorted(ends, positions, side="right") + 1
         near = first[np.minimum(np.searchsorted(first, above), first.size - 1)]
-        chosen[binned.cut_column == line] = False
-        chosen |= at_thresholds(binned, line, np.unique(near))
+        chosen[binned.cut_column == column] = False
+        chosen |= at_thresholds(binned, column, np.unique(near))
     return chosen
-
-
-def repeats(weight: Floats) -> Floats | None:
-    """Return how often each row counts for quantiles; None if each counts once.
-
-    If all weights are whole numbers, a row of weight k counts as k rows. Other weights do not move
-    quantiles.
-
-    Parameters
-    ----------
-    weight : array of float
-        The weights of the rows, all positive.
-    """
-    whole = bool((weight == np.floor(weight)).all())
-    return weight if whole and not (weight == 1).all() else None
-
-
-def quantile_places(n_values: float, n_thresholds: int) -> Floats:
-    """Return where thresholds stand in a sorted list: each after the value at its place.
-
-    Parameters
-    ----------
-    n_values : float
-        The length of the list, two or more; repeats may make it any number.
-    n_thresholds : int
-        How many thresholds there are.
-
-    Returns
-    -------
-    array of float
-        Whole numbers, ascending from 0 or more to ``n_values - 2`` or less.
-    """
-    return np.round((np.arange(n_thresholds) + 0.5) * (n_values - 2) / n_thresholds)

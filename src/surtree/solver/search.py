@@ -7,7 +7,9 @@ from time import perf_counter
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.quantiles import repeats
+from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.solver.certificate import certify
 from surtree.solver.clock import Clock
 from surtree.solver.cluster import n_workers, solve_on_workers
@@ -20,10 +22,9 @@ from surtree.solver.problem import (
     Solution,
     TreeTopology,
 )
-from surtree.solver.restriction import longest, quantiles, repeats, restrict
+from surtree.solver.restriction import longest, quantiles, restrict
 from surtree.solver.watch import Watch
-from surtree.status import Status
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import Sums
 
 # A search of more seconds than this, or than this share of its time limit, starts from a tree by
 # local search: that is what an early end has at least.
@@ -47,36 +48,18 @@ FIRST_THRESHOLDS, FIRST_SHARE, IMPROVE_SHARE = 10, 0.3, 0.1
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """Limits of a search, and its progress hook.
+    """Limits of a search, and its progress hook."""
 
-    Parameters
-    ----------
-    limits : Limits
-        How large a tree may be.
-    time_limit, n_jobs, memory_limit, progress : optional
-        As the solver takes them.
-    start : TreeTopology, optional
-        A tree to start from: the result is at least as good.
-    """
-
-    limits: Limits
-    time_limit: float | None = None
+    limits: Limits  # how large a tree may be
+    time_limit: float | None = None  # as the solver takes them
     n_jobs: int | None = None
     memory_limit: int | None = None
     progress: ProgressHook | None = None
-    start: TreeTopology | None = None
+    start: TreeTopology | None = None  # a tree to start from: the result is at least as good
 
 
 def search(problem: Problem, how: SearchSettings) -> Solution:
-    """Find the best tree of every size over all cuts.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows and their cuts.
-    how : SearchSettings
-        Limits of the trees and of the search.
-    """
+    """Find the best tree of every size over all cuts."""
     watch = Watch(how.progress, problem.sums.constant)
     clock = Clock(how.time_limit)
     solution = _solve_from(_incumbent(problem, how, clock, watch), problem, how, clock, watch)
@@ -127,8 +110,10 @@ def _among_few(
     # The bounds are valid only for these cuts, and so is the end.
     inner = Watch(watch.part(), problem.sums.constant)
     first = _first_look(few, how, part, inner, None)
-    found = _solve_from(first, few, how, part, inner)
-    known = best_of(replace(found, topologies=tuple(map(some.original, found.topologies))), known)
+    solution = _solve_from(first, few, how, part, inner)
+    known = best_of(
+        replace(solution, topologies=tuple(map(some.original, solution.topologies))), known
+    )
     watch.know(float(known.gains[-1]))
     left = clock.left()
     if left is None or watch.stopped:
@@ -215,6 +200,6 @@ def _is_too_late(problem: Problem, clock: Clock) -> bool:
     return left is not None and left < before and before > SHORT
 
 
-def _no_bounds(solution: Solution, sums: RowSums) -> Floats:
+def _no_bounds(solution: Solution, sums: Sums) -> Floats:
     """Return bounds without proof: no loss is below zero."""
     return np.maximum(solution.gains, sums.constant)

@@ -9,15 +9,7 @@ from surtree.solver.problem import Progress, ProgressHook
 
 
 class Watch:
-    """Passes the progress of one part after another on, as that of the whole search.
-
-    Parameters
-    ----------
-    hook : ProgressHook, optional
-        Who watches.
-    constant : float
-        The loss without any gain.
-    """
+    """Passes the progress of one part after another on, as that of the whole search."""
 
     def __init__(self, hook: ProgressHook | None, constant: float) -> None:
         self._hook = hook

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.survival.row_sums import RowSums
+from surtree._support.types import Floats
+from surtree.survival.row_sums import Sums
 
 # The objectives that have such a struct in C++, by the name of the one with sums in one part.
 WIDE_KERNELS = {"relative_risk": "wide_relative_risk"}
@@ -15,7 +15,7 @@ COARSE = 2.0**36
 _MOST_ROWS = 2**16
 
 
-def can_be_wide(sums: RowSums) -> bool:
+def can_be_wide(sums: Sums) -> bool:
     """Return whether the core can add up rows in two parts."""
     return sums.objective.kernel in WIDE_KERNELS and sums.weight.size <= _MOST_ROWS
 
@@ -23,15 +23,8 @@ def can_be_wide(sums: RowSums) -> bool:
 def divide(values: Floats, unit: float) -> Floats:
     """Return what the core adds up, of shape (4, n_rows), in multiples of the fine unit.
 
-    The lines are events and hazard in coarse units, then events and hazard in fine units. Hazards
+    They are events and hazard in coarse units, then events and hazard in fine units. Hazards
     are rounded down to the fine unit. Their fine part is not zero, but for rows with less than one.
-
-    Parameters
-    ----------
-    values : array of float of shape (2, n_rows)
-        Events and hazards.
-    unit : float
-        The coarse unit.
     """
     fine_unit = unit / COARSE
     fine = np.fmod(values, unit)  # exact, as are all numbers below

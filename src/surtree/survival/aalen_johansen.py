@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from surtree._types import Floats
-from surtree.data.causes import CauseTarget
-from surtree.exact import Terms
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
+from surtree.data.target import Target
 from surtree.survival.baseline import risk_table
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.kaplan_meier import EventCounts
@@ -20,26 +20,10 @@ _GREATEST_EXPONENT = 700.0
 
 @dataclass(frozen=True, eq=False)
 class CauseCounts:
-    """What is at risk and what each cause ends, at each of some event times.
+    """What is at risk and what each cause ends, at each of some event times."""
 
-    Parameters
-    ----------
-    at_risk : array of float of shape (n_times,)
-        The weight at risk at each time.
-    deaths : array of float of shape (n_causes, n_times)
-        The weight of the events of each cause.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.survival.aalen_johansen import CauseCounts
-    >>> counts = CauseCounts(np.array([4.0, 3.0, 1.0]), np.array([[1.0, 0, 0], [0, 1, 1]]))
-    >>> counts.incidence.tolist()
-    [[0.25, 0.25, 0.25], [0.0, 0.25, 0.75]]
-    """
-
-    at_risk: Floats
-    deaths: Floats
+    at_risk: Floats  # the weight at risk at each time
+    deaths: Floats  # the weight of the events of each cause
 
     @property
     def all_causes(self) -> EventCounts:
@@ -92,17 +76,7 @@ class CauseCounts:
         return np.concatenate(([1.0], self.all_causes.survival[:-1]))
 
     def shrunk(self, prior: float, share: Floats, hazards: Floats) -> CauseCounts:
-        """Add rows that have events at the rates of all rows, as many as a prior is worth.
-
-        Parameters
-        ----------
-        prior : float
-            How many rows are added at the start; zero changes nothing.
-        share : array of float of shape (n_times,)
-            The share of all rows that is at risk at each time.
-        hazards : array of float of shape (n_causes, n_times)
-            The share of those at risk, of all rows, that each cause ends at each time.
-        """
+        """Add rows that have events at the rates of all rows, as many as a prior is worth."""
         added = prior * share
         return CauseCounts(self.at_risk + added, self.deaths + added * hazards)
 
@@ -113,13 +87,6 @@ def incidence_band(
     """Return the pointwise limits of a cumulative incidence, as R's ``conf.type = "log-log"``.
 
     They are not numbers (nan) where the incidence is zero or one.
-
-    Parameters
-    ----------
-    incidence, variance : array of float
-        The incidence at each time, and its variance.
-    level : float
-        The probability that the band covers the truth at one time.
     """
     require_level(level)
     inside = (incidence > 0) & (incidence < 1)
@@ -138,11 +105,6 @@ def proportional_incidence(steps: Floats) -> Floats:
     The share without an event is ``exp(-H)`` of the hazard ``H`` of all causes, and what is lost
     at a time is divided among the causes by their steps there. So they add up to one, however
     large the steps are.
-
-    Parameters
-    ----------
-    steps : array of float of shape (n_causes, n_times)
-        The step of the cumulative hazard of each cause at each time.
     """
     together = steps.sum(axis=0)
     survival = np.exp(-np.cumsum(together))
@@ -152,16 +114,8 @@ def proportional_incidence(steps: Floats) -> Floats:
     return np.asarray(np.cumsum(lost * shares, axis=1))
 
 
-def count_causes(target: CauseTarget, weight: Floats) -> tuple[Floats, CauseCounts]:
-    """Return the distinct event times of some rows, and what is at risk and has an event there.
-
-    Parameters
-    ----------
-    target : CauseTarget
-        The rows.
-    weight : array of float
-        The weight of each row.
-    """
+def count_causes(target: Target, weight: Floats) -> tuple[Floats, CauseCounts]:
+    """Return the distinct event times of some rows, and what is at risk and has an event there."""
     table = risk_table(target, weight)
     rows = target.event
     size = len(target.causes), table.times.size

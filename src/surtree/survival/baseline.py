@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.exact import Terms
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.intervals import weight_over
 
-# Of the floor of a row: too little to change a sum, and enough to divide by.
+# Least exposure, relative to the floor: below the rounding of any sum, but positive.
 _NEXT_TO_NONE = 2.0**-40
 
 
@@ -31,6 +33,8 @@ class Baseline(ArrayValue):
     last_time : float
         The last follow-up of all rows, with an event or without; infinity where it is not known,
         as in files of version 1.
+    of_cause : tuple of Baseline
+        With competing risks, that of each cause; one that no row has has no times.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class Baseline(ArrayValue):
     cumulative_hazard: Floats
     floor: float
     last_time: float = np.inf
+    of_cause: tuple[Baseline, ...] = ()
 
     @property
     def hazard(self) -> Floats:
@@ -79,6 +84,13 @@ class Baseline(ArrayValue):
         least = self.floor * target.share
         return np.where(total > 0, np.maximum(exposure, _NEXT_TO_NONE * self.floor), least)
 
+    def steps_of_cause(self, position: int) -> Floats:
+        """Return the step of the hazard of a cause at each of the times of all causes."""
+        one = self.of_cause[position]
+        steps = np.zeros(self.times.size)
+        steps[np.searchsorted(self.times, one.times)] = one.hazard
+        return steps
+
     def survival(self, theta: float) -> Floats:
         """Return the survival at each of the times, for rows whose hazard is ``theta``-fold."""
         survival: Floats = np.exp(-theta * self.cumulative_hazard)
@@ -94,43 +106,60 @@ class RiskTable(ArrayValue):
     deaths: Floats
 
 
+class Risks(Protocol):
+    """Who is at risk and who dies over time: of rows in memory, or as passes have counted them."""
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows; where they are parts of persons, that of the persons."""
+
+    @property
+    def last_time(self) -> float:
+        """The last follow-up."""
+
+    def table(self, cause: int | None = None) -> RiskTable:
+        """Return the risk table of the events of a cause, or of all events."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowRisks:
+    """The risks of rows in memory."""
+
+    target: Target
+    weight: Floats
+    cause: NDArray[np.intp] | None = None  # that of the event of each row, where there are several
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows, or of persons."""
+        return self._terms.total if self.target.share is None else self.target.total(self.weight)
+
+    @property
+    def last_time(self) -> float:
+        """The last follow-up."""
+        return float(self.target.time.max())
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return Terms.of(self.weight)
+
+    def table(self, cause: int | None = None) -> RiskTable:
+        """Return the risk table of the events of a cause, or of all events."""
+        event = self.target.event if cause is None else self.cause == cause
+        return _risk_table(self.target, np.asarray(event), self._terms)
+
+
 def nelson_aalen(target: Target, weight: Floats) -> Baseline:
-    """Estimate the cumulative hazard of all rows together.
-
-    Parameters
-    ----------
-    target : Target
-        Event, time and entry time of each row; at least one row has an event.
-    weight : array of float
-        The weight of each row, above zero. A weight of two is the row twice.
-
-    Returns
-    -------
-    Baseline
-        Its floor is one over the total weight (of persons, where rows are parts of them) plus one,
-        the hazard of a row that left before the first event, or the smallest step of the estimate
-        where that is less.
-    """
-    terms = Terms.of(weight)
-    total = terms.total if target.share is None else target.total(weight)
-    return estimate(_risk_table(target, terms), total, float(target.time.max()))
+    """Estimate the cumulative hazard of all rows together."""
+    return estimate(RowRisks(target, weight))
 
 
-def estimate(table: RiskTable, total: float, last_time: float) -> Baseline:
-    """Return the estimate from who is at risk and who dies at each event time.
-
-    Parameters
-    ----------
-    table : RiskTable
-        The counts.
-    total : float
-        The weight of all rows, or persons.
-    last_time : float
-        The last follow-up.
-    """
+def estimate(risks: Risks, cause: int | None = None) -> Baseline:
+    """Estimate the cumulative hazard of a cause, or of all events; no times if there are none."""
+    table = risks.table(cause)
     steps = table.deaths / table.at_risk
-    floor = min(1.0 / (total + 1.0), float(steps.min()))
-    return Baseline(table.times, np.cumsum(steps), floor, last_time)
+    floor = float(steps.min(initial=1.0 / (risks.total + 1.0)))
+    return Baseline(table.times, np.cumsum(steps), floor, risks.last_time)
 
 
 def risk_table(target: Target, weight: Floats) -> RiskTable:
@@ -138,12 +167,12 @@ def risk_table(target: Target, weight: Floats) -> RiskTable:
 
     A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
     """
-    return _risk_table(target, Terms.of(weight))
+    return RowRisks(target, weight).table()
 
 
-def _risk_table(target: Target, weight: Terms) -> RiskTable:
+def _risk_table(target: Target, event: NDArray[np.bool_], weight: Terms) -> RiskTable:
     ascending, weights = target.time[target.order], weight.take(target.order)
-    with_event = np.flatnonzero(target.event[target.order])
+    with_event = np.flatnonzero(event[target.order])
     event_times = ascending[with_event]
     starts = np.flatnonzero(np.diff(event_times, prepend=-np.inf))
     times = event_times[starts]

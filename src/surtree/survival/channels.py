@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.parameters import require_shrinkage
-from surtree.survival.objective import Objective, require_visible_events
-from surtree.survival.row_sums import RowSums
+from surtree._support.parameters import require_shrinkage
+from surtree._support.types import Floats
+from surtree.survival.exactness import weighted
+from surtree.survival.objective import Objective
 
 # The structs in C++, by the number of channels that they have.
 KERNELS = {1: "relative_risk", 2: "two_channels", 4: "four_channels"}
@@ -31,17 +31,11 @@ class Channels(Objective):
     Channel ``j`` of a leaf has ``E`` events and ``H`` expected events. It predicts
     ``theta = (E + a) / (H + a)`` and gains ``w (E + a) log((E + a) / (H + a))``, with the
     shrinkage ``a`` and the weight ``w`` of the channel.
-
-    Parameters
-    ----------
-    weights : tuple of float
-        The weight of each channel; one of weight zero has sums, but adds nothing to the gain.
-    shrinkage : float
-        How many events the prior of each channel is worth.
     """
 
+    # The weight of each channel; one of weight zero has sums, but adds nothing to the gain.
     weights: tuple[float, ...]
-    shrinkage: float = 0.0
+    shrinkage: float = 0.0  # how many events the prior of each channel is worth
 
     def __post_init__(self) -> None:
         require_shrinkage(self.shrinkage)
@@ -89,10 +83,10 @@ class Channels(Objective):
 
     def core_values(self, values: Floats) -> Floats:
         """Return events and hazard of each channel that counts, times its weight."""
-        lines = np.zeros((2 * self.n_kernel_channels, values.shape[1]))
-        for place, j in enumerate(self.counted):
-            lines[2 * place : 2 * place + 2] = self.weights[j] * values[2 * j : 2 * j + 2]
-        return lines
+        core = np.zeros((2 * self.n_kernel_channels, values.shape[1]))
+        for k, j in enumerate(self.counted):
+            core[2 * k : 2 * k + 2] = self.weights[j] * values[2 * j : 2 * j + 2]
+        return core
 
     def gain(self, sums: ArrayLike) -> Floats:
         """Return the weighted sum over channels of ``E log(E / H)``, the prior added to both."""
@@ -134,27 +128,6 @@ class Channels(Objective):
         events, hazard = pairs(values)
         return self._weighted(prediction * hazard - events * (np.log(prediction) + 1.0))
 
-    def scale(self, sums: ArrayLike) -> Floats:
-        """Return the weighted events of all channels."""
-        return self._weighted(pairs(sums)[0])
-
-    def slope(self, sums: ArrayLike) -> Floats:
-        """Return the largest of the thetas, each as often as its channel counts."""
-        weights = np.array(self.weights).reshape(-1, *[1] * (np.ndim(sums) - 1))
-        steepest: Floats = (weights * self.predict(sums)).sum(axis=0)
-        return steepest
-
-    def is_uneven(self, weight: Floats) -> bool:
-        """Return whether the lightest rows may vanish beside the heaviest, in any channel."""
-        counted = [self.weights[j] for j in self.counted]
-        return super().is_uneven(
-            np.array([weight.min() * min(counted), weight.max() * max(counted)])
-        )
-
-    def require_exact(self, sums: RowSums) -> None:
-        """Refuse a prior, or rows, beside which the events of all rows are lost in rounding."""
-        require_visible_events(sums, float(self._weighted(pairs(sums.total)[1])))
-
     def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[np.int32]) -> bool:
         """Return whether no sum is negative, and events are those of some of the rows."""
         events, hazard = pairs(sums)
@@ -170,10 +143,7 @@ class Channels(Objective):
 
     def _weighted(self, values: Floats) -> Floats:
         """Return the weighted sum of values of shape (n_channels, ...)."""
-        total = np.zeros(values.shape[1:])
-        for j in self.counted:
-            total = total + self.weights[j] * values[j]
-        return total
+        return weighted(self.weights, values)
 
 
 def pairs(sums: ArrayLike) -> tuple[Floats, Floats]:

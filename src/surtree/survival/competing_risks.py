@@ -7,41 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.data.causes import CauseTarget
+from surtree._support.types import Floats
 from surtree.data.target import Target
-from surtree.survival.baseline import Baseline, nelson_aalen
-from surtree.survival.bounds import hazard_bound
+from surtree.survival.baseline import Baseline, Risks, estimate
 from surtree.survival.channels import Channels
+from surtree.survival.exactness import HazardExactness
 from surtree.survival.objective import row_counts, saturated_gain
-
-
-@dataclass(frozen=True, eq=False)
-class CauseBaseline(Baseline):
-    """The Nelson-Aalen estimate for all causes together, and that of each cause.
-
-    Parameters
-    ----------
-    times, cumulative_hazard, floor, last_time
-        Of an event of any cause, as in `Baseline`.
-    of_cause : tuple of Baseline
-        Of each cause; one that no row has has no times.
-    """
-
-    of_cause: tuple[Baseline, ...] = ()
-
-    def steps_of_cause(self, place: int) -> Floats:
-        """Return the step of the hazard of a cause at each of the times of all causes.
-
-        Parameters
-        ----------
-        place : int
-            The position of the cause.
-        """
-        one = self.of_cause[place]
-        steps = np.zeros(self.times.size)
-        steps[np.searchsorted(self.times, one.times)] = one.hazard
-        return steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +71,7 @@ class CauseHazards(Channels):
         alone = np.eye(self.n_channels)
         return {self.causes[j]: replace(self, weights=tuple(alone[j])) for j in self.counted}
 
-    def place(self, cause: int) -> int:
+    def position(self, cause: int) -> int:
         """Return the position of a cause, or raise an error that names those that there are."""
         if cause not in self.causes:
             raise ValueError(
@@ -108,35 +79,24 @@ class CauseHazards(Channels):
             )
         return self.causes.index(cause)
 
-    def baseline(self, target: Target, weight: Floats) -> CauseBaseline:
+    def baseline_of(self, risks: Risks) -> Baseline:
         """Return the Nelson-Aalen estimates of all causes together and of each cause."""
-        together = nelson_aalen(target, weight)
-        causes = (_baseline_of(target, weight, event) for event in self._events(target))
-        return CauseBaseline(**vars(together), of_cause=tuple(causes))
+        of_cause = tuple(estimate(risks, cause) for cause in self.causes)
+        return replace(estimate(risks), of_cause=of_cause)
 
     def row_values(
         self, target: Target, weight: Floats, baseline: Baseline
     ) -> tuple[Floats, Floats]:
         """Return the weighted events and hazards of each cause, and the parts of the constant."""
-        assert isinstance(baseline, CauseBaseline)
-        lines, constants = [], np.zeros(weight.size)
+        values, constants = [], np.zeros(weight.size)
         channels = zip(self._events(target), baseline.of_cause, self.weights, strict=True)
-        for event, own, counts in channels:
-            hazard = own.row_hazard(target)
+        for event, of_cause, counts in channels:
+            hazard = of_cause.row_hazard(target)
             events = np.where(event, weight, 0.0)
-            lines += [events, weight * hazard]
-            alone = saturated_gain(target, np.stack(lines[-2:]), hazard)
+            values += [events, weight * hazard]
+            alone = saturated_gain(target, np.stack(values[-2:]), hazard)
             constants = constants + counts * alone
-        return np.stack(lines), constants
-
-    def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
-        """Return the events of each cause, and what its hazard does not exceed."""
-        assert isinstance(baseline, CauseBaseline)
-        bounds = [
-            (events, hazard_bound(float(events), weight, own))
-            for events, own in zip(total[0::2], baseline.of_cause, strict=True)
-        ]
-        return np.ravel(bounds)
+        return np.stack(values), constants
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return rows, events of any cause, and events of the causes that count."""
@@ -144,31 +104,32 @@ class CauseHazards(Channels):
         counted = np.any([events[j] for j in self.counted], axis=0)
         return row_counts(target, weight) | {"counted_events": counted.astype(np.float64)}
 
+    def exactness(self) -> HazardExactness:
+        """Return what rounding does to events and hazards."""
+        return _CauseExactness(self, self.weights)
+
     def cumulative_hazard(self, sums: ArrayLike, baseline: Baseline) -> Floats:
         """Return the cumulative hazard of all causes in a leaf, each in its own proportion."""
-        assert isinstance(baseline, CauseBaseline)
         return np.asarray(np.cumsum(self.hazard_steps(self.predict(sums), baseline).sum(axis=0)))
 
-    def hazard_steps(self, prediction: Floats, baseline: CauseBaseline) -> Floats:
+    def hazard_steps(self, prediction: Floats, baseline: Baseline) -> Floats:
         """Return the steps of the hazard of each cause in a leaf, of shape (n_causes, n_times).
 
         Parameters
         ----------
         prediction : array of float of shape (n_causes,)
             The relative risk of each cause.
-        baseline : CauseBaseline
+        baseline : Baseline
             The baseline of each cause.
         """
-        steps = [baseline.steps_of_cause(place) for place in range(self.n_channels)]
-        return np.stack([theta * own for theta, own in zip(prediction, steps, strict=True)])
+        steps = [baseline.steps_of_cause(index) for index in range(self.n_channels)]
+        return np.stack([theta * step for theta, step in zip(prediction, steps, strict=True)])
 
     def _events(self, target: Target) -> list[NDArray[np.bool_]]:
-        assert isinstance(target, CauseTarget)
         return [target.cause == cause for cause in self.causes]
 
 
-def _baseline_of(target: Target, weight: Floats, event: NDArray[np.bool_]) -> Baseline:
-    if event.any():
-        return nelson_aalen(replace(target, event=event), weight)
-    floor = 1.0 / (target.total(weight) + 1.0)
-    return Baseline(np.empty(0), np.empty(0), floor, float(target.time.max()))
+class _CauseExactness(HazardExactness):
+    def baselines(self, baseline: Baseline) -> tuple[Baseline, ...]:
+        """Return the baseline of each cause."""
+        return baseline.of_cause

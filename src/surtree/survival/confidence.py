@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtri, gammaincinv, ndtri
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.survival.kaplan_meier import EventCounts, median_time
 
 # The level of limits that are printed where nobody chose another.
@@ -31,28 +31,7 @@ def require_level(level: float) -> None:
 def poisson_limits(
     events: float, expected: float, level: float = LEVEL, prior: float = 0.0
 ) -> tuple[float, float]:
-    """Return exact limits of the ratio of a Poisson rate to what was expected, after Garwood.
-
-    Parameters
-    ----------
-    events, expected : float
-        How many events there were, and how many were expected at a ratio of one.
-    level : float
-        The probability that the interval covers the truth, at least.
-    prior : float
-        The events of a gamma prior with mean one. With one, the limits are quantiles of the
-        posterior, a gamma distribution; they need no more event to be on the safe side.
-
-    Examples
-    --------
-    Three events where two were expected, and none where ten were:
-
-    >>> from surtree.survival.confidence import poisson_limits
-    >>> [round(limit, 3) for limit in poisson_limits(3, 2.0)]
-    [0.309, 4.384]
-    >>> [round(limit, 3) for limit in poisson_limits(0, 10.0)]
-    [0.0, 0.369]
-    """
+    """Return exact limits of the ratio of a Poisson rate to what was expected, after Garwood."""
     require_level(level)
     shape, rate = events + prior, expected + prior
     if rate == 0:  # of no rows
@@ -69,19 +48,6 @@ def profile_limits(
 
     The limits are where twice the log likelihood is below its maximum by a quantile of the
     chi-squared distribution with one degree of freedom.
-
-    Parameters
-    ----------
-    events, expected : float
-        The weight of the events, and how much was expected at a ratio of one.
-    level, prior : float
-        As in `poisson_limits`; a prior counts like as many events that were expected.
-
-    Examples
-    --------
-    >>> from surtree.survival.confidence import profile_limits
-    >>> [round(limit, 3) for limit in profile_limits(3, 2.0)]
-    [0.373, 3.89]
     """
     require_level(level)
     shape, rate = events + prior, expected + prior
@@ -111,22 +77,6 @@ def log_log_band(counts: EventCounts, level: float = LEVEL) -> tuple[Floats, Flo
     They come from Greenwood's variance of the logarithm of survival, on the scale of its
     complementary log-log, so they never leave the interval from zero to one. They are not numbers
     (nan) where R says NA: where survival is one or zero, nothing is known of its variance.
-
-    Parameters
-    ----------
-    counts : EventCounts
-        What is at risk and what dies at each time.
-    level : float
-        The probability that the band covers the truth at one time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.survival.confidence import log_log_band
-    >>> from surtree.survival.kaplan_meier import EventCounts
-    >>> counts = EventCounts(np.array([4.0, 3.0, 1.0]), np.array([0.0, 1.0, 1.0]))
-    >>> [limit.round(2).tolist() for limit in log_log_band(counts)]
-    [[nan, 0.05, nan], [nan, 0.95, nan]]
     """
     require_level(level)
     survival = counts.survival
@@ -146,21 +96,7 @@ def log_log_band(counts: EventCounts, level: float = LEVEL) -> tuple[Floats, Flo
 
 
 def median_limits(times: Floats, band: tuple[Floats, Floats]) -> tuple[float, float]:
-    """Return the limits of a median, after Brookmeyer and Crowley: where a band meets one half.
-
-    Parameters
-    ----------
-    times : array of float
-        The times of the band, ascending.
-    band : tuple of two arrays
-        The lower and the upper limit of survival from each time on.
-
-    Returns
-    -------
-    lower, upper : float
-        The first time at which each of the two is at most one half; infinity where it never is,
-        and not a number where the whole band is none.
-    """
+    """Return the limits of a median, after Brookmeyer and Crowley: where a band meets one half."""
     if np.isnan(band[0]).all():
         return np.nan, np.nan
     return median_time(times, band[0]), median_time(times, band[1])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
 from surtree.survival.confidence import LEVEL
 
@@ -22,51 +22,27 @@ class RiskSets(ArrayValue):
     """Who is at risk at each event time of each stratum.
 
     A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
-
-    Parameters
-    ----------
-    order, entered : array of int
-        The positions of the rows by stratum and time, and by stratum and entry.
-    left, since : array of int of shape (n_times,)
-        How many rows, in these orders, come before the event time: those of ``order`` from there to
-        the end of the stratum have not left, those of ``entered`` have not entered.
-    end : array of int of shape (n_times,)
-        How many rows come before the end of the stratum.
-    first, last : array of int of shape (n_rows,)
-        The event times of a row's stratum from its entry to its exit are ``first`` to ``last``.
-    stop : array of int of shape (n_rows,)
-        How many event times come before the end of a row's stratum.
-    times, deaths : array of float of shape (n_times,)
-        The event times, and the weight of the rows with an event at each of them.
-    weight : array of float of shape (n_rows,)
-        The weight of each row.
     """
 
+    # The positions of the rows by stratum and time, and by stratum and entry.
     order: NDArray[np.intp]
     entered: NDArray[np.intp] | None
+    # How many rows, in these orders, come before the event time: those of ``order`` from there to
+    # the end of the stratum have not left, those of ``entered`` have not entered.
     left: NDArray[np.intp]
     since: NDArray[np.intp]
-    end: NDArray[np.intp]
+    end: NDArray[np.intp]  # how many rows come before the end of the stratum
+    # The event times of a row's stratum from its entry to its exit are ``first`` to ``last``.
     first: NDArray[np.intp]
     last: NDArray[np.intp]
-    stop: NDArray[np.intp]
-    times: Floats
+    stop: NDArray[np.intp]  # how many event times come before the end of a row's stratum
+    times: Floats  # the event times, and the weight of the rows with an event at each of them
     deaths: Floats
-    weight: Floats
+    weight: Floats  # the weight of each row
 
     @classmethod
     def of(cls, target: Target, weight: Floats, stratum: NDArray[np.intp]) -> RiskSets:
-        """Return the risk sets of rows.
-
-        Parameters
-        ----------
-        target : Target
-            Event, time and entry of each row.
-        weight : array of float
-            The weight of each row.
-        stratum : array of int
-            The stratum of each row, from 0.
-        """
+        """Return the risk sets of rows."""
         times, rank = np.unique(target.time, return_inverse=True)
         n_times = times.size + 1
         # A key puts rows in the order of strata, and of times within them.
@@ -109,49 +85,23 @@ class RiskSets(ArrayValue):
     def draw(
         self, steps: Floats, since: NDArray[np.intp], rows: NDArray[np.intp], hazard: Floats
     ) -> Floats:
-        """Return the event times at which rows have been exposed to a hazard; infinity if never.
-
-        Parameters
-        ----------
-        steps : array of float of shape (n_times,)
-            The hazard at each event time.
-        since : array of int
-            The event times of its stratum that each row is not exposed to.
-        rows : array of int
-            The positions of the rows.
-        hazard : array of float
-            The hazard that each of them is to be exposed to.
-        """
+        """Return the event times at which rows have been exposed to a hazard; infinity if never."""
         until = np.concatenate([[0.0], np.cumsum(steps)])
         index = np.searchsorted(until[1:], until[since] + hazard)
         never = index >= self.stop[rows]
         return np.where(never, np.inf, np.append(self.times, np.inf)[index])
 
     def hazard(self, risk: Floats) -> Floats:
-        """Return the cumulative hazard of each row's stratum while the row is at risk (Breslow).
-
-        Parameters
-        ----------
-        risk : array of float of shape (n_rows,)
-            The relative risk of each row.
-        """
+        """Return the cumulative hazard of each row's stratum while the row is at risk (Breslow)."""
         return self.exposure(self.deaths / self.at_risk(risk))
 
 
 @dataclass(frozen=True, eq=False)
 class CoxFit(ArrayValue):
-    """Coefficients of a Cox model, and the inverse of their covariance.
+    """Coefficients of a Cox model, and the inverse of their covariance."""
 
-    Parameters
-    ----------
-    coefficients : array of float of shape (n_columns,)
-        The logarithms of hazard ratios.
-    information : array of float of shape (n_columns, n_columns)
-        The observed information.
-    """
-
-    coefficients: Floats
-    information: Floats
+    coefficients: Floats  # the logarithms of hazard ratios
+    information: Floats  # the observed information
 
     @property
     def ratios(self) -> Floats:
@@ -159,13 +109,7 @@ class CoxFit(ArrayValue):
         return np.exp(self.coefficients)
 
     def limits(self, level: float = LEVEL) -> tuple[tuple[float, float], ...]:
-        """Return the confidence limits of the hazard ratios (Wald).
-
-        Parameters
-        ----------
-        level : float
-            The probability that an interval covers the truth.
-        """
+        """Return the confidence limits of the hazard ratios (Wald)."""
         width = float(ndtri((1 + level) / 2)) * self.errors
         with np.errstate(over="ignore"):
             lower, upper = np.exp(self.coefficients - width), np.exp(self.coefficients + width)
@@ -180,19 +124,7 @@ class CoxFit(ArrayValue):
 
 
 def fit_cox(sets: RiskSets, event: NDArray[np.bool_], columns: Floats, offset: Floats) -> CoxFit:
-    """Return the coefficients that maximise the partial likelihood, by Newton's method.
-
-    Parameters
-    ----------
-    sets : RiskSets
-        The rows at risk.
-    event : array of bool of shape (n_rows,)
-        Which rows have an event.
-    columns : array of float of shape (n_columns, n_rows)
-        The covariates.
-    offset : array of float of shape (n_rows,)
-        What is added to the logarithm of the hazard of each row.
-    """
+    """Return the coefficients that maximise the partial likelihood, by Newton's method."""
     n = len(columns)
     pairs = [(a, b) for a in range(n) for b in range(a, n)]
     observed = columns @ np.where(event, sets.weight, 0.0)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.special import chdtri, ndtri
 
-from surtree._types import ArrayValue, Floats
+from surtree._support.types import ArrayValue, Floats
 from surtree.survival.confidence import LEVEL, require_level
 
 _MOST_STEPS = 100
@@ -34,25 +34,9 @@ HALF_AN_EVENT = 0.5
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts(ArrayValue):
-    """What is at risk and what dies in each group, at each event time of each stratum.
+    """What is at risk and what dies in each group, at each event time of each stratum."""
 
-    Parameters
-    ----------
-    at_risk, deaths : array of float of shape (n_groups, n_times)
-        The weight at risk and the weight of the events.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.survival.cox_groups import GroupCounts, hazard_ratios, ratio_limits
-    >>> counts = GroupCounts(np.array([[2.0, 2, 1], [2, 1, 1]]), np.array([[0.0, 1, 0], [1, 0, 1]]))
-    >>> hazard_ratios(counts).round(3).tolist()
-    [1.0, 2.562]
-    >>> [round(limit, 2) for limit in ratio_limits(counts, 1)]
-    [0.24, 56.1]
-    """
-
-    at_risk: Floats
+    at_risk: Floats  # the weight at risk and the weight of the events
     deaths: Floats
 
     @property
@@ -88,25 +72,15 @@ class GroupCounts(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class GroupFit(ArrayValue):
-    """The maximum of the partial likelihood, with a prior or without.
+    """The maximum of the partial likelihood, with a prior or without."""
 
-    Parameters
-    ----------
-    hazard : array of float
-        The hazard of each group relative to the baseline ``steps``; only ratios mean something.
-    information : array of float of shape (n_groups, n_groups)
-        Minus the second derivative of the log likelihood, by the logarithms of hazards. Without a
-        prior it is zero for a factor that all groups share.
-    steps : array of float
-        Breslow's estimate of the baseline hazard at each time.
-    log_likelihood : float
-        Its logarithm, with that of the prior.
-    """
-
+    # The hazard of each group relative to the baseline ``steps``; only ratios mean something.
     hazard: Floats
+    # Minus the second derivative of the log likelihood, by the logarithms of hazards. Without a
+    # prior it is zero for a factor that all groups share.
     information: Floats
-    steps: Floats
-    log_likelihood: float
+    steps: Floats  # breslow's estimate of the baseline hazard at each time
+    log_likelihood: float  # its logarithm, with that of the prior
 
 
 def survival_band(
@@ -117,15 +91,6 @@ def survival_band(
     They are R's ``survfit`` of a Cox model with ``conf.type = "log-log"``: by the delta method,
     from the variance of the baseline and that of the ratios. They are not numbers before the first
     event.
-
-    Parameters
-    ----------
-    counts, fit : GroupCounts, GroupFit
-        The counts, and the maximum for them.
-    group : int
-        The number of the group.
-    level : float
-        The probability that the band covers the truth at one time.
     """
     require_level(level)
     steps = fit.hazard[group] * fit.steps
@@ -150,17 +115,7 @@ def survival_band(
 
 
 def fit_groups(counts: GroupCounts, prior: float = 0.0) -> GroupFit:
-    """Return the maximum of the partial likelihood, by Newton's method.
-
-    Parameters
-    ----------
-    counts : GroupCounts
-        The counts; without a prior, all ratios must be finite.
-    prior : float
-        How many events the prior of each group is worth: its hazard has a gamma distribution with
-        mean one and variance ``1 / prior``, and the likelihood is penalised by its density. It
-        draws the groups together.
-    """
+    """Return the maximum of the partial likelihood, by Newton's method."""
     return _fit(counts, np.full(len(counts.deaths), prior), np.full(len(counts.deaths), prior))
 
 
@@ -213,15 +168,6 @@ def hazard_ratios(counts: GroupCounts, reference: int = 0, prior: float = 0.0) -
     Without a prior they are those of R's ``coxph(..., ties = "breslow")``, or what these tend to:
     zero for a group without events, infinity for one whose events all are before those of others,
     and not a number where nobody of one is at risk when another has events.
-
-    Parameters
-    ----------
-    counts : GroupCounts
-        The counts.
-    reference : int
-        The number of the group that others are compared with.
-    prior : float
-        As in `fit_groups`.
     """
     if prior > 0 or counts.is_finite:
         hazard = fit_groups(counts, prior).hazard
@@ -242,17 +188,6 @@ def ratio_limits(
     They are the ratios at which twice the log likelihood, at its maximum over the other groups, is
     below its maximum by a quantile of the chi-squared distribution with one degree of freedom. A
     ratio of zero has an upper limit, and an infinite one a lower limit.
-
-    Parameters
-    ----------
-    counts : GroupCounts
-        The counts.
-    group, reference : int
-        The numbers of the two groups.
-    level : float
-        The probability that the interval covers the truth.
-    prior : float
-        As in `fit_groups`.
     """
     require_level(level)
     if group == reference:

@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 
-from surtree._stack import user_level
-from surtree._types import Floats
+from surtree._support.stack import user_level
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import RiskTable, risk_table
 

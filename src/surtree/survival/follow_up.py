@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import risk_table
 from surtree.survival.kaplan_meier import EventCounts
@@ -18,20 +18,6 @@ def reverse_kaplan_meier(target: Target, weight: Floats) -> StepFunction:
 
     Events and censorings change their roles (Schemper and Smith). At equal times events come
     first, as in R's ``prodlim(reverse=TRUE)``: a row with an event is not at risk of censoring.
-
-    Parameters
-    ----------
-    target, weight : Target, array of float
-        The rows. A row that goes on in another row of the same person is not censored.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.target import Target
-    >>> from surtree.survival.follow_up import reverse_kaplan_meier
-    >>> target = Target(np.array([True, False, True, False]), np.array([1.0, 2.0, 2.0, 3.0]))
-    >>> reverse_kaplan_meier(target, np.ones(4))([1.0, 2.0, 3.0]).tolist()
-    [1.0, 0.5, 0.0]
     """
     times, counts = _censoring_counts(target, weight)
     return StepFunction(times, counts.survival, before=1.0)
@@ -59,22 +45,7 @@ class FollowUp(NamedTuple):
 
 
 def follow_up(target: Target, weight: Floats) -> FollowUp:
-    """Return the quartiles of the time that rows are followed up.
-
-    Parameters
-    ----------
-    target, weight : Target, array of float
-        The rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.target import Target
-    >>> from surtree.survival.follow_up import follow_up
-    >>> target = Target(np.array([True, False, False, False]), np.array([1.0, 2.0, 3.0, 4.0]))
-    >>> follow_up(target, np.ones(4))
-    FollowUp(lower=2.0, median=3.0, upper=4.0)
-    """
+    """Return the quartiles of the time that rows are followed up."""
     return quartiles(*_censoring_counts(target, weight))
 
 

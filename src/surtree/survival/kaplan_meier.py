@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 # A curve that reaches one half in exact arithmetic must do so in floating point too.
 _HALF = 0.5 * (1 + 1e-12)
@@ -14,15 +14,9 @@ _HALF = 0.5 * (1 + 1e-12)
 
 @dataclass(frozen=True, eq=False)
 class EventCounts:
-    """What is at risk and what dies at each of some event times: a product-limit curve.
+    """What is at risk and what dies at each of some event times: a product-limit curve."""
 
-    Parameters
-    ----------
-    at_risk, deaths : array of float
-        The weight at risk at each time, and the weight of the events.
-    """
-
-    at_risk: Floats
+    at_risk: Floats  # the weight at risk at each time, and the weight of the events
     deaths: Floats
 
     @property
@@ -39,17 +33,7 @@ class EventCounts:
         return np.asarray(np.cumprod(1.0 - self.hazard), dtype=np.float64)
 
     def shrunk(self, prior: float, share: Floats, hazard: Floats) -> EventCounts:
-        """Add rows that die at the rate of all rows, as many as a prior is worth.
-
-        Parameters
-        ----------
-        prior : float
-            How many rows are added at the start; zero changes nothing.
-        share : array of float
-            The share of all rows that is at risk at each time: the prior loses rows as they do.
-        hazard : array of float
-            The share of those at risk, of all rows, that dies at each time.
-        """
+        """Add rows that die at the rate of all rows, as many as a prior is worth."""
         added = prior * share
         return EventCounts(self.at_risk + added, self.deaths + added * hazard)
 

@@ -1,7 +1,8 @@
 """What a leaf is worth: the sums that rows add to it, its gain, its prediction and its loss.
 
-A new objective is a class here (or in a file of its own, named in `OBJECTIVES`) and a struct in
-``cpp/objective/``. A new limit on leaves is a count in `row_counts` and a line in `Limits.least`.
+A new objective is a class with five methods, here or in a file of its own (named in `OBJECTIVES`),
+and a struct in ``cpp/objective/``. A new limit on leaves is a count in `row_counts` and a line in
+`Limits.least`.
 """
 
 from __future__ import annotations
@@ -14,24 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.parameters import require_shrinkage
+from surtree._support.types import Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
-from surtree.parameters import require_shrinkage
-from surtree.survival.baseline import Baseline, nelson_aalen
-from surtree.survival.bounds import hazard_bound, unit_of
+from surtree.survival.baseline import Baseline, Risks, RowRisks, estimate
+from surtree.survival.exactness import Exactness, HazardExactness
 from surtree.survival.row_sums import RowSums
-
-# Up to this ratio of the heaviest to the lightest row, rounding cannot hide a better tree.
-EVEN_WEIGHTS = 1e3
-# Up to this ratio it hides none that is better by more than 1e-9 of the weight of all events: more
-# is refused where nothing better can be done.
-MOST_UNEVEN = 1e5
-# Up to this ratio of a prior to all events, rounding does not hide them.
-MOST_PRIOR = 1e5
-# Up to this ratio of the hazard of all rows to all events, uneven weights leave some digits of the
-# events. It is hardly above one, but where heavy rows left before the first event.
-MOST_HAZARD = 1e9
 
 
 class Objective(ABC):
@@ -39,6 +29,9 @@ class Objective(ABC):
 
     The loss of a tree is a constant less the gains of its leaves. The constant is the gain of one
     leaf for each row, which no tree exceeds, so no loss is negative.
+
+    Five methods are to be written: `row_values`, `gain`, `predict`, `variable_loss` and
+    `exactness`. The others have defaults.
 
     Examples
     --------
@@ -61,8 +54,17 @@ class Objective(ABC):
         "The loss is their negative log-likelihood, summed, relative to a model with a hazard of "
         "its own for every row: smaller is better."
     )
+    # What a leaf has and what the tree does, in a sentence for the methods of a paper: "{loss}"
+    # stands for "the tree minimises", or for "the loss of the tree is".
+    method_words: ClassVar[str] = (
+        "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); {loss} the "
+        "negative log-likelihood with that hazard of all rows held fixed (LeBlanc and Crowley, "
+        "1992)."
+    )
     # How many events a prior at the average risk is worth; it shrinks curves too.
     shrinkage: float = 0.0
+    # Whether constants have a part that depends on all rows: `excess`, for each event.
+    has_excess: ClassVar[bool] = False
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -80,13 +82,17 @@ class Objective(ABC):
         return cls(*settings)
 
     def baseline(self, target: Target, weight: Floats) -> Baseline:
+        """Return the hazard that rows share."""
+        return self.baseline_of(RowRisks(target, weight, getattr(target, "cause", None)))
+
+    def baseline_of(self, risks: Risks) -> Baseline:
         """Return the hazard that rows share: by default the Nelson-Aalen estimate of all rows."""
-        return nelson_aalen(target, weight)
+        return estimate(risks)
 
     def core_values(self, values: Floats) -> Floats:
         """Return what the core adds up, of shape (n_sums of the struct, n_rows).
 
-        By default these are the sums that a tree keeps.
+        By default these are the sums that a tree keeps. It is linear in these.
         """
         return values
 
@@ -136,24 +142,21 @@ class Objective(ABC):
         return np.zeros(np.asarray(sums).shape[1:])
 
     @abstractmethod
-    def scale(self, sums: ArrayLike) -> Floats:
-        """Return what gains are compared with, to tell ties from differences."""
-
-    @abstractmethod
-    def slope(self, sums: ArrayLike) -> Floats:
-        """Return by how much the gain of leaves changes with a sum, so rounding has a bound."""
+    def exactness(self) -> Exactness:
+        """Return what rounding does to the sums."""
 
     @property
     def parts(self) -> Mapping[int, Objective]:
         """The objective of each cause alone, of those that count; none without competing risks."""
         return {}
 
-    def require_exact(self, sums: RowSums) -> None:  # noqa: B027, most have no such case
-        """Raise an error where rounding would hide which tree is the best."""
+    def excess(self, hazard: float, lightest: float) -> float:
+        """Return by how much an event can gain more than in a leaf of its own row.
 
-    def is_uneven(self, weight: Floats) -> bool:
-        """Return whether the lightest rows may vanish beside the heaviest in sums of doubles."""
-        return bool(weight.max() > EVEN_WEIGHTS * weight.min())
+        It is part of the constant, given the hazard of all rows and the weight of the lightest
+        event, where `has_excess` says so.
+        """
+        return 0.0
 
     def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
         """Return whether nodes can have such sums; those of a damaged file may be impossible."""
@@ -172,28 +175,15 @@ class Objective(ABC):
             The hazard that all rows share; it may come from other rows.
         """
         values, constants = self.row_values(target, weight, baseline)
+        if self.has_excess:
+            lightest = float(weight[target.event].min(initial=np.inf))
+            hazard = Terms.of(values[1::2].ravel()).total
+            constants = self.with_excess(values, constants, self.excess(hazard, lightest))
         return RowSums(self, values, self.row_counts(target, weight), weight, constants, baseline)
 
-    def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
-        """Return what the sums over all rows do not exceed, known before they are added up.
-
-        None where nothing is known; then the unit of the core is that of the sums themselves.
-
-        Parameters
-        ----------
-        total : array of float of shape (n_sums,)
-            The sums over all rows; of these, only the events are used.
-        weight : float
-            The weight of all rows; of persons, where rows are parts of them.
-        baseline : Baseline
-            That of the same rows.
-        """
-        return None
-
-    def unit(self, total: Floats, weight: float, baseline: Baseline) -> float | None:
-        """Return the unit of the sums of the core, as far as `total_bounds` tells."""
-        bounds = self.total_bounds(total, weight, baseline)
-        return None if bounds is None else unit_of(float(self.core_values(bounds[:, None]).max()))
+    def with_excess(self, values: Floats, constants: Floats, excess: float) -> Floats:
+        """Return constants of rows with the part that depends on all rows."""
+        return np.asarray(constants + excess * values[0::2].sum(axis=0))
 
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
         """Return, by name, what each row adds to the counts that limit leaves."""
@@ -255,10 +245,6 @@ class RelativeRisk(Objective):
         values = np.stack([events, weight * hazard])
         return values, saturated_gain(target, values, hazard)
 
-    def total_bounds(self, total: Floats, weight: float, baseline: Baseline) -> Floats | None:
-        """Return the events, and what the hazard of rows with this baseline does not exceed."""
-        return np.array([total[0], hazard_bound(float(total[0]), weight, baseline)])
-
     def gain(self, sums: ArrayLike) -> Floats:
         """Return ``E log(E / H)``, zero without an event; with the prior added to both."""
         events, hazard = (each + self.shrinkage for each in _floats(sums))
@@ -293,17 +279,9 @@ class RelativeRisk(Objective):
         cost: Floats = prediction * hazard - events * (np.log(prediction) + 1.0)
         return cost
 
-    def require_exact(self, sums: RowSums) -> None:
-        """Refuse a prior, or rows, beside which the events of all rows are lost in rounding."""
-        require_visible_events(sums, float(sums.total[1]))
-
-    def scale(self, sums: ArrayLike) -> Floats:
-        """Return the events."""
-        return _floats(sums)[0]
-
-    def slope(self, sums: ArrayLike) -> Floats:
-        """Return theta. It is large where a leaf with a tiny hazard has an event."""
-        return self.predict(sums)
+    def exactness(self) -> HazardExactness:
+        """Return what rounding does to events and hazard."""
+        return HazardExactness(self)
 
     def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
         """Return whether all hazards are positive, and events are those of some of the rows."""
@@ -320,52 +298,18 @@ class RelativeRisk(Objective):
 RELATIVE_RISK = RelativeRisk()
 
 
-def require_visible_events(sums: RowSums, hazard: float) -> None:
-    """Refuse rows, or a prior, beside which the events of all rows are lost in rounding.
-
-    Parameters
-    ----------
-    sums : RowSums
-        The rows; their scale is the weight of all events.
-    hazard : float
-        The hazard of all rows.
-    """
-    events, shrinkage = sums.scale, sums.objective.shrinkage
-    if sums.is_uneven and hazard > MOST_HAZARD * events:
-        raise ValueError(
-            f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: all "
-            f"events together weigh {events:.3g}, and are lost in rounding beside heavy rows "
-            "that left before the first event. Bring the weights closer together."
-        )
-    if shrinkage > MOST_PRIOR * events:
-        raise ValueError(
-            f"shrinkage={shrinkage:g} is more than {MOST_PRIOR:,.0f} times the weight of "
-            f"all events, {events:.3g}: it counts events of weight one. Choose less of it, "
-            "or larger weights."
-        )
-
-
 def saturated_gain(target: Target, values: Floats, hazard: Floats) -> Floats:
     """Return what rows gain in a leaf of their own, which no tree exceeds.
 
     Where rows are parts of persons, a leaf of their own have those that no tree can tell apart.
-
-    Parameters
-    ----------
-    target : Target
-        The rows.
-    values : array of float of shape (2, n_rows)
-        Their weighted events and hazards.
-    hazard : array of float of shape (n_rows,)
-        The hazard of each row, without its weight.
     """
     events = values[0]
     if target.spell is None:
         return np.asarray(-(events * np.log(hazard)))
-    names, place = np.unique(target.spell, return_inverse=True)
-    total, expected = (Terms.of(line).total_by(place, names.size) for line in values)
+    names, spell = np.unique(target.spell, return_inverse=True)
+    total, expected = (Terms.of(terms).total_by(spell, names.size) for terms in values)
     gain = np.log(np.where(total > 0, total / expected, 1.0))
-    return np.asarray(events * gain[place])
+    return np.asarray(events * gain[spell])
 
 
 def _floats(values: ArrayLike) -> list[Floats]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import risk_table
 from surtree.survival.confidence import LEVEL, log_log_band
@@ -31,24 +31,6 @@ def observed_survival(
 
     It is NaN after the last follow-up, unless all rows had their event by then, and before the
     first row enters. Its limits are NaN where it is one or zero: nothing is known of its variance.
-
-    Parameters
-    ----------
-    target, weight : Target, array of float
-        The rows; at least one.
-    horizon : float
-        The time.
-    level : float, default=0.95
-        The level of the limits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.data.target import Target
-    >>> from surtree.survival.observed import observed_survival
-    >>> target = Target(np.array([True, True, False, False]), np.array([1.0, 2.0, 2.5, 4.0]))
-    >>> observed_survival(target, None, 3.0).survival
-    0.5
     """
     if target.entry is not None and horizon < target.entry.min():
         return _UNKNOWN

@@ -5,50 +5,97 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.exact import Grid, Terms, TermStack
+from surtree._support.exact import Grid, Terms, TermStack
+from surtree._support.types import Floats
 from surtree.survival.baseline import Baseline
-from surtree.survival.bounds import unit_of
+from surtree.survival.exactness import unit_of
 
 if TYPE_CHECKING:
     from surtree.survival.objective import Objective
 
 
+class Sums(Protocol):
+    """What rows, or rows that were merged, add to the leaf that they fall in."""
+
+    @property
+    def objective(self) -> Objective:
+        """What a leaf gains from its sums."""
+
+    @property
+    def values(self) -> Floats:
+        """What rows add to the sums."""
+
+    @property
+    def core(self) -> Floats:
+        """What rows add to the sums of the core."""
+
+    @property
+    def counts(self) -> Mapping[str, Floats]:
+        """What rows add to the counts that limit leaves, by name."""
+
+    @property
+    def weight(self) -> Floats:
+        """The weight of each row, above zero."""
+
+    @property
+    def total(self) -> Floats:
+        """The sums over all rows."""
+
+    @property
+    def constant(self) -> float:
+        """The part of the loss that no tree changes: no tree gains more."""
+
+    @property
+    def unit(self) -> float:
+        """The unit of the sums of the core: the total of each is less than 2**51 of it."""
+
+    @property
+    def scale(self) -> float:
+        """What gains and losses are compared with, to tell rounding from differences."""
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether the lightest rows may vanish beside the heaviest in sums of doubles."""
+
+    @property
+    def node_values(self) -> TermStack:
+        """What a tree adds up over the rows of each node.
+
+        The kinds are the sums of the objective, the constant, rows, rows with events, and weight.
+        """
+
+    def take(self, rows: NDArray[Any]) -> Sums:
+        """Return the sums of some rows, given by their positions or by a mask."""
+
+    def risk_of_groups(self, group: NDArray[np.intp], n_groups: int) -> Floats:
+        """Return the risk of groups of rows; -1 is no group."""
+
+
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """What each row adds to the leaf that it falls in.
+    """What each row adds to the leaf that it falls in."""
 
-    Parameters
-    ----------
-    objective : Objective
-        What a leaf gains from its sums.
-    values : array of float of shape (n_sums, n_rows)
-        What rows add to the sums.
-    counts : mapping of str to array of float of shape (n_rows,)
-        What rows add to the counts that limit leaves, by name.
-    weight : array of float of shape (n_rows,)
-        The weight of each row, above zero.
-    constants : array of float of shape (n_rows,)
-        The part of the loss of each row that no tree changes.
-    baseline : Baseline, optional
-        The hazard that all rows share, if these are all rows that it was estimated from.
-    """
-
-    objective: Objective
-    values: Floats
-    counts: Mapping[str, Floats]
-    weight: Floats
-    constants: Floats
+    objective: Objective  # what a leaf gains from its sums
+    values: Floats  # what rows add to the sums
+    counts: Mapping[str, Floats]  # what rows add to the counts that limit leaves, by name
+    weight: Floats  # the weight of each row, above zero
+    constants: Floats  # the part of the loss of each row that no tree changes
+    # The hazard that all rows share, if these are all rows that it was estimated from.
     baseline: Baseline | None = None
 
     @cached_property
+    def core(self) -> Floats:
+        """What rows add to the sums of the core."""
+        return self.objective.core_values(self.values)
+
+    @cached_property
     def terms(self) -> tuple[Terms, ...]:
-        """The values, a line each, as terms of exact sums."""
+        """The values as terms of exact sums."""
         return tuple(map(Terms.of, self.values))
 
     @cached_property
@@ -67,13 +114,12 @@ class RowSums:
         if self.baseline is not None:
             samples = self.counts["samples"]
             weight = self.weight_terms if (samples == 1).all() else Terms.of(samples * self.weight)
-            unit = self.objective.unit(self.total, weight.total, self.baseline)
+            unit = self.objective.exactness().unit(self.total, weight.total, self.baseline)
             # Rows that have the baseline of others may have more hazard.
             total = self.objective.core_values(self.total[:, None])
             if unit is not None and float(total.max()) < unit * 2.0**51:
                 return unit
-        lines = np.abs(self.objective.core_values(self.values))
-        return unit_of(max(Terms.of(line).total for line in lines))
+        return unit_of(max(Terms.of(values).total for values in np.abs(self.core)))
 
     @cached_property
     def weight_terms(self) -> Terms:
@@ -87,19 +133,16 @@ class RowSums:
     @cached_property
     def scale(self) -> float:
         """What gains and losses are compared with, to tell rounding from differences."""
-        return float(self.objective.scale(self.total))
+        return float(self.objective.exactness().scale(self.total))
 
     @cached_property
     def is_uneven(self) -> bool:
         """Whether the lightest rows may vanish beside the heaviest in sums of doubles."""
-        return self.objective.is_uneven(self.weight)
+        return self.objective.exactness().is_uneven(self.weight)
 
     @cached_property
     def node_values(self) -> TermStack:
-        """What a tree adds up over the rows of each node.
-
-        The kinds are the sums of the objective, the constant, rows, rows with events, and weight.
-        """
+        """What a tree adds up over the rows of each node, as `Sums` says."""
         counts = np.stack([np.ones(self.weight.size), self.counts["events"]])
         whole = (Terms(Grid(), count[None]) for count in counts)
         kinds = [*self.terms, self._constant_terms, *whole, self.weight_terms]
@@ -120,21 +163,18 @@ class RowSums:
         return self.constant + Terms.of(self.objective.variable_loss(self.values, prediction)).total
 
     def risk_of_groups(self, group: NDArray[np.intp], n_groups: int) -> Floats:
-        """Return the risk of groups of rows.
-
-        Parameters
-        ----------
-        group : array of int of shape (n_rows,)
-            The group of each row; -1 is none.
-        n_groups : int
-            The number of groups, each with some row.
-        """
-        rows = group >= 0
-        sums = [terms.take(rows).total_by(group[rows], n_groups) for terms in self.terms]
-        return self.objective.risk(np.stack(sums))
+        """Return the risk of groups of rows; -1 is no group."""
+        return self.objective.risk(sums_of_groups(self, group, n_groups))
 
     def partition_loss(self, label: NDArray[np.intp]) -> float:
         """Return the loss of all rows, given the number of the leaf of each of them."""
-        n_leaves = int(label.max()) + 1
-        sums = np.stack([terms.total_by(label, n_leaves) for terms in self.terms])
+        sums = sums_of_groups(self, label, int(label.max()) + 1)
         return self.constant - float(self.objective.gain(sums).sum())
+
+
+def sums_of_groups(sums: Sums, group: NDArray[np.intp], n_groups: int) -> Floats:
+    """Return the sums of groups of rows, of shape (n_sums, n_groups); -1 is no group."""
+    rows, stack = group >= 0, sums.node_values
+    kinds = stack.kinds[: len(sums.total)]
+    parts = (Terms(grid, stack.lines[own][:, rows]) for grid, own in kinds)
+    return np.stack([terms.total_by(group[rows], n_groups) for terms in parts])

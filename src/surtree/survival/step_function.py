@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._stack import user_level
-from surtree._types import ArrayValue, Floats
+from surtree._support.stack import user_level
+from surtree._support.types import ArrayValue, Floats
 
 
 class BeyondFollowUpWarning(UserWarning):

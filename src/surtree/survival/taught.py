@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
-from surtree.survival.objective import RELATIVE_RISK, Objective, RelativeRisk
-from surtree.survival.row_sums import RowSums
+from surtree.survival.exactness import HazardExactness
+from surtree.survival.objective import RELATIVE_RISK, Objective
+from surtree.survival.row_sums import RowSums, Sums
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,9 @@ class TaughtRisk(Objective):
     A leaf in which the teacher expects ``T`` events and the baseline ``H`` gains ``T log(T / H)``:
     the loss of a tree is half of the Poisson deviance between it and the teacher. With ``E`` events
     of its own rows and a prior worth ``k`` events, the leaf predicts ``(E + k T / H) / (H + k)``.
-
-    Parameters
-    ----------
-    prior_events : float
-        The events that the teacher is worth in a leaf.
     """
 
-    prior_events: float = 30.0
+    prior_events: float = 30.0  # the events that the teacher is worth in a leaf
 
     name = "taught_risk"
     kernel = "relative_risk"
@@ -39,6 +35,16 @@ class TaughtRisk(Objective):
         "The loss is the distance to the teacher, half of the Poisson deviance, summed: smaller is "
         "nearer."
     )
+
+    @property
+    def method_words(self) -> str:  # type: ignore[override]
+        """What a leaf has, what the tree does, and what the teacher is worth."""
+        return (
+            "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate); {loss} "
+            "half of the Poisson deviance to the risks of a teacher, another survival model. A "
+            "leaf predicts by its own events and by the teacher, which is worth "
+            f"{self.prior_events:g} events."
+        )
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -97,19 +103,30 @@ class TaughtRisk(Objective):
         """Return ``theta H - E (log(theta) + 1)``: the loss on the events of the rows."""
         return RELATIVE_RISK.variable_loss(values[:2], prediction)
 
+    def exactness(self) -> HazardExactness:
+        """Return what rounding does to the events of the teacher and the hazard."""
+        return _TaughtExactness(RELATIVE_RISK)
+
+    def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
+        """Return whether nodes can have such sums."""
+        own = RELATIVE_RISK.are_possible(sums[:2], weight, n_events)
+        return own and bool(np.isfinite(sums[2]).all() and (sums[2] > 0).all())
+
+
+class _TaughtExactness(HazardExactness):
+    def baselines(self, baseline: Baseline) -> None:
+        """Return None: the baseline was not estimated from the teacher's events."""
+
     def scale(self, sums: ArrayLike) -> Floats:
         """Return the events that the teacher expects."""
         return np.asarray(np.asarray(sums, dtype=np.float64)[2])
 
     def slope(self, sums: ArrayLike) -> Floats:
         """Return the teacher's theta."""
-        return self.risk(sums)
+        return TaughtRisk().risk(sums)
 
-    def require_exact(self, sums: RowSums) -> None:
+    def require(self, sums: Sums) -> None:
         """Refuse rows beside which events are lost in rounding."""
-        RELATIVE_RISK.require_exact(replace(sums, objective=RelativeRisk(), values=sums.values[:2]))
-
-    def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
-        """Return whether nodes can have such sums."""
-        own = RELATIVE_RISK.are_possible(sums[:2], weight, n_events)
-        return own and bool(np.isfinite(sums[2]).all() and (sums[2] > 0).all())
+        assert isinstance(sums, RowSums)
+        values = sums.values[:2]
+        RELATIVE_RISK.exactness().require(replace(sums, objective=RELATIVE_RISK, values=values))

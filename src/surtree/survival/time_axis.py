@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 
 # The most intervals of a time axis.
 MOST_TICKS = 8
@@ -30,28 +30,14 @@ def round_times(end: float) -> Floats:
 
 
 def round_horizons(end: float, most: int = 6) -> list[float]:
-    """Return a few round times up to an end: multiples of 1, 2 or 5 times a power of ten.
-
-    Parameters
-    ----------
-    end : float
-        The last time, above zero.
-    most : int
-        The most that there may be.
-    """
+    """Return a few round times up to an end: multiples of 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(end / most))
     step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= end / most)
     return [float(f"{step * place:.12g}") for place in range(1, int(end / step + 1e-9) + 1)]
 
 
 def read_horizons(horizons: Iterable[float]) -> list[float]:
-    """Return times that a user passed, each once and in order.
-
-    Parameters
-    ----------
-    horizons : iterable of float
-        The times, zero or later.
-    """
+    """Return times that a user passed, each once and in order."""
     times = [float(time) for time in horizons]
     wrong = [time for time in times if not (np.isfinite(time) and time >= 0)]
     if wrong:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surtree._types import Floats
-from surtree.data.arms import ArmTarget
+from surtree._support.types import Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
 from surtree.survival.channels import Channels, gain_of, pairs, ratio
-from surtree.survival.objective import MOST_UNEVEN, row_counts, saturated_gain
-from surtree.survival.row_sums import RowSums
+from surtree.survival.exactness import MOST_UNEVEN, HazardExactness
+from surtree.survival.objective import row_counts, saturated_gain
+from surtree.survival.row_sums import RowSums, Sums
 
 # The structs in C++, by the number of channels that they have.
 _CONTRASTS = {2: "two_contrasts", 4: "four_contrasts"}
@@ -26,28 +25,17 @@ class ArmHazards(Channels):
 
     All arms have the same baseline, that of all rows. The relative risk of an arm in a leaf over
     that of another is nearer to one than the hazard ratio of the treatment there.
-
-    Parameters
-    ----------
-    shrinkage : float
-        How many events the prior of each arm is worth.
-    weights : tuple of float
-        The weight of each arm, in the order of its number: one each.
     """
 
     name = "arm_hazards"
+    method_words = (
+        "Each leaf has a multiple of the hazard of all rows (Nelson-Aalen estimate) for each arm; "
+        "{loss} the negative log-likelihood with that hazard of all rows held fixed."
+    )
 
     @classmethod
     def of(cls, n_arms: int, shrinkage: float = 0.0) -> ArmHazards:
-        """Return the objective for a number of arms.
-
-        Parameters
-        ----------
-        n_arms : int
-            From two to four.
-        shrinkage : float
-            How many events the prior of each arm is worth.
-        """
+        """Return the objective for a number of arms."""
         return cls(shrinkage=shrinkage, weights=(1.0,) * n_arms)
 
     @property
@@ -73,7 +61,6 @@ class ArmHazards(Channels):
         self, target: Target, weight: Floats, baseline: Baseline
     ) -> tuple[Floats, Floats]:
         """Return the weighted events and hazards of each arm, and the parts of the constant."""
-        assert isinstance(target, ArmTarget)
         hazard = baseline.row_hazard(target)
         events = np.where(target.event, weight, 0.0)
         inside = target.arm == np.arange(self.n_channels)[:, None]
@@ -81,14 +68,18 @@ class ArmHazards(Channels):
         alone = saturated_gain(target, np.stack([events, weight * hazard]), hazard)
         return values.reshape(2 * self.n_channels, -1), alone
 
+    def exactness(self) -> HazardExactness:
+        """Return what rounding does to events and hazards."""
+        return _ArmExactness(self, self.weights)
+
     def row_counts(self, target: Target, weight: Floats) -> dict[str, Floats]:
-        """Return rows, events, and the events of each arm: ``events_0``, ``events_1``, ..."""
-        assert isinstance(target, ArmTarget)
-        arms = {
-            f"events_{arm}": (target.event & (target.arm == arm)).astype(np.float64)
+        """Return rows and events, also of each arm: ``samples_0``, ``events_0``, ..."""
+        counts = row_counts(target, weight)
+        return counts | {
+            f"{name}_{arm}": np.where(target.arm == arm, count, 0.0)
+            for name, count in counts.items()
             for arm in range(self.n_channels)
         }
-        return row_counts(target, weight) | arms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +94,11 @@ class ArmContrasts(ArmHazards):
     """
 
     name = "arm_contrasts"
+    has_excess = True
+    method_words = (
+        "Each leaf has a hazard for each arm; the gain of the tree is what these add to the "
+        "log-likelihood over one hazard for all arms of a leaf."
+    )
     loss_words = (
         "The loss is what a hazard for each arm of each leaf adds to the log-likelihood, with its "
         "sign turned, from an arbitrary zero: only differences between trees count."
@@ -118,17 +114,13 @@ class ArmContrasts(ArmHazards):
         """The struct in C++."""
         return _CONTRASTS[self.n_kernel_channels]
 
-    def row_values(
-        self, target: Target, weight: Floats, baseline: Baseline
-    ) -> tuple[Floats, Floats]:
-        """Return the same sums as for both; the constant is more than any leaf can gain."""
-        values, constants = super().row_values(target, weight, baseline)
-        events, hazard = pairs(values)
-        # The gain of one hazard for all arms is not below -E log(H / e), with all the hazard that
-        # there is and the lightest event e.
-        lightest = float(weight[target.event].min(initial=weight.max()))
-        most = max(float(np.log(Terms.of(hazard.ravel()).total / lightest)), 0.0)
-        return values, constants + most * events.sum(axis=0)
+    def excess(self, hazard: float, lightest: float) -> float:
+        """Return what one hazard for all arms can cost: no leaf gains more than the constant.
+
+        The gain of one hazard for all arms is not below ``-E log(H / e)``, with all the hazard that
+        there is and the lightest event ``e``.
+        """
+        return float(np.log(max(hazard / lightest, 1.0)))
 
     def gain(self, sums: ArrayLike) -> Floats:
         """Return the gain of a hazard for each arm less that of one hazard for all of them."""
@@ -149,7 +141,7 @@ class ArmContrasts(ArmHazards):
         return ratio(events.sum(axis=0), hazard.sum(axis=0), 0.0)
 
     def penalty(self, sums: ArrayLike) -> Floats:
-        """Return what the prior takes from the gain of the arms at what they predict."""
+        """Return what the prior costs: minus the gain, less the loss of the rows themselves."""
         prediction = self.predict(sums)
         return -self.gain(sums) - self._cost(np.asarray(sums, dtype=np.float64), prediction)
 
@@ -157,18 +149,9 @@ class ArmContrasts(ArmHazards):
         """Return the loss with a hazard for each arm less that with one for all of them."""
         return self._cost(values, prediction)
 
-    def is_uneven(self, weight: Floats) -> bool:
-        """Return False: rounding hazards down would not give a bound."""
-        return False
-
-    def require_exact(self, sums: RowSums) -> None:
-        """Refuse weights beside which the lightest rows are lost in rounding."""
-        super().require_exact(sums)
-        if sums.weight.max() > MOST_UNEVEN * sums.weight.min():
-            raise ValueError(
-                f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: the "
-                "lightest rows are lost in rounding. Bring the weights closer together."
-            )
+    def exactness(self) -> HazardExactness:
+        """Return what rounding does where weights must be even."""
+        return _ContrastExactness(self, self.weights)
 
     def _with_prior(self, sums: ArrayLike) -> tuple[Floats, Floats]:
         events, hazard = pairs(sums)
@@ -183,3 +166,41 @@ class ArmContrasts(ArmHazards):
         together = theta * hazard.sum(axis=0) - events.sum(axis=0) * (np.log(theta) + 1.0)
         cost: Floats = apart.sum(axis=0) - together
         return cost
+
+
+class _ArmExactness(HazardExactness):
+    def baselines(self, baseline: Baseline) -> None:
+        """Return None: all arms have the baseline of all rows."""
+
+
+class _ContrastExactness(_ArmExactness):
+    def is_uneven(self, weight: Floats) -> bool:
+        """Return False: rounding hazards down would not give a bound."""
+        return False
+
+    def require(self, sums: Sums) -> None:
+        """Refuse weights beside which the lightest rows are lost in rounding."""
+        super().require(sums)
+        if sums.weight.max() > MOST_UNEVEN * sums.weight.min():
+            raise ValueError(
+                f"sample_weight goes from {sums.weight.min():.3g} to {sums.weight.max():.3g}: the "
+                "lightest rows are lost in rounding. Bring the weights closer together."
+            )
+
+
+def arm_values(rows: Floats) -> Floats:
+    """Return values whose gain is the log likelihood of a multinomial model of the arms.
+
+    Given are rows of each arm. A channel for each arm: its events are the rows of the arm, and its
+    hazard all rows, so that a leaf gains the sum over arms of ``n_arm log(n_arm / n)``.
+    """
+    n_rows = np.tile(rows.sum(axis=0), (len(rows), 1))
+    return np.stack([rows, n_rows], axis=1).reshape(2 * len(rows), -1)
+
+
+def arm_sums(rows: Floats) -> RowSums:
+    """Return the sums of a multinomial model of the arms, given rows of each arm."""
+    n_rows = rows.sum(axis=0)
+    counts = {"samples": n_rows, "events": n_rows}
+    ones = np.ones(n_rows.size)
+    return RowSums(ArmHazards.of(len(rows)), arm_values(rows), counts, ones, 0.0 * ones)

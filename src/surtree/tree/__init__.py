@@ -1,8 +1,7 @@
 """The tree: frozen arrays with rules and curves, how it is built from rows, and its files."""
 
-from surtree.tree.arms import Arms, LeafEffect
+from surtree.tree.arms import Arms
 from surtree.tree.at_risk import AtRiskCounts
-from surtree.tree.cause_curves import leaf_incidence, leaf_incidence_band
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.hazard_ratios import LeafHazardRatio, leaf_hazard_ratios
 from surtree.tree.leaf_curve import LeafCurve
@@ -14,7 +13,6 @@ __all__ = [
     "Arms",
     "AtRiskCounts",
     "LeafCurve",
-    "LeafEffect",
     "LeafHazardRatio",
     "Receipt",
     "Rule",
@@ -23,6 +21,4 @@ __all__ = [
     "confidence_band",
     "leaf_curves",
     "leaf_hazard_ratios",
-    "leaf_incidence",
-    "leaf_incidence_band",
 ]

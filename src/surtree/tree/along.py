@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
+from surtree._support.types import Floats
 from surtree.data.persons import read_persons
 from surtree.survival.step_function import StepFunction
 from surtree.tree.leaf_curve import curve_of
@@ -19,21 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The rows of some persons, in the order of time, one person after the other.
+    """The rows of some persons, in the order of time, one person after the other."""
 
-    Parameters
-    ----------
-    row : array of int
-        The position of each piece among the rows that the user passed.
-    start, stop : array of float
-        From when to when its covariates hold.
-    first : array of int
-        Where the pieces of each person begin; persons are in the order of their first rows.
-    """
-
-    row: NDArray[np.intp]
-    start: Floats
+    row: NDArray[np.intp]  # the position of each piece among the rows that the user passed
+    start: Floats  # from when to when its covariates hold
     stop: Floats
+    # Where the pieces of each person begin; persons are in the order of their first rows.
     first: NDArray[np.intp]
 
 
@@ -44,20 +35,7 @@ def read_pieces(
     id: ArrayLike | None,
     last_time: float,
 ) -> Pieces:
-    """Read and check when the rows of persons hold.
-
-    Parameters
-    ----------
-    n_rows : int
-        How many rows there are.
-    start, stop : array-like of shape (n_rows,)
-        From when to when each holds. Without ``stop``, until the next row of the person begins,
-        and the last one until ``last_time``.
-    id : array-like of shape (n_rows,), optional
-        Whose row it is; all are of one person if None.
-    last_time : float
-        The last follow-up of the training rows.
-    """
+    """Read and check when the rows of persons hold."""
     begin = _numbers("start", start, n_rows)
     person = np.zeros(n_rows, dtype=np.intp)
     if id is not None:
@@ -108,15 +86,6 @@ def survival_along(
 
     While a person is in a leaf, the hazard is that of the leaf: cumulative hazards of the leaves
     are added over the pieces, and survival is multiplied.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    leaf_of_row : array of int
-        The leaf of each row that the user passed.
-    pieces : Pieces
-        When they hold.
     """
     times = tree.baseline.times
     curves = [curve_of(tree, int(leaf)) for leaf in tree.leaves]

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import ArrayValue, Floats
-from surtree.data.causes import CauseTarget
+from surtree._support.exact import Terms
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
-from surtree.exact import Terms
 from surtree.survival.baseline import Baseline
-from surtree.survival.intervals import weight_over
+from surtree.survival.intervals import from_each_on
 from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.time_axis import round_times
 
@@ -96,6 +95,24 @@ class AtRiskCounts(ArrayValue):
         return EventCounts(at_risk, deaths)
 
 
+@dataclass(frozen=True, eq=False)
+class Leaving:
+    """Who leaves which group, a leaf or an arm of one: rows, or rows of the same outcome merged."""
+
+    group: NDArray[np.intp]
+    target: Target  # how and when; its entry times are not looked at
+    weight: Terms
+
+
+@dataclass(frozen=True, eq=False)
+class Entering:
+    """Who enters which group after time zero, and when."""
+
+    group: NDArray[np.intp]
+    time: Floats
+    weight: Terms
+
+
 def leaf_at_risk(
     leaf_of_row: Integers,
     left: Integers,
@@ -104,33 +121,36 @@ def leaf_at_risk(
     baseline: Baseline,
 ) -> tuple[AtRiskCounts, ...]:
     """Count, for each leaf, the rows at risk and the events over time."""
-    times = round_times(float(baseline.times[-1]))
     leaves = np.flatnonzero(left < 0)
     leaf = np.searchsorted(leaves, leaf_of_row)
-    at_events: Iterable[tuple[NDArray[Any], ...]]
-    if target.entry is None:
-        at_events = _at_events(leaf, leaves.size, target, weight, baseline)
-    else:
-        at_events = _at_events_with_entry(leaf, leaves.size, target, weight, baseline)
-    by_cause: Iterable[dict[str, NDArray[Any]]] = [{}] * leaves.size
-    if isinstance(target, CauseTarget):
-        at_events = list(at_events)
-        by_cause = _by_cause(leaf, [step for step, _, _ in at_events], target, weight, baseline)
+    entering = None if target.entry is None else Entering(leaf, target.entry, weight)
+    return count_at_risk(leaves.size, Leaving(leaf, target, weight), entering, baseline)
+
+
+def count_at_risk(
+    n_groups: int, leaving: Leaving, entering: Entering | None, baseline: Baseline
+) -> tuple[AtRiskCounts, ...]:
+    """Count, for each group of rows, what is at risk and what dies over time."""
+    times = round_times(float(baseline.times[-1]))
+    at_events = list(_at_events(n_groups, leaving, entering, baseline))
+    by_cause: Iterable[dict[str, NDArray[Any]]] = [{}] * n_groups
+    if leaving.target.causes:
+        by_cause = _by_cause(leaving, leaving.target, [step for step, _, _ in at_events], baseline)
     return at_risk_counts(
         {
             "step": step,
             "at_risk": at_risk,
             "deaths": deaths,
-            "round_at_risk": line,
+            "round_at_risk": at_round,
             "censored": censored,
             "last_time": last_time,
             **causes,
         }
-        for (step, at_risk, deaths), line, censored, last_time, causes in zip(
+        for (step, at_risk, deaths), at_round, censored, last_time, causes in zip(
             at_events,
-            _at_round_times(leaf, leaves.size, target, weight, times),
-            _censored(leaf, leaves.size, target),
-            _last_times(leaf, leaves.size, target).tolist(),
+            _at_round_times(n_groups, leaving, entering, times),
+            _censored(n_groups, leaving),
+            _last_times(n_groups, leaving).tolist(),
             by_cause,
             strict=True,
         )
@@ -138,152 +158,132 @@ def leaf_at_risk(
 
 
 def _at_events(
-    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Terms, baseline: Baseline
+    n_groups: int, leaving: Leaving, entering: Entering | None, baseline: Baseline
 ) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Yield the steps of each leaf, and what is at risk and dies there."""
-    n_times = baseline.times.size
-    passed = baseline.steps(target)  # event times that a row reaches
-    n_together = max(_MOST_CELLS // (n_times + 1), 1)  # leaves, in one table of leaves and times
-    for first in range(0, n_leaves, n_together):
-        size = (min(n_together, n_leaves - first), n_times + 1)
-        own = slice(None) if n_leaves <= n_together else (leaf >= first) & (leaf < first + size[0])
-        cell = (leaf[own] - first) * size[1] + passed[own]
-        n_cells, died = size[0] * size[1], target.event[own]
-        # Weight is at risk up to the event time that it passes last, and changes at the next.
-        weights = weight.take(own)
-        leaving = weights.parts_by(cell, n_cells).reshape(-1, *size)
-        at_risk = weight.grid.join(_from_each_on(leaving)[:, :, 1:])
-        deaths = weights.take(died).total_by(cell[died], n_cells).reshape(size)[:, 1:]
-        for place, (line, dying) in enumerate(zip(at_risk, deaths, strict=True)):
-            changed = np.logical_or(leaving[:, place, :-1].any(axis=0), dying > 0)
-            changed[0] = True
-            step = np.flatnonzero(changed)
-            yield step, line[step], dying[step]
-
-
-def _from_each_on(parts: Floats) -> Floats:
-    """Return the sum from each place of a line, the last axis, to its end."""
-    return np.cumsum(parts[..., ::-1], axis=-1)[..., ::-1]
-
-
-def _at_events_with_entry(
-    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Terms, baseline: Baseline
-) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Yield the same, where rows enter after time zero."""
-    assert target.entry is not None
-    n_times = baseline.times.size
-    # A row is at risk at the event times after its entry, up to its own time.
-    first = np.searchsorted(baseline.times, target.entry, side="right")
-    last = baseline.steps(target)
-    order = np.argsort(leaf, kind="stable")
-    for rows in np.split(order, np.searchsorted(leaf[order], np.arange(1, n_leaves))):
-        at_risk = weight_over(first[rows], last[rows], weight.take(rows), n_times)
-        died = rows[target.event[rows]]
-        deaths = weight.take(died).total_by(last[died] - 1, n_times)
+    """Yield the steps of each group, and what is at risk and dies there."""
+    n_times, grid = baseline.times.size, leaving.weight.grid
+    # Rows are at risk at the event times after their entry, up to the last that they reach.
+    last = baseline.steps(leaving.target)
+    first = None
+    if entering is not None:
+        first = np.searchsorted(baseline.times, entering.time, side="right")
+    n_together = max(_MOST_CELLS // (n_times + 1), 1)  # groups, in one table of groups and times
+    for start in range(0, n_groups, n_together):
+        size = (min(n_together, n_groups - start), n_times + 1)
+        cell, weight, rows = _cells(leaving.group, last, leaving.weight, start, size)
+        gone = weight.parts_by(cell, size[0] * size[1]).reshape(-1, *size)
+        at_risk = from_each_on(gone)[:, :, 1:]
+        died = leaving.target.event[rows]
+        deaths = weight.take(died).total_by(cell[died], size[0] * size[1]).reshape(size)[:, 1:]
         # Where rows come and go, by their number: their weights may cancel.
-        moved = np.bincount(first[rows], minlength=n_times + 1)[:n_times] > 0
-        moved |= np.bincount(last[rows], minlength=n_times + 1)[:n_times] > 0
-        step = np.flatnonzero(moved | (deaths > 0))
-        yield step, at_risk[step], deaths[step]
+        moved = np.bincount(cell, minlength=size[0] * size[1]).reshape(size)[:, :-1] > 0
+        if entering is None or first is None:
+            moved[:, 0] = True
+        else:
+            cell, weight, _ = _cells(entering.group, first, entering.weight, start, size)
+            waiting = weight.parts_by(cell, size[0] * size[1]).reshape(-1, *size)
+            at_risk = at_risk - from_each_on(waiting)[:, :, 1:]
+            moved |= np.bincount(cell, minlength=size[0] * size[1]).reshape(size)[:, :-1] > 0
+        changed = moved | (deaths > 0)
+        for here, at_times, dying in zip(changed, grid.join(at_risk), deaths, strict=True):
+            step = np.flatnonzero(here)
+            yield step, at_times[step], dying[step]
+
+
+def _cells(
+    group: NDArray[np.intp],
+    time: NDArray[np.intp],
+    weight: Terms,
+    start: int,
+    size: tuple[int, int],
+) -> tuple[NDArray[np.intp], Terms, slice | NDArray[np.bool_]]:
+    """Return cells of a table of groups and times, the weights in them, and which rows these are.
+
+    The table has some of the groups, from one on.
+    """
+    if not start and group.max(initial=0) < size[0]:
+        return group * size[1] + time, weight, slice(None)
+    rows = (group >= start) & (group < start + size[0])
+    return (group[rows] - start) * size[1] + time[rows], weight.take(rows), rows
 
 
 def _by_cause(
-    leaf: NDArray[np.intp],
-    steps: list[NDArray[Any]],
-    target: CauseTarget,
-    weight: Terms,
-    baseline: Baseline,
+    leaving: Leaving, target: Target, steps: list[NDArray[Any]], baseline: Baseline
 ) -> Iterator[dict[str, NDArray[Any]]]:
-    """Yield the weight of the events of each cause at the steps of each leaf."""
+    """Yield the weight of the events of each cause at the steps of each group."""
     time, cause = baseline.steps(target) - 1, np.searchsorted(target.causes, target.cause)
-    for place, step in enumerate(steps):
-        rows = target.event & (leaf == place)
+    for number, step in enumerate(steps):
+        rows = target.event & (leaving.group == number)
         cell = cause[rows] * step.size + np.searchsorted(step, time[rows])
         size = len(target.causes), step.size
-        deaths = weight.take(rows).total_by(cell, size[0] * size[1])
+        deaths = leaving.weight.take(rows).total_by(cell, size[0] * size[1])
         yield {"by_cause": deaths.reshape(size)}
 
 
-def _censored(leaf: NDArray[np.intp], n_leaves: int, target: Target) -> list[Floats]:
-    """Return when rows of each leaf were censored, at most once in each place of the time axis."""
-    # From the last row to the first, so that of several in a place the earliest stays.
+def _censored(n_groups: int, leaving: Leaving) -> list[Floats]:
+    """Return when rows of each group were censored, at most once in each part of the time axis."""
+    target = leaving.target
+    # From the last row to the first, so that of several in a part the earliest stays.
     rows = target.order[::-1]
     rows = rows[target.censored[rows]]
     scale = CENSORED_PLACES / float(target.time.max())
-    # The last time of all is in the last place.
-    place = np.minimum((target.time[rows] * scale).astype(np.intp), CENSORED_PLACES - 1)
-    found = np.full((n_leaves, CENSORED_PLACES), np.nan)
-    found[leaf[rows], place] = target.time[rows]
-    return [line[~np.isnan(line)] for line in found]
+    # The last time of all is in the last part.
+    part = np.minimum((target.time[rows] * scale).astype(np.intp), CENSORED_PLACES - 1)
+    times = np.full((n_groups, CENSORED_PLACES), np.nan)
+    times[leaving.group[rows], part] = target.time[rows]
+    return [one[~np.isnan(one)] for one in times]
 
 
-def _last_times(leaf: NDArray[np.intp], n_leaves: int, target: Target) -> Floats:
-    """Return the last time of a row of each leaf."""
-    last = np.zeros(n_leaves)
-    last[leaf[target.order]] = target.time[target.order]  # of equal places, the last one stays
+def _last_times(n_groups: int, leaving: Leaving) -> Floats:
+    """Return the last time of a row of each group."""
+    last, order = np.zeros(n_groups), leaving.target.order
+    last[leaving.group[order]] = leaving.target.time[order]  # of equal groups, the last one stays
     return last
 
 
 def _at_round_times(
-    leaf: NDArray[np.intp], n_leaves: int, target: Target, weight: Terms, times: Floats
+    n_groups: int, leaving: Leaving, entering: Entering | None, times: Floats
 ) -> Floats:
-    """Return the weight at risk at each of some times, a line for each leaf.
+    """Return the weight at risk at each of some times, for each group."""
 
-    Parameters
-    ----------
-    leaf : array of int
-        The position among the leaves of the leaf of each row.
-    n_leaves : int
-        How many there are.
-    target, weight : Target, Terms
-        The rows.
-    times : array of float
-        Ascending, the first is zero.
-    """
-
-    def from_each_on(place: NDArray[np.intp]) -> Floats:
-        """Return, in parts, the weight of the rows whose place is each one or later."""
-        sums = weight.parts_by(leaf * times.size + place, n_leaves * times.size)
-        return _from_each_on(sums.reshape(-1, n_leaves, times.size))
+    def at_and_after(group: NDArray[np.intp], time: Floats, weight: Terms) -> Floats:
+        """Return, in parts, the weight of the rows whose time is in each interval or later."""
+        cell = group * times.size + np.searchsorted(times, time, side="right") - 1
+        sums = weight.parts_by(cell, n_groups * times.size)
+        return from_each_on(sums.reshape(-1, n_groups, times.size))
 
     # A row is at risk until the last of these times that it reaches ...
-    at_risk = from_each_on(np.searchsorted(times, target.time, side="right") - 1)
-    if target.entry is None:
-        return weight.grid.join(at_risk)
-    # ... and not before it enters; rows with entry zero are at risk from the start.
-    waiting = from_each_on(np.searchsorted(times, target.entry, side="right") - 1)
-    late = target.entry > 0
-    waiting[:, :, 0] = weight.take(late).parts_by(leaf[late], n_leaves)
-    return weight.grid.join(at_risk - waiting)
+    at_risk = at_and_after(leaving.group, leaving.target.time, leaving.weight)
+    if entering is not None:
+        # ... and not before it enters; rows with entry zero are at risk from the start.
+        waiting = at_and_after(entering.group, entering.time, entering.weight)
+        late = entering.time > 0
+        waiting[:, :, 0] = entering.weight.take(late).parts_by(entering.group[late], n_groups)
+        at_risk = at_risk - waiting
+    return leaving.weight.grid.join(at_risk)
 
 
 def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, ...]:
-    """Return the counts of some leaves, as small as they can be kept.
-
-    Parameters
-    ----------
-    leaves : iterable of mappings
-        The fields of the counts of each leaf.
-    """
-    found = [dict(leaf) for leaf in leaves]
-    if not found:
+    """Return the counts of some leaves, as small as they can be kept."""
+    fields = [dict(leaf) for leaf in leaves]
+    if not fields:
         return ()
     counts = {}
     for name in _COUNTS:
-        parts = [np.asarray(leaf[name]) for leaf in found]
+        parts = [np.asarray(leaf[name]) for leaf in fields]
         borders = [0, *accumulate(part.size for part in parts)]
         counts[name] = _parts(_smallest(np.concatenate(parts)), borders)
-    for leaf in found:
+    for leaf in fields:
         if "by_cause" in leaf:
             leaf["by_cause"] = _smallest(leaf["by_cause"])
     return tuple(
-        AtRiskCounts(**leaf | {name: parts[place] for name, parts in counts.items()})
-        for place, leaf in enumerate(found)
+        AtRiskCounts(**leaf | {name: parts[number] for name, parts in counts.items()})
+        for number, leaf in enumerate(fields)
     )
 
 
 def _parts(values: NDArray[Any], borders: list[int]) -> list[NDArray[Any]]:
-    """Cut an array at some places; the parts are read-only."""
+    """Cut an array at some borders; the parts are read-only."""
     values.setflags(write=False)
     return [values[start:stop] for start, stop in pairwise(borders)]
 

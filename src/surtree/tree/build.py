@@ -1,4 +1,4 @@
-"""Trees from the topologies that a search found, their sums added up again from the rows."""
+"""Trees from the topologies of a search, their sums added up again from the rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
+from surtree._support.exact import Terms
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
-from surtree.data.arms import ArmTarget
 from surtree.data.target import Target
-from surtree.parameters import LeafCurveKind
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, TreeTopology
 from surtree.solver.pruning import Subtree
@@ -26,16 +26,8 @@ from surtree.tree.at_risk import leaf_at_risk
 from surtree.tree.tree import Tree
 
 
-class LazyTree:
-    """The loss of a tree, and the tree itself once it is asked for.
-
-    Parameters
-    ----------
-    loss : float
-        The loss of the tree on its training rows.
-    make : callable
-        Makes the tree.
-    """
+class UnbuiltTree:
+    """The loss of a tree, and the tree itself once it is asked for."""
 
     def __init__(self, loss: float, make: Callable[[], Tree]) -> None:
         self.loss = loss
@@ -47,22 +39,10 @@ class LazyTree:
         return self._make()
 
 
-def lazy_trees(
+def unbuilt_trees(
     topologies: Sequence[TreeTopology], problem: Problem, cuts: Sequence[Cut], baseline: Baseline
-) -> list[LazyTree]:
-    """Return the trees of some topologies, all sums added up again from the rows.
-
-    Parameters
-    ----------
-    topologies : sequence of TreeTopology
-        Which cut each node asks, as the solver found it.
-    problem : Problem
-        The training rows, as the solver saw them.
-    cuts : sequence of Cut
-        The cuts that ``problem`` and ``topologies`` number.
-    baseline : Baseline
-        The baseline hazard of the training rows.
-    """
+) -> list[UnbuiltTree]:
+    """Return the trees of some topologies, all sums added up again from the rows."""
     if not topologies:
         return []
     # The nodes of all trees, one after the other, are computed at once.
@@ -82,21 +62,8 @@ def trees_of_sums(
     objective: Objective,
     cuts: Sequence[Cut],
     baseline: Baseline,
-) -> list[LazyTree]:
-    """Return the trees of some topologies, given the sums of their nodes.
-
-    Parameters
-    ----------
-    topologies : sequence of TreeTopology
-        The trees.
-    node_sums : sequence of arrays of float of shape (n_nodes,)
-        Each kind of sum, in the order of `RowSums.node_values`; the nodes of the whole trees, one
-        tree after the other.
-    objective : Objective
-        What a leaf gains and predicts.
-    cuts, baseline
-        As in `lazy_trees`.
-    """
+) -> list[UnbuiltTree]:
+    """Return the trees of some topologies, given the sums of their nodes."""
     *sums, constant, n_samples, n_events, weight = node_sums
     nodes: dict[str, Any] = {
         "n_samples": _whole(n_samples),
@@ -107,14 +74,15 @@ def trees_of_sums(
         "loss": np.maximum(constant - objective.gain(sums), 0.0),
     }
     for values in nodes.values():
-        values.setflags(write=False)  # so that no tree has to see to it
+        values.setflags(write=False)  # once for all trees
     wholes = _wholes(topologies)
     ends = np.cumsum([0, *(whole.cut.size for whole in wholes)]).tolist()
-    own_nodes = {id(whole): slice(*own) for whole, own in zip(wholes, pairwise(ends), strict=True)}
+    slices = (slice(*borders) for borders in pairwise(ends))
+    node_slices = dict(zip(map(id, wholes), slices, strict=True))
     of_sizes: dict[int, Floats] = {}
 
-    def loss_of(topology: TreeTopology, own: slice) -> float:
-        loss = nodes["loss"][own]
+    def loss_of(topology: TreeTopology, node_slice: slice) -> float:
+        loss = nodes["loss"][node_slice]
         if not isinstance(topology, Subtree):
             return float(loss[topology.left < 0].sum())
         key = id(topology.pruning)
@@ -124,9 +92,9 @@ def trees_of_sums(
 
     trees = []
     for topology in topologies:
-        own = own_nodes[id(topology.whole)]
-        make = partial(_take, nodes, topology, own, cuts, objective, baseline)
-        trees.append(LazyTree(loss_of(topology, own), make))
+        node_slice = node_slices[id(topology.whole)]
+        make = partial(_take, nodes, topology, node_slice, cuts, objective, baseline)
+        trees.append(UnbuiltTree(loss_of(topology, node_slice), make))
     return trees
 
 
@@ -138,7 +106,7 @@ def _whole(counts: Floats) -> NDArray[Any]:
 def _take(
     nodes: dict[str, Any],
     topology: TreeTopology,
-    own: slice,
+    node_slice: slice,
     cuts: Sequence[Cut],
     objective: Objective,
     baseline: Baseline,
@@ -147,15 +115,15 @@ def _take(
     numbers = topology.cut.tolist()
     used = sorted(set(numbers) - {-1})
     asked = tuple(cuts[number] for number in used)
-    place = {number: place for place, number in enumerate(used)} | {-1: -1}
+    index = {number: index for index, number in enumerate(used)} | {-1: -1}
     column = [*(cut.column for cut in asked), -1]
     part = topology.nodes if isinstance(topology, Subtree) else slice(None)
     return Tree(
-        **{name: values[own][part] for name, values in nodes.items()},
+        **{name: values[node_slice][part] for name, values in nodes.items()},
         left=topology.left,
         right=topology.right,
-        column=np.array([column[place[number]] for number in numbers], dtype=np.int32),
-        cut=np.array([place[number] for number in numbers], dtype=np.int32),
+        column=np.array([column[index[number]] for number in numbers], dtype=np.int32),
+        cut=np.array([index[number] for number in numbers], dtype=np.int32),
         cuts=asked,
         objective=objective,
         baseline=baseline,
@@ -170,18 +138,8 @@ def build_tree(
     target: Target | None = None,
     leaf_curve: LeafCurveKind = "baseline",
 ) -> Tree:
-    """Return the tree of one topology.
-
-    Parameters
-    ----------
-    topology, problem, cuts, baseline
-        As in `lazy_trees`.
-    target : Target, optional
-        Events and times of the training rows; with it, the leaves keep their at-risk counts.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}
-        As in `with_at_risk`.
-    """
-    (lazy,) = lazy_trees([topology], problem, cuts, baseline)
+    """Return the tree of one topology."""
+    (lazy,) = unbuilt_trees([topology], problem, cuts, baseline)
     tree = lazy.tree
     return tree if target is None else with_at_risk(tree, topology, problem, target, leaf_curve)
 
@@ -193,23 +151,15 @@ def with_at_risk(
     target: Target,
     leaf_curve: LeafCurveKind,
 ) -> Tree:
-    """Return a tree with the at-risk counts that leaves need for curves of their own.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of the topology.
-    topology, problem, target
-        As in `build_tree`.
-    leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}
-        The kind of curve that its leaves predict with.
-    """
+    """Return a tree with the at-risk counts that leaves need for curves of their own."""
     leaf_of_row = problem.find_leaves(topology)
-    weight = problem.sums.weight_terms
+    values = problem.sums.node_values
+    grid, weight_parts = values.kinds[-1]
+    weight = Terms(grid, values.lines[weight_parts])
     risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
     n_persons = None if target.person is None else _count_persons(tree, leaf_of_row, target.person)
     arms = None
-    if isinstance(target, ArmTarget) and target.labels:
+    if target.labels:
         arms = count_arms(tree, leaf_of_row, target, weight, tree.baseline, target.labels)
     return replace(tree, risk=risk, leaf_curve=leaf_curve, n_persons=n_persons, arms=arms)
 
@@ -218,11 +168,12 @@ def _count_persons(
     tree: Tree, leaf_of_row: NDArray[np.int32], person: NDArray[np.intp]
 ) -> NDArray[np.int32]:
     """Return how many persons have a row in each node; one may be on both sides of a split."""
-    found: dict[int, NDArray[np.intp]] = {}
+    persons: dict[int, NDArray[np.intp]] = {}
     # In preorder, children come after their parents.
     for node in reversed(range(tree.n_nodes)):
         if tree.is_leaf[node]:
-            found[node] = np.unique(person[leaf_of_row == node])
+            persons[node] = np.unique(person[leaf_of_row == node])
         else:
-            found[node] = np.union1d(found[int(tree.left[node])], found[int(tree.right[node])])
-    return np.array([found[node].size for node in range(tree.n_nodes)], dtype=np.int32)
+            sides = int(tree.left[node]), int(tree.right[node])
+            persons[node] = np.union1d(*(persons[side] for side in sides))
+    return np.array([persons[node].size for node in range(tree.n_nodes)], dtype=np.int32)

@@ -9,13 +9,7 @@ from surtree.tree.tree import Tree
 
 
 def needed_steps(tree: Tree) -> dict[int, list[tuple[int, int]]]:
-    """Return the steps to each leaf that tell its rows, as pairs of a node and its child.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    """
+    """Return the steps to each leaf that tell its rows, as pairs of a node and its child."""
     paths = tree.paths()
     return {leaf: _needed(tree, paths[leaf]) for leaf in tree.leaves.tolist()}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
 from surtree.tree.leaf_curve import (

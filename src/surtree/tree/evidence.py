@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surtree._words import plural
 from surtree.tree.leaf_intervals import theta_limits
+from surtree.words.numbers import plural
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -19,30 +19,14 @@ _VERY_FEW_EVENTS = 5
 
 
 def events_note(n_events: int) -> str:
-    """Return "no events", "few events", or nothing where there are enough.
-
-    Parameters
-    ----------
-    n_events : int
-        The rows of a leaf that have an event.
-    """
+    """Return "no events", "few events", or nothing where there are enough."""
     if n_events == 0:
         return "no events"
     return "few events" if n_events < FEW_EVENTS else ""
 
 
 def theta_text(tree: Tree, leaf: int, style: str) -> str:
-    """Return the relative risk of a leaf; of one without events, the most that it may be.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    leaf : int
-        The number of a leaf's node.
-    style : str
-        How to format the number, such as ".3g".
-    """
+    """Return the relative risk of a leaf; of one without events, the most that it may be."""
     if tree.n_events[leaf] > 0:
         return format(tree.theta[leaf], style)
     most = theta_limits(tree, leaf)[1]

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree._words import plural
+from surtree._support.types import Floats
 from surtree.survival import cox_groups
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.cox_groups import GroupCounts
-from surtree.tree.causes import cause_events, causes_of, has_causes
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_curve import leaf_groups, leaf_position
 from surtree.tree.resolve import tree_of
 from surtree.tree.tree import Tree
+from surtree.words.numbers import plural
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def leaf_hazard_ratios(
     """
     tree = tree_of(model)
     require_level(level)
-    if tree.arms is not None:
+    if not tree.outcome.compares_leaves:
         raise ValueError(
             "The leaves of an EffectTree are compared between arms: see its effects_, the hazard "
             "ratios of arms in each leaf."
@@ -149,22 +148,16 @@ def leaf_hazard_ratios(
 
 
 def shows_ratios(tree: Tree) -> bool:
-    """Tell whether tables show hazard ratios: not of one leaf, of arms, of causes, of old files."""
+    """Tell whether hazard ratios are known: not of one leaf, and not of old files."""
     known = tree.risk and all(counts.of_all_times for counts in tree.risk)
-    return bool(known) and tree.n_leaves > 1 and tree.arms is None and not has_causes(tree)
+    return bool(known) and tree.n_leaves > 1 and tree.outcome.shows_ratios
 
 
 def _counts(tree: Tree, cause: int | None) -> tuple[GroupCounts, Floats]:
     """Return what is at risk and what dies in each leaf, and how many rows die in all."""
     counts = leaf_groups(tree)
-    if cause is None and not has_causes(tree):
-        return counts, tree.n_events[tree.leaves].astype(np.float64)
-    causes = causes_of(tree)
-    cause = causes.main_cause if cause is None else cause
-    place, deaths = causes.place(cause), np.zeros_like(counts.deaths)
-    for line, leaf in zip(deaths, tree.risk, strict=True):
-        line[leaf.step] = leaf.by_cause[place]
-    return replace(counts, deaths=deaths), cause_events(tree, cause)[tree.leaves]
+    deaths, events = tree.outcome.compared_deaths(cause)
+    return counts if deaths is None else replace(counts, deaths=deaths), events
 
 
 def _reference(tree: Tree, events: Floats) -> int:

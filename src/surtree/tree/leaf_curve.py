@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.parameters import LEAF_CURVES, LeafCurveKind
+from surtree._support.parameters import LEAF_CURVES, LeafCurveKind
+from surtree._support.types import Floats
 from surtree.survival.cox_groups import GroupCounts, GroupFit, fit_groups, needed_prior
 from surtree.survival.kaplan_meier import EventCounts, median_time
 from surtree.survival.step_function import StepFunction
@@ -60,17 +60,7 @@ def leaf_position(tree: Tree, leaf: int) -> int:
 
 
 def curve_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> LeafCurve:
-    """Return the curve of a leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    leaf : int
-        The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        How it is estimated; by default as the tree predicts, its ``leaf_curve``.
-    """
+    """Return the curve of a leaf."""
     kind = curve_kind(tree, kind)
     if kind == "baseline":
         cumulative_hazard = tree.objective.cumulative_hazard(tree.sums[leaf], tree.baseline)
@@ -96,15 +86,7 @@ def curve_from(tree: Tree, leaf: int, survival: Floats, cumulative_hazard: Float
 
 
 def curve_kind(tree: Tree, kind: LeafCurveKind | None) -> LeafCurveKind:
-    """Return a kind of curve that was asked for, by default the tree's own.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        What was asked for; anything else is an error.
-    """
+    """Return a kind of curve that was asked for, by default the tree's own."""
     if kind is None:
         return tree.leaf_curve
     if kind not in LEAF_CURVES:
@@ -122,24 +104,13 @@ def proportional_hazards(tree: Tree) -> GroupFit:
 
     With the shrinkage of the tree, each leaf has a prior worth so many events. Where a leaf has no
     event, or another ratio is infinite, it is worth half an event at least.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree that keeps its at-risk counts.
     """
     counts = leaf_groups(tree)
     return fit_groups(counts, needed_prior(counts, tree.objective.shrinkage))
 
 
 def leaf_groups(tree: Tree) -> GroupCounts:
-    """Return what is at risk and what dies in each leaf, at the times of the baseline.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree that keeps its at-risk counts, at all event times.
-    """
+    """Return what is at risk and what dies in each leaf, at the times of the baseline."""
     own = [_own_counts(tree, leaf) for leaf in tree.leaves.tolist()]
     _require_all_times(tree, "hazard ratios and no Breslow curve")
     return GroupCounts(
@@ -148,20 +119,7 @@ def leaf_groups(tree: Tree) -> GroupCounts:
 
 
 def event_counts(tree: Tree, leaf: int, kind: LeafCurveKind) -> EventCounts:
-    """Return what is at risk and what dies in a leaf at each time of the baseline.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree that keeps its at-risk counts.
-    leaf : int
-        The number of a leaf's node.
-    kind : {"kaplan-meier", "shrunk"}
-        Its own rows alone, or these with a prior: as many rows as the shrinkage of the objective
-        says, which leave as all rows do and die at their rate. The hazard of a leaf with ``d`` of
-        ``n`` dying is then ``(d + a s d0 / n0) / (n + a s)``, with ``d0 / n0`` that of all rows
-        and ``s`` the share of them that is at risk.
-    """
+    """Return what is at risk and what dies in a leaf at each time of the baseline."""
     return _COUNTS[kind](tree, leaf)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surtree._types import Floats
-from surtree.parameters import LeafCurveKind
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
 from surtree.survival import confidence, cox_groups
 from surtree.survival.confidence import LEVEL
 from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_groups, leaf_position
@@ -28,24 +28,6 @@ def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, fl
     events come from the same rows, so that theta varies less than a Poisson count
     (docs/results/leaf-curves.md). With weights they are those of the profile likelihood. Without an
     event the lower limit is zero (with shrinkage, a little more).
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree. If its objective is another than relative risk, limits are not numbers.
-    node : int
-        The number of a node.
-    level : float
-        The probability that the interval covers the truth.
-
-    Examples
-    --------
-    >>> from surtree import SurTree
-    >>> from surtree.tree.leaf_intervals import theta_limits
-    >>> y = [True] * 4, [4.0, 3.0, 2.0, 1.0]
-    >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
-    >>> [round(limit, 2) for limit in theta_limits(model.tree_, 1)]
-    [0.08, 2.28]
     """
     totals = tree.objective.totals(tree.sums[node])
     if totals is None:
@@ -55,17 +37,7 @@ def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, fl
 
 
 def ratio_limits(tree: Tree, events: float, expected: float, level: float) -> tuple[float, float]:
-    """Return the confidence limits of observed over expected events.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree: it knows of weights and of shrinkage.
-    events, expected : float
-        The weight of the events, and how much was expected at a ratio of one.
-    level : float
-        The probability that the interval covers the truth.
-    """
+    """Return the confidence limits of observed over expected events."""
     limits = confidence.profile_limits if tree.weighted else confidence.poisson_limits
     return limits(events, expected, level, tree.objective.shrinkage)
 
@@ -73,19 +45,7 @@ def ratio_limits(tree: Tree, events: float, expected: float, level: float) -> tu
 def survival_band(
     tree: Tree, leaf: int, kind: LeafCurveKind | None = None, level: float = LEVEL
 ) -> tuple[Floats, Floats]:
-    """Return the pointwise limits of a leaf's curve, at the times of the baseline.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    leaf : int
-        The number of a leaf's node.
-    kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
-        Of which curve; by default of the one that the tree predicts with.
-    level : float
-        The probability that the band covers the truth at one time.
-    """
+    """Return the pointwise limits of a leaf's curve, at the times of the baseline."""
     kind = curve_kind(tree, kind)
     if kind == "baseline":
         leaf_position(tree, leaf)
@@ -107,16 +67,5 @@ def survival_band(
 def median_limits(
     tree: Tree, leaf: int, kind: LeafCurveKind | None = None, level: float = LEVEL
 ) -> tuple[float, float]:
-    """Return the limits of a leaf's median: the first times at which its band is at one half.
-
-    Parameters
-    ----------
-    tree, leaf, kind, level
-        As in `survival_band`.
-
-    Returns
-    -------
-    lower, upper : float
-        Infinity where the limit is not reached, and not a number where there is no band at all.
-    """
+    """Return the limits of a leaf's median: the first times at which its band is at one half."""
     return confidence.median_limits(tree.baseline.times, survival_band(tree, leaf, kind, level))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surtree.files.schema import Number, list_of, record, shown, text
+from surtree._support.schema import Number, list_of, record, shown, text
 from surtree.survival.objective import RELATIVE_RISK, Objective
 from surtree.survival.objectives import OBJECTIVES
 
@@ -17,13 +17,7 @@ def save_objective(objective: Objective) -> dict[str, Any]:
 
 
 def read_objective(saved: dict[str, Any]) -> Objective:
-    """Return the objective of a tree or a model that was read from a file.
-
-    Parameters
-    ----------
-    saved : dict
-        The tree or the model. In files of version 1 none has an objective: it is relative risk.
-    """
+    """Return the objective of a tree or a model that was read from a file."""
     if "objective" not in saved:
         return RELATIVE_RISK
     OBJECTIVE_FORMAT(saved["objective"], "objective")

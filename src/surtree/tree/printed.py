@@ -1,16 +1,12 @@
-"""A tree as printed text: a line for each node, with the numbers of its leaves."""
+"""A tree as printed text: a line for each node, with the figures of its leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from surtree.tree.arms import arm_cells, arm_headings
-from surtree.tree.causes import cause_events, cause_text, causes_of, has_causes
-from surtree.tree.evidence import advice, events_note, theta_text
+from surtree.survival.confidence import LEVEL
+from surtree.tree.evidence import advice, events_note
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -19,15 +15,9 @@ _Line = tuple[str, tuple[str, ...], str]
 
 
 def tree_text(tree: Tree) -> str:
-    """Return a tree as text.
-
-    Parameters
-    ----------
-    tree : Tree
-        A fitted tree.
-    """
-    headings = _headings(tree)
-    lines: list[_Line] = [("", headings, ""), *_draw(tree, 0, "all rows", "", "")]
+    """Return a tree as text."""
+    headings, cells = _table(tree)
+    lines: list[_Line] = [("", tuple(headings), ""), *_draw(tree, cells, 0, "all rows", "", "")]
     label_width = max(len(label) for label, _, _ in lines)
     columns = zip(*(cells for _, cells, _ in lines if cells), strict=True)
     widths = [max(map(len, column)) for column in columns]
@@ -38,60 +28,46 @@ def tree_text(tree: Tree) -> str:
     return "\n".join([*drawn, *filter(None, [advice(tree)])])
 
 
-def median_text(tree: Tree, leaf: int, style: str) -> str:
-    """Return the median survival of a leaf; if it is not reached, that it is after the last event.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaf : int
-        The number of a leaf's node.
-    style : str
-        How to format the number, such as ".6g".
-    """
-    median = tree.median(leaf)
-    if np.isfinite(median):
-        return format(median, style)
-    return f"> {format(tree.baseline.times[-1], style)}"
+def _table(tree: Tree) -> tuple[list[str], dict[int, tuple[str, ...]]]:
+    """Return the headings of the columns, and the cells of each leaf."""
+    leaves = tree.leaves.tolist()
+    headings, columns = ["n"], [list(map(str, tree.n_samples[leaves].tolist()))]
+    if tree.n_persons is not None:
+        headings = ["persons", "rows"]
+        columns.insert(0, list(map(str, tree.n_persons[leaves].tolist())))
+    more_headings, more_columns = printed_columns(tree)
+    cells = zip(*columns, *more_columns, strict=True)
+    return [*headings, *more_headings], dict(zip(leaves, cells, strict=True))
 
 
-def _draw(tree: Tree, node: int, label: str, before: str, below: str) -> Iterator[_Line]:
+def printed_columns(tree: Tree, level: float = LEVEL) -> tuple[list[str], list[list[str]]]:
+    """Return the figures of leaves that a picture has room for: headings, and columns of texts."""
+    headings: list[str] = []
+    columns: list[list[str]] = []
+    for column in tree.outcome.columns(tree.outcome.groups, level):
+        if not column.is_printed:
+            continue
+        cells = [column.text(position) for position in range(tree.n_leaves)]
+        if column.joins:
+            headings[-1] += f", {column.printed_heading}"
+            columns[-1] = [f"{one}, {other}" for one, other in zip(columns[-1], cells, strict=True)]
+            continue
+        headings.append(column.printed_heading)
+        columns.append(cells)
+        if column.shows_limits:
+            headings.append(f"{100 * level:g}% interval")
+            columns.append([column.limits_text(position) for position in range(tree.n_leaves)])
+    return headings, columns
+
+
+def _draw(
+    tree: Tree, cells: dict[int, tuple[str, ...]], node: int, label: str, before: str, below: str
+) -> Iterator[_Line]:
     """Yield a label and, for a leaf, its numbers and a note, for a node and for all below it."""
     if tree.is_leaf[node]:
-        yield before + label, _cells(tree, node), events_note(int(tree.n_events[node]))
+        yield before + label, cells[node], events_note(int(tree.n_events[node]))
         return
     yield before + label, (), ""
     for child, tip, line in ((tree.left[node], "├─ ", "│  "), (tree.right[node], "└─ ", "   ")):
         condition = tree.condition(node, child)
-        yield from _draw(tree, int(child), condition, below + tip, below + line)
-
-
-def _headings(tree: Tree) -> tuple[str, ...]:
-    counts = ("n",) if tree.n_persons is None else ("persons", "rows")
-    if tree.arms is not None:
-        return (*counts, *arm_headings(tree.arms))
-    if has_causes(tree):
-        causes = causes_of(tree).causes
-        named = (f"{name} {cause}" for cause in causes for name in ("events", "theta"))
-        return (*counts, *named)
-    return (*counts, "events", "theta", f"median ({tree.leaf_curve})")
-
-
-def _cells(tree: Tree, leaf: int) -> tuple[str, ...]:
-    counts = [] if tree.n_persons is None else [str(tree.n_persons[leaf])]
-    counts.append(str(tree.n_samples[leaf]))
-    if tree.arms is not None:
-        return (*counts, *arm_cells(tree, leaf))
-    if has_causes(tree):
-        figures = (
-            (f"{cause_events(tree, cause)[leaf]:g}", cause_text(tree, leaf, cause, ".3g"))
-            for cause in causes_of(tree).causes
-        )
-        return (*counts, *chain.from_iterable(figures))
-    return (
-        *counts,
-        str(tree.n_events[leaf]),
-        theta_text(tree, leaf, ".3g"),
-        median_text(tree, leaf, ".6g"),
-    )
+        yield from _draw(tree, cells, int(child), condition, below + tip, below + line)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from surtree.files.model import digest
-from surtree.files.schema import record, text
+from surtree._support.json_file import digest
+from surtree._support.schema import record, text
 
 # The fields of a model file that a verification is about, and the parameters among them.
 _CLAIM = ("rows", "objective", "baseline", "cuts", "known", "trees", "path")

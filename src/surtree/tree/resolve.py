@@ -69,14 +69,8 @@ def shown_model(model: Any) -> Any:
     return _with_names(last.model, names)
 
 
-def fitted(model: Any) -> Any:
-    """Return a tree as it is, and of a pipeline or a search the model that it fitted.
-
-    Parameters
-    ----------
-    model : fitted estimator, pipeline or Tree
-        A model that is not fitted is a ``NotFittedError``, anything without a tree a TypeError.
-    """
+def chosen_model(model: Any) -> Any:
+    """Return a tree as it is, and of a pipeline or a search the model that it fitted."""
     if isinstance(model, Tree):
         return model
     if hasattr(model, "fit") and not isinstance(model, type):
@@ -90,26 +84,14 @@ def fitted(model: Any) -> Any:
 
 
 def tree_of(model: Any) -> Tree:
-    """Return the tree of a fitted model, or a tree as it is.
-
-    Parameters
-    ----------
-    model : fitted estimator or Tree
-        As for `fitted`.
-    """
-    found = fitted(model)
-    return found if isinstance(found, Tree) else found.tree_
+    """Return the tree of a fitted model, or a tree as it is."""
+    chosen = chosen_model(model)
+    return chosen if isinstance(chosen, Tree) else chosen.tree_
 
 
 def time_unit_of(model: Any) -> str | None:
-    """Return what a model's time is counted in, where it knows.
-
-    Parameters
-    ----------
-    model : fitted estimator or Tree
-        As for `fitted`.
-    """
-    unit: str | None = getattr(fitted(model), "time_unit_", None)
+    """Return what a model's time is counted in, where it knows."""
+    unit: str | None = getattr(chosen_model(model), "time_unit_", None)
     return unit
 
 
@@ -137,24 +119,12 @@ def _with_names(model: Any, names: tuple[str, ...]) -> Any:
 
 
 def horizons_of(model: Any) -> Sequence[float] | None:
-    """Return the times at which a model's survival is to be stated, where it knows.
-
-    Parameters
-    ----------
-    model : fitted estimator or Tree
-        As for `fitted`.
-    """
-    times: Sequence[float] | None = getattr(fitted(model), "horizons_", None)
+    """Return the times at which a model's survival is to be stated, where it knows."""
+    times: Sequence[float] | None = getattr(chosen_model(model), "horizons_", None)
     return times
 
 
 def cause_names_of(model: Any) -> Mapping[int, str] | None:
-    """Return what the causes of a model are called, where it knows.
-
-    Parameters
-    ----------
-    model : fitted estimator or Tree
-        As for `fitted`.
-    """
-    names: Mapping[int, str] | None = getattr(fitted(model), "cause_names_", None)
+    """Return what the causes of a model are called, where it knows."""
+    names: Mapping[int, str] | None = getattr(chosen_model(model), "cause_names_", None)
     return names

@@ -23,13 +23,6 @@ def read_rows(tree: Tree, X: Any) -> Table:
     """Read a user's table and check the columns that the tree asks about.
 
     A tree knows the positions and names of these columns, and nothing about the others.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    X : data frame or array of shape (n_samples, n_features)
-        The columns of the training table, in their order.
     """
     require_in_memory(X, "a tree without its model")
     table = read_table(BaseEstimator(), X, reset=True)
@@ -39,15 +32,7 @@ def read_rows(tree: Tree, X: Any) -> Table:
 
 
 def check_columns(tree: Tree, table: Table) -> None:
-    """Raise an error unless the columns that a tree asks about are where they were in training.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    table : Table
-        The rows to send down the tree.
-    """
+    """Raise an error unless the columns that a tree asks about are where they were in training."""
     for cut in tree.cuts:
         if cut.column >= table.n_columns:
             raise ValueError(
@@ -66,15 +51,7 @@ def check_columns(tree: Tree, table: Table) -> None:
 
 
 def find_leaves(tree: Tree, table: Table) -> NDArray[np.intp]:
-    """Return the leaf that each row of a table falls in.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    table : Table
-        Rows with the columns of the training table.
-    """
+    """Return the leaf that each row of a table falls in."""
     return route_rows(tree, table.n_rows, lambda node, rows: goes_right(tree, node, table, rows))
 
 
@@ -83,17 +60,7 @@ def route_rows(
     n_rows: int,
     answer: Callable[[int, NDArray[np.intp]], NDArray[np.bool_]],
 ) -> NDArray[np.intp]:
-    """Return the leaf of each row; each node asks its question only of the rows that reach it.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    n_rows : int
-        The number of rows.
-    answer : callable
-        Returns, for a node and the positions of some rows, which of them go right.
-    """
+    """Return the leaf of each row; each node asks its question only of the rows that reach it."""
     leaf = np.zeros(n_rows, dtype=np.intp)
     pending = [(0, np.arange(n_rows))]
     while pending:
@@ -110,34 +77,14 @@ def route_rows(
 def goes_right(
     tree: Tree, node: int, table: Table, rows: NDArray[np.intp] | NDArray[np.bool_] | slice
 ) -> NDArray[np.bool_]:
-    """Answer the question of a node for some rows of a table.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    node : int
-        A node that is not a leaf.
-    table : Table
-        Rows with the columns of the training table.
-    rows : array of int or bool, or slice
-        The rows to ask.
-    """
+    """Answer the question of a node for some rows of a table."""
     cut = tree.question(node)
     column = table.column(cut.column)
     return cut.holds(replace(column, values=column.values[rows]))
 
 
 def path_matrix(tree: Tree, leaf_of_row: NDArray[np.intp]) -> csr_matrix:
-    """Return the nodes that each row visits, as a sparse matrix of ones.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    leaf_of_row : array of int of shape (n_rows,)
-        The leaf of each row.
-    """
+    """Return the nodes that each row visits, as a sparse matrix of ones."""
     paths = tree.paths()
     length = np.array([len(path) for path in paths])
     padded = np.zeros((tree.n_nodes, length.max()), dtype=np.int32)

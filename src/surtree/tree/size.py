@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from surtree.tree.build import LazyTree
+from surtree.tree.build import UnbuiltTree
 from surtree.tree.tree import Tree
-
-# The loss that the solver claims and the loss added up from the rows agree to this.
-LOSS_TOLERANCE = 1e-9
 
 
 class Size:
@@ -20,7 +17,7 @@ class Size:
         The loss of the tree on its training rows.
     lower_bound : float
         No tree within the limits and with at most ``splits`` splits has a smaller loss.
-    tree : Tree or LazyTree
+    tree : Tree or UnbuiltTree
         The tree; the same as that of the size before, if one more split gains nothing.
 
     Examples
@@ -35,7 +32,9 @@ class Size:
 
     __slots__ = ("_tree", "loss", "lower_bound", "splits")
 
-    def __init__(self, splits: int, loss: float, lower_bound: float, tree: Tree | LazyTree) -> None:
+    def __init__(
+        self, splits: int, loss: float, lower_bound: float, tree: Tree | UnbuiltTree
+    ) -> None:
         self.splits = splits
         self.loss = loss
         self.lower_bound = lower_bound
@@ -44,7 +43,7 @@ class Size:
     @property
     def tree(self) -> Tree:
         """The tree."""
-        return self._tree.tree if isinstance(self._tree, LazyTree) else self._tree
+        return self._tree.tree if isinstance(self._tree, UnbuiltTree) else self._tree
 
     def with_tree_of(self, best: Size, tree: Tree) -> Size:
         """Return this size with another tree, if it has that of the best size."""

@@ -5,23 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from surtree._types import ArrayValue, Floats
-from surtree._words import plural
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.schema import format_and_version, is_known, read_each, shown
+from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
-from surtree.files.schema import format_and_version, is_known, read_each, shown
-from surtree.parameters import LeafCurveKind
 from surtree.survival.baseline import Baseline
-from surtree.survival.competing_risks import CauseBaseline
 from surtree.survival.cox_groups import GroupFit
 from surtree.survival.objective import Objective, total_by
-from surtree.tree.arms import Arms, arm_ratios, save_arms
+from surtree.tree.arms import Arms, save_arms
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
 from surtree.tree.evidence import events_note
 from surtree.tree.leaf_curve import curve_of, proportional_hazards
@@ -30,6 +28,10 @@ from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.printed import tree_text
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
+from surtree.words.numbers import plural
+
+if TYPE_CHECKING:
+    from surtree.outcomes.outcome import Outcome
 
 Integers = NDArray[np.int32]
 
@@ -176,6 +178,14 @@ class Tree(ArrayValue):
         return prediction
 
     @cached_property
+    def outcome(self) -> Outcome:
+        """What kind of outcome the rows have: figures, curves and words of leaves come from it."""
+        # Imported late: outcomes are about trees.
+        from surtree.outcomes.kinds import outcome_of
+
+        return outcome_of(self)
+
+    @cached_property
     def _proportional_hazards(self) -> GroupFit:
         """The hazards of the leaves and the baseline that maximise the full likelihood."""
         return proportional_hazards(self)
@@ -183,6 +193,8 @@ class Tree(ArrayValue):
     @cached_property
     def _arm_ratios(self) -> Floats:
         """The hazard ratio of each arm of a trial over the first, of shape (n_arms, n_nodes)."""
+        from surtree.outcomes.arm_effects import arm_ratios
+
         ratios = arm_ratios(self)
         ratios.setflags(write=False)
         return ratios
@@ -486,13 +498,7 @@ class Tree(ArrayValue):
 
 
 def save_baseline(baseline: Baseline) -> dict[str, Any]:
-    """Return a baseline as plain lists and numbers that JSON can hold without loss.
-
-    Parameters
-    ----------
-    baseline : Baseline
-        The baseline.
-    """
+    """Return a baseline as plain lists and numbers that JSON can hold without loss."""
     return {
         "times": baseline.times.tolist(),
         "cumulative_hazard": baseline.cumulative_hazard.tolist(),
@@ -500,20 +506,14 @@ def save_baseline(baseline: Baseline) -> dict[str, Any]:
         "last_time": _saved_time(baseline.last_time),
         **(
             {"of_cause": [save_baseline(one) for one in baseline.of_cause]}
-            if isinstance(baseline, CauseBaseline)
+            if baseline.of_cause
             else {}
         ),
     }
 
 
 def read_baseline(saved: Any) -> Baseline:
-    """Return a baseline that `Tree.to_dict` wrote.
-
-    Parameters
-    ----------
-    saved : dict
-        What it wrote; a ValueError says what is wrong with anything else.
-    """
+    """Return a baseline that `Tree.to_dict` wrote."""
     BASELINE_FORMAT(saved, "baseline")
     times, hazard = (
         np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
@@ -521,7 +521,7 @@ def read_baseline(saved: Any) -> Baseline:
     fields = times, hazard, float(saved["floor"]), _read_time(saved.get("last_time"))
     if "of_cause" in saved:
         causes = read_each(read_baseline, saved["of_cause"], "of_cause")
-        return CauseBaseline(*fields, of_cause=causes)
+        return Baseline(*fields, of_cause=causes)
     return Baseline(*fields)
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.cuts.validate import category, known_categories, require_one_kind
-from surtree.files.schema import (
+from surtree._support.parameters import LEAF_CURVES
+from surtree._support.schema import (
     POSITIVE,
     Check,
     Number,
@@ -19,11 +18,10 @@ from surtree.files.schema import (
     optional,
     record,
 )
-from surtree.parameters import LEAF_CURVES
-from surtree.survival.competing_risks import CauseBaseline, CauseHazards
+from surtree._support.types import Floats
+from surtree.cuts.validate import category, known_categories, require_one_kind
 from surtree.survival.objective import Objective
 from surtree.survival.time_axis import round_times
-from surtree.survival.treatment import ArmHazards
 from surtree.tree.at_risk import CENSORED_PLACES, AtRiskCounts
 
 if TYPE_CHECKING:
@@ -128,17 +126,7 @@ TREE_FORMATS = {
 
 
 def read_sums(nodes: dict[str, Any], objective: Objective, version: int) -> Floats:
-    """Return the sums of the nodes of a tree, of shape (n_nodes, n_sums).
-
-    Parameters
-    ----------
-    nodes : dict
-        The nodes, of the right form.
-    objective : Objective
-        It names the sums.
-    version : int
-        The version of the tree.
-    """
+    """Return the sums of the nodes of a tree, of shape (n_nodes, n_sums)."""
     lists = nodes if version == 1 else nodes["sums"]
     if version > 1:
         record({name: list_of(_finite) for name in objective.sum_names})(lists, "nodes.sums")
@@ -148,15 +136,7 @@ def read_sums(nodes: dict[str, Any], objective: Objective, version: int) -> Floa
 
 
 def validate_tree(tree: Tree, theta: Floats) -> None:
-    """Raise an error where applying a tree would fail, never end, or contradict itself.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree, made of fields that each have the right form, and of sound questions.
-    theta : array of float
-        What its nodes predict, as the file says.
-    """
+    """Raise an error where applying a tree would fail, never end, or contradict itself."""
     for holds, fault in (
         (_equally_long, "its fields are not equally long"),
         (_is_tree, "its nodes do not form a tree"),
@@ -164,17 +144,18 @@ def validate_tree(tree: Tree, theta: Floats) -> None:
         (_adds_up, "the rows of its nodes do not add up"),
         (_has_possible_persons, "its persons are not those of its rows"),
         (_has_curve, "its baseline is not a curve"),
-        (_has_causes, "its causes are not those of its objective"),
         (_has_possible_sums, "no rows have the sums of its nodes"),
         (_predicts, "a leaf's hazard is out of all proportion"),
         (_counts_at_risk, "its at-risk counts are not those of its leaves"),
         (_follows_up, "its last times are not those of its rows"),
-        (_has_possible_arms, "its arms are not those of its rows"),
-        (_has_leaf_curves, "its leaves have no curves of the kind that it says"),
     ):
         if not holds(tree):
             raise _not_whole(fault)
-    if len(theta) != tree.n_nodes or not _close(theta, tree.theta):
+    for fault in tree.outcome.faults():
+        raise _not_whole(fault)
+    if not _has_leaf_curves(tree):
+        raise _not_whole("its leaves have no curves of the kind that it says")
+    if len(theta) != tree.n_nodes or not close(theta, tree.theta):
         raise _not_whole("theta is not what the sums of its nodes give")
     require_one_kind(tree.cuts)
 
@@ -222,7 +203,7 @@ def _adds_up(tree: Tree) -> bool:
 
     return (
         all(np.array_equal(*sides(name)) for name in ("n_samples", "n_events"))
-        and all(_close(*sides(name)) for name in ("weight", "sums"))
+        and all(close(*sides(name)) for name in ("weight", "sums"))
         and bool((tree.n_events <= tree.n_samples).all())
     )
 
@@ -246,7 +227,8 @@ def _has_possible_sums(tree: Tree) -> bool:
     return tree.objective.are_possible(tree.sums.T, tree.weight, tree.n_events)
 
 
-def _close(one: NDArray[Any], other: NDArray[Any]) -> bool:
+def close(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Tell whether numbers of a file are equal up to rounding."""
     return bool(np.allclose(one, other, rtol=_ROUNDING, atol=0.0))
 
 
@@ -263,33 +245,6 @@ def _has_curve(tree: Tree) -> bool:
     )
 
 
-def _has_causes(tree: Tree) -> bool:
-    if not isinstance(tree.objective, CauseHazards):
-        return not isinstance(tree.baseline, CauseBaseline)
-    return (
-        isinstance(tree.baseline, CauseBaseline)
-        and len(tree.baseline.of_cause) == tree.objective.n_channels
-        and all(
-            one.times.shape == one.cumulative_hazard.shape
-            and bool(np.isin(one.times, tree.baseline.times).all())
-            and bool((np.diff(one.times) > 0).all())
-            and bool((np.diff(one.cumulative_hazard) >= 0).all())
-            for one in tree.baseline.of_cause
-        )
-        and _close(_steps_of_causes(tree.baseline), tree.baseline.hazard)
-        and all(
-            counts.by_cause.shape == (tree.objective.n_channels, counts.step.size)
-            and _close(counts.by_cause.sum(axis=0, dtype=np.float64), counts.deaths)
-            for counts in tree.risk
-        )
-    )
-
-
-def _steps_of_causes(baseline: CauseBaseline) -> Floats:
-    places = range(len(baseline.of_cause))
-    return np.asarray(sum(baseline.steps_of_cause(place) for place in places))
-
-
 def _predicts(tree: Tree) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(tree.prediction * tree.baseline.cumulative_hazard[-1]).all())
@@ -297,13 +252,13 @@ def _predicts(tree: Tree) -> bool:
 
 def _counts_at_risk(tree: Tree) -> bool:
     return len(tree.risk) in (0, tree.n_leaves) and all(
-        _is_possible(counts, tree, int(leaf))
-        and _close(counts.deaths.sum(dtype=np.float64), tree.events[leaf])
+        are_possible_counts(counts, tree, int(leaf))
+        and close(counts.deaths.sum(dtype=np.float64), tree.events[leaf])
         for counts, leaf in zip(tree.risk, tree.leaves, strict=False)
     )
 
 
-def _is_possible(counts: AtRiskCounts, tree: Tree, leaf: int) -> bool:
+def are_possible_counts(counts: AtRiskCounts, tree: Tree, leaf: int) -> bool:
     """Tell whether rows of a leaf can have such at-risk counts."""
     n_times = tree.baseline.times.size
     n_round = round_times(float(tree.baseline.times[-1])).size
@@ -315,42 +270,6 @@ def _is_possible(counts: AtRiskCounts, tree: Tree, leaf: int) -> bool:
         and all(map(_is_weight_or_none, (counts.at_risk, counts.deaths)))
         and bool((counts.deaths <= counts.at_risk).all())
         and bool((counts.at_risk <= (1 + _ROUNDING) * tree.weight[leaf]).all())
-    )
-
-
-def _has_possible_arms(tree: Tree) -> bool:
-    """Tell whether arms add up to the nodes, and their curves to those of the leaves."""
-    arms = tree.arms
-    if arms is None:
-        return True
-    shape = (tree.n_nodes, len(arms.labels))
-    if (
-        not isinstance(tree.objective, ArmHazards)
-        or tree.objective.n_channels != len(arms.labels)
-        or not arms.n_samples.shape == arms.n_events.shape == shape
-        or [len(leaf) for leaf in arms.risk] != [len(arms.labels)] * tree.n_leaves
-    ):
-        return False
-    events = tree.sums[:, 0::2]
-    inner = np.flatnonzero(~tree.is_leaf)
-    left, right = tree.left[inner], tree.right[inner]
-    return (
-        all(
-            np.array_equal(counts[inner], counts[left] + counts[right])
-            for counts in (arms.n_samples, arms.n_events)
-        )
-        and np.array_equal(arms.n_samples.sum(axis=1), tree.n_samples)
-        and np.array_equal(arms.n_events.sum(axis=1), tree.n_events)
-        and bool((arms.n_events <= arms.n_samples).all())
-        and np.array_equal(arms.n_events > 0, events > 0)
-        and all(
-            _is_possible(counts, tree, int(leaf))
-            and _close(counts.deaths.sum(dtype=np.float64), events[leaf, arm])
-            and bool((np.diff(counts.censored) > 0).all())
-            and counts.last_time <= tree.baseline.last_time
-            for own, leaf in zip(arms.risk, tree.leaves, strict=True)
-            for arm, counts in enumerate(own)
-        )
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from surtree._types import Floats
-from surtree.scores.validation import FEWEST_SAMPLES, Method, Repetitions
-from surtree.validation.performance import MEASURES, NO_INFORMATION
+from surtree._support.types import Floats
+from surtree.validation.measures import Metric
+from surtree.validation.results import Method, Repetitions
+from surtree.validation.stability import FEWEST_SAMPLES
 
 # The chance that a row is in a bootstrap sample.
 _IN_SAMPLE = 0.632
@@ -24,9 +26,6 @@ _OF_SPREAD_OF_MEAN = (3 + _IN_SAMPLE / _OUTSIDE) ** -0.5
 _OF_MEDIAN = (np.pi / 2) ** 0.5
 # The tails that a spread leaves out: a few samples may have any slope.
 _TAIL = 0.1
-_SLOPE = list(MEASURES).index("calibration_slope")
-# Concordances and the share of an error that is saved are at most one.
-_GREATEST = np.array([1.0, 1.0, 1.0, np.inf])
 
 
 class Interval(NamedTuple):
@@ -45,49 +44,43 @@ class Correction(NamedTuple):
     intervals: list[Interval]
 
 
-def correct(method: Method, apparent: Floats, found: Repetitions, level: float) -> Correction:
-    """Return what to expect of each measure in new data.
-
-    Parameters
-    ----------
-    method : {"632+", "optimism", "folds"}
-        How to correct.
-    apparent : array of float
-        The values of the model of all rows, on these rows.
-    found : Repetitions
-        The values of samples.
-    level : float
-        The level of the limits.
-    """
+def correct(
+    method: Method,
+    apparent: Floats,
+    repetitions: Repetitions,
+    level: float,
+    metrics: Sequence[Metric],
+) -> Correction:
+    """Return what to expect of each measure in new data."""
+    held_out = repetitions.held_out
     if method == "folds":
-        values, errors = mean_of_known(found.held_out), _errors_of_means(found.held_out)
-        draws = found.resampled - mean_of_known(found.resampled) + values
+        values, errors = mean_of_known(held_out), _errors_of_means(held_out)
+        draws = repetitions.resampled - mean_of_known(repetitions.resampled) + values
         return Correction(values, errors, intervals_of_known(draws, level))
     if method == "optimism":
-        optimism = found.resampled - found.original
+        optimism = repetitions.resampled - repetitions.original
         values, errors = apparent - mean_of_known(optimism), _errors_of_means(optimism)
     else:
-        values, errors = _by_632(apparent, found.held_out)
-    n_horizons = apparent.size - len(MEASURES)
-    scale = np.repeat([_OF_SPREAD, _OF_SPREAD_OF_MEAN], [len(MEASURES), n_horizons])
-    sampling = scale * _spreads(found.held_out)
+        values, errors = _by_632(apparent, held_out, metrics)
+    scale = [_OF_SPREAD_OF_MEAN if metric.is_mean else _OF_SPREAD for metric in metrics]
+    sampling = np.array(scale) * _spreads(held_out)
     reach = ndtri((1 + level) / 2) * np.hypot(sampling, errors)
-    upper = np.minimum(values + reach, np.append(_GREATEST, np.ones(n_horizons)))
-    n_known = np.isfinite(found.held_out).sum(axis=0)
+    upper = np.minimum(values + reach, [metric.greatest for metric in metrics])
+    n_known = np.isfinite(held_out).sum(axis=0)
     limits = zip(n_known.tolist(), values - reach, upper, sampling > 0, strict=True)
     return Correction(values, errors, [_limits(*one) for one in limits])
 
 
-def _by_632(apparent: Floats, held_out: Floats) -> tuple[Floats, Floats]:
+def _by_632(apparent: Floats, held_out: Floats, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
     """Return values by the .632+ rule, or .632 where there is no value without information."""
     outside, errors = mean_of_known(held_out), _errors_of_means(held_out)
-    # The slope of a single sample may be anything, where a leaf has no events.
-    slopes = held_out[:, _SLOPE][np.isfinite(held_out[:, _SLOPE])]
-    if slopes.size:
-        outside[_SLOPE] = np.median(slopes)
-        errors[_SLOPE] = _OF_MEDIAN * _spreads(held_out)[_SLOPE] / slopes.size**0.5
-    worst = np.full(apparent.size, np.nan)
-    worst[: len(MEASURES)] = NO_INFORMATION
+    spreads = _spreads(held_out)
+    for index, metric in enumerate(metrics):
+        known = held_out[:, index][np.isfinite(held_out[:, index])]
+        if metric.by_median and known.size:
+            outside[index] = np.median(known)
+            errors[index] = _OF_MEDIAN * spreads[index] / known.size**0.5
+    worst = np.array([metric.no_information for metric in metrics])
 
     def weighed(unseen: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):

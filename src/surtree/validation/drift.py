@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from surtree._quoting import printable
 from surtree.cuts.cut import Cut
 from surtree.data.table import Column, Table
 from surtree.tree.tree import Tree
+from surtree.words.quoting import printable
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,7 @@ class ColumnDrift:
 
 
 def column_drifts(tree: Tree, cuts: Iterable[Cut], table: Table) -> tuple[ColumnDrift, ...]:
-    """Return how the columns of a table differ from those in training, the most different first.
-
-    Parameters
-    ----------
-    tree : Tree
-        Its questions are about the columns that matter.
-    cuts : iterable of Cut
-        All questions that could be asked: what is known of the columns in training.
-    table : Table
-        The rows.
-    """
+    """Return how the columns of a table differ from those in training, the most different first."""
     asked = {cut.column for cut in tree.cuts}
     known: dict[int, Cut] = {}
     for cut in cuts:
@@ -117,3 +107,13 @@ def _drift(cut: Cut, column: Column, asked: bool) -> ColumnDrift:
         above,
         float(unseen.mean()),
     )
+
+
+def drift_lines(columns: Sequence[ColumnDrift]) -> list[str]:
+    """Return the columns whose values have changed, as lines of text."""
+    changed = [column for column in columns if column.has_changed]
+    if not columns:
+        return []
+    if not changed:
+        return ["", "all columns have values as in training"]
+    return ["", "not as in training:", *(f"  {column}" for column in changed)]

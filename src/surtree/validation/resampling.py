@@ -10,15 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._types import Floats
-from surtree.base import SurvivalEstimator, TreeEstimator
-from surtree.data.named import RowInputs
-from surtree.data.rows import warn_of_columns
-from surtree.data.target_columns import as_rows
-from surtree.metrics import Calibration, DecisionCurve, calibration, decision_curve
-from surtree.metrics._reason import Score
-from surtree.parallel import FoldProgress, run_all
-from surtree.parameters import (
+from surtree._support.parallel import FoldProgress, run_all
+from surtree._support.parameters import (
     is_whole,
     require_hook,
     require_jobs,
@@ -26,22 +19,33 @@ from surtree.parameters import (
     require_verbose,
     require_whole,
 )
-from surtree.scores.validation import Measure, Method, Repetitions, Validation
-from surtree.status import warn_of_limit
+from surtree._support.status import warn_of_limit
+from surtree._support.types import Floats
+from surtree.data.named import RowInputs
+from surtree.data.rows import read_target_rows, warn_of_columns
+from surtree.metrics import Calibration, DecisionCurve
+from surtree.metrics._reason import Score
+from surtree.solver.verbose import counting, quiet
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.validation.corrections import correct, mean_of_known
-from surtree.validation.models import FittedTree, Predictions, predicting, reduced
-from surtree.validation.performance import names_and_words
+from surtree.validation.measures import Measure, observed_curves
+from surtree.validation.predictions import (
+    FittedTree,
+    Predictions,
+    has_tree,
+    pool,
+    predicting,
+    reduced,
+)
+from surtree.validation.results import Method, Repetitions, Validation
 from surtree.validation.rows import (
+    JudgedRows,
     Positions,
-    Rows,
     fit_on,
-    read_judged_rows,
+    judged,
     require_fit_parameters,
 )
-from surtree.validation.samples import draw_bootstrap, draw_folds, read_groups
 from surtree.validation.stability import column_uses, jaccard, leaf_stabilities
-from surtree.verbose import counting, quiet
 
 # How many predictions are kept for calibration and stability; of more rows, some are drawn.
 _MOST_KEPT = 5_000_000
@@ -67,10 +71,9 @@ class _Task:
     """What all repetitions have in common."""
 
     model: Any
-    rows: Rows
-    groups: Positions
-    shown: Positions
-    leaves: Positions | None  # the place of the leaf of each row, in the tree of all rows
+    rows: JudgedRows
+    shown: Positions  # the rows whose predictions are kept
+    leaves: Positions | None  # the index of the leaf of each row, in the tree of all rows
     n_leaves: int
 
     def agreement(self, predicted: Predictions) -> Floats:
@@ -78,8 +81,8 @@ class _Task:
             return np.empty(0)
         return jaccard(self.leaves, predicted.of_row, self.n_leaves, self.rows.uneven_weight)
 
-    def horizon(self) -> float:
-        return float(self.rows.horizons[-1])
+    def predicted(self, predicted: Predictions) -> Floats:
+        return predicted.take(self.shown).at(self.rows.horizon)
 
 
 def validate(
@@ -179,7 +182,7 @@ def validate(
     >>> result.n_repetitions
     20
     >>> concordance = result["concordance"]
-    >>> bool(concordance.corrected < concordance.apparent)
+    >>> bool(concordance.value < concordance.apparent)
     True
     """
     require_whole("n_bootstraps", n_bootstraps, 1)
@@ -193,20 +196,17 @@ def validate(
         raise ValueError(f"method must be one of {tuple(_REPEAT)}; got {method!r}.")
     given = RowInputs(X, y, sample_weight, entry, id, groups).in_memory("validate")
     require_fit_parameters(model, given)
-    rows = read_judged_rows(given, horizons)
-    if isinstance(model, SurvivalEstimator):  # the fits below are not to warn again
+    rows = judged(read_target_rows(given), horizons)
+    if getattr(model, "_warns_of_columns", False):  # the fits below are not to warn again
         warn_of_columns(given)
     model = quiet(model)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
     rows.warn_of_horizons(predicted.last_time)
     warn_of_limit(getattr(fitted, "status_", "optimal"))
-    is_tree = isinstance(fitted, TreeEstimator)
+    is_tree = has_tree(fitted)
     task = _Task(
         model,
         rows,
-        read_groups(
-            given.id if groups is None else given.groups, len(as_rows(given.y)), rows.counted
-        ),
         _shown(rows.n, int(n_bootstraps), random_state),
         predicted.of_row if is_tree else None,
         predicted.curves.size,
@@ -226,11 +226,11 @@ def validate(
             progress=hook,
             keeps_done=True,
         )
-    found = list(finished.results.values())
-    done = [one for one in found if one is not None]
+    done = [one for one in finished.results.values() if one is not None]
+    n_failed = len(finished.results) - len(done)
     if not done:
         raise ValueError(
-            f"None of {len(found)} samples has a model: there are too few rows with events."
+            f"None of {n_failed} samples has a model: there are too few rows with events."
         )
     repetitions = Repetitions(
         resampled=np.concatenate([one.resampled for one in done]),
@@ -239,7 +239,7 @@ def validate(
         predicted=np.stack([one.predicted for one in done]),
         unseen=np.stack([one.unseen for one in done]),
         rows=task.shown,
-        whole=predicted.take(task.shown).at(task.horizon()),
+        whole=task.predicted(predicted),
         model=predicting(fitted),
         models=tuple(model for one in done for model in one.models),
     )
@@ -248,12 +248,12 @@ def validate(
     return Validation(
         method=method,
         measures=_measures(method, rows, rows.scores(predicted), repetitions, level),
-        horizons=tuple(rows.horizons.tolist()),
-        interval=rows.interval,
+        horizons=tuple(rows.times.horizons.tolist()),
+        interval=rows.times.interval,
         level=float(level),
         n_asked=int(n_bootstraps),
         n_repetitions=len(done),
-        n_failed=len(found) - len(done),
+        n_failed=n_failed,
         calibration=curve,
         decision=decision,
         columns=column_uses(trees) if trees else (),
@@ -286,7 +286,7 @@ def _shown(n_rows: int, n_repetitions: int, random_state: int) -> Positions:
 def _bootstrap(task: _Task, seed: np.random.SeedSequence) -> _Repetition:
     """Fit on a bootstrap sample; measure on it, on all rows, and on those outside of it."""
     rows = task.rows
-    sample = draw_bootstrap(np.random.default_rng(seed), task.groups)
+    sample = rows.draw(np.random.default_rng(seed))
     fitted, predicted = fit_on(task.model, rows, sample)
     unseen = np.bincount(sample, minlength=rows.n) == 0
     outside = np.flatnonzero(unseen)
@@ -297,7 +297,7 @@ def _bootstrap(task: _Task, seed: np.random.SeedSequence) -> _Repetition:
         held_out=rows.measure(predicted, outside)
         if outside.size
         else np.full_like(everyone, np.nan),
-        predicted=predicted.take(task.shown).at(task.horizon()),
+        predicted=task.predicted(predicted),
         unseen=unseen[task.shown],
         agreement=task.agreement(predicted),
         models=(reduced(fitted),),
@@ -307,22 +307,16 @@ def _bootstrap(task: _Task, seed: np.random.SeedSequence) -> _Repetition:
 def _folds(task: _Task, seed: np.random.SeedSequence, *, n_folds: int, n_draws: int) -> _Repetition:
     """Predict each row by the model of the other folds; measure, also on draws of the rows."""
     rows, rng = task.rows, np.random.default_rng(seed)
-    fold = draw_folds(rng, rows.target.event, task.groups, n_folds)
+    fold = rows.deal(rng, n_folds)
     numbers = np.unique(fold)
     parts = [fit_on(task.model, rows, np.flatnonzero(fold != number)) for number in numbers]
-    place = np.searchsorted(numbers, fold)
-    risk = np.stack([predicted.risk for _, predicted in parts])[place, np.arange(rows.n)]
-    starts = np.cumsum([0, *(predicted.curves.size for _, predicted in parts)])
-    of_row = np.stack([predicted.of_row for _, predicted in parts])[place, np.arange(rows.n)]
-    pooled = Predictions(
-        risk, np.concatenate([predicted.curves for _, predicted in parts]), starts[place] + of_row
-    )
-    draws = [rows.measure(pooled, draw_bootstrap(rng, task.groups)) for _ in range(n_draws)]
+    pooled = pool([predicted for _, predicted in parts], np.searchsorted(numbers, fold))
+    draws = [rows.measure(pooled, rows.draw(rng)) for _ in range(n_draws)]
     return _Repetition(
         resampled=np.stack(draws),
         original=np.empty((0, len(draws[0]))),
         held_out=rows.measure(pooled),
-        predicted=pooled.take(task.shown).at(task.horizon()),
+        predicted=task.predicted(pooled),
         unseen=np.ones(task.shown.size, dtype=bool),
         agreement=np.mean([task.agreement(predicted) for _, predicted in parts], axis=0),
         models=tuple(reduced(fitted) for fitted, _ in parts),
@@ -346,49 +340,35 @@ def _repeat_or_none(
 
 
 def _measures(
-    method: Method, rows: Rows, scores: list[Score], found: Repetitions, level: float
+    method: Method, rows: JudgedRows, scores: list[Score], repetitions: Repetitions, level: float
 ) -> tuple[Measure, ...]:
     apparent = np.array([score.value for score in scores])
-    values, errors, intervals = correct(method, apparent, found, level)
+    values, errors, intervals = correct(method, apparent, repetitions, level, rows.metrics)
     return tuple(
         Measure(
-            name,
-            words,
-            score.value,
+            metric.name,
+            metric.words,
             float(value),
             interval.lower,
             interval.upper,
             score.reason or ("no sample has a value" if np.isnan(value) else interval.reason),
+            score.value,
             float(error),
         )
-        for (name, words), score, value, error, interval in zip(
-            names_and_words(rows.horizons, rows.interval[1]),
-            scores,
-            values,
-            errors,
-            intervals,
-            strict=True,
+        for metric, score, value, error, interval in zip(
+            rows.metrics, scores, values, errors, intervals, strict=True
         )
     )
 
 
 def _honest_curves(
-    rows: Rows, found: Repetitions, level: float
+    rows: JudgedRows, repetitions: Repetitions, level: float
 ) -> tuple[Calibration | None, DecisionCurve | None]:
     """Return calibration and net benefit of predictions by models that had not seen the rows."""
-    known = found.unseen & np.isfinite(found.predicted)
-    place = np.nonzero(known)
-    seen_by = np.maximum(known.sum(axis=0), 1)
-    positions = found.rows[place[1]]
+    known = repetitions.unseen & np.isfinite(repetitions.predicted)
+    models, shown = np.nonzero(known)
+    positions = repetitions.rows[shown]
     # Each row counts once, however many models had not seen it.
-    weight = 1.0 / seen_by[place[1]]
-    if rows.weight is not None:
-        weight = weight * rows.weight[positions]
-    target, predicted = rows.target.take(positions), found.predicted[place]
-    horizon = float(rows.horizons[-1])
-    if not positions.size or horizon > target.time.max():
-        return None, None
-    curve = calibration(target, predicted, horizon, sample_weight=weight, level=level)
-    if target.entry is not None:  # net benefit has no form for late entries
-        return curve, None
-    return curve, decision_curve(target, predicted, horizon, sample_weight=weight)
+    weight = 1.0 / np.maximum(known.sum(axis=0), 1)[shown] * rows.weight[positions]
+    target, predicted = rows.target.take(positions), repetitions.predicted[models, shown]
+    return observed_curves(target, predicted, weight, rows.horizon, level)

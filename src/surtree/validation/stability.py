@@ -3,13 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._types import Floats
-from surtree.scores.validation import FEWEST_SAMPLES, ColumnUse, LeafStability
+from surtree._support.types import Floats
 from surtree.tree.tree import Tree
+from surtree.words.numbers import figure, limits_text, plural
+from surtree.words.quoting import printable
+
+# With fewer samples there are no intervals. Even the smallest and the largest of 20 values hold
+# the next one between them only 19 times in 21 (90%): the tails of fewer are guesses.
+FEWEST_SAMPLES = 20
+# Below this agreement the rows of a leaf are hardly ever together again (Hennig).
+RARELY_REPRODUCED = 0.5
+# From this one on a leaf is found again in most samples.
+REPRODUCED = 0.75
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """How often the trees of samples ask about a column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    anywhere, first : float
+        The share of trees that ask about it at all, and that ask about it first.
+    thresholds : tuple of float
+        Where they cut it, if it is a number: all of them, ascending.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, validate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> result = validate(SurTree(max_depth=1), X, y, n_bootstraps=10)
+    >>> result.columns[0].name, result.columns[0].anywhere
+    ('positive_nodes', 0.8)
+    """
+
+    name: str
+    anywhere: float
+    first: float
+    thresholds: tuple[float, ...] = ()
+
+    @property
+    def middle(self) -> tuple[float, float] | None:
+        """Where the middle 80% of the thresholds lie."""
+        if not self.thresholds:
+            return None
+        low, high = np.quantile(self.thresholds, [0.1, 0.9], method="inverted_cdf")
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class LeafStability:
+    """How a leaf of the tree of all rows fares in the trees of samples.
+
+    Parameters
+    ----------
+    leaf : int
+        The number of its node.
+    jaccard : float
+        How much of the leaf is reproduced: of the rows in it or in the leaf most like it, the share
+        that is in both; the mean over the trees of samples.
+    survival : float
+        What the leaf says of survival at the horizon.
+    lower, upper : float
+        Between which the trees of samples see the survival of a row of this leaf; the mean over
+        its rows.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, validate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> result = validate(SurTree(max_depth=1), X, y, n_bootstraps=10)
+    >>> leaf = result.leaves[0]
+    >>> leaf.leaf, round(leaf.jaccard, 2), leaf.words
+    (1, 0.79, 'reproduced')
+    """
+
+    leaf: int
+    jaccard: float
+    survival: float
+    lower: float
+    upper: float
+
+    @property
+    def words(self) -> str:
+        """Whether samples give it again."""
+        if self.jaccard >= REPRODUCED:
+            return "reproduced"
+        return "partly reproduced" if self.jaccard >= RARELY_REPRODUCED else "rarely reproduced"
 
 
 def column_uses(trees: Sequence[Tree]) -> tuple[ColumnUse, ...]:
@@ -41,22 +131,6 @@ def jaccard(
 
     The agreement (Jaccard) is the weight of the rows that are in both, divided by that of the rows
     that are in one of them.
-
-    Parameters
-    ----------
-    of_row, other : array of int
-        The place of the leaf of each row in the two trees.
-    n_leaves : int
-        How many leaves the first has.
-    weight : array of float, optional
-        The weight of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surtree.validation.stability import jaccard
-    >>> jaccard(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), 2, None).round(2).tolist()
-    [0.67, 0.5]
     """
     n_others = int(other.max()) + 1
     both = np.bincount(of_row * n_others + other, weights=weight, minlength=n_leaves * n_others)
@@ -73,33 +147,60 @@ def leaf_stabilities(
     predicted: Floats,
     level: float,
 ) -> tuple[LeafStability, ...]:
-    """Return how each leaf of a tree fares in the trees of samples.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of all rows.
-    of_row : array of int of shape (n_shown,)
-        The place of the leaf of some rows.
-    agreement : array of float of shape (n_leaves,)
-        The mean agreement of each leaf.
-    whole, predicted : array of float of shape (n_shown,) and (n_repetitions, n_shown)
-        The survival of these rows by the tree of all rows, and by those of samples.
-    level : float
-        The level of limits.
-    """
+    """Return how each leaf of a tree fares in the trees of samples."""
     limits = np.full((2, of_row.size), np.nan)
     enough = np.isfinite(predicted).sum(axis=0) >= FEWEST_SAMPLES
     if enough.any():
         tails = [(1 - level) / 2, (1 + level) / 2]
         limits[:, enough] = np.nanquantile(predicted[:, enough], tails, axis=0)
-    found = []
-    for place, leaf in enumerate(tree.leaves.tolist()):
-        rows = of_row == place
+    stabilities = []
+    for index, leaf in enumerate(tree.leaves.tolist()):
+        rows = of_row == index
         if rows.any():
             lower, upper = limits[:, rows].mean(axis=1)
             survival = float(whole[rows][0])
-            found.append(
-                LeafStability(leaf, float(agreement[place]), survival, float(lower), float(upper))
+            stabilities.append(
+                LeafStability(leaf, float(agreement[index]), survival, float(lower), float(upper))
             )
-    return tuple(found)
+    return tuple(stabilities)
+
+
+def column_lines(columns: Sequence[ColumnUse]) -> list[str]:
+    """Return a table of how often columns are asked about, as lines of text."""
+    if not columns:
+        return []
+    names = [printable(use.name) for use in columns]
+    width = max(6, *map(len, names))
+    lines = ["", f"{'column':{width}}  asked about  asked first  cut, mostly"]
+    for name, use in zip(names, columns, strict=True):
+        cut = "" if use.middle is None else _range(*use.middle)
+        line = f"{name:{width}}  {use.anywhere:11.0%}  {use.first:11.0%}  {cut}"
+        lines.append(line.rstrip())
+    return lines
+
+
+def _range(low: float, high: float) -> str:
+    return f"at {low:.4g}" if low == high else f"from {low:.4g} to {high:.4g}"
+
+
+def leaf_lines(leaves: Sequence[LeafStability], time: float, level: float) -> list[str]:
+    """Return a table of how leaves are reproduced, and of survival at a time, as lines of text."""
+    if not leaves:
+        return []
+    horizon = f"{time:g}"
+    lines = ["", f"leaf  agreement  survival at {horizon}  {100 * level:g}% of samples say"]
+    for leaf in leaves:
+        limits = limits_text(leaf.lower, leaf.upper, 2)
+        survival = figure(leaf.survival, 2).rjust(len("survival at ") + len(horizon))
+        lines.append(f"{leaf.leaf:4}  {leaf.jaccard:9.2f}  {survival}  {limits}, {leaf.words}")
+    rare = sum(leaf.jaccard < RARELY_REPRODUCED for leaf in leaves)
+    if rare:
+        lines.append(
+            f"{rare} of {plural(len(leaves), 'leaf')} rarely reproduced: use the predictions "
+            "of the tree, do not take these groups for kinds of patients"
+        )
+    if not all(isfinite(leaf.survival) for leaf in leaves):
+        lines.append(f"-: {horizon} is after the last follow-up")
+    elif not all(isfinite(leaf.lower) for leaf in leaves):
+        lines.append(f"-: fewer than {FEWEST_SAMPLES} samples have a value")
+    return lines

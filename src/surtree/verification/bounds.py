@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 Done = Callable[[float], object]
 
-# What a core does in a second: additions of matrix products, and losses of pairs of questions.
+# Work of a core in a second: additions of matrix products, and losses of pairs of questions.
 _ADDITIONS, _LOSSES = 1e10, 1e8
 # Answers, tables of pairs and results may take so many bytes.
 MOST_BYTES = 1.5e9
@@ -56,18 +56,7 @@ class Effort:
 def effort(
     n_rows: int, n_cuts: int, n_sums: int, depth: int, n_groups: int | None = None
 ) -> Effort:
-    """Return what the best trees of a depth take at most.
-
-    Parameters
-    ----------
-    n_rows, n_cuts, n_sums : int
-        The distinct rows, the questions, and the sums of a leaf.
-    depth : int
-        The levels.
-    n_groups : int, optional
-        The groups of questions above the last level; by default each has one question. Then
-        ``n_cuts`` are the groups of the last level.
-    """
+    """Return what the best trees of a depth take at most."""
     groups = n_groups or n_cuts if depth > 1 else 1
     pairs = groups * n_cuts
     sets = math.comb(groups, max(depth - 2, 0))
@@ -111,22 +100,12 @@ class TimedSearch(Search):
         return np.asarray(self.best(np.ones(self.values.shape[1], dtype=bool), depth))
 
     def first_sides(self) -> tuple[Masks, Masks]:
-        """Return the rows on the right and on the left of each question, a question a line."""
+        """Return the rows on the right and on the left of each question, a question a row."""
         return self.yes.T, ~self.yes.T
 
 
 class GappedSearch(TimedSearch):
-    """Lower bounds of the losses of a search, without the limits on leaves.
-
-    Parameters
-    ----------
-    search : TimedSearch
-        The search over all questions; it shares its rows.
-    cuts : list
-        The questions of the file.
-    size : int
-        Thresholds of a column are in at most so many groups, of about as many rows each.
-    """
+    """Lower bounds of the losses of a search, without the limits on leaves."""
 
     def __init__(self, search: TimedSearch, cuts: list[Any], size: int) -> None:
         self.__dict__.update(search.__dict__)
@@ -171,9 +150,9 @@ class GappedSearch(TimedSearch):
         for side in (self.right[:, rows], self.left[:, rows]):
             weighted = values[:, None] * side
             leaf.append(self.cost(weighted.sum(axis=-1)))
-            split.append(sum(self.cost(weighted @ own) for own in last).min(axis=-1))
+            split.append(sum(self.cost(weighted @ sides) for sides in last).min(axis=-1))
         two, three = np.minimum(split[0] + leaf[1], split[1] + leaf[0]), split[0] + split[1]
-        one = sum(self.cost(values @ own) for own in last)
+        one = sum(self.cost(values @ sides) for sides in last)
         alone = self.cost(values.sum(axis=1))
         return np.array([alone, one.min(), two.min(), three.min()])
 
@@ -192,23 +171,13 @@ def _groups(cuts: list[Any], yes: Masks, size: int) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proven of the least loss with 0, 1, 2, ... splits.
+    """What was proven of the least loss with 0, 1, 2, ... splits."""
 
-    Parameters
-    ----------
-    lower, upper : array of float
-        No tree is below the one; some tree is not above the other.
-    depth, asked_depth : int
-        The levels that all trees were tried of, and those of the claim.
-    effort : Effort
-        What all trees of the claim would take.
-    """
-
-    lower: Floats
+    lower: Floats  # no tree is below the one; some tree is not above the other
     upper: Floats
-    depth: int
+    depth: int  # the levels that all trees were tried of, and those of the claim
     asked_depth: int
-    effort: Effort
+    effort: Effort  # what all trees of the claim would take
 
     @property
     def known(self) -> Floats:
@@ -238,17 +207,7 @@ def effort_of(claim: Any, rows: Any, objective: Objective) -> Effort:
 def prove(
     claim: Any, rows: Any, objective: Objective, seconds: float, done: Done = lambda share: None
 ) -> Proof:
-    """Try all trees of the claim, or as many as there is time and memory for, and bound the rest.
-
-    Parameters
-    ----------
-    claim, rows, objective
-        What the program takes.
-    seconds : float
-        About how long it may take.
-    done : callable, optional
-        It is told the share of a search that is done.
-    """
+    """Try all trees of the claim, or as many as time and memory allow; bound the rest."""
     end = monotonic() + seconds
     asked_depth, n_sizes = _limits(claim)
     n_rows, n_cuts, n_sums = _sizes(claim, rows, objective)
@@ -284,10 +243,10 @@ def _gapped(search: TimedSearch, cuts: list[Any], depth: int, n_sums: int) -> Fl
         if not effort(n_rows, n_last, n_sums, depth, n_groups).fits(search.end - monotonic()):
             break
         try:
-            found = GappedSearch(search, cuts, size).root(depth)
+            finer = GappedSearch(search, cuts, size).root(depth)
         except TimeoutError:
             break
-        bounds = np.maximum(found, bounds)
+        bounds = np.maximum(finer, bounds)
         if n_groups == len(cuts):
             break
     return bounds

@@ -9,18 +9,7 @@ from numpy.typing import NDArray
 
 
 def encode(claim: dict[str, Any], column: int, values: NDArray[Any]) -> NDArray[np.intp]:
-    """Return how many thresholds of the file are below each value, or which category it is.
-
-    Parameters
-    ----------
-    claim : dict
-        The model file.
-    column : int
-        The position of the column in the table.
-    values : array of float or object
-        The column: numbers and booleans as floats, NaN where missing; of a column with categories
-        its labels, None where missing. What the file does not know, and a missing value, is -1.
-    """
+    """Return how many thresholds of the file are below each value, or which category it is."""
     known, above = claim["known"].get(str(column)), edges(claim, column)
     if known is None and not above:  # nothing is asked but whether the value is missing
         return np.array([-1 if value is None or value != value else 0 for value in values.tolist()])
@@ -39,8 +28,8 @@ def encode(claim: dict[str, Any], column: int, values: NDArray[Any]) -> NDArray[
 
 def edges(claim: dict[str, Any], column: int) -> list[float]:
     """Return the thresholds of a column, ascending; between False and True it is one half."""
-    own = [cut for cut in claim["cuts"] if cut["column"] == column]
-    return sorted({0.5 if cut["categories"] else cut["threshold"] for cut in own} - {None})
+    asked = [cut for cut in claim["cuts"] if cut["column"] == column]
+    return sorted({0.5 if cut["categories"] else cut["threshold"] for cut in asked} - {None})
 
 
 def claim_name(claim: dict[str, Any], column: int) -> str:

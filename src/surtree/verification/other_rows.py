@@ -8,24 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._words import plural
 from surtree.fitting.row_digest import Hashes, cells_of, digest_of, hash_rows
+from surtree.verification.claim import Claim, ClaimedRows
 from surtree.verification.columns import claim_name, edges
+from surtree.words.numbers import plural
 
 _OUTCOME = ("cause", "arm", "time", "entry", "weight")
 _SUMS = 5  # numbers before the cells
 _WORD = 2**64
 
 
-def other_rows_text(claim: dict[str, Any], rows: dict[str, Any]) -> str:
-    """Return in a sentence how rows differ from those of the fit, as far as the sketch tells.
-
-    Parameters
-    ----------
-    claim, rows : dict
-        What the program takes; ``index`` has the position of each row in the table, and ``raw`` the
-        values of columns.
-    """
+def other_rows_text(claim: Claim, rows: ClaimedRows) -> str:
+    """Return in a sentence how rows differ from those of the fit, as far as the sketch tells."""
     kept, n_rows = claim["rows"], len(rows["time"])
     hashes = hash_rows(_parts(rows))
     only_fit, only_here = _peel(kept, hashes)
@@ -42,16 +36,16 @@ def other_rows_text(claim: dict[str, Any], rows: dict[str, Any]) -> str:
     return f"{text}; {where}{change and f': {change}'}"
 
 
-def _parts(rows: dict[str, Any]) -> list[NDArray[Any]]:
+def _parts(rows: ClaimedRows) -> list[NDArray[Any]]:
     return [*rows["codes"].values(), *(rows[name] for name in _OUTCOME)]
 
 
 def _peel(kept: list[int], hashes: Hashes) -> tuple[list[int], list[int]]:
     """Return the hashes of rows of the fit alone, and of these rows alone; none if too many."""
-    own = digest_of(hashes)
-    if len(kept) != len(own):
+    here = digest_of(hashes)
+    if len(kept) != len(here):
         return [], []
-    differences = [fit - here for fit, here in zip(kept[_SUMS:], own[_SUMS:], strict=True)]
+    differences = [one - other for one, other in zip(kept[_SUMS:], here[_SUMS:], strict=True)]
     half = len(differences) // 2
     counts, totals = differences[:half], [total % _WORD for total in differences[half:]]
     alone: dict[int, list[int]] = {1: [], -1: []}
@@ -74,9 +68,7 @@ def _peel(kept: list[int], hashes: Hashes) -> tuple[list[int], list[int]]:
     return ([], []) if any(counts) or any(totals) else (alone[1], alone[-1])
 
 
-def _changes(
-    claim: dict[str, Any], rows: dict[str, Any], row: int, absent: list[int]
-) -> Iterator[str]:
+def _changes(claim: Claim, rows: ClaimedRows, row: int, absent: list[int]) -> Iterator[str]:
     """Yield how a row becomes one of the fit if one of its values is another."""
     parts = _parts(rows)
     columns = list(rows["codes"])
@@ -101,7 +93,7 @@ def _value_text(value: Any) -> str:
     return "missing" if value is None else str(value)
 
 
-def _code_text(claim: dict[str, Any], column: int, code: int) -> str:
+def _code_text(claim: Claim, column: int, code: int) -> str:
     """Return in words what a whole number stands for."""
     if code < 0:
         return "missing"

@@ -9,7 +9,7 @@ from surtree.tree.receipt import Receipt
 
 Outcome = Literal["confirmed", "refuted", "not checked"]
 
-# What each part of a claim says, if it is confirmed.
+# The sentence of each part of a claim, if it is confirmed.
 PARTS = {
     "file": "The file is as it was written.",
     "rows": "The rows are those that the model was fitted on.",

@@ -1,8 +1,7 @@
-"""From a model and a table to the claim and the rows that the second program takes."""
+"""Verification: a second program checks the claim of a model, part by part."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import platform
@@ -15,37 +14,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from surtree._stack import user_level
-from surtree._version import VERSION
-from surtree._words import plural
+from surtree._support.parameters import read_time_limit
+from surtree._support.stack import user_level
+from surtree._support.version import VERSION
 from surtree.data.named import RowInputs
-from surtree.data.table import Column
-from surtree.estimator import SurTree
-from surtree.files.model import digest, parse_json
-from surtree.fitting.row_digest import outcomes
-from surtree.loading import load
-from surtree.parameters import read_time_limit
-from surtree.posterior import TaughtTree
-from surtree.tree.model_file import model_dict
 from surtree.tree.receipt import Receipt, claim_digest
-from surtree.tree.rows import find_leaves
 from surtree.verification import program
 from surtree.verification.bounds import EXACT, Effort, Proof, effort_of, prove
-from surtree.verification.columns import encode
-from surtree.verification.export import program_text, write_claim
+from surtree.verification.claim import (
+    NOTHING,
+    Claim,
+    ClaimedRows,
+    program_text,
+    read_claim,
+    read_claimed_rows,
+    write_claim,
+)
 from surtree.verification.other_rows import other_rows_text
 from surtree.verification.result import PARTS, Verification, VerifiedPart
+from surtree.words.numbers import plural
 
-Claim = dict[str, Any]
-Rows = dict[str, Any]
-
-# A question that no row answers with yes, for a file that has none: the program asks some.
-_NOTHING: dict[str, Any] = dict.fromkeys(("threshold", "categories", "seen"))
-_NOTHING |= {"column": 0, "name": "", "negated": False, "missing": True}
-# What is left to check where the file or the rows are others.
+# The parts that are not checked where the file or the rows are others.
 _UNSEEN = {name: ["It was not looked at."] for name in PARTS if name != "file"}
 
 
@@ -104,7 +96,7 @@ def verify(
     """
     claim, estimator, is_edited = read_claim(model)
     name = claim_digest(claim)
-    claim |= {"known": claim.get("known", {}), "cuts": claim["cuts"] or [_NOTHING]}
+    claim |= {"known": claim.get("known", {}), "cuts": claim["cuts"] or [NOTHING]}
     rows = read_claimed_rows(
         claim, estimator, RowInputs(X, y, sample_weight, entry, treatment=treatment)
     )
@@ -125,77 +117,16 @@ def verify(
     return replace(verification, receipt=_receipt(name, program.digest(rows)))
 
 
-def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
-    """Return the claim of a model or a file, the model, and whether the file was edited."""
-    is_edited, saved = False, None
-    if isinstance(model, str | Path):
-        saved, model = parse_json(Path(model)), load(model)
-    model = getattr(model, "best_estimator_", model)
-    if not isinstance(model, SurTree):
-        raise ValueError(
-            f"verify is for models of one optimal tree, SurTree, CompetingRisksTree and "
-            f"EffectTree, and not for {type(model).__name__}."
-        )
-    if isinstance(model, TaughtTree):
-        raise ValueError(
-            "A taught tree is proven to be the nearest to its teacher, and files do not keep the "
-            "teacher: there is nothing that a second program could confirm."
-        )
-    if model.tree_.n_persons is not None:
-        raise ValueError(
-            "This model was fitted with an id: the program does not know start-stop rows of "
-            "persons yet."
-        )
-    if saved is None or saved["version"] == 1:
-        saved = model_dict(model)
-    else:
-        stated = saved.pop("digest", None)
-        is_edited = stated != digest(saved)
-    claim: Claim = json.loads(json.dumps(saved))
-    return claim, model, is_edited or model.status_ == "edited"
-
-
-def read_claimed_rows(claim: Claim, model: SurTree, given: RowInputs) -> Rows:
-    """Return the rows that count, with columns as whole numbers by the claim."""
-    rows = model._read_rows(given)
-    present = rows.present
-    columns = sorted({cut["column"] for cut in claim["cuts"]})
-    target = rows.target.take(present)
-    cause, arm, time, entry = (np.asarray(part, dtype=float) for part in outcomes(target))
-    raw = {column: _raw(rows.table.column(column), present) for column in columns}
-    if claim["cuts"] == [_NOTHING]:
-        raw = {0: np.zeros(time.size)}
-    return {
-        "codes": {column: encode(claim, column, values) for column, values in raw.items()},
-        "raw": raw,
-        "index": np.flatnonzero(present),
-        "cause": cause,
-        "arm": arm,
-        "time": time,
-        "entry": entry,
-        "weight": rows.weight[present],
-        "leaf": find_leaves(model.tree_, rows.table)[present],
-    }
-
-
-def _raw(column: Column, present: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return a column as the table has it: numbers, or labels with None where missing."""
-    if column.kind != "categorical":
-        return column.values[present]
-    labels = np.array([*column.categories, None], dtype=object)
-    return np.asarray(labels[column.values[present]])
-
-
 def _check(
-    claim: Claim, rows: Rows, seconds: float, progress: Callable[[float], object] | None
+    claim: Claim, rows: ClaimedRows, seconds: float, progress: Callable[[float], object] | None
 ) -> tuple[list[VerifiedPart], float]:
     """Run the program; return its parts, and the share of the lower bounds that is confirmed."""
-    own = program.digest(rows)
+    digest = program.digest(rows)
     left: dict[str, list[str]] = {}
     if not claim.get("rows"):
         left["rows"] = ["The file keeps no digest of its rows: it is old, or of a lazy table."]
-        claim["rows"] = own
-    if claim["rows"][: len(own)] != own:
+        claim["rows"] = digest
+    if claim["rows"][: len(digest)] != digest:
         return _parts({"rows": [other_rows_text(claim, rows)]}, _UNSEEN), 0.0
     try:
         claim["below"] = program.below(claim)

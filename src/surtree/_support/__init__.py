@@ -1,0 +1,1 @@
+"""What every room needs: types, exact sums, checks, files, parallel work."""

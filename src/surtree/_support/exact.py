@@ -1,0 +1,186 @@
+"""Sums of doubles to the last bit: the exact sum, rounded once, whatever the order of the terms.
+
+A sum of doubles rounds after every addition, so that its last bits depend on the order of the
+terms. Whole numbers of one unit have no such rounding, up to 2**53 of them. So each term is cut
+into parts, whole numbers of a coarse unit and of ever finer ones; the parts of each unit are added
+up without rounding, in any order and in any partition of the rows; and the sums of the parts are
+put together in the end, rounded once. The result is that of `math.fsum`, for many sums at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._support.types import Floats
+
+# Whole numbers up to here are exact in double precision, and so are their sums.
+_MOST_WHOLE = 2.0**53
+# No double has bits below this power of two.
+_LAST_BIT = -1074
+# Where there are fractions, some are among the first terms.
+_A_FEW = 16
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Units, powers of two from coarse to fine, that terms are cut into parts by."""
+
+    # Descending. Without any, terms are their own parts: whole numbers, whose sums are exact.
+    units: tuple[float, ...] = ()
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts a term has."""
+        return max(len(self.units), 1)
+
+    @classmethod
+    def covering(cls, n_terms: int, most: float, least: float) -> Grid:
+        """Return a grid on which every bit of some terms has its place.
+
+        Any such grid gives the same sums: it may be made from bounds, before the terms are known.
+        """
+        if most == 0:
+            return cls()
+        # Sums of parts stay below 2**52 units, and terms below 2**51: `split` needs the latter.
+        spare = int(n_terms).bit_length()
+        last = max(math.frexp(least)[1] - 53, _LAST_BIT)
+        exponents = [math.frexp(most)[1] + spare - 51]
+        while exponents[-1] > last:
+            # What is left of a term is at most half of a unit.
+            exponents.append(max(exponents[-1] + spare - 52, last))
+        return cls(tuple(math.ldexp(1.0, max(exponent, _LAST_BIT)) for exponent in exponents))
+
+    def split(self, values: Any) -> Floats:
+        """Return the parts of each term, of shape (n_parts, ...), from coarse to fine."""
+        rest = np.asarray(values, dtype=np.float64)
+        if not self.units:
+            return rest[None]
+        parts = np.empty((len(self.units), *rest.shape))
+        for part, unit in zip(parts[:-1], self.units, strict=False):
+            # Beside a number of 2**52 units there is no room for fractions of one.
+            shift = 1.5 * 2.0**52 * unit
+            np.add(rest, shift, out=part)
+            part -= shift
+            rest = rest - part
+        parts[-1] = rest
+        return parts
+
+    def join(self, sums: Floats) -> Floats:
+        """Return the sum of sums of parts, given as (n_parts, ...), rounded once."""
+        if len(sums) == 1:
+            return np.asarray(sums[0])
+        parts = self._carried(sums)
+        # As `math.fsum` does: add from the coarsest part on, until something is lost by rounding.
+        total, lost, rest = parts[0], np.zeros_like(parts[0]), np.zeros_like(parts[0])
+        for part in parts[1:]:
+            rest = np.where((rest == 0) & (lost != 0), part, rest)
+            new = np.where(lost == 0, total + part, total)
+            lost = np.where(lost == 0, part - (new - total), lost)
+            total = new
+        # A tie was rounded to even, although there is more on one side of it.
+        twice = 2.0 * lost
+        up = total + twice
+        is_tie = (lost * np.sign(rest) > 0) & (up - total == twice)
+        return np.asarray(np.where(is_tie, up, total))
+
+    def _carried(self, sums: Floats) -> list[Floats]:
+        """Return the same sums, each at most half a unit of the one before."""
+        parts = list(sums)
+        for place in range(len(parts) - 1, 0, -1):
+            shift = 1.5 * 2.0**52 * self.units[place - 1]
+            carry = (parts[place] + shift) - shift
+            parts[place] = parts[place] - carry
+            parts[place - 1] = parts[place - 1] + carry
+        return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Terms to be added up, in any groups."""
+
+    grid: Grid  # it covers all terms
+    parts: Floats  # what the grid makes of them
+
+    @classmethod
+    def of(cls, values: Floats) -> Terms:
+        """Return the terms that an array holds."""
+        low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+        most = max(high, -low)
+        # Where terms are not finite, a sum that rounds is as good as another.
+        if not math.isfinite(most) or (
+            most * values.size <= _MOST_WHOLE and _are_whole(values[:_A_FEW]) and _are_whole(values)
+        ):
+            return cls(Grid(), values[None])
+        size = np.abs(values)
+        least = float(size.min()) or float(np.where(size > 0, size, most).min())
+        grid = Grid.covering(values.size, most, least)
+        return cls(grid, grid.split(values))
+
+    @property
+    def n(self) -> int:
+        """How many terms there are."""
+        return int(self.parts.shape[1])
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of all terms."""
+        return math.fsum(self.parts.sum(axis=1).tolist())  # the same as `Grid.join`, for one sum
+
+    def take(self, rows: slice | NDArray[Any]) -> Terms:
+        """Return some of the terms, given by a slice, by their positions or by a mask."""
+        return Terms(self.grid, _stack([part[rows] for part in self.parts]))
+
+    def parts_by(self, group: NDArray[Any], n_groups: int) -> Floats:
+        """Return the sums of the parts of each group, of shape (n_parts, n_groups)."""
+        sums = [np.bincount(group, weights=part, minlength=n_groups) for part in self.parts]
+        # Of no rows, bincount returns integers.
+        return _stack(sums).astype(np.float64, copy=False)
+
+    def total_by(self, group: NDArray[Any], n_groups: int) -> Floats:
+        """Return the sum of the terms of each group."""
+        return self.grid.join(self.parts_by(group, n_groups))
+
+
+@dataclass(frozen=True, eq=False)
+class TermStack:
+    """Several kinds of terms, their parts as the lines of one array."""
+
+    lines: Floats  # the parts
+    kinds: tuple[tuple[Grid, slice], ...]  # for each kind, its grid and its lines
+
+    @classmethod
+    def of(cls, kinds: Sequence[Terms], *, merges: bool = False) -> TermStack:
+        """Return the stack of some terms."""
+        lines: list[Floats] = []
+        whole: list[int] = []  # lines
+        places = []
+        for terms in kinds:
+            first = len(lines)
+            if merges and not terms.grid.units:
+                equal = (line for line in whole if np.array_equal(lines[line], terms.parts[0]))
+                first = next(equal, first)
+                whole.append(first)
+            if first == len(lines):
+                lines += list(terms.parts)
+            places.append((terms.grid, slice(first, first + len(terms.parts))))
+        return cls(np.stack(lines), tuple(places))
+
+    def join(self, sums: Floats) -> list[Floats]:
+        """Return the sums of each kind, from the sums of the lines, (n_lines, ...)."""
+        return [grid.join(sums[lines]) for grid, lines in self.kinds]
+
+
+def _are_whole(values: Floats) -> bool:
+    return bool((np.rint(values) == values).all())
+
+
+def _stack(lines: list[NDArray[Any]]) -> NDArray[Any]:
+    """Stack arrays; a single one is not copied."""
+    return np.stack(lines) if len(lines) > 1 else lines[0][None]

@@ -1,0 +1,1 @@
+"""Averages over trees, and the trees and score cards that come nearest to them."""

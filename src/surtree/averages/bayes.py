@@ -1,0 +1,246 @@
+"""SurTreeBayes: stages of the exact average over all trees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from surtree._support.parallel import FoldProgress
+from surtree._support.parameters import read_time_limit
+from surtree._support.stack import user_level
+from surtree._support.status import Status
+from surtree._support.types import Floats
+from surtree.averages.base import ProportionalEstimator
+from surtree.averages.bayes_file import FORMAT, bayes_content, read_bayes
+from surtree.averages.stages import MergedRows, Stage, next_stage, risk_of, stage_limits
+from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.encoder import encoder_of
+from surtree.cuts.given import GivenThresholds
+from surtree.data.named import RowInputs
+from surtree.data.table import Table
+from surtree.estimators.parameters import require_parameters, whole
+from surtree.fitting.fit_problem import FitProblem, make_problem
+from surtree.fitting.training import read_training_data
+from surtree.solver.average import MAX_DEPTH, PairTables, TreePrior
+from surtree.solver.verbose import counting
+from surtree.words.numbers import plural
+
+# Bytes of the tables of all stages.
+_MOST_BYTES = 2**31
+
+
+@dataclass(eq=False, repr=False)
+class SurTreeBayes(ProportionalEstimator):
+    """The average over all survival trees, exactly, in stages that correct each other.
+
+    A stage is the posterior mean over *all* trees of a depth: none is drawn, none is left out. A
+    leaf has a Gamma prior, whose strength is averaged over too; a node that can be split is split
+    with probability one half; each column is as likely as another, and so is each way in which it
+    divides the rows. The risk of a row is the product over stages; before each stage, the expected
+    events are those of the stages before. Nothing is tuned.
+
+    It is no tree to read, but the best predictor here: see `TaughtTree` for the one readable tree
+    that is nearest to it.
+
+    Parameters
+    ----------
+    max_depth : {0, 1, 2, 3}, default=2
+        The depth of the trees of a stage. Three takes some thirty times as long, and pays where
+        interactions are deep and rows are many.
+    n_stages : int, default=16
+        The number of stages.
+    min_samples_leaf : int, default=5
+        The least rows of a leaf (persons, where `fit` is told whose rows they are).
+    n_thresholds, max_categories, min_support, category_cuts, thresholds, n_jobs : optional
+        As in `SurTree`.
+    time_limit : float or None, default=None
+        Seconds after which no stage is begun or ended: the risk is then that of the stages so far.
+    progress : callable, optional
+        Called with a `FoldProgress` after each stage; where it returns something true, the model
+        has the stages so far, and the status "interrupted".
+    verbose : int, default=0
+        1 to write a line on standard error that says how many stages are done.
+
+    Attributes
+    ----------
+    column_probability_ : array of float of shape (n_features,)
+        The probability that a tree of the first stage asks about each column at all, exactly.
+    first_questions_ : dict of str to float
+        The probability of each first question of the first stage, from the likeliest on; one minus
+        their sum is that of no question.
+    stage_evidence_ : array of float of shape (n_stages,)
+        The logarithm of the Bayes factor of each stage against no question. Above zero the data
+        speak for more trees, below for none.
+    n_stages_ : int
+        The number of stages.
+    status_ : Status
+        "optimal" where all stages were added up, "time_limit" or "interrupted" where some are
+        missing, "edited" of a file that was edited.
+    baseline_ : Baseline
+        The baseline hazard of all rows.
+    unique_times_, n_features_in_, feature_names_in_ : object
+        As in `SurTree`.
+
+    Examples
+    --------
+    >>> from surtree import SurTreeBayes
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTreeBayes().fit(X, y)
+    >>> model.predict(X.head(3)).round(2).tolist()
+    [0.75, 0.88, 1.05]
+    >>> rule, probability = next(iter(model.first_questions_.items()))
+    >>> rule, round(probability, 2)
+    ('positive_nodes > 3', 0.66)
+    """
+
+    max_depth: int = 2
+    n_stages: int = 16
+    _: KW_ONLY
+    min_samples_leaf: int = 5
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "subsets"
+    thresholds: GivenThresholds | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    progress: Callable[[FoldProgress], object] | None = None
+    verbose: int = 0
+
+    stages_: tuple[Stage, ...] = field(init=False)
+    status_: Status = field(init=False)
+    column_probability_: Floats = field(init=False)
+    first_questions_: dict[str, float] = field(init=False)
+
+    _format: ClassVar[str] = FORMAT
+    _checks = ProportionalEstimator._checks | {
+        "max_depth": whole(0, MAX_DEPTH),
+        "n_stages": whole(1),
+    }
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | str | None = None,
+        entry: ArrayLike | str | None = None,
+        id: ArrayLike | str | None = None,
+    ) -> Self:
+        """Add up all trees, stage by stage.
+
+        Parameters
+        ----------
+        X, y, sample_weight, entry, id
+            As in `SurTree.fit`, for tables in memory.
+        """
+        start = perf_counter()
+        require_parameters(self)
+        data = read_training_data(self, RowInputs(X, y, sample_weight, entry, id))
+        self._fit_problem(make_problem(encoder_of(self), data), start)
+        return self
+
+    @property
+    def n_stages_(self) -> int:
+        """The number of stages."""
+        check_is_fitted(self)
+        return len(self.stages_)
+
+    @property
+    def stage_evidence_(self) -> Floats:
+        """The logarithm of the Bayes factor of each stage against no question."""
+        check_is_fitted(self)
+        return np.array([stage.log_bayes_factor for stage in self.stages_])
+
+    def _fit_problem(self, problem: FitProblem, start: float | None = None) -> Floats:
+        """Add up the trees of rows that were read, and return the risk of each of these."""
+        rows = self._merge(problem)
+        self._require_memory(rows)
+        self._add_stages(rows, perf_counter() if start is None else start)
+        return risk_of(self.stages_, rows.binned.bins)[rows.index]
+
+    def _add_stages(self, rows: MergedRows, start: float) -> None:
+        """Add up one stage after the other, until all are done or something ends them."""
+        limits = stage_limits(int(self.max_depth), int(self.min_samples_leaf))
+        prior, time_limit = TreePrior(), read_time_limit(self.time_limit)
+        risk = np.ones(rows.events.size)
+        stages: list[Stage] = []
+        self.status_, n_stages = "optimal", int(self.n_stages)
+        with counting("Averaging", "stages", self.verbose, self.progress) as progress:
+            for done in range(n_stages):
+                left = None if time_limit is None else time_limit - (perf_counter() - start)
+                if left is not None and left <= 0:
+                    self.status_ = "time_limit"
+                    break
+                scale = rows.events.sum() / (risk * rows.expected).sum()
+                average = rows.problem(scale * risk * rows.expected).average(
+                    limits, prior, time_limit=left, n_jobs=self.n_jobs
+                )
+                if average.status != "optimal":
+                    self.status_ = average.status
+                    break
+                if not stages:
+                    self._keep_posterior(average.asked, average.first)
+                stages.append(next_stage(average, rows, scale, prior))
+                risk *= stages[-1].risk(rows.binned.bins)
+                now = FoldProgress(done + 1, n_stages, perf_counter() - start)
+                if progress is not None and progress(now) and done + 1 < n_stages:
+                    self.status_ = "interrupted"
+                    break
+        if not stages:
+            raise ValueError(
+                "time_limit ended the first stage: there is no model. Allow more time, fewer "
+                "columns or thresholds, or a smaller max_depth."
+            )
+        self.stages_ = tuple(stages)
+        if self.status_ == "time_limit":
+            change = np.ptp(np.log(stages[-1].risk(rows.binned.bins)))
+            warnings.warn(
+                f"The time limit ended the average after {plural(len(stages), 'stage')} of "
+                f"{n_stages}; the last one changed risks by a factor of up to "
+                f"{np.exp(change):.3g}. Allow more time, or fewer stages.",
+                ConvergenceWarning,
+                stacklevel=user_level(),
+            )
+
+    def _keep_posterior(self, asked: Floats, first: Floats) -> None:
+        """Keep what the first stage says of columns and questions."""
+        self.column_probability_ = np.zeros(self.n_features_in_)
+        self.column_probability_[self.binning_.column_index] = np.clip(asked, 0.0, 1.0)
+        order = np.argsort(-first, kind="stable")
+        cuts = self.binning_.cuts
+        self.first_questions_ = {
+            cuts[k].rule: float(first[k]) for k in order.tolist() if first[k] > 0
+        }
+
+    def _require_memory(self, rows: MergedRows) -> None:
+        """Refuse tables that are too large to keep, with what would make them smaller."""
+        n_bins = rows.binned.n_bins
+        n_tables = 1 + int(n_bins.sum()) if self.max_depth == MAX_DEPTH else 1
+        size = 8 * int(self.n_stages) * n_tables * PairTables.n_cells(n_bins)
+        if size > _MOST_BYTES:
+            raise ValueError(
+                f"The tables of {self.n_stages} stages over {n_bins.size} columns with "
+                f"{int(n_bins.sum())} bins take {size / 2**30:.1f} GiB, more than "
+                f"{_MOST_BYTES / 2**30:.0f}: use fewer n_stages or n_thresholds, or a smaller "
+                "max_depth."
+            )
+
+    def _risk_of_table(self, table: Table) -> Floats:
+        return risk_of(self.stages_, self.binning_.find(table))
+
+    def _file_content(self) -> dict[str, Any]:
+        return bayes_content(self)
+
+    @classmethod
+    def _read_file(cls, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+        return read_bayes(path)

@@ -1,0 +1,129 @@
+"""The bins of new data, as training rows were binned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree._support.exact import Terms
+from surtree._support.types import Floats
+from surtree.cuts.cut import Cut, number_text
+from surtree.cuts.encoder import Encoder
+from surtree.data.table import Column, Table
+from surtree.fitting.warm_start import bins_held
+from surtree.solver.problem import BinnedRows
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnBins:
+    """The bins of one column: what each of its cuts says of each of its bins."""
+
+    cuts: tuple[Cut, ...]  # the cuts; each has an answer to a missing value
+    answers: NDArray[np.bool_]  # whether each cut holds for each bin
+    weight: Floats  # the weight of the training rows of each bin
+    missing: int = -1  # the bin of missing values, -1 where training rows had none
+
+    def find(self, column: Column) -> NDArray[np.uint16]:
+        """Return the bin of each row: the one that all cuts answer alike, or else the nearest.
+
+        No bin is alike where a value is missing, or a category is new, in a column that had no
+        missing values: each cut then answers with its heavier side. Of bins that are as near, the
+        heaviest counts.
+        """
+        asked = np.stack([cut.holds(column) for cut in self.cuts], axis=1)
+        return self._nearest(asked)
+
+    def _nearest(self, asked: NDArray[np.bool_]) -> NDArray[np.uint16]:
+        """Return the bin of rows, given their answers."""
+        known, index = np.unique(np.packbits(asked, axis=1), axis=0, return_inverse=True)
+        first = np.zeros(len(known), dtype=np.intp)
+        first[index.ravel()[::-1]] = np.arange(len(asked))[::-1]
+        differing = (asked[first][:, None, :] != self.answers).sum(axis=2)
+        share = self.weight / self.weight.sum()
+        nearest = (differing - share / 2).argmin(axis=1)
+        return np.asarray(nearest[index.ravel()], dtype=np.uint16)
+
+    def labels(self, groups: Sequence[Sequence[int]]) -> tuple[str, ...]:
+        """Return what each of some groups of neighbouring bins holds, in words."""
+        thresholds = np.array(
+            [np.nan if cut.threshold is None else cut.threshold for cut in self.cuts]
+        )
+        if np.isnan(thresholds).all():
+            names = self._categories()
+            return tuple(
+                ", ".join(name for index in group for name in names[index]) or "other"
+                for group in groups
+            )
+        return tuple(self._range(group, thresholds) for group in groups)
+
+    def _range(self, bins: Sequence[int], thresholds: Floats) -> str:
+        """Return the range of some neighbouring bins; a question about missing values has none."""
+        words = ["missing"] if self.missing in bins else []
+        numbers = self.answers[[index for index in bins if index != self.missing]]
+        if len(numbers):
+            low = np.nanmax(thresholds[numbers.all(axis=0)], initial=-np.inf)
+            high = np.nanmin(thresholds[~numbers.any(axis=0)], initial=np.inf)
+            limits = [f"> {number_text(low)}"] if low > -np.inf else []
+            limits += [f"<= {number_text(high)}"] if high < np.inf else []
+            words.insert(0, " and ".join(limits) or "any number")
+        return " or ".join(words)
+
+    def _categories(self) -> list[list[str]]:
+        """Return the categories of each bin."""
+        known = next((cut.known for cut in self.cuts if cut.known is not None), (False, True))
+        asked = np.array(
+            [
+                [(name in (cut.categories or ())) is not cut.negated for cut in self.cuts]
+                for name in known
+            ]
+        )
+        words: list[list[str]] = [[] for _ in self.answers]
+        for name, index in zip(known, self._nearest(asked).tolist(), strict=True):
+            words[index].append(str(name))
+        if self.missing >= 0:
+            words[self.missing] = ["missing"]
+        return words
+
+
+@dataclass(frozen=True, eq=False)
+class Binning:
+    """How rows are binned, a `ColumnBins` for each column that has cuts."""
+
+    columns: tuple[ColumnBins, ...]
+
+    @classmethod
+    def of(cls, encoder: Encoder, binned: BinnedRows, weight: Floats) -> Binning:
+        """Return the binning of training rows, given the weight of each."""
+        columns = []
+        for row, n_bins in enumerate(binned.n_bins.tolist()):
+            asked = np.flatnonzero(binned.cut_column == row)
+            answered = [
+                replace(encoder.cuts_[k], missing=bool(encoder.heavier_side_[k]))
+                if encoder.cuts_[k].missing is None
+                else encoder.cuts_[k]
+                for k in asked.tolist()
+            ]
+            of_bin = Terms.of(weight).total_by(binned.bins[row], n_bins)
+            missing = int(binned.missing_bin[row])
+            columns.append(ColumnBins(tuple(answered), bins_held(binned, asked), of_bin, missing))
+        return cls(tuple(columns))
+
+    @property
+    def column_index(self) -> list[int]:
+        """Which of the user's columns each of them is."""
+        return [bins.cuts[0].column for bins in self.columns]
+
+    @property
+    def cuts(self) -> Sequence[Cut]:
+        """The cuts of all columns, in their order."""
+        return [cut for bins in self.columns for cut in bins.cuts]
+
+    def find(self, table: Table) -> NDArray[np.uint16]:
+        """Return the bins of rows, of shape (n_columns, n_rows)."""
+        rows = np.empty((len(self.columns), table.n_rows), dtype=np.uint16)
+        for row, bins in zip(rows, self.columns, strict=True):
+            row[:] = bins.find(table.column(bins.cuts[0].column))
+        return rows

@@ -1,0 +1,1 @@
+"""The estimators with a tree: what fits it, and what it predicts."""

@@ -1,0 +1,99 @@
+"""What parameters may be: a table of checks by name, which classes extend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from surtree._support.parameters import (
+    MAX_DEPTH,
+    read_time_limit,
+    require_hook,
+    require_jobs,
+    require_leaf_curve,
+    require_not_negative,
+    require_random_state,
+    require_shrinkage,
+    require_verbose,
+    require_whole,
+)
+from surtree.cuts.encoder import encoder_of
+from surtree.data.target import Target
+from surtree.solver.problem import Limits
+
+# A check gets the name and the value of a parameter, and raises an error that has both.
+Check = Callable[[str, Any], object]
+Checks = dict[str, Check]
+Model = TypeVar("Model", bound=Any)
+
+
+def whole(least: int, most: float = math.inf) -> Check:
+    """Return the check of a whole number in a range."""
+    return lambda name, value: require_whole(name, value, least, most)
+
+
+def or_none(check: Check) -> Check:
+    """Return a check that lets None pass."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def of_value(check: Callable[[Any], object]) -> Check:
+    """Return the check of a parameter that has one name only."""
+    return lambda _, value: check(value)
+
+
+# Those of the questions are checked by the encoder that finds them.
+CHECKS: Checks = {
+    "max_depth": whole(0, MAX_DEPTH),
+    "max_splits": or_none(whole(0)),
+    "min_samples_leaf": whole(1),
+    "min_events_leaf": whole(0),
+    "ccp_alpha": require_not_negative,
+    "shrinkage": of_value(require_shrinkage),
+    "leaf_curve": of_value(require_leaf_curve),
+    "time_limit": of_value(read_time_limit),
+    "n_jobs": of_value(require_jobs),
+    "memory_limit": or_none(whole(0)),
+    "random_state": of_value(require_random_state),
+    "progress": of_value(require_hook),
+    "verbose": of_value(require_verbose),
+}
+
+
+def require_parameters(estimator: Any) -> None:
+    """Raise an error that names the parameter at fault, if there is one."""
+    names = [field.name for field in fields(estimator) if field.init]
+    checks: Checks = estimator._checks
+    for name in names:
+        if name in checks:
+            checks[name](name, getattr(estimator, name))
+    if "n_thresholds" in names:
+        encoder_of(estimator)._check_parameters()
+
+
+def make_like(model_type: type[Model], estimator: Any, apart: Collection[str]) -> Model:
+    """Return an estimator with the parameters that another one has too, but for some."""
+    names = {field.name for field in fields(estimator)} - set(apart)
+    shared = [field.name for field in fields(model_type) if field.init and field.name in names]
+    model: Model = model_type(**{name: getattr(estimator, name) for name in shared})
+    return model
+
+
+def check_parameters(estimator: Any) -> Limits:
+    """Return the limits of the trees of an estimator whose parameters can be used."""
+    require_parameters(estimator)
+    limits: Limits = estimator._limits_type(
+        max_depth=estimator.max_depth,
+        max_splits=getattr(estimator, "max_splits", None),
+        min_samples_leaf=estimator.min_samples_leaf,
+        min_events_leaf=estimator.min_events_leaf,
+    )
+    return limits
+
+
+def limits_of(estimator: Any, target: Target) -> Limits:
+    """Return the limits of the trees of an estimator for rows with such a target."""
+    limits: Limits = estimator._limits(target)
+    return limits

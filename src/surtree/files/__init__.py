@@ -1,1 +1,0 @@
-"""Files: checks of values that were read, and atomic writes."""

@@ -1,0 +1,141 @@
+"""One event: a relative risk and a survival curve in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite, nan
+from typing import Any
+
+from surtree._support.parameters import LeafCurveKind
+from surtree._support.types import Floats
+from surtree.outcomes.column import Column
+from surtree.outcomes.curve import Channel, GroupCurve
+from surtree.outcomes.group import Group
+from surtree.outcomes.outcome import Outcome
+from surtree.survival.confidence import LEVEL
+from surtree.tree.hazard_ratios import leaf_hazard_ratios, shows_ratios
+from surtree.tree.leaf_curve import curve_kind
+from surtree.tree.leaf_intervals import median_limits, theta_limits
+from surtree.tree.tree import Tree
+from surtree.words.colour import risk_colours
+
+# What a curve is, in a sentence.
+_CURVES: dict[LeafCurveKind, str] = {
+    "baseline": "Survival as the relative risk predicts it (curve: baseline)",
+    "kaplan-meier": "Kaplan-Meier survival of the rows of a leaf (curve: kaplan-meier)",
+    "shrunk": "Survival of the rows of a leaf, shrunk towards that of all rows (curve: shrunk)",
+    "breslow": "Survival as the hazard ratio of a leaf predicts it (curve: breslow)",
+}
+# What a band says. The curve of all rows, which a baseline curve is a power of, counts as known.
+BANDS: dict[LeafCurveKind, str] = {
+    "baseline": "band of the uncertainty of theta only",
+    "kaplan-meier": "confidence band",
+    "shrunk": "confidence band",
+    "breslow": "confidence band, if hazards are proportional",
+}
+
+
+RELATIVE_RISK = "Relative risk: events of a leaf over those that all rows let expect."
+
+
+class OneEvent(Outcome):
+    """One event that ends the time of a row."""
+
+    name = "event"
+    shows_ratios = True
+    reference = (
+        "LeBlanc M, Crowley J. Relative risk trees for censored survival data. Biometrics 48, 1992."
+    )
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """The event alone."""
+        return (Channel("event", "event", risk_colours([1.0])[0]),)
+
+    def columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
+        """Return events, relative risk, hazard ratio over a reference leaf, and median."""
+        return event_columns(self, groups, level)
+
+    def curves(
+        self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
+    ) -> tuple[GroupCurve, ...]:
+        """Return the survival of a leaf."""
+        return (self.together(group, kind, level),)
+
+    def risks(self, channel: Any = None) -> Floats:
+        """Return the theta of each node."""
+        if channel is not None:
+            raise ValueError("This tree knows of one cause only: fit a CompetingRisksTree.")
+        return self.tree.theta
+
+    def caption(self, kind: LeafCurveKind | None, level: float) -> str:
+        """Return in words how leaves are drawn, and what a relative risk is."""
+        return leaf_caption(self.tree, kind, level)
+
+    def figure_notes(self) -> tuple[str, ...]:
+        """Say what relative risks and hazard ratios are."""
+        ratio = "Hazard ratio: by a Cox model with a factor for the leaf (Breslow's ties)."
+        return (RELATIVE_RISK, ratio) if shows_ratios(self.tree) else (RELATIVE_RISK,)
+
+    def objective_text(self, loss: str) -> str:
+        """Return what the tree optimises: what its objective says."""
+        return self.tree.objective.method_words.format(loss=loss)
+
+
+def leaf_caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
+    """Return in words how the curve of all events is drawn, and what a relative risk is."""
+    kind = curve_kind(tree, kind)
+    sentences = [f"{_CURVES[kind]}, with {100 * level:g}% {BANDS[kind]}."]
+    if tree.risk:
+        observed = "" if kind == "kaplan-meier" else "Thin line: observed (Kaplan-Meier). "
+        sentences.append(
+            f"{observed}Tick: censored rows. Curves end at the last follow-up of a leaf."
+        )
+    if tree.weighted:
+        sentences.append("Weights count as repeated rows.")
+    sentences.append(RELATIVE_RISK)
+    return " ".join(sentences)
+
+
+def event_columns(outcome: Outcome, groups: Sequence[Group], level: float) -> tuple[Column, ...]:
+    """Return the figures of all events together: events, relative risk, hazard ratio, median."""
+    return tuple(_columns(outcome, groups, level))
+
+
+def _columns(outcome: Outcome, groups: Sequence[Group], level: float) -> Iterator[Column]:
+    tree = outcome.tree
+    yield Column("events", "events", "events", [g.n_events for g in groups], is_count=True)
+    limits = [theta_limits(tree, group.leaf, level) for group in groups]
+    none = [position for position, group in enumerate(groups) if group.n_events == 0]
+    yield Column(
+        "risk",
+        "relative risk",
+        "theta",
+        [group.theta if group.n_events else nan for group in groups],
+        limits,
+        instead={position: ("at most", limits[position][1]) for position in none},
+    )
+    if shows_ratios(tree) and [g.node for g in groups] == tree.leaves.tolist():
+        ratios = leaf_hazard_ratios(tree, level=level)
+        yield Column(
+            "hazard_ratio",
+            "hazard ratio",
+            "hazard ratio",
+            [one.ratio for one in ratios],
+            [one.limits for one in ratios],
+            texts=[one.text for one in ratios],
+            is_printed=False,
+        )
+    medians = [outcome.median(group) for group in groups]
+    last = float(tree.baseline.times[-1])
+    yield Column(
+        "median",
+        "median survival",
+        "median",
+        medians,
+        [median_limits(tree, group.leaf, None, level) for group in groups],
+        instead={p: (">", last) for p, median in enumerate(medians) if not isfinite(median)},
+        style=".6g",
+        qualifier=tree.leaf_curve,
+        is_time=True,
+    )

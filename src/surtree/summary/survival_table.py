@@ -1,0 +1,64 @@
+"""Survival of leaves at a few times: as the tree predicts it, and as it was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite, nan
+
+import numpy as np
+
+from surtree.outcomes import Group, GroupCurve
+from surtree.outcomes.column import UNKNOWN, Limits
+from surtree.words.numbers import number
+
+
+@dataclass(frozen=True)
+class SurvivalAt:
+    """Survival of a leaf at one time; NaN where something is not known."""
+
+    time: float
+    predicted: float  # what the tree predicts, and its confidence limits
+    limits: Limits
+    observed: float  # the Kaplan-Meier estimate of the rows of the leaf, and its limits
+    observed_limits: Limits
+    at_risk: str  # the weight still at risk, in words; empty where it is not known
+
+
+def survival_table(curve: GroupCurve, times: Iterable[float]) -> list[SurvivalAt]:
+    """Return the survival of a leaf at some times, as long as some of its rows are at risk."""
+    seen = curve.observed
+    return [
+        SurvivalAt(
+            time,
+            *curve.at(time),
+            *((nan, UNKNOWN) if seen is None else seen.at(time)),
+            _at_risk_text(curve.group, time),
+        )
+        for time in times
+        if time <= curve.last_time
+    ]
+
+
+def _at_risk_text(group: Group, time: float) -> str:
+    """Return what is at risk at a time: a number, or the least that it can be."""
+    if not group.has_counts:
+        return ""
+    exact = float(group.at_risk(np.array([time]))[0])
+    if isfinite(exact):
+        return number(exact, 3)
+    tree, (counts,) = group.tree, group.leaf_counts
+    # Persons with several rows come to a leaf when their covariates change.
+    changes = tree.n_persons is not None and bool(tree.n_persons[0] < tree.n_samples[0])
+    if not counts.of_all_times or tree.enters_late or changes:
+        return ""
+    # Between two events, rows can only leave.
+    at_events, times = group.counts, tree.baseline.times
+    after = int(np.searchsorted(times, time))
+    low = float(at_events.at_risk[after]) if after < times.size else 0.0
+    high = float(counts.round_at_risk[0])
+    if after > 0:
+        high = float(at_events.at_risk[after - 1] - at_events.deaths[after - 1])
+    if number(low, 3) == number(high, 3):
+        return number(low, 3)
+    return f"at least {number(low, 3)}" if low > 0 else f"at most {number(high, 3)}"

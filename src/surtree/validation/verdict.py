@@ -1,0 +1,124 @@
+"""Whether a tree predicts new data better than no tree, in words: of the page and the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+
+from scipy.special import ndtri
+
+from surtree.validation.held_out import CLEARLY, CORRECTED, HeldOutScores
+from surtree.validation.measures import Measure
+from surtree.validation.results import Validation
+
+# A measure of resampling is above chance where it is by so many standard errors: noise passes in
+# none of 567 tables of single trees and 5 of 270 of other models (docs/results/validation.md).
+RESAMPLED_CLEARLY = 2.5
+# The names of the measures that decide, for readers.
+MEASURE_NAMES = {
+    "concordance": "concordance (Harrell's C)",
+    "calibration_slope": "calibration slope",
+}
+
+
+@dataclass(frozen=True)
+class PredictionVerdict:
+    """A heading and its reason; ``is_good`` is whether the tree predicts better than none."""
+
+    heading: str
+    text: str = ""
+    is_good: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.heading}. {self.text}".strip()
+
+
+def prediction_verdicts(
+    validation: Validation | None,
+    held_out: HeldOutScores | None,
+    n_splits: int,
+    names: Mapping[int, str] | None = None,
+) -> list[PredictionVerdict]:
+    """Return how well a tree predicts new data: with competing risks, for each cause."""
+    if validation is not None:
+        return [_resampled(validation)]
+    if held_out is None:
+        return [PredictionVerdict("Not validated: nothing is known about new data")]
+    if n_splits == 0:
+        return [
+            PredictionVerdict(
+                "No tree was better than none",
+                "Trees of every size were tried on held-out rows, and a single group did best: "
+                "these columns do not tell who has the event sooner.",
+            )
+        ]
+    return [_of_cause(name, _held_out(scores)) for name, scores in held_out.by_cause(names)]
+
+
+def _resampled(result: Validation) -> PredictionVerdict:
+    if result.method == "optimism":  # noise would pass too often (docs/results/validation.md)
+        return PredictionVerdict(
+            "Not known to be better than no tree",
+            "The optimism bootstrap corrects too little to tell: validate by the .632+ rule.",
+        )
+    measure, chance = _decisive(result)
+    name = MEASURE_NAMES[measure.name]
+    if not isfinite(measure.lower):
+        why = measure.reason or "it was not estimated"
+        return PredictionVerdict(
+            "Not known to be better than no tree", f"Its {name} has no interval: {why}."
+        )
+    # The verdict must not depend on the level of the limits, which the user has chosen.
+    error = (measure.value - measure.lower) / ndtri((1 + result.level) / 2)
+    clear = f"by more than {RESAMPLED_CLEARLY:g} standard errors"
+    if not measure.value - chance > RESAMPLED_CLEARLY * error:
+        return PredictionVerdict(
+            "Not clearly better than chance",
+            f"Its {name} is not above {chance:g} {clear}. The groups may be chance.",
+        )
+    if result["brier"].value <= 0:  # not where it is not known
+        return PredictionVerdict(
+            "Not better than no tree",
+            f"Its {name} is above {chance:g} {clear}, but in new data its survival curves are no "
+            "better than one curve for all.",
+        )
+    return PredictionVerdict(
+        "Predicts new data better than no tree",
+        f"Its {name} is above {chance:g} {clear}.",
+        is_good=True,
+    )
+
+
+def _decisive(result: Validation) -> tuple[Measure, float]:
+    """Return what says whether models tell rows apart, and its value for those that do not."""
+    if isfinite(result["concordance"].value):
+        return result["concordance"], 0.5
+    return result["calibration_slope"], 0.0  # of rows with entry times
+
+
+def _of_cause(name: str, verdict: PredictionVerdict) -> PredictionVerdict:
+    if not name:
+        return verdict
+    heading = verdict.heading
+    return replace(verdict, heading=f"{name}: {heading[0].lower()}{heading[1:]}")
+
+
+def _held_out(scores: HeldOutScores) -> PredictionVerdict:
+    if not scores.corrected:
+        return PredictionVerdict(
+            "Not known to be better than no tree",
+            f"Its scores are not {CORRECTED}, so noise alone can look good in them.",
+        )
+    if scores.beats_no_tree:
+        return PredictionVerdict(
+            "Predicts new data better than no tree",
+            f"On held-out rows its loss, {CORRECTED}, is smaller than that of a single group by "
+            f"more than {CLEARLY:g} standard errors.",
+            is_good=True,
+        )
+    return PredictionVerdict(
+        "Not clearly better than no tree",
+        f"On held-out rows its loss, {CORRECTED}, is not smaller than that of a single group by "
+        f"more than {CLEARLY:g} standard errors. The groups may be chance.",
+    )

@@ -1,0 +1,1 @@
+"""Numbers, quoted text and tables in words."""

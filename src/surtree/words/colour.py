@@ -1,0 +1,31 @@
+"""The colour of a risk."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surtree._support.types import Floats
+
+# From blue over grey to vermilion, the pair that all common kinds of colour blindness tell apart.
+# Each has a contrast of three or more with both white and black, so that curves are seen on
+# either background.
+LOW_TO_HIGH = ("#0A5FB5", "#3E8FD0", "#8B8B8B", "#D07A20", "#C04808")
+
+# The relative risk whose colour is the last one; its inverse has the first. The scale is the same
+# for every tree, so that a colour means the same in all pictures.
+FULL = 4.0
+
+
+def scale_place(theta: ArrayLike) -> Floats:
+    """Return where relative risks are on the scale of colours, from zero over one half to one."""
+    place = np.log(np.asarray(theta, dtype=np.float64)) / np.log(FULL)
+    return np.asarray((1 + np.clip(place, -1, 1)) / 2)
+
+
+def risk_colours(theta: ArrayLike) -> list[str]:
+    """Return a colour for each relative risk: grey for one, bluer below it, redder above it."""
+    known = np.array([list(bytes.fromhex(colour[1:])) for colour in LOW_TO_HIGH])
+    place = scale_place(theta) * (len(known) - 1)
+    channels = [np.interp(place, np.arange(len(known)), channel) for channel in known.T]
+    return ["#" + bytes(rgb).hex() for rgb in np.rint(channels).astype(np.uint8).T]
