@@ -129,7 +129,7 @@ def cases(quick: bool) -> list[TruthCase]:
                 TruthCase(design, 200, "depth 2", 0, "optimism", 20, 1000)
                 for design in ("lognormal", "nothing")
             ),
-            TruthCase(HEAVY_NOISE, 200, "PointsTable", 0, "632+", 20, 1000),
+            TruthCase(HEAVY_NOISE, 200, BAG, 0, "632+", 20, 1000),
         ]
     by_number = attrgetter("number")
     return sorted(_first_cases(), key=by_number) + sorted(_later_cases(), key=by_number)
