@@ -37,6 +37,7 @@ from experiments import (
     threshold_speed,
     thresholds,
     training_score,
+    validation_page,
     validation_truth,
     verdicts,
 )
@@ -104,7 +105,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         title="whether corrected scores are right and intervals cover, where the truth is known",
         cases=validation_truth.cases,
         measure=validation_truth.measure,
-        page=validation_truth.page,
+        page=validation_page.page,
     ),
     "evaluation": Experiment(
         title="whether the limits of evaluate, of calibration and of incidences cover",

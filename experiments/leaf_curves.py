@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from experiments.experiment import Measures
 from experiments.leaf_designs import DESIGNS, TRIALS, Design, draw_leaves, draw_trial
+from experiments.leaf_truth import TRUTH_ROWS, counts, log_ratio, share, thetas
+from experiments.leaf_variants import VARIANTS, measure_variant
 from experiments.tables import REAL_TABLES, real_table
 from experiments.task import Status
 from surtree import (
@@ -25,19 +27,15 @@ from surtree import (
     leaf_curves,
     leaf_hazard_ratios,
 )
-from surtree.data.target import read_target
 from surtree.metrics import normalized_integrated_brier_score
-from surtree.survival.baseline import nelson_aalen
-from surtree.survival.cox_groups import GroupCounts, hazard_ratios
+from surtree.survival.cox_groups import hazard_ratios
 from surtree.tree.leaf_intervals import theta_limits
 
-Kind = Literal["leaves", "arms", "real"]
+Kind = Literal["leaves", "arms", "real", "variants"]
 Leaves = Literal["given", "fitted", "tuned"]
 CURVES = ("baseline", "kaplan-meier", "breslow")
 ROWS = (300, 1000)
-N_TABLES, N_SPLITS = 100, 10
-# Rows that say what is true of the leaves of a tree.
-TRUTH_ROWS = 60_000
+N_TABLES, N_VARIANT_TABLES, N_SPLITS = 100, 40, 10
 # Training rows of a real table, at most.
 REAL_ROWS = 500
 BUNDLED = {
@@ -73,6 +71,11 @@ def cases(quick: bool) -> list[LeafCase]:
             *(LeafCase("leaves", "lognormal", 200, leaves, 0) for leaves in ("given", "fitted")),
             *(LeafCase("arms", "ratio 0.3", 200, leaves, 0) for leaves in ("given", "fitted")),
             LeafCase("real", "rossi", 200, "tuned", 0),
+            *(
+                LeafCase("variants", design, 200, leaves, 0)
+                for design in VARIANTS
+                for leaves in ("given", "fitted")
+            ),
         ]
     simulated = [
         LeafCase(kind, design, rows, leaves, number)
@@ -87,12 +90,19 @@ def cases(quick: bool) -> list[LeafCase]:
         for name in (*BUNDLED, *REAL_TABLES)
         for number in range(N_SPLITS)
     ]
-    return real + simulated
+    variants = [
+        LeafCase("variants", design, rows, leaves, number)
+        for number in range(N_VARIANT_TABLES)
+        for design in VARIANTS
+        for rows in ROWS
+        for leaves in ("given", "fitted")
+    ]
+    return real + simulated + variants
 
 
 def measure(case: LeafCase) -> Measures:
     """Fit the tree of a case, and compare it with the truth or with held-out rows."""
-    found = {"leaves": _leaves, "arms": _arms, "real": _real}[case.kind](case)
+    found = _MEASURE[case.kind](case)
     return dict.fromkeys(MEASURES, float("nan")) | found | {"status": str(Status.DONE)}
 
 
@@ -115,20 +125,22 @@ def _leaves(case: LeafCase) -> Measures:
         ratio = _ratios_of_groups(case.design)[[group[leaf == one][0] for one in range(4)]]
         ratio = ratio / ratio[reference]
     else:
-        ratio = hazard_ratios(_counts(y_true, leaf, tree.n_leaves), reference)
+        ratio = hazard_ratios(
+            counts(y_true["event"], y_true["time"], leaf, tree.n_leaves), reference
+        )
     asked = [place for place in range(tree.n_leaves) if place != reference]
     low, high = np.array([found[place].limits for place in asked]).reshape(-1, 2).T
-    theta = _thetas(y_true, leaf, tree.n_leaves)
+    theta = thetas(y_true, leaf, tree.n_leaves)
     limits = np.array([theta_limits(tree, int(node)) for node in tree.leaves])
     top, bottom = ratio.argmax(), ratio.argmin()
     own = np.array([one.ratio for one in found])
     measures: dict[str, Any] = {
         "n_leaves": tree.n_leaves,
-        "ratio_covered": _share((low <= ratio[asked]) & (ratio[asked] <= high)),
-        "theta_covered": _share((limits[:, 0] <= theta) & (theta <= limits[:, 1])),
+        "ratio_covered": share((low <= ratio[asked]) & (ratio[asked] <= high)),
+        "theta_covered": share((limits[:, 0] <= theta) & (theta <= limits[:, 1])),
         "log_true": float(np.log(ratio[top] / ratio[bottom])),
-        "log_cox": _log_ratio(own[top], own[bottom]),
-        "log_theta": _log_ratio(*tree.theta[tree.leaves][[top, bottom]]),
+        "log_cox": log_ratio(own[top], own[bottom]),
+        "log_theta": log_ratio(*tree.theta[tree.leaves][[top, bottom]]),
     }
     return measures | _curve_measures(tree, design, leaf, group)
 
@@ -166,7 +178,7 @@ def _curve_measures(
             )
             if np.isfinite(lower):
                 inside.append(lower <= of_leaf[place, reached[0]] <= upper)
-        measures[f"band_{kind}"] = _share(np.array(inside))
+        measures[f"band_{kind}"] = share(np.array(inside))
         measures[f"n_band_{kind}"] = len(inside)
     return measures
 
@@ -188,7 +200,8 @@ def _arms(case: LeafCase) -> Measures:
         if case.leaves == "given" and design.shape == "exponential":
             ratio = design.rates[1] / design.rates[0]
         else:
-            ratio = float(hazard_ratios(_counts(y_true[own], arm_true[own], 2))[1])
+            died, time = y_true["event"][own], y_true["time"][own]
+            ratio = float(hazard_ratios(counts(died, time, arm_true[own], 2))[1])
         inside.append(effect.limits[0] <= ratio <= effect.limits[1])
         true.append(np.log(ratio))
         found.append(np.log(effect.ratio))
@@ -196,7 +209,7 @@ def _arms(case: LeafCase) -> Measures:
         theta.append(np.log(of_arm[1] / of_arm[0]))
     return {
         "n_leaves": len(inside),
-        "ratio_covered": _share(np.array(inside)),
+        "ratio_covered": share(np.array(inside)),
         "log_true": float(np.mean(true)),
         "log_cox": float(np.mean(found)),
         "log_theta": float(np.mean(theta)),
@@ -223,6 +236,13 @@ def _real(case: LeafCase) -> Measures:
     return {"n_leaves": tree.n_leaves, "n_train": n, **measures}
 
 
+def _variant(case: LeafCase) -> Measures:
+    return measure_variant(case.design, case.rows, case.number, case.leaves == "given")
+
+
+_MEASURE = {"leaves": _leaves, "arms": _arms, "real": _real, "variants": _variant}
+
+
 @cache
 def _real_rows(name: str) -> tuple[Any, NDArray[np.void]]:
     if name in BUNDLED:
@@ -242,37 +262,9 @@ def _ratios_of_groups(design: str) -> NDArray[np.float64]:
     if DESIGNS[design].shape == "exponential":
         return np.array(DESIGNS[design].rates, dtype=float)
     _, y, group = _truth(design)
-    return hazard_ratios(_counts(y, group, len(DESIGNS[design].rates)))
+    return hazard_ratios(counts(y["event"], y["time"], group, len(DESIGNS[design].rates)))
 
 
 @cache
 def _true_trial(design: str) -> Any:
     return draw_trial(*TRIALS[design], TRUTH_ROWS, np.random.default_rng([1_000_029]))
-
-
-def _counts(y: NDArray[np.void], group: NDArray[np.intp], n_groups: int) -> GroupCounts:
-    """Return what is at risk and what dies in groups of rows; no two times are equal."""
-    order = np.argsort(y["time"])
-    inside = (group[order] == np.arange(n_groups)[:, None]).astype(float)
-    at_risk = np.cumsum(inside[:, ::-1], axis=1)[:, ::-1]
-    died = y["event"][order]
-    return GroupCounts(at_risk[:, died], inside[:, died])
-
-
-def _thetas(y: NDArray[np.void], leaf: NDArray[np.intp], n_leaves: int) -> NDArray[np.float64]:
-    """Return observed over expected events of each leaf."""
-    target = read_target(y, len(y))
-    hazard = nelson_aalen(target, np.ones(len(y))).row_hazard(target)
-    observed, expected = (
-        np.bincount(leaf, values, minlength=n_leaves) for values in (y["event"], hazard)
-    )
-    return np.asarray(observed / np.maximum(expected, 1e-300))
-
-
-def _share(inside: NDArray[np.bool_]) -> float:
-    return float(inside.mean()) if inside.size else float("nan")
-
-
-def _log_ratio(top: float, bottom: float) -> float:
-    known = np.isfinite(top) and top > 0 and bottom > 0
-    return float(np.log(top / bottom)) if known else float("nan")

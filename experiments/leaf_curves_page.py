@@ -9,7 +9,10 @@ import pandas as pd
 
 from experiments.leaf_curves import CURVES
 from experiments.leaf_designs import N_NOISE
+from experiments.leaf_truth import TRUTH_ROWS
+from experiments.leaf_variants import CAUSES, SHRINKAGE, SHRUNK, STEP
 from experiments.page import table
+from experiments.sampled_rows import WEIGHTS
 
 _KEYS = ["leaves", "design", "rows"]
 
@@ -24,7 +27,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     folder : Path
         Not used: the page has no figure.
     """
-    simulated = rows[rows["kind"] != "real"]
+    simulated = rows[rows["kind"].isin(["leaves", "arms"])]
     n_tables = int(simulated.groupby(["kind", *_KEYS]).size().min())
     error = np.sqrt(0.05 * 0.95 / n_tables)
     return [
@@ -39,6 +42,7 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "table has several leaves); of lines together it is less.",
         "",
         *_ratios(rows[rows["kind"] == "leaves"]),
+        *_variants(rows[rows["kind"] == "variants"]),
         *_arms(rows[rows["kind"] == "arms"]),
         *_bands(rows[rows["kind"] == "leaves"]),
         *_errors(rows[rows["kind"] == "leaves"]),
@@ -92,6 +96,68 @@ def _ratios(rows: pd.DataFrame) -> list[str]:
         "differ most: where there is nothing to find, most of its limits are wrong. Limits take "
         "the tree as given. Those of theta are conservative where leaves are given: they cover in "
         f"{theta.min():.1%} to {theta.max():.1%} of leaves.",
+        "",
+    ]
+
+
+def _variants(rows: pd.DataFrame) -> list[str]:
+    n_tables = int(rows.groupby(_KEYS).size().min())
+    columns = {"ratio_covered": "95% limits cover", "theta_covered": "theta's limits cover"}
+    parts = [
+        part.groupby(["design", "rows"], sort=False)[list(columns)]
+        .mean()
+        .rename(columns={name: f"{leaves}: {text}" for name, text in columns.items()})
+        for leaves, part in rows.groupby("leaves", sort=False)
+    ]
+    effects = rows[~rows["design"].str.contains("no effect|second")]
+    effects = effects.dropna(subset=["log_true", "log_cox"])
+    given = effects[effects["leaves"] == "given"].groupby(["design", "rows"], sort=False)
+    means = np.exp(given[["log_true", "log_cox"]].mean())
+    means.columns = ["true ratio", "hazard ratio"]
+    frame = pd.concat([*parts, means], axis=1).reset_index()
+    return [
+        "## Hazard ratios with weights, with shrinkage and of causes",
+        "",
+        f"The same groups, {n_tables} tables of each kind (the standard error of a coverage of 95% "
+        f"is at most {np.sqrt(0.05 * 0.95 / n_tables):.3f}). The last two columns are of given "
+        f"leaves, that of highest risk over that of lowest. The truth is that of {TRUTH_ROWS:,} "
+        "persons without sampling or weights.",
+        "",
+        *(f"- *{name}*: {what}." for name, what in WEIGHTS.items()),
+        f"- *{SHRUNK}*: `SurTree(max_depth=2, shrinkage={SHRINKAGE:g})`, no weights.",
+        "- *first*, *second of two causes*: `CompetingRisksTree(max_depth=2)`. The hazards of the "
+        "first cause are 1, 2, 4 and 8, that of the second is 1 in all groups.",
+        "",
+        f"Steps of merged rows are {STEP:g}, and their number of rows is that of persons.",
+        "",
+        *table(frame, 3),
+        "",
+        *_variant_words(rows),
+    ]
+
+
+def _variant_words(rows: pd.DataFrame) -> list[str]:
+    """Return how often limits hold the truth over all lines of a kind, and what follows."""
+    is_null, is_given = rows["design"].str.endswith("no effect"), rows["leaves"] == "given"
+    what = rows["design"].str.rsplit(", ", n=1).str[0].replace(dict.fromkeys(CAUSES, "a cause"))
+    given = rows.loc[is_given, "ratio_covered"].groupby(what[is_given], sort=False)
+    frame = pd.DataFrame({"given": given.mean(), "standard error": given.sem(ddof=0)})
+    for name, part in (("effects", ~is_null), ("no effect", is_null)):
+        frame[f"fitted, {name}"] = (
+            rows["ratio_covered"].where(~is_given & part).groupby(what).mean()
+        )
+    return [
+        "Limits of hazard ratios hold the truth, over all lines of a kind, in these shares of "
+        "leaves:",
+        "",
+        *table(frame.rename_axis("kind").reset_index(), 3),
+        "",
+        "So they hold with shrinkage, of a cause, and where a weight is a number of persons. They "
+        "are too narrow where it is not: a weight of four counts as four persons, of whom one was "
+        "seen. Weights with mean one lessen this and do not end it. The ratios themselves are "
+        "right. A robust variance takes the rows: use R's `coxph(..., robust = TRUE)` with the "
+        "leaf of each row. (With frequency weights noise is of 0 and 1, so that a fitted tree has "
+        "fewer questions to choose from.)",
         "",
     ]
 

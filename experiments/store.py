@@ -58,7 +58,8 @@ class Store:
             self._write()
         else:
             with self._path.open("a", newline="") as file:
-                csv.DictWriter(file, list(row), lineterminator="\n").writerow(row)
+                # In the order of the file, which an older program may have made.
+                csv.DictWriter(file, list(self._rows[0]), lineterminator="\n").writerow(row)
 
     def sort(self, cases: Sequence[Case]) -> None:
         """Put the rows in the order of the cases, whatever the order they came in."""

@@ -55,6 +55,10 @@ def test_the_page_names_nothing_that_is_gone():
     assert gone == []
 
 
+def test_no_claim_is_left_without_a_simulation():
+    assert "not simulated" not in PAGE
+
+
 def test_every_simulation_of_the_page_has_its_rows():
     pages = set(re.findall(r"\]\(\.\./results/([\w-]+)\.md\)", PAGE))
     assert len(pages) > 5

@@ -13,14 +13,16 @@ from experiments import our_methods, small_cohorts
 from experiments.__main__ import main
 from experiments.catalogue import EXPERIMENTS
 from experiments.comparison import average_ranks, holm, signed_rank_tests, wins
+from experiments.evaluation_designs import LATE
 from experiments.experiment import Experiment
 from experiments.facts import fold_of_rows, paper_tables, published_folds
 from experiments.limited import CrashError, run_limited
 from experiments.methods import METHODS, attempt
 from experiments.page import adjusted, p_text, table
 from experiments.runner import run
+from experiments.sampled_rows import BY_EVENT, MEAN_ONE, MERGED, Seen, sample
 from experiments.scores import Partition, brier, concordance, held_out_loss, training_loss
-from experiments.store import read_rows
+from experiments.store import Store, read_rows
 from experiments.tables import binary, numeric, real_table
 from experiments.task import Method, Status, Task
 from surtree import SurTree
@@ -160,6 +162,54 @@ def test_what_ran_out_of_time_is_not_tried_again(tmp_path):
     assert statuses["slow"].tolist() == ["time limit", "not tried", "not tried"]
     assert rows[rows["status"] == "not tried"]["seconds"].isna().all()
     pd.testing.assert_frame_equal(rows, run_folds(tmp_path / "two", 2))
+
+
+def test_a_row_is_added_in_the_order_of_its_file(tmp_path):
+    path = tmp_path / "folds.csv"
+    path.write_text("status,fold,method,seconds,cores,version\ndone,0,fast,1.000000,2,0.1.0\n")
+    Store(path, Fold).add(Fold(1, "fast"), {"seconds": 9.0, "status": "done"})
+    rows = read_rows(path)
+    assert rows["fold"].tolist() == [0, 1]
+    assert rows["status"].tolist() == ["done", "done"]
+    assert rows["seconds"].tolist() == [1.0, 9.0]
+
+
+def persons(n=400, **parts):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (n, 2)).astype(float)
+    event = rng.integers(0, 2, n)
+    stratum = rng.random(n) < 0.5
+    return Seen(X, event, rng.integers(1, 9, n).astype(float), **parts), stratum
+
+
+def test_merged_rows_are_the_persons_that_they_stand_for():
+    everyone, stratum = persons()
+    seen = sample(MERGED, 200, everyone, stratum, np.random.default_rng(1))
+    assert seen.weight.sum() == 200
+    assert len(seen.time) < 100
+    repeated = np.repeat(np.arange(len(seen.time)), seen.weight.astype(int))
+    one = np.column_stack([seen.X, seen.event, seen.time])[repeated]
+    all_columns = np.column_stack([everyone.X, everyone.event, everyone.time])[:200]
+    np.testing.assert_array_equal(one, all_columns[np.lexsort(all_columns.T[::-1])])
+
+
+def test_weights_of_a_sample_are_one_over_the_chance():
+    everyone, stratum = persons(4000)
+    seen = sample(BY_EVENT, 1000, everyone, stratum, np.random.default_rng(1))
+    np.testing.assert_array_equal(seen.weight, np.where(seen.event == 1, 1.0, 4.0))
+    assert np.average(seen.event, weights=seen.weight) == pytest.approx(0.5, abs=0.05)
+    mean_one = sample(MEAN_ONE, 1000, everyone, stratum, np.random.default_rng(1))
+    assert mean_one.weight.mean() == pytest.approx(1)
+    assert sorted(set(mean_one.weight / mean_one.weight.min())) == pytest.approx([1, 4])
+
+
+def test_who_has_the_event_before_the_entry_is_not_seen():
+    everyone, stratum = persons(entry=np.full(400, 4.0))
+    seen = sample(LATE, 100, everyone, stratum, np.random.default_rng(1))
+    assert seen.weight is None
+    assert seen.time.min() == 5
+    with pytest.raises(ValueError, match="300 rows are wanted"):
+        sample(LATE, 300, everyone, stratum, np.random.default_rng(1))
 
 
 def test_unknown_column_is_named(tmp_path):

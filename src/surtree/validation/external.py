@@ -173,6 +173,11 @@ def evaluate(
     independent of the columns, and with entry times they are about everybody from time zero on
     (`surtree.metrics.brier_score`).
 
+    Intervals of measures come from draws of the rows with their weights. Limits of leaves and of
+    calibration count weights as repeated rows: they are too narrow where these are sampling
+    weights, and intervals of measures are too wide where a weight counts merged rows
+    (docs/results/evaluation.md).
+
     Examples
     --------
     >>> from surtree import SurTree, evaluate

@@ -126,7 +126,7 @@ def validate(
           latter the more a model overfits (Efron and Tibshirani).
         - "optimism" subtracts what models lose from their own sample to all rows (Harrell, as R's
           ``rms::validate``). It is too small a correction for models that overfit much, such as
-          deep trees that are not tuned.
+          deep trees that are not tuned: intervals of slopes seldom hold the truth on noise.
         - "folds" takes the predictions of models that were fitted on the other folds. Its
           intervals take these models as given, so they are too narrow.
     n_folds : int, default=10
