@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from numpy.typing import ArrayLike
 
@@ -131,8 +131,8 @@ class CompetingRisksTree(CauseEstimator, SurTree):
         return saved | {"causes": read_causes(saved["causes"])}
 
     def _is_objective(self, objective: Objective) -> bool:
-        return isinstance(objective, CauseHazards) and objective == CauseHazards(
-            causes=objective.causes,
-            weights=cause_weights(self.causes, objective.causes),
-            shrinkage=self.shrinkage,
-        )
+        if objective.name != CauseHazards.name:
+            return False
+        causes = cast(CauseHazards, objective).causes
+        weights = cause_weights(self.causes, causes)
+        return objective == CauseHazards(causes=causes, weights=weights, shrinkage=self.shrinkage)

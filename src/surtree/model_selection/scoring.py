@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +75,7 @@ class HeldOut:
     def main_cause(self) -> int:
         """The cause that is scored, with competing risks."""
         assert self.sums is not None
-        assert isinstance(self.sums.objective, CauseHazards)
-        return self.sums.objective.main_cause
+        return cast(CauseHazards, self.sums.objective).main_cause
 
     def _goes_right(self, tree: Tree, node: int) -> NDArray[np.bool_]:
         """Answer the question of a node for all rows, once: trees of a path ask much the same."""
