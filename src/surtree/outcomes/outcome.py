@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from math import isfinite
 from typing import Any, ClassVar, Literal
 
@@ -181,7 +182,7 @@ class Outcome(ABC):
         """Return the rows of a node, or of several leaves."""
         return Group.of(self.tree, nodes)
 
-    @property
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The leaves of the tree."""
         return tuple(self.group(leaf) for leaf in self.tree.leaves.tolist())
