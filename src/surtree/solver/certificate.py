@@ -13,13 +13,12 @@ from surtree._support.types import Floats
 from surtree.solver.core import Problem
 from surtree.solver.incumbent import monotone
 from surtree.solver.problem import Forest, Solution
-from surtree.solver.wide import COARSE
+from surtree.solver.wide import COARSE, WIDE_TIE
 
 # What "optimal" promises: no tree has a loss that is smaller by more than this, relative to it.
 PROMISE = SAME_LOSS
-# What doubles round by; and what counts as a tie in the core, relative to all events, where sums
-# have two parts.
-_EPSILON, _WIDE_TIE = 2.0**-52, 2.0**-49
+# What doubles round by.
+_EPSILON = 2.0**-52
 # The constant of the loss and the baseline are off by as much as a few leaves.
 _FEW = 4
 
@@ -87,7 +86,7 @@ def _lost(problem: Problem, n_sizes: int) -> Floats:
     risk = np.log(np.divide(events, hazard, out=np.ones_like(events), where=has_events))
     least = float(events[has_events].min())
     steepest = 1.0 + max(float(risk.max()), float(np.log(hazard.sum() / least)), 0.0)
-    tie = (_WIDE_TIE if rounding.wide else TIE) * float(events.sum())
+    tie = (WIDE_TIE if rounding.wide else TIE) * float(events.sum())
     return np.asarray(tie * np.arange(1, n_sizes + 1) + moved * steepest)
 
 

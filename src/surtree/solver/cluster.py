@@ -18,7 +18,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.rounding import TIE
 from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.solver.clock import Clock
@@ -36,6 +35,7 @@ from surtree.solver.problem import (
 )
 from surtree.solver.restriction import longest
 from surtree.solver.watch import Watch
+from surtree.solver.wide import tie_of
 from surtree.survival.row_sums import Sums
 
 # joblib's backends that stay on this machine. There, threads of the core do better: they share what
@@ -216,7 +216,7 @@ def join_parts(
     """
     solutions = list(solved.values())
     gains = np.max([one.gains for one in solutions], axis=0)
-    tie = TIE * sums.scale
+    tie = tie_of(sums)
     topologies: list[TreeTopology] = []
     for splits, gain in enumerate(gains):
         if topologies and gain - tie <= gains[splits - 1]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from surtree._support.rounding import TIE
 from surtree._support.types import Floats
 from surtree.survival.row_sums import Sums
 
@@ -11,6 +12,8 @@ from surtree.survival.row_sums import Sums
 WIDE_KERNELS = {"relative_risk": "wide_relative_risk"}
 # Fine units in a coarse one, as cpp/objective/wide_relative_risk.hpp has them.
 COARSE = 2.0**36
+# What counts as a tie there, relative to all events.
+WIDE_TIE = 2.0**-49
 # The fine parts of so many rows add up without rounding.
 _MOST_ROWS = 2**16
 
@@ -18,6 +21,12 @@ _MOST_ROWS = 2**16
 def can_be_wide(sums: Sums) -> bool:
     """Return whether the core can add up rows in two parts."""
     return sums.objective.kernel in WIDE_KERNELS and sums.weight.size <= _MOST_ROWS
+
+
+def tie_of(sums: Sums) -> float:
+    """Return the difference of gains that counts as none in the core."""
+    is_wide = sums.is_uneven and can_be_wide(sums)
+    return (WIDE_TIE if is_wide else TIE) * sums.scale
 
 
 def divide(values: Floats, unit: float) -> Floats:
