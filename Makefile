@@ -38,11 +38,12 @@ slow-tests: $(VENV)/test
 # With the least versions that pyproject.toml declares, in an environment of their own (.venv-oldest): what reads
 # tables, draws, exports and is the command line. The wheel is made from the objects that .venv has compiled.
 OLDEST := .venv-oldest/bin/python
-OLDEST_TESTS := $(addprefix tests/, test_bad_input.py test_table.py test_estimator.py test_unseen.py test_audit.py \
-  test_bag.py test_competing_risks.py test_effect_tree.py test_evaluation.py test_plot_path.py test_curves.py \
-  test_check_estimator.py test_metrics.py cli/test_cli_fit.py cli/test_cli_models.py cli/test_cli_reading.py \
-  cli/test_cli_streaming.py cli/test_cli_validate.py cli/test_cli_dates.py export/test_onnx.py export/test_export.py \
-  export/test_same_leaf.py export/test_model_file.py)
+OLDEST_TESTS := $(addprefix tests/, contract/test_bad_input.py data/test_table.py estimators/test_estimator.py \
+  cuts/test_unseen.py questions/test_audit.py averages/test_bag.py estimators/test_competing_risks.py \
+  estimators/test_effect_tree.py validation/test_evaluation.py plot/test_plot_path.py tree/test_curves.py \
+  contract/test_check_estimator.py metrics/test_metrics.py cli/test_cli_fit.py cli/test_cli_models.py \
+  cli/test_cli_reading.py cli/test_cli_streaming.py cli/test_cli_validate.py cli/test_cli_dates.py \
+  export/test_onnx.py export/test_export.py export/test_same_leaf.py export/test_model_file.py)
 test-oldest: .venv-oldest/ready
 	rm -rf build/oldest
 	$(PIP) wheel --no-deps --no-build-isolation --config-settings=build-dir=build/{wheel_tag} -w build/oldest .
@@ -55,7 +56,7 @@ OLDEST_WARNINGS := $(foreach kind, DeprecationWarning PendingDeprecationWarning 
 test-spark: $(VENV)/test
 	@command -v java > /dev/null || (echo "test-spark needs Java: apt-get install default-jre-headless"; false)
 	$(PIP) install "pyspark>=4.0"
-	$(BIN)/python -m pytest tests/streaming/test_spark.py
+	$(BIN)/python -m pytest tests/engines/test_spark.py
 
 # The core without Python, under the sanitizers of memory and undefined behaviour, with one instruction set.
 # Where it has changed, under that of threads too, and by a second compiler and its linter, where there are
@@ -113,7 +114,7 @@ lint-cpp: $(VENV)/bin/python
 	  > build/tidy.log || (cat build/tidy.log; false)
 	ls cpp/solve.cpp cpp/*/*.cpp | xargs -P 2 -n 5 clang-tidy --quiet -p build/tidy
 
-# The types of the compiled core, which tests/test_core_stub.py compares with it.
+# The types of the compiled core, which tests/contract/test_core_stub.py compares with it.
 stub: $(VENV)/test
 	$(BIN)/python -m nanobind.stubgen -q -D -m surtree._core -o src/surtree/_core.pyi
 

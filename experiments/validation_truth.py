@@ -26,9 +26,9 @@ from surtree import (
 from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
-from surtree.validation.corrections import correct
-from surtree.validation.measures import JudgedTimes, Metric, brier_interval, one_event_metrics
-from surtree.validation.predictions import predict
+from surtree.validation._corrections import correct
+from surtree.validation._measures import JudgedTimes, Metric, brier_interval, one_event_metrics
+from surtree.validation._predictions import predict
 from surtree.validation.verdict import prediction_verdicts
 
 N_BOOTSTRAPS = 40

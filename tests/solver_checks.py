@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from surtree.heuristics.greedy import grow
+from surtree.heuristics._greedy import grow
 from surtree.solver import reference
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Limits, Switches, TreeTopology

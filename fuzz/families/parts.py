@@ -10,7 +10,7 @@ from surtree.data.named import RowInputs
 from surtree.estimators.parameters import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
-from surtree.solver.cluster import join_parts
+from surtree.solver._cluster import join_parts
 from surtree.solver.problem import Solution, Switches
 
 

@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from fuzz.checks import is_even, require, shown
 from fuzz.tables import Rng, chance, draw_case, pick
 from surtree import SurTree
-from surtree.engines import memory_caps
+from surtree.engines import _memory_caps as memory_caps
 from tests.problems import LEVELS, Case
 
 _CHANGED = ("when it was read before", "rows and has")

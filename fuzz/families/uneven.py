@@ -12,7 +12,7 @@ import pandas as pd
 from fuzz.checks import check_choice, require, shown
 from fuzz.tables import Rng, chance, pick, target
 from surtree import EffectTree, NotRandomisedWarning, SurTree
-from surtree.solver.certificate import PROMISE
+from surtree.solver._certificate import PROMISE
 from surtree.survival.exactness import EVEN_WEIGHTS
 from surtree.tree.size import Size
 from tests.problems import Case

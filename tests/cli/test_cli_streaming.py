@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from surtree import SurTree
-from surtree.engines import memory_caps
+from surtree.engines import _memory_caps as memory_caps
 
 
 @pytest.fixture

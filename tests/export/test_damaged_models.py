@@ -15,7 +15,7 @@ from surtree import EffectTree, SurTree, Tree, UnseenCategoryWarning
 from surtree.cuts.cut import Cut
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parent / "old_files"
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from surtree import EffectTree, SurTree, Tree, UntestedEffectsWarning, leaf_curv
 from surtree.export import export_methods
 from surtree.survival.objective import RELATIVE_RISK, RelativeRisk
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parent / "old_files"
 MODELS = ("weights", "entry")
 
 

@@ -10,7 +10,7 @@ import onnx
 import onnxruntime
 import pytest
 
-import surtree.export._onnx
+import surtree.export.onnx
 from surtree import (
     BeyondFollowUpWarning,
     CompetingRisksTree,
@@ -193,7 +193,7 @@ def test_values_of_ones_own_are_numbers():
 
 
 def test_what_to_install_is_said(monkeypatch):
-    monkeypatch.setattr(surtree.export._onnx, "find_spec", lambda name: None)
+    monkeypatch.setattr(surtree.export.onnx, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "surtree\[onnx\]"'):
         export_onnx(SurTree(max_depth=1).fit(*load_lung()))
 

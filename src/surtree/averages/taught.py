@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.json_file import plain_parameters
 from surtree._support.parameters import read_time_limit, require_not_negative
 from surtree._support.types import Floats
+from surtree.averages._teachers import teacher_risk
 from surtree.averages.bayes import SurTreeBayes
-from surtree.averages.teachers import teacher_risk
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.data.names import remember_columns

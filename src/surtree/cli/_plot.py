@@ -29,7 +29,7 @@ from surtree.plot import (
     plot_stability,
     plot_tree,
 )
-from surtree.plot._requirement import require_matplotlib
+from surtree.plot.requirement import require_matplotlib
 from surtree.reading.errors import UserError, failures
 
 What = Literal["tree", "curves", "sizes", "calibration", "decision", "stability"]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from surtree._support.exact import Terms
 from surtree._support.types import Floats
+from surtree.cuts._quantile_block import QuantileColumn, neighbours
 from surtree.cuts.categories import (
     MOST_FOR_SUBSETS,
     CategoryCuts,
@@ -21,7 +22,6 @@ from surtree.cuts.categories import (
     singles_and_prefixes,
 )
 from surtree.cuts.cut import Cut
-from surtree.cuts.quantile_block import QuantileColumn, neighbours
 from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 from surtree.data.table import Column
 from surtree.solver.core import sum_bins

@@ -15,6 +15,7 @@ from surtree._support.exact import Terms
 from surtree._support.parameters import require_share, require_whole
 from surtree._support.quantiles import repeats
 from surtree._support.types import Floats
+from surtree.cuts._quantile_block import QuantileColumn, quantile_columns
 from surtree.cuts.candidates import (
     AllRows,
     CandidateCuts,
@@ -27,7 +28,6 @@ from surtree.cuts.categories import CategoryCuts, require_category_cuts
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts
 from surtree.cuts.given import GivenThresholds, given_for, require_names, require_thresholds
-from surtree.cuts.quantile_block import QuantileColumn, quantile_columns
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.named import RowInputs
 from surtree.data.names import remember_columns

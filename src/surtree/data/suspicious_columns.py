@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._support.types import Floats
-from surtree.data import id_columns, leaks
+from surtree.data import _leaks as leaks
+from surtree.data import id_columns
 from surtree.data.table import Column, Table
 from surtree.data.target import Target
 

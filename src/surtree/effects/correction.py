@@ -26,7 +26,7 @@ from surtree._support.types import Floats
 from surtree.data.bootstrap import spawn_generators
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
-from surtree.effects.prognosis import Trial, arm_columns
+from surtree.effects._prognosis import Trial, arm_columns
 from surtree.estimators.effects import EffectTree
 from surtree.estimators.fit import search_quietly
 from surtree.outcomes.arm_effects import hazard_ratios

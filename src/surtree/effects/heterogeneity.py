@@ -28,7 +28,7 @@ from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.persons import going_on
 from surtree.data.target import Target
-from surtree.effects.prognosis import NullModel, Trial
+from surtree.effects._prognosis import NullModel, Trial
 from surtree.estimators.effects import EffectTree
 from surtree.outcomes.effect_results import HeterogeneityTest, monte_carlo_p_value
 from surtree.solver.core import Problem

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from surtree._support.exact import Grid, Terms
 from surtree._support.types import Floats
 from surtree.data.table import Table
-from surtree.engines.batches import Batch
+from surtree.engines._batches import Batch
+from surtree.engines._tally import group, sums_by
 from surtree.engines.rows import CountedRows, TargetNames
-from surtree.engines.tally import group, sums_by
 from surtree.tree.at_risk import Entering, Leaving
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree

@@ -14,8 +14,8 @@ from surtree.data.arms import read_arms
 from surtree.data.causes import are_causes, refuse_exchanged
 from surtree.data.named import RowInputs
 from surtree.data.target import Label, Target, check_target, read_time
-from surtree.engines.batches import Batch
-from surtree.engines.hashing import hash_text
+from surtree.engines._batches import Batch
+from surtree.engines._hashing import hash_text
 from surtree.engines.rows import TargetNames
 
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from surtree._support.types import Floats
 from surtree.cuts.unseen import Unseen, find_unseen
 from surtree.data.target import Target
-from surtree.engines import memory_caps
+from surtree.engines import _memory_caps as memory_caps
+from surtree.engines._batches import Batch
+from surtree.engines._merged_rows import DistinctRows, Merging
 from surtree.engines.at_risk import asked_columns, table_of
-from surtree.engines.batches import Batch
-from surtree.engines.merged_rows import DistinctRows, Merging
 from surtree.engines.predict import join_unseen, question_names
 from surtree.engines.reader import Reader
 from surtree.engines.rows import TargetNames

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from surtree._support.exact import Terms
 from surtree.cuts.unseen import Unseen, find_unseen
 from surtree.data.table import Table
+from surtree.engines._batches import Batch
+from surtree.engines._extents import ExtentPass
 from surtree.engines.at_risk import asked_columns, table_of
-from surtree.engines.batches import Batch
-from surtree.engines.extents import ExtentPass
 from surtree.engines.reader import Reader
 from surtree.engines.rows import TargetNames
 from surtree.engines.source import Source

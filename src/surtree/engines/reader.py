@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from surtree.engines.checked import Checked, CheckedPass
-from surtree.engines.checksums import Checksums, Key
-from surtree.engines.passes import Pass
+from surtree.engines._checked import Checked, CheckedPass
+from surtree.engines._checksums import Checksums, Key
+from surtree.engines._passes import Pass
 from surtree.engines.rows import NotTheEventError, TargetNames
 from surtree.engines.source import Source
 from surtree.solver.problem import Progress, ProgressHook

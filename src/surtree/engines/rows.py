@@ -21,7 +21,7 @@ from surtree.data.target import (
     read_time,
 )
 from surtree.data.target_columns import event_first, is_indicator, read_event
-from surtree.engines.batches import Batch
+from surtree.engines._batches import Batch
 
 # The error names the refused column with the smaller number.
 _ROWS_FIRST, _TEXTS_FIRST = -2, -1

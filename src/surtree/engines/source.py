@@ -8,8 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
-from surtree.engines.batches import Batch, Enums
-from surtree.engines.passes import Outcome, Pass, add_batches, merge_outcomes
+from surtree.engines._batches import Batch, Enums
+from surtree.engines._passes import Outcome, Pass, add_batches, merge_outcomes
 
 # Is told how many rows of a pass were read.
 RowsHook = Callable[[int], None]

@@ -17,7 +17,7 @@ from surtree.engines.kinds import CauseNames
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.cause_choice import CauseChoice, cause_weights
 from surtree.metrics import concordance_index_censored
-from surtree.metrics._input import event_codes
+from surtree.metrics.input import event_codes
 from surtree.outcomes.cause_figures import cause_theta, causes_of
 from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.competing_risks import CauseHazards

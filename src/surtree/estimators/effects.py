@@ -19,7 +19,7 @@ from surtree.data.named import RowInputs
 from surtree.data.rows import read_one_event
 from surtree.data.target import Label, Target
 from surtree.engines.kinds import ArmNames
-from surtree.estimators.arm_limits import ArmLimits
+from surtree.estimators._arm_limits import ArmLimits
 from surtree.estimators.fit import fit_tree
 from surtree.estimators.parameters import check_parameters, whole
 from surtree.estimators.randomisation import warn_unless_randomised

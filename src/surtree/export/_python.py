@@ -9,7 +9,7 @@ from typing import Any
 from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut, numbers_of
 from surtree.export._tree import membership, named_tree
-from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
+from surtree.export.values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.words.quoting import python_docstring, python_literal
 
 _INDENT = "    "

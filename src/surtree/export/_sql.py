@@ -9,7 +9,7 @@ from typing import Any
 from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree
-from surtree.export._values import LeafValue, leaf_comments, leaf_values, value_title
+from surtree.export.values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.tree.tree import Tree
 from surtree.words.quoting import sql_comment, sql_name, sql_text
 

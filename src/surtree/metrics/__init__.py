@@ -6,8 +6,6 @@ from surtree.metrics._brier import (
     integrated_brier_score,
     normalized_integrated_brier_score,
 )
-from surtree.metrics._calibration import Calibration, calibration
-from surtree.metrics._calibration_slope import calibration_slope
 from surtree.metrics._concordance import (
     Concordance,
     concordance_index_censored,
@@ -15,6 +13,8 @@ from surtree.metrics._concordance import (
 )
 from surtree.metrics._decision_curve import DecisionCurve, decision_curve
 from surtree.metrics._kaplan_meier import censoring_distribution
+from surtree.metrics.calibration_groups import Calibration, calibration
+from surtree.metrics.slope import calibration_slope
 
 __all__ = [
     "Calibration",

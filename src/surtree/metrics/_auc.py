@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._support.types import Floats
-from surtree.metrics._input import lives_on, read_scored, read_times, require_within
 from surtree.metrics._kaplan_meier import (
     inverse,
     kaplan_meier,
     uncensored_before,
     under_observation,
 )
+from surtree.metrics.input import lives_on, read_scored, read_times, require_within
 
 
 def cumulative_dynamic_auc(

@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike
 
 from surtree._support.types import Floats
 from surtree.data.target import Target
-from surtree.metrics._input import (
+from surtree.metrics._kaplan_meier import (
+    inverse,
+    kaplan_meier,
+    uncensored_before,
+    under_observation,
+)
+from surtree.metrics.input import (
     ScoredRows,
     had_event,
     lives_on,
@@ -17,13 +23,7 @@ from surtree.metrics._input import (
     read_times,
     require_within,
 )
-from surtree.metrics._kaplan_meier import (
-    inverse,
-    kaplan_meier,
-    uncensored_before,
-    under_observation,
-)
-from surtree.metrics._predicted import Curve, evaluate, read_predicted_at, read_predicted_curves
+from surtree.metrics.predicted import Curve, evaluate, read_predicted_at, read_predicted_curves
 from surtree.survival.aalen_johansen import count_causes
 from surtree.survival.step_function import StepFunction
 

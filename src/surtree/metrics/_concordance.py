@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._support.types import Floats
 from surtree.data.target import Target, check_target, read_weights
-from surtree.metrics._input import ScoredRows, had_event, read_numbers, read_scored
 from surtree.metrics._kaplan_meier import inverse, uncensored_before, under_observation
+from surtree.metrics.input import ScoredRows, had_event, read_numbers, read_scored
 
 Ranks = NDArray[np.intp]
 

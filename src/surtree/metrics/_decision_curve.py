@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import read_weights
-from surtree.metrics._input import read_numbers, read_outcomes
-from surtree.metrics._predicted import read_horizon, read_predicted_at
+from surtree.metrics.input import read_numbers, read_outcomes
+from surtree.metrics.predicted import read_horizon, read_predicted_at
 
 _THRESHOLDS = np.arange(1, 100) / 100
 # Sums of weights may leave this much survival where all rows have died.

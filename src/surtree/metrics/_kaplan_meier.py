@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from surtree._support.exact import Terms
 from surtree._support.types import Floats
 from surtree.data.target import Target
-from surtree.metrics._input import ScoredRows, read_scored
+from surtree.metrics.input import ScoredRows, read_scored
 from surtree.survival.baseline import risk_table
 from surtree.survival.early_events import early_end
 from surtree.survival.follow_up import reverse_kaplan_meier

@@ -11,7 +11,7 @@ from surtree._support.parameters import LeafCurveKind
 from surtree.estimators.cause_choice import CAUSE_CHECKS, CauseChoice
 from surtree.estimators.cause_prediction import CauseEstimator
 from surtree.estimators.causes import CompetingRisksTree
-from surtree.model_selection.chosen import OfChosen
+from surtree.model_selection._chosen import OfChosen
 from surtree.model_selection.cv import SurTreeCV
 
 

@@ -38,16 +38,16 @@ from surtree.estimators.parameters import (
     of_value,
 )
 from surtree.estimators.tree import SurTree
-from surtree.model_selection.chosen import OfChosen
-from surtree.model_selection.folds import Fold, FoldScores, cut_fold, measure_fold, score_fold
-from surtree.model_selection.grid_results import grid_results
-from surtree.model_selection.scoring import (
+from surtree.model_selection._chosen import OfChosen
+from surtree.model_selection._folds import Fold, FoldScores, cut_fold, measure_fold, score_fold
+from surtree.model_selection._grid_results import grid_results
+from surtree.model_selection._scoring import (
     SCORERS,
     Scoring,
     find_scorer,
     require_whole_persons,
 )
-from surtree.model_selection.split import Positions, hold_out_apart, require_folds, split_rows
+from surtree.model_selection._split import Positions, hold_out_apart, require_folds, split_rows
 from surtree.solver.verbose import counting
 from surtree.validation.held_out import HeldOutScores, held_out_scores
 from surtree.validation.sizes import RULES, Rule, SizeScores, Tuning, candidate_sizes, choose

@@ -11,8 +11,8 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
+from surtree.outcomes._group import Group
 from surtree.outcomes.column import UNKNOWN, Limits
-from surtree.outcomes.group import Group
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
 from surtree.tree.leaf_curve import curve_kind, curve_of

@@ -8,9 +8,9 @@ from typing import Any
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
+from surtree.outcomes._group import Group
 from surtree.outcomes.column import Column
 from surtree.outcomes.curve import Channel, GroupCurve
-from surtree.outcomes.group import Group
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.confidence import LEVEL
 from surtree.tree.hazard_ratios import LeafHazardRatio, leaf_hazard_ratios, shows_ratios

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from surtree.outcomes.arms import TrialArms
-from surtree.outcomes.causes import Causes
+from surtree.outcomes._arms import TrialArms
+from surtree.outcomes._causes import Causes
 from surtree.outcomes.event import OneEvent
 from surtree.outcomes.outcome import Outcome
 from surtree.tree.tree import Tree

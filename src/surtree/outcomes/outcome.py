@@ -18,9 +18,9 @@ import numpy as np
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.schema import shown
 from surtree._support.types import Floats
+from surtree.outcomes._group import Group, counted
 from surtree.outcomes.column import Column
 from surtree.outcomes.curve import Channel, GroupCurve, survival_curve
-from surtree.outcomes.group import Group, counted
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
 from surtree.tree.tree import Tree

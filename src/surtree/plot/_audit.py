@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from surtree.plot._requirement import require_matplotlib
 from surtree.plot._tree import plot_tree
+from surtree.plot.requirement import require_matplotlib
 from surtree.questions.audit_result import Audit
 
 if TYPE_CHECKING:

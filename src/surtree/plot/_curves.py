@@ -15,8 +15,8 @@ from surtree.outcomes.event import leaf_caption
 from surtree.plot._colour import coloured_curves
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
-from surtree.plot._requirement import require_matplotlib
 from surtree.plot._spread import spread
+from surtree.plot.requirement import require_matplotlib
 from surtree.summary.labels import read_labels
 from surtree.summary.time import time_label
 from surtree.summary.wording import leaf_texts, wrap

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.types import Floats
 from surtree.model_selection.cv import SurTreeCV
-from surtree.plot._requirement import require_matplotlib
+from surtree.plot.requirement import require_matplotlib
 from surtree.tree.resolve import last_step
 from surtree.validation.sizes import SizeScores
 

@@ -14,7 +14,7 @@ from surtree.outcomes import GroupCurve, Outcome, counted
 from surtree.plot._colour import mapped_colours, recoloured
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
-from surtree.plot._requirement import require_matplotlib
+from surtree.plot.requirement import require_matplotlib
 from surtree.summary.figures import figure_text
 from surtree.summary.labels import read_labels
 from surtree.summary.time import time_label

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surtree.metrics import Calibration, DecisionCurve
-from surtree.plot._requirement import require_matplotlib
+from surtree.plot.requirement import require_matplotlib
 from surtree.tree.resolve import last_step
 from surtree.validation import Evaluation, Validation
 

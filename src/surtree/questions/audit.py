@@ -23,8 +23,8 @@ from surtree.cuts.encoder import Encoder, bin_answers, join_binned
 from surtree.data.named import RowInputs
 from surtree.fitting.training import TrainingData, read_training_data
 from surtree.outcomes.refusals import refuse_causes
+from surtree.questions._audited_tree import Answers, AuditedTree, read_audited_tree, rebuilt
 from surtree.questions.audit_result import Audit, Optimum, SplitCost
-from surtree.questions.audited_tree import Answers, AuditedTree, read_audited_tree, rebuilt
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surtree._support.rounding import SAME_LOSS
-from surtree.questions.search_result import missed_share
+from surtree.questions._search_result import missed_share
 from surtree.tree.tree import Tree
 from surtree.words.html_table import table_html
 from surtree.words.numbers import plural

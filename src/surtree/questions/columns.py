@@ -14,9 +14,9 @@ from surtree.data.named import RowInputs
 from surtree.estimators.parameters import check_parameters
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
-from surtree.questions.first import first_questions
-from surtree.questions.force import best_tree, best_with_first, parameters_of
-from surtree.questions.search_result import missed_share
+from surtree.questions._first import first_questions
+from surtree.questions._force import best_tree, best_with_first, parameters_of
+from surtree.questions._search_result import missed_share
 from surtree.solver.clock import Clock
 from surtree.words.html_table import table_html
 from surtree.words.quoting import printable

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree.reading.csv import SEPARATOR_NAMES, read_csv
-from surtree.reading.encoding import decode
+from surtree.reading._csv import SEPARATOR_NAMES, read_csv
+from surtree.reading._encoding import decode
+from surtree.reading._excel import WORKBOOKS, read_workbook
+from surtree.reading._typed import Source, typed
 from surtree.reading.errors import UserError, failures, note
-from surtree.reading.excel import WORKBOOKS, read_workbook
 from surtree.reading.format import Format
-from surtree.reading.typed import Source, typed
 
 STANDARD_INPUT = Path("-")
 PARQUET = (".parquet", ".pq")

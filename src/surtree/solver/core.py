@@ -17,6 +17,7 @@ from surtree._support.exact import Terms
 from surtree._support.parallel import require_running
 from surtree._support.status import Status
 from surtree._support.types import Floats
+from surtree.solver._wide import COARSE, WIDE_KERNELS, can_be_wide, divide
 from surtree.solver.average import PairTables, TreeAverage, TreeDraws, TreePrior
 from surtree.solver.problem import (
     BinnedRows,
@@ -30,7 +31,6 @@ from surtree.solver.problem import (
     Switches,
     TreeTopology,
 )
-from surtree.solver.wide import COARSE, WIDE_KERNELS, can_be_wide, divide
 from surtree.survival.objective import Objective
 from surtree.survival.row_sums import Sums
 

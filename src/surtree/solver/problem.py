@@ -49,7 +49,7 @@ class Rounding:
     # Whether hazards are rounded down, as they are where weights are uneven; the nearest is taken
     # otherwise.
     down: bool = False
-    wide: bool = False  # whether sums have a second part, of a finer unit (`surtree.solver.wide`)
+    wide: bool = False  # whether sums have a second part, of a finer unit (`surtree.solver._wide`)
 
 
 # No table has more rows: larger limits mean the same, and the core counts up to here.

@@ -10,20 +10,20 @@ import numpy as np
 from surtree._support.quantiles import repeats
 from surtree._support.status import Status
 from surtree._support.types import Floats
-from surtree.solver.certificate import certify
+from surtree.solver._certificate import certify
+from surtree.solver._cluster import n_workers, solve_on_workers
+from surtree.solver._effort import seconds_at_least, seconds_before
+from surtree.solver._incumbent import best_of, first_tree, improve, of_tree
+from surtree.solver._restriction import longest, quantiles, restrict
+from surtree.solver._watch import Watch
 from surtree.solver.clock import Clock
-from surtree.solver.cluster import n_workers, solve_on_workers
 from surtree.solver.core import Problem
-from surtree.solver.effort import seconds_at_least, seconds_before
-from surtree.solver.incumbent import best_of, first_tree, improve, of_tree
 from surtree.solver.problem import (
     Limits,
     ProgressHook,
     Solution,
     TreeTopology,
 )
-from surtree.solver.restriction import longest, quantiles, restrict
-from surtree.solver.watch import Watch
 from surtree.survival.row_sums import Sums
 
 # A search of more seconds than this, or than this share of its time limit, starts from a tree by

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from surtree._support.types import Floats
 from surtree.data.target import Target
+from surtree.survival._channels import Channels
 from surtree.survival.baseline import Baseline, Risks, estimate
-from surtree.survival.channels import Channels
 from surtree.survival.exactness import HazardExactness
 from surtree.survival.objective import row_counts, saturated_gain
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from surtree._support.types import Floats
 from surtree.data.target import Target
+from surtree.survival._channels import Channels, gain_of, pairs, ratio
 from surtree.survival.baseline import Baseline
-from surtree.survival.channels import Channels, gain_of, pairs, ratio
 from surtree.survival.exactness import MOST_UNEVEN, HazardExactness
 from surtree.survival.objective import row_counts, saturated_gain
 from surtree.survival.row_sums import RowSums, Sums

@@ -19,13 +19,13 @@ from surtree.cuts.cut_list import load_cuts, save_cuts
 from surtree.survival.baseline import Baseline
 from surtree.survival.cox_groups import GroupFit
 from surtree.survival.objective import Objective, total_by
+from surtree.tree._printed import tree_text
 from surtree.tree.arms import Arms, save_arms
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
 from surtree.tree.evidence import events_note
 from surtree.tree.leaf_curve import curve_of, proportional_hazards
 from surtree.tree.leaf_intervals import theta_limits
 from surtree.tree.objective_file import read_objective, save_objective
-from surtree.tree.printed import tree_text
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
 from surtree.words.numbers import plural

@@ -10,11 +10,11 @@ import numpy as np
 from surtree._support.schema import Check, Number, flag, list_of, one_of, optional, record, text
 from surtree._support.status import STATUSES
 from surtree.metrics import Calibration, DecisionCurve
+from surtree.validation._measures import Measure
+from surtree.validation._stability import ColumnUse, LeafStability
 from surtree.validation.held_out import MEASURES, HeldOutScores
-from surtree.validation.measures import Measure
 from surtree.validation.results import METHODS, Validation
 from surtree.validation.sizes import RULES, SizeScores, Tuning
-from surtree.validation.stability import ColumnUse, LeafStability
 
 _number = Number("a finite number")
 _value = optional(_number)  # null stands for a score that rows do not have

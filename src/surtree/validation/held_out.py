@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from surtree._support.types import ArrayValue, Floats
-from surtree.metrics._reason import Score
+from surtree.metrics.reason import Score
 from surtree.validation.sizes import ONE_FOLD
 from surtree.words.numbers import figure
 from surtree.words.quoting import printable

@@ -10,10 +10,10 @@ import numpy as np
 
 from surtree._support.types import ArrayValue, Floats
 from surtree.metrics import Calibration, DecisionCurve
-from surtree.metrics._input import read_times
+from surtree.metrics.input import read_times
 from surtree.survival.confidence import require_level
-from surtree.validation.measures import Measure
-from surtree.validation.stability import (
+from surtree.validation._measures import Measure
+from surtree.validation._stability import (
     FEWEST_SAMPLES,
     ColumnUse,
     LeafStability,
@@ -62,7 +62,7 @@ class Repetitions(ArrayValue):
     unseen: Any  # whether it had not seen the row
     rows: Any  # the positions of these rows; all, unless there are very many
     whole: Floats  # what the model of all rows says of their survival
-    # The model of all rows, as it predicts survival (`surtree.validation.predictions`).
+    # The model of all rows, as it predicts survival (`surtree.validation._predictions`).
     model: Any
     # The same for each sample; trees predict the Kaplan-Meier curves of their leaves.
     models: tuple[Any, ...]

@@ -8,8 +8,8 @@ from math import isfinite
 
 from scipy.special import ndtri
 
+from surtree.validation._measures import Measure
 from surtree.validation.held_out import CLEARLY, CORRECTED, HeldOutScores
-from surtree.validation.measures import Measure
 from surtree.validation.results import Validation
 
 # A measure of resampling is above chance where it is by so many standard errors: noise passes in

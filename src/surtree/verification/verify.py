@@ -23,8 +23,8 @@ from surtree._support.version import VERSION
 from surtree.data.named import RowInputs
 from surtree.tree.receipt import Receipt, claim_digest
 from surtree.verification import program
-from surtree.verification.bounds import EXACT, Effort, Proof, effort_of, prove
-from surtree.verification.claim import (
+from surtree.verification._bounds import EXACT, Effort, Proof, effort_of, prove
+from surtree.verification._claim import (
     NOTHING,
     Claim,
     ClaimedRows,
@@ -33,8 +33,8 @@ from surtree.verification.claim import (
     read_claimed_rows,
     write_claim,
 )
-from surtree.verification.other_rows import other_rows_text
-from surtree.verification.result import PARTS, Verification, VerifiedPart
+from surtree.verification._other_rows import other_rows_text
+from surtree.verification._result import PARTS, Verification, VerifiedPart
 from surtree.words.numbers import plural
 
 # The parts that are not checked where the file or the rows are others.

@@ -1,0 +1,117 @@
+"""The base classes of averages over trees, and of those whose risk multiplies one baseline."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from surtree._support.types import Floats
+from surtree.averages._binning import Binning
+from surtree.averages._stages import MergedRows
+from surtree.cuts.cut import Cut
+from surtree.cuts.unseen import warn_of_unseen
+from surtree.data.named import RowInputs
+from surtree.data.table import Table, read_table
+from surtree.estimators.base import CurveKind
+from surtree.estimators.saved import SavedEstimator
+from surtree.fitting.fit_problem import FitProblem
+from surtree.survival.baseline import Baseline
+from surtree.survival.kaplan_meier import median_time
+from surtree.survival.objective import RELATIVE_RISK
+from surtree.survival.step_function import StepFunction, beyond_follow_up, read_times
+
+
+class AverageEstimator(SavedEstimator):
+    """A survival model of many trees; it has the baseline hazard of all rows."""
+
+    baseline_: Baseline
+
+    @property
+    def unique_times_(self) -> Floats:
+        """The distinct event times of the training rows."""
+        check_is_fitted(self)
+        return self.baseline_.times
+
+    @abstractmethod
+    def _cuts(self) -> Iterable[Cut]:
+        """Return the questions that the model asks."""
+
+    @abstractmethod
+    def _risk_of_table(self, table: Table) -> Floats:
+        """Return the risk of each row."""
+
+    @abstractmethod
+    def _values(self, table: Table, kind: CurveKind, times: Floats) -> Floats:
+        """Return the curve of each row at some times, of shape (n_rows, n_times)."""
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        warn_of_unseen(self._cuts(), table)
+        return table
+
+    def _risk(self, X: Any) -> Floats:
+        return self._risk_of_table(self._read(X))
+
+    def _curves(
+        self, X: Any, kind: CurveKind, return_array: bool, times: ArrayLike | None
+    ) -> NDArray[np.object_] | Floats:
+        values_at = partial(self._values, self._read(X), kind)
+        if times is not None:
+            return self._known_values(values_at, times)
+        steps = self.unique_times_
+        values = values_at(steps)
+        if return_array:
+            return values
+        functions = np.empty(len(values), dtype=object)
+        before, domain = float(kind == "survival"), (0.0, self.baseline_.last_time)
+        functions[:] = [StepFunction(steps, one, before, domain) for one in values]
+        return functions
+
+    def _known_values(self, values_at: Callable[[Floats], Floats], times: ArrayLike) -> Floats:
+        """Return values at times, not a number after the last follow-up."""
+        asked = read_times(times)
+        values = values_at(asked)
+        values[:, beyond_follow_up(asked, self.baseline_.last_time)] = np.nan
+        return values
+
+    def _medians(self, X: Any) -> Floats:
+        table, times = self._read(X), self.unique_times_
+        survival = self._values(table, "survival", times)
+        return np.array([median_time(times, values) for values in survival])
+
+    def _loss(self, given: RowInputs) -> float:
+        rows = self._read_rows(given)
+        counted = rows.present
+        target = rows.target.take(counted)
+        sums = RELATIVE_RISK.row_sums(target, rows.weight[counted], self.baseline_)
+        return sums.loss(self._risk_of_table(rows.table)[counted])
+
+
+class ProportionalEstimator(AverageEstimator):
+    """A survival model that predicts a risk for each row, relative to the baseline."""
+
+    binning_: Binning
+
+    def _merge(self, problem: FitProblem) -> MergedRows:
+        """Learn the baseline and the bins of rows, and return rows of equal bins as one."""
+        self.baseline_ = problem.data.baseline
+        self.binning_ = Binning.of(problem.encoder, problem.binned, problem.data.sums.weight)
+        return MergedRows.of(problem.binned, problem.data.sums)
+
+    def _cuts(self) -> Iterable[Cut]:
+        return self.binning_.cuts
+
+    def _values(self, table: Table, kind: CurveKind, times: Floats) -> Floats:
+        return self._values_of_risk(self._risk_of_table(table), kind, times)
+
+    def _values_of_risk(self, risk: Floats, kind: CurveKind, times: Floats) -> Floats:
+        """Return the curve of each risk at some times."""
+        hazard = np.outer(risk, self.baseline_.at(times))
+        return np.exp(-hazard) if kind == "survival" else hazard

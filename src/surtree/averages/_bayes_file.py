@@ -1,0 +1,113 @@
+"""A fitted average over all trees as JSON: its tables, how rows are binned, and no code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surtree._support.schema import Number, list_of, one_of, record
+from surtree._support.status import STATUSES
+from surtree._support.types import Floats
+from surtree.averages._binning_file import BINNING_FIELDS, read_binning, save_binning
+from surtree.averages._model_file import file_content, file_format, read_file
+from surtree.averages._stages import Stage
+from surtree.solver.average import PairTables
+from surtree.tree.tree import save_baseline
+
+FORMAT = "surtree.bayes"
+
+_number = Number("a finite number")
+_share = Number("a number from zero to one", 0.0, 1.0)
+_STAGE = record(
+    {
+        "scale": Number("a number above zero", 0.0),
+        "log_bayes_factor": _number,
+        "tables": list_of(list_of(_number)),
+    }
+)
+_FORMAT = file_format(
+    {
+        **BINNING_FIELDS,
+        "status": one_of(*STATUSES),
+        "stages": list_of(_STAGE),
+        "column_probability": list_of(_share),
+        "first_questions": list_of(_share),
+    }
+)
+
+
+def bayes_content(model: Any) -> dict[str, Any]:
+    """Return a fitted `SurTreeBayes` as plain values."""
+    return file_content(
+        model,
+        {
+            "baseline": save_baseline(model.baseline_),
+            **save_binning(model.binning_),
+            "status": model.status_,
+            "stages": [
+                {
+                    "scale": float(stage.scale),
+                    "log_bayes_factor": stage.log_bayes_factor,
+                    "tables": stage.mean.values.tolist(),
+                }
+                for stage in model.stages_
+            ],
+            "column_probability": model.column_probability_.tolist(),
+            "first_questions": [
+                model.first_questions_.get(cut.rule, 0.0) for cut in model.binning_.cuts
+            ],
+        },
+    )
+
+
+def read_bayes(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters of a saved `SurTreeBayes`, and what `fit` had learnt."""
+    parameters, attributes, is_edited = read_file(path, FORMAT, _FORMAT, _attributes)
+    return parameters, attributes | ({"status_": "edited"} if is_edited else {})
+
+
+def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
+    binning = read_binning(saved)
+    n_bins = np.array([len(bins.answers) for bins in binning.columns], dtype=np.int32)
+    for fault in _faults(saved, n_bins, len(binning.cuts)):
+        raise ValueError(fault)
+    questions = zip((cut.rule for cut in binning.cuts), saved["first_questions"], strict=True)
+    return {
+        "binning_": binning,
+        "status_": saved["status"],
+        "stages_": tuple(
+            Stage(
+                float(stage["scale"]),
+                PairTables(n_bins, _floats(stage["tables"])),
+                float(stage["log_bayes_factor"]),
+            )
+            for stage in saved["stages"]
+        ),
+        "column_probability_": _floats(saved["column_probability"]),
+        "first_questions_": {
+            rule: share for rule, share in sorted(questions, key=lambda each: -each[1]) if share > 0
+        },
+    }
+
+
+def _faults(saved: dict[str, Any], n_bins: Any, n_cuts: int) -> Iterator[str]:
+    """Yield what does not fit together, although it is sound in itself."""
+    if len(saved["first_questions"]) != n_cuts:
+        yield f"{n_cuts} questions, and probabilities of {len(saved['first_questions'])}"
+    if len(saved["column_probability"]) != saved["n_columns"]:
+        yield "another number of columns with a probability"
+    size = PairTables.n_cells(n_bins)
+    for stage in saved["stages"]:
+        if any(len(table) != size for table in stage["tables"]):
+            yield f"a table of a stage has other than {size} cells"
+        if len(stage["tables"]) not in (1, 1 + int(n_bins.sum())):
+            yield f"{len(stage['tables'])} tables in a stage"
+    if not saved["stages"]:
+        yield "it has no stage"
+
+
+def _floats(numbers: Any) -> Floats:
+    return np.array(numbers, dtype=np.float64)

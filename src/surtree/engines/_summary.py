@@ -1,0 +1,221 @@
+"""The first passes: how rows are weighed, what values columns have, and who dies when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from surtree._support.exact import Grid
+from surtree._support.types import Floats
+from surtree.engines._batches import Batch
+from surtree.engines._column_summary import ColumnSummary
+from surtree.engines._tally import Tally
+from surtree.engines.rows import TargetNames
+from surtree.survival.baseline import RiskTable
+from surtree.survival.follow_up import FollowUp, quartiles
+from surtree.survival.intervals import from_each_on
+from surtree.survival.kaplan_meier import EventCounts
+
+
+@dataclass(frozen=True)
+class WeightSummary:
+    """What all weights have in common."""
+
+    n_counted: int = 0  # the rows that count
+    most: float = 0.0  # the largest and the smallest weight of these
+    least: float = np.inf
+    are_whole: bool = True  # whether all weights are whole numbers
+
+    @property
+    def are_one(self) -> bool:
+        """Whether all weights are one."""
+        return self.most == self.least == 1
+
+    @property
+    def grid(self) -> Grid:
+        """The grid on which weights add up without rounding."""
+        if self.are_whole and self.most * self.n_counted <= 2.0**53:
+            return Grid()
+        return Grid.covering(self.n_counted, self.most, self.least)
+
+
+@dataclass(frozen=True)
+class WeightPass:
+    """The pass over the weights, where there are some."""
+
+    names: TargetNames  # the columns of the target and the weights
+    title = "weights"
+    is_ordered = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names.columns
+
+    def start(self) -> WeightSummary:
+        return WeightSummary()
+
+    def add(self, partial: WeightSummary, batch: Batch) -> WeightSummary:
+        weight = self.names.read(batch).weight
+        if not weight.size:
+            return partial
+        whole = bool((weight == np.floor(weight)).all())
+        summary = WeightSummary(weight.size, float(weight.max()), float(weight.min()), whole)
+        return self.merge(partial, summary)
+
+    def merge(self, one: WeightSummary, other: WeightSummary) -> WeightSummary:
+        return WeightSummary(
+            one.n_counted + other.n_counted,
+            max(one.most, other.most),
+            min(one.least, other.least),
+            one.are_whole and other.are_whole,
+        )
+
+
+@dataclass(eq=False)
+class Summary:
+    """What is known of all rows before they are binned."""
+
+    # The rows, those that count, and those of positive weight that are censored at time zero.
+    n_rows: int
+    n_counted: int
+    n_left_out: int
+    times: Tally  # for each time of a row: how many rows end there, and the parts of their weight
+    entries: Tally  # for each entry time, the parts of the weight that enters
+    deaths: dict[int, Tally]  # the same as `times` for rows with an event of each cause
+    arms: dict[Any, int]  # how many rows that count each arm has, by its label
+    # What is known of the columns that a tree may ask about.
+    questions: list[ColumnSummary] = field(default_factory=list)
+
+    @property
+    def n_events(self) -> int:
+        """How many rows count and have an event."""
+        return int(sum(tally.sums[0].sum() for tally in self.deaths.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryRisks:
+    """Who is at risk and who dies over time, in rows that were summed up."""
+
+    summary: Summary
+    grid: Grid  # of the weights
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows that count."""
+        return float(self.grid.join(self.summary.times.sums[1:].sum(axis=1)))
+
+    @property
+    def last_time(self) -> float:
+        """The last follow-up."""
+        return float(self.summary.times.keys[-1])
+
+    def table(self, cause: int | None = None) -> RiskTable:
+        """Return how much weight was at risk, and how much died, at each time of an event."""
+        died = self._died() if cause is None else self.summary.deaths[cause]
+        at = np.searchsorted(self.summary.times.keys, died.keys)
+        at_risk = self.grid.join(self._at_risk()[:, at])
+        return RiskTable(died.keys, at_risk, self.grid.join(died.sums[1:]))
+
+    def events(self, cause: int | None = None) -> float:
+        """Return the weight of all events of a cause, or of all causes."""
+        died = self._died() if cause is None else self.summary.deaths[cause]
+        return float(self.grid.join(died.sums[1:].sum(axis=1)))
+
+    def follow_up(self) -> FollowUp:
+        """Return the quartiles of follow-up."""
+        times, died = self.summary.times, self._died()
+        censored = times.sums.copy()
+        censored[:, np.searchsorted(times.keys, died.keys)] -= died.sums
+        some = censored[0] > 0
+        # At equal times events come first.
+        at_risk = self._at_risk() - (times.sums - censored)[1:]
+        counts = EventCounts(
+            self.grid.join(at_risk[:, some]), self.grid.join(censored[1:][:, some])
+        )
+        return quartiles(times.keys[some], counts)
+
+    def _died(self) -> Tally:
+        return sum(self.summary.deaths.values(), Tally.empty(1 + self.grid.n_parts))
+
+    def _at_risk(self) -> Floats:
+        """Return the parts of the weight that is at risk at each time."""
+        times, entries = self.summary.times, self.summary.entries
+        at_risk = from_each_on(times.sums[1:])
+        if entries.size:
+            # Nothing waits after the last entry.
+            waiting = np.append(from_each_on(entries.sums), np.zeros((len(at_risk), 1)), axis=1)
+            first = np.searchsorted(entries.keys, times.keys, side="left")
+            at_risk = at_risk - waiting[:, first]
+        return at_risk
+
+
+@dataclass(frozen=True)
+class SummaryPass:
+    """The pass that learns the values of columns, and who dies when."""
+
+    names: TargetNames  # the columns of the target
+    questions: tuple[str, ...]  # the columns that a tree may ask about
+    grid: Grid  # of the weights
+    repeated: bool  # whether a row of weight k counts as k rows for quantiles
+    most_times: int  # the most distinct times that there is room for
+    title = "values and times"
+    is_ordered = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.names.columns, *self.questions)
+
+    def start(self) -> Summary:
+        n_parts = self.grid.n_parts
+        none = Tally.empty(1 + n_parts), Tally.empty(n_parts)
+        return Summary(0, 0, 0, *none, {}, {}, [ColumnSummary(name) for name in self.questions])
+
+    def add(self, partial: Summary, batch: Batch) -> Summary:
+        rows = self.names.read(batch)
+        target, parts = rows.target, self.grid.split(rows.weight)
+        partial.n_rows += batch.n_rows
+        partial.n_counted += rows.n
+        partial.n_left_out += rows.n_left_out
+        counted = np.concatenate([np.ones((1, rows.n)), parts])
+        partial.times += Tally.of(target.time, counted)
+        self._require_few(partial)
+        ends = self.names.ends(target)
+        for cause in np.unique(ends[target.event]).tolist():
+            died = ends == cause
+            _add(partial.deaths, cause, Tally.of(target.time[died], counted[:, died]))
+        for label, number in self.names.arm_rows(target).items():
+            partial.arms[label] = partial.arms.get(label, 0) + number
+        if target.entry is not None:
+            partial.entries += Tally.of(target.entry, parts)
+        repeats = rows.weight if self.repeated else None
+        for summary in partial.questions:
+            summary.add(rows.column(summary.name), repeats, parts)
+        return partial
+
+    def _require_few(self, partial: Summary) -> None:
+        if partial.times.size > self.most_times:
+            raise ValueError(
+                f"Column {self.names.y[-1]!r} has more than {self.most_times:,} distinct times, "
+                "which is all that memory_limit has room for: round the times, as to days"
+            )
+
+    def merge(self, one: Summary, other: Summary) -> Summary:
+        one.n_rows += other.n_rows
+        one.n_counted += other.n_counted
+        one.n_left_out += other.n_left_out
+        one.times += other.times
+        self._require_few(one)
+        for cause, tally in other.deaths.items():
+            _add(one.deaths, cause, tally)
+        for label, number in other.arms.items():
+            one.arms[label] = one.arms.get(label, 0) + number
+        one.entries += other.entries
+        for mine, others in zip(one.questions, other.questions, strict=True):
+            mine += others
+        return one
+
+
+def _add(deaths: dict[int, Tally], cause: int, tally: Tally) -> None:
+    deaths[cause] = deaths[cause] + tally if cause in deaths else tally

@@ -1,0 +1,184 @@
+"""One fold: fit every size on its training rows, score each on the rows that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from time import perf_counter
+
+import numpy as np
+from sklearn.base import clone
+
+from surtree._support.parallel import require_running
+from surtree._support.status import Status, first_unproven
+from surtree._support.types import Floats
+from surtree.cuts.encoder import encoder_of
+from surtree.data.names import remember_columns
+from surtree.data.rows import Rows
+from surtree.data.table import Table
+from surtree.data.take import take
+from surtree.data.target import Target
+from surtree.data.target_columns import as_rows
+from surtree.estimators.fit import adopt_size, search_quietly
+from surtree.estimators.parameters import check_parameters
+from surtree.estimators.tree import SurTree
+from surtree.fitting.fit_problem import FitProblem, make_problem
+from surtree.fitting.size_path import SizePath
+from surtree.fitting.training import objective_of, training_data
+from surtree.metrics.reason import Score, score_or_reason
+from surtree.model_selection._scoring import SCORERS, Candidate, HeldOut, Scorer
+from surtree.model_selection._split import Positions
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """The rows to fit on, and the rows to score on."""
+
+    table: Table  # the training rows; all weights are positive
+    target: Target
+    weight: Floats
+    held_out: HeldOut  # the rows to score on
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """The scores of every candidate in one fold; arrays have the shape (n_shrinkages, n_sizes)."""
+
+    held_out: Floats  # the score on the held-out rows
+    training_loss: Floats  # the loss on the training rows, divided by their weight
+    fit_time: Floats  # seconds
+    score_time: Floats
+    # "optimal" where every search was completed, else how the first other one ended.
+    status: Status
+
+
+def cut_fold(rows: Rows, train: Positions, test: Positions, *, as_passed: bool) -> Fold:
+    """Take the training and the held-out rows of a fold."""
+    if not (train.size and test.size):
+        raise ValueError(
+            f"A fold of cv has {train.size} rows to fit on and {test.size} held-out rows of "
+            "positive weight: each needs at least one."
+        )
+    target = rows.target.take(train)
+    held_out = HeldOut(
+        table=rows.table.take(test),
+        target=rows.target.take(test),
+        weight=rows.weight[test],
+        training_target=target,
+        training_weight=rows.weight[train],
+        X=take(rows.given.X, test) if as_passed else None,
+        y=take(as_rows(rows.given.y), test) if as_passed else None,
+    )
+    return Fold(rows.table.take(train), target, rows.weight[train], held_out)
+
+
+def score_fold(
+    template: SurTree,
+    shrinkages: Sequence[float],
+    sizes: list[tuple[int, int]],
+    scorer: Scorer,
+    fold: Fold,
+) -> FoldScores:
+    """Score the best tree of every shrinkage and size."""
+    problem, held_out = _read_fold(template, fold)
+    values = np.empty((len(shrinkages), len(sizes), 4))
+    statuses: list[Status] = []
+    for index, shrinkage in enumerate(shrinkages):
+        model = clone(template).set_params(shrinkage=shrinkage)
+        shrunk = problem.with_objective(objective_of(model, fold.target))
+        for depth, positions in _by_search(sizes).items():
+            start = perf_counter()
+            path = _search(model, shrunk, depth, max(sizes[position][1] for position in positions))
+            fit_seconds = perf_counter() - start
+            statuses.append(path.status)
+            for position in positions:
+                require_running()
+                start = perf_counter()
+                candidate = _candidate(model, sizes[position], shrunk, path)
+                score = scorer(candidate, held_out)
+                loss = candidate.tree.unpenalised_loss / fold.target.total(fold.weight)
+                values[index, position] = score, loss, fit_seconds, perf_counter() - start
+    scores, training_loss, fit_time, score_time = np.moveaxis(values, -1, 0)
+    return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))
+
+
+def measure_fold(chosen: SurTree, fold: Fold) -> list[list[Score]]:
+    """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts."""
+    problem, held_out = _read_fold(chosen, fold)
+    limits = check_parameters(chosen)
+    size = limits.max_depth, limits.max_splits or 0
+    path = _search(chosen, problem, *size)
+    candidate = _candidate(chosen, size, problem, path)
+    candidate = replace(candidate, model=cache(candidate.model))
+    single_leaf = _candidate(chosen, (0, 0), problem, path)
+    data = problem.data
+
+    def scores(rows: HeldOut) -> list[Score]:
+        return [
+            Score(-SCORERS["loss"](candidate, rows)),
+            Score(-SCORERS["loss"](single_leaf, rows)),
+            *(
+                score_or_reason(partial(SCORERS[name], candidate, rows))
+                for name in ("concordance", "integrated_brier")
+            ),
+        ]
+
+    parts = data.sums.objective.parts
+    if not parts:
+        return [scores(held_out)]
+    of_parts = {
+        cause: scores(
+            replace(held_out, sums=part.row_sums(held_out.target, held_out.weight, data.baseline))
+        )
+        for cause, part in parts.items()
+    }
+    of_all = [Score(-SCORERS["loss"](tree, held_out)) for tree in (candidate, single_leaf)]
+    return [of_all + of_parts[held_out.main_cause][2:], *of_parts.values()]
+
+
+def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:
+    """Return the problem that the training rows pose, and what the held-out rows add to leaves."""
+    data = training_data(fold.table, fold.target, fold.weight, objective_of(template, fold.target))
+    held_out = fold.held_out
+    sums = data.sums.objective.row_sums(held_out.target, held_out.weight, data.baseline)
+    return make_problem(encoder_of(template), data), replace(held_out, sums=sums)
+
+
+def _search(template: SurTree, problem: FitProblem, depth: int, splits: int) -> SizePath:
+    limits = replace(check_parameters(template), max_depth=depth, max_splits=splits)
+    return search_quietly(template, problem, limits)
+
+
+def _candidate(
+    template: SurTree, size: tuple[int, int], problem: FitProblem, path: SizePath
+) -> Candidate:
+    """Return the best tree of a size, to be scored."""
+    # A path ends where rows allow no more splits.
+    smaller = replace(path, sizes=path.sizes[: size[1] + 1])
+    tree = smaller.sizes[-1].tree
+    return Candidate(tree, partial(_model, template, size, problem, smaller))
+
+
+def _by_search(sizes: list[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the depths to search, and the positions of the sizes that each search yields.
+
+    With at most one split no tree is deeper than one, so the first deeper search finds it too.
+    """
+    deepest = max(depth for depth, _ in sizes)
+    searches: dict[int, list[int]] = {}
+    for position, (depth, _) in enumerate(sizes):
+        searches.setdefault(max(depth, min(2, deepest)), []).append(position)
+    return searches
+
+
+def _model(
+    template: SurTree, size: tuple[int, int], problem: FitProblem, path: SizePath
+) -> SurTree:
+    """Return what a fit with these limits returns."""
+    max_depth, max_splits = size
+    model: SurTree = clone(template).set_params(max_depth=max_depth, max_splits=max_splits)
+    table = problem.data.table
+    remember_columns(model, table.names, named=table.named, texts=table.texts)
+    adopt_size(model, problem, path, path.sizes[-1])
+    return model

@@ -1,0 +1,164 @@
+"""Leaves on new data: what each of them predicts, and the observed outcomes of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surtree.data.target import Target
+from surtree.engines.outcomes import Outcomes
+from surtree.survival.confidence import poisson_limits, profile_limits
+from surtree.survival.observed import observed_survival
+from surtree.tree.conditions import needed_steps
+from surtree.tree.tree import Tree
+from surtree.validation._predictions import Predictions
+from surtree.validation._rows import JudgedRows
+from surtree.words.numbers import figure, limits_text, plural
+
+
+@dataclass(frozen=True)
+class LeafCheck:
+    """What a leaf predicts, and the observed outcomes of the rows that fall into it.
+
+    Parameters
+    ----------
+    leaf : int
+        The number of its node.
+    rule : str
+        What holds for its rows.
+    n_rows, n_events : int
+        The rows in it, and those of them with an event.
+    expected : float
+        How many events the leaf expected, by the weight of rows and how long they were followed:
+        up to the last follow-up of the rows that the model was fitted on.
+    ratio, lower, upper : float
+        Observed events, up to the same time, divided by the expected ones, and limits: 1 is right.
+        NaN where none are expected.
+    predicted, observed, observed_lower, observed_upper : tuple of float
+        Survival at each horizon: as the leaf says, NaN after the last follow-up of the rows that
+        the model was fitted on; and the Kaplan-Meier estimate with its limits, NaN where nobody
+        is at risk.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, evaluate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=1).fit(X[:500], y[:500])
+    >>> result = evaluate(model, X[500:], y[500:])
+    >>> leaf = result.leaves[0]
+    >>> leaf.rule, leaf.n_events, round(leaf.expected, 1)
+    ('positive_nodes <= 3', 27, 27.5)
+    """
+
+    leaf: int
+    rule: str
+    n_rows: int
+    n_events: int
+    expected: float
+    ratio: float
+    lower: float
+    upper: float
+    predicted: tuple[float, ...]
+    observed: tuple[float, ...]
+    observed_lower: tuple[float, ...]
+    observed_upper: tuple[float, ...]
+
+
+def leaf_checks(
+    tree: Tree,
+    rows: JudgedRows,
+    predicted: Predictions,
+    level: float,
+    merged: Outcomes | None = None,
+) -> tuple[LeafCheck, ...]:
+    """Compare each leaf that some row falls into with its rows; of a lazy table, merged ones."""
+    target, weight, horizons = rows.target, rows.weight, rows.times.horizons
+    n_rows = np.ones(rows.n) if merged is None else merged.n_rows
+    hazard = weight * tree.baseline.row_hazard(target)
+    if target.entry is not None:
+        # The baseline has a floor, but nothing is expected of rows that enter after its end.
+        hazard[target.entry >= predicted.last_time] = 0.0
+    counted = target.event & ~is_after(target, predicted.last_time)
+    survival = np.stack([predicted.at(float(horizon)) for horizon in horizons])
+    checks, steps = [], needed_steps(tree)
+    for index, rule in enumerate(tree.rules()):
+        inside = np.flatnonzero((predicted.of_row == index) & (weight > 0))
+        if not inside.size:
+            continue
+        own_rows, own_weight = target.take(inside), weight[inside]
+        events = float(own_weight[counted[inside]].sum())
+        expected = float(rule.theta * hazard[inside].sum())
+        weighted = (own_weight != 1).any() if merged is None else merged.is_weighted
+        observed = [observed_survival(own_rows, own_weight, float(at), level) for at in horizons]
+        checks.append(
+            LeafCheck(
+                rule.leaf,
+                " and ".join(tree.condition(*step) for step in steps[rule.leaf]) or "all rows",
+                int(n_rows[inside].sum()),
+                int(n_rows[inside][own_rows.event].sum()),
+                expected,
+                *_ratio(events, expected, level, bool(weighted)),
+                tuple(survival[:, inside[0]].tolist()),
+                *(tuple(map(float, part)) for part in zip(*observed, strict=True)),
+            )
+        )
+    return tuple(checks)
+
+
+def _ratio(
+    events: float, expected: float, level: float, weighted: bool
+) -> tuple[float, float, float]:
+    """Return observed over expected events, and limits; NaN where none are expected."""
+    if not expected > 0:
+        return np.nan, np.nan, np.nan
+    limits = (profile_limits if weighted else poisson_limits)(events, expected, level)
+    return events / expected, *limits
+
+
+def is_after(target: Target, last_time: float) -> NDArray[np.bool_]:
+    """Tell which rows have an event after the last follow-up of the training rows."""
+    return np.asarray(target.event & (target.time > last_time))
+
+
+def check_lines(leaves: Sequence[LeafCheck], horizon: str) -> list[str]:
+    """Return the table of leaves, with survival at the last horizon, as lines of text."""
+    lines = [
+        "",
+        "leaf   rows  events  expected  observed / expected  "
+        f"survival at {horizon}: predicted, observed",
+    ]
+    for leaf in leaves:
+        ratio = _with_limits(leaf.ratio, leaf.lower, leaf.upper)
+        observed = _with_limits(leaf.observed[-1], leaf.observed_lower[-1], leaf.observed_upper[-1])
+        lines.append(
+            f"{leaf.leaf:4}  {leaf.n_rows:5}  {leaf.n_events:6}  {leaf.expected:8.1f}  "
+            f"{ratio:>19}  {figure(leaf.predicted[-1], 2)}, {observed}: {leaf.rule}"
+        )
+    return lines
+
+
+def _with_limits(value: float, lower: float, upper: float) -> str:
+    limits = limits_text(lower, upper, 2)
+    return figure(value, 2) if limits == "-" else f"{figure(value, 2)} ({limits})"
+
+
+def check_notes(
+    leaves: Sequence[LeafCheck], horizon: float, last_time: float, n_events_after: int
+) -> list[str]:
+    """Return what the table of the leaves leaves out, and why."""
+    notes = []
+    if not all(isfinite(leaf.predicted[-1]) for leaf in leaves):
+        notes.append(f"- predicted: the training rows were followed to {last_time:g} only")
+    if not all(isfinite(leaf.observed[-1]) for leaf in leaves):
+        notes.append(f"- observed: no row of the leaf is at risk at {horizon:g}")
+    if n_events_after:
+        notes.append(
+            f"observed / expected: without {plural(n_events_after, 'event')} after "
+            f"{last_time:g}, the last follow-up of the training rows"
+        )
+    return notes
