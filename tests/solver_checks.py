@@ -115,3 +115,38 @@ def require_best_stump(draw: Draw, n_seeds: int) -> None:
         limits = replace(limits, max_depth=1, max_splits=None)
         gain = gain_of(grow(binned, sums, limits), Problem(binned, sums))
         assert gain == pytest.approx(expected_gains(draw, seed, limits, 2)[-1], rel=1e-9, abs=1e-9)
+
+
+EXACT = Switches(screen=0)
+SCREENED = Switches(screen=2)
+
+
+def draw_columns(rng: np.random.Generator, n: int, n_columns: int) -> BinnedRows:
+    """Draw columns of a few kinds: ordered ones, nominal ones, with missing values, constant."""
+    kinds = [(int(rng.integers(2, 7)), *(rng.random(2) < 0.3)) for _ in range(rng.integers(1, 4))]
+    lines, n_bins, missing_bin, cuts = [], [], [], []
+    for line in range(n_columns):
+        q, missing, nominal = kinds[rng.integers(len(kinds))]
+        missing_bin.append(q if missing else -1)
+        n_bins.append(q + missing)
+        for first in range(0 if nominal else 1, q):
+            last = first if nominal else q - 1
+            cuts.append((line, first, last, False))
+            if missing:
+                cuts.append((line, first, last, True))
+        if missing:
+            cuts.append((line, q, q, True))
+        fate = rng.random()
+        if fate < 0.15 and lines and max(lines[-1]) < q + missing:
+            lines.append(lines[-1])  # the column before, again
+        elif fate < 0.2:
+            lines.append(np.full(n, rng.integers(0, q)))
+        else:
+            lines.append(rng.integers(0, q + missing, n))
+    column, first, last, held = zip(*cuts, strict=True)
+    return BinnedRows(
+        np.array(lines, dtype=np.uint16),
+        *(np.array(each, dtype=np.int32) for each in (n_bins, missing_bin, column, first, last)),
+        np.array(held),
+        np.zeros(len(cuts), dtype=np.uint64),
+    )

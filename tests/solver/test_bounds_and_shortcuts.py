@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_screening import EXACT, SCREENED, draw_columns
 
+from solver_checks import EXACT, SCREENED, draw_columns
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Limits, Rounding, Switches
 from surtree.solver.reference import solve as solve_slowly

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from test_screening import draw_columns
 
 from problems import Case, expected_losses, relative_risk_rows
+from solver_checks import draw_columns
 from surtree import (
     CompetingRisksTree,
     EffectTree,

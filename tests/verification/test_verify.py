@@ -89,7 +89,7 @@ def test_neither_the_program_nor_what_reads_columns_for_it_imports_surtree():
             )
         }
         assert imported <= allowed
-    assert "surtree" not in (FOLDER / "columns.py").read_text(encoding="utf-8")
+    assert "surtree" not in (FOLDER / "_columns.py").read_text(encoding="utf-8")
     assert len((FOLDER / "program.py").read_text(encoding="utf-8").splitlines()) <= 250
 
 
