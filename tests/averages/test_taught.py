@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 import surtree
 from surtree import SurTree, SurTreeBayes, SurTreeCV, TaughtTree
@@ -146,16 +148,44 @@ def test_a_teacher_with_impossible_risks_is_refused(gbsg2, risk, words):
         TaughtTree(2, teacher=risks).fit(X, y)
 
 
-def test_a_teacher_of_another_length_not_fitted_or_of_other_columns_is_refused(gbsg2):
+def test_a_teacher_of_another_length_or_of_other_columns_is_refused(gbsg2):
     X, y = gbsg2
     with pytest.raises(ValueError, match=r"\(3,\) for 686 rows"):
         TaughtTree(2, teacher=np.ones(3)).fit(X, y)
-    with pytest.raises(ValueError, match="not fitted"):
-        TaughtTree(2, teacher=SurTreeBayes()).fit(X, y)
     with pytest.raises(ValueError, match="SurTree, cannot predict these rows"):
         TaughtTree(2, teacher=SurTree(1).fit(X[["age", "menopause"]], y)).fit(X, y)
     with pytest.raises(ValueError, match="teacher must be"):
         TaughtTree(2, teacher=["a", "forest"]).fit(X, y)
+
+
+def test_a_teacher_that_is_not_fitted_is_fitted_as_a_copy_on_the_same_rows(gbsg2):
+    X, y = gbsg2
+    teacher = SurTreeBayes(1, 2)
+    model = TaughtTree(2, teacher=teacher).fit(X, y)
+    assert not hasattr(teacher, "stages_")
+    fitted = TaughtTree(2, teacher=SurTreeBayes(1, 2).fit(X, y)).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), fitted.predict(X))
+    weight = np.where(np.arange(len(X)) < 100, 2.0, 1.0)
+    heavy = TaughtTree(2, teacher=_Unweighted()).fit(X, y, sample_weight=weight)
+    assert heavy.teacher_.n_rows == len(X) + 100
+    with pytest.raises(ValueError, match="_Unweighted, takes no sample_weight"):
+        TaughtTree(2, teacher=_Unweighted()).fit(X, y, sample_weight=weight / 4)
+    with pytest.raises(ValueError, match="_Unweighted, takes no entry"):
+        TaughtTree(2, teacher=_Unweighted()).fit(X, y, entry=np.zeros(len(X)))
+
+
+class _Unweighted(BaseEstimator):
+    """A teacher of another library, which takes no weights."""
+
+    def fit(self, X, y):
+        self.n_rows = len(X)
+        self.model = SurTreeBayes(1, 2).fit(X, y)
+        return self
+
+    def predict(self, X):
+        if not hasattr(self, "model"):
+            raise NotFittedError("not fitted")
+        return self.model.predict(X)
 
 
 def test_a_saved_tree_predicts_the_same_and_knows_the_name_of_its_teacher(tmp_path, gbsg2):

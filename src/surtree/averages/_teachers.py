@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import has_fit_parameter
 
 from surtree._support.types import Floats
+from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.estimators.base import SurvivalEstimator
 from surtree.fitting.training import TrainingData
+
+
+def fit_teacher(teacher: Any, given: RowInputs) -> Any:
+    """Return a copy of a teacher that is not fitted yet, fitted on the rows that it will teach.
+
+    One that takes no weights gets each row as often as it counts.
+    """
+    name = type(teacher).__name__
+    taken = given.fit_arguments
+    if "sample_weight" in taken and not has_fit_parameter(teacher, "sample_weight"):
+        weight = np.asarray(taken["sample_weight"])
+        if (weight != np.rint(weight)).any():
+            raise ValueError(
+                f"The teacher, {name}, takes no sample_weight, and some are no whole numbers."
+            )
+        times = np.repeat(np.arange(weight.size), weight.astype(np.intp))
+        given = replace(given.take(times), sample_weight=None)
+        taken = given.fit_arguments
+    for argument in taken:
+        if not has_fit_parameter(teacher, argument):
+            raise ValueError(f"The teacher, {name}, takes no {argument}.")
+    return clone(teacher, safe=False).fit(given.X, given.y, **taken)
+
+
+def teacher_text(teacher: Any) -> str:
+    """Return who a teacher is, in words."""
+    if teacher is None:
+        return "SurTreeBayes, the average over all trees"
+    return type(teacher).__name__ if hasattr(teacher, "predict") else "an array of risks"
 
 
 def teacher_risk(teacher: Any, X: Any, data: TrainingData) -> Floats:
@@ -35,9 +68,7 @@ def teacher_risk(teacher: Any, X: Any, data: TrainingData) -> Floats:
         else:
             risk = _one_each(_numbers(teacher.predict(X)), n_rows, name)[present]
     except NotFittedError:
-        raise ValueError(
-            f"{name} is not fitted: fit it first, or leave teacher out for SurTreeBayes."
-        ) from None
+        raise
     except ValueError as error:
         raise ValueError(f"{name} cannot predict these rows: {error}") from error
     return _require_risks(risk, name)

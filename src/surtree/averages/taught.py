@@ -7,23 +7,27 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.json_file import plain_parameters
 from surtree._support.parameters import read_time_limit, require_not_negative
+from surtree._support.status import FINISHED
 from surtree._support.types import Floats
-from surtree.averages._teachers import teacher_risk
+from surtree.averages._teachers import fit_teacher, teacher_risk, teacher_text
 from surtree.averages.bayes import SurTreeBayes
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.data.names import remember_columns
-from surtree.estimators.fit import fit_problem
+from surtree.estimators.fit import fit_problem, search_path
 from surtree.estimators.parameters import check_parameters, make_like
 from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import read_training_data
+from surtree.solver.clock import Clock
 from surtree.survival.objective import RELATIVE_RISK, Objective
 from surtree.survival.taught import TaughtRisk
+from surtree.tree.teaching import Teaching
 
 
 @dataclass(eq=False, repr=False)
@@ -39,10 +43,11 @@ class TaughtTree(SurTree):
     ----------
     max_depth, max_splits : optional
         As in `SurTree`.
-    teacher : fitted survival model, array of shape (n_samples,) or None, default=None
-        What to come near to. None is a `SurTreeBayes`, fitted on the same rows. Of a fitted model
-        of any library, such as a forest or a Cox model, the hazard that it predicts for each row
-        counts; of an array, the risk of each training row, above zero, on any scale.
+    teacher : survival model, array of shape (n_samples,) or None, default=None
+        What to come near to. None is a `SurTreeBayes`, fitted on the same rows. Of a model of any
+        library, such as a forest or a Cox model, the hazard that it predicts for each row counts;
+        a copy of one that is not fitted is fitted on the same rows, as in every sample of
+        `validate`. Of an array, the risk of each training row counts, above zero, on any scale.
     prior_events : float, default=30
         The events that the teacher is worth in a leaf: a leaf with ``E`` events, ``H`` expected by
         the baseline and ``T`` by the teacher predicts ``(E + k T / H) / (H + k)``. Zero leaves
@@ -60,8 +65,10 @@ class TaughtTree(SurTree):
         The teacher, None where it was an array, and of a loaded model.
     explained_ : array of float
         For each size of ``path_``, the share of the teacher's deviance that its tree explains.
-    training_loss_ : float
-        The loss of the tree on the events of the training rows, as `SurTree` has it.
+    training_loss_, plain_loss_ : float
+        The loss on the events of the training rows, as `SurTree` has it: of the tree, and the least
+        of any tree with as many splits within the same limits. The tree follows its teacher, so the
+        first is larger. NaN where it is not known.
     loss_, lower_bound_, gap_, status_, path_ : optional
         As in `SurTree`, of the distance to the teacher: half of the deviance. "optimal" says that
         no tree within the limits is nearer to it.
@@ -86,7 +93,7 @@ class TaughtTree(SurTree):
     ccp_alpha: ClassVar[float] = 0.0  # type: ignore[misc]
 
     teacher_: Any = field(init=False)
-    training_loss_: float = field(init=False)
+    _teaching: Teaching | None = field(init=False)
 
     _checks = SurTree._checks | {"prior_events": require_not_negative}
     _own_parameter = "prior_events"
@@ -108,17 +115,52 @@ class TaughtTree(SurTree):
         X, y, sample_weight, entry, id
             As in `SurTree.fit`, for tables in memory.
         """
-        limits = check_parameters(self)
-        given = RowInputs(X, y, sample_weight, entry, id).in_memory(type(self).__name__)
+        self._fit(RowInputs(X, y, sample_weight, entry, id))
+        return self
+
+    def fit_unmeasured(self, X: Any, y: Any, **given: Any) -> Self:
+        """Do as `fit`, without ``plain_loss_``, which needs another search.
+
+        Parameters
+        ----------
+        X, y, **given
+            As in `fit`.
+        """
+        self._fit(RowInputs(X, y, **given), is_compared=False)
+        return self
+
+    def _fit(self, given: RowInputs, *, is_compared: bool = True) -> None:
+        limits, clock = check_parameters(self), Clock(read_time_limit(self.time_limit))
+        given = given.in_memory(type(self).__name__)
         data = read_training_data(self, given, RELATIVE_RISK)
         plain = make_problem(encoder_of(self), data)
-        risk = self._teacher_risk(plain, given.X)
+        risk = self._teacher_risk(plain, given)
         sums = TaughtRisk(float(self.prior_events)).teach(data.sums, risk)
         problem = FitProblem(replace(data, sums=sums), plain.encoder, plain.binned)
-        path = fit_problem(self, problem, limits, read_time_limit(self.time_limit))
+        path = fit_problem(self, problem, limits, clock.left())
         leaf = problem.core.find_leaves(path.topologies[self.tree_.n_splits])
-        self.training_loss_ = data.sums.loss(self.tree_.theta[leaf])
-        return self
+        self._teaching = Teaching(
+            teacher_text(self.teacher), data.sums.loss(self.tree_.theta[leaf])
+        )
+        if is_compared and self.status_ in FINISHED and not clock.is_over:
+            limits = replace(limits, max_splits=self.tree_.n_splits)
+            best = search_path(self, plain, limits, clock.left()).sizes[-1]
+            self._teaching = replace(self._teaching, plain_loss=best.loss)
+
+    @property
+    def training_loss_(self) -> float:
+        """The loss of the tree on the events of the training rows."""
+        return self._loss_of_rows("training_loss")
+
+    @property
+    def plain_loss_(self) -> float:
+        """The least loss on these events of any tree with as many splits."""
+        return self._loss_of_rows("plain_loss")
+
+    def _loss_of_rows(self, name: str) -> float:
+        check_is_fitted(self)
+        loss = getattr(self._teaching, name, None)
+        return float("nan") if loss is None else loss
 
     @property
     def explained_(self) -> Floats:
@@ -127,7 +169,18 @@ class TaughtTree(SurTree):
         losses = np.array([size.loss for size in self.path_])
         return np.asarray(1.0 - losses / losses[0]) if losses[0] > 0 else np.ones(losses.size)
 
-    def _teacher_risk(self, problem: FitProblem, X: Any) -> Floats:
+    @property
+    def _refuses_samples(self) -> str:
+        """Why it cannot be fitted on samples of rows; empty where it can."""
+        if self.teacher is None or hasattr(self.teacher, "get_params"):
+            return ""
+        return (
+            "A teacher is fitted anew on each sample, or its tree would know the rows outside: "
+            "pass the model that teaches (in scikit-learn's way, with get_params) as teacher, not "
+            f"{teacher_text(self.teacher)}, which knows all rows."
+        )
+
+    def _teacher_risk(self, problem: FitProblem, given: RowInputs) -> Floats:
         """Return the teacher's risk of each row that counts, and remember the teacher."""
         data = problem.data
         if isinstance(self.teacher, str):
@@ -137,7 +190,11 @@ class TaughtTree(SurTree):
             )
         if self.teacher is not None:
             self.teacher_ = self.teacher if hasattr(self.teacher, "predict") else None
-            return teacher_risk(self.teacher, X, data)
+            try:
+                return teacher_risk(self.teacher, given.X, data)
+            except NotFittedError:
+                self.teacher_ = fit_teacher(self.teacher, given)
+            return teacher_risk(self.teacher_, given.X, data)
         apart = {"max_depth", "min_samples_leaf", "progress", "verbose", "time_limit"}
         self.teacher_ = make_like(SurTreeBayes, self, apart)
         table = data.table

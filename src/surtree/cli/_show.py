@@ -17,7 +17,7 @@ from surtree.cli._console import Result, say, show_source
 from surtree.cli._effects import known_effects
 from surtree.cli._models import read_model, save_report
 from surtree.cli._outputs import require_outputs
-from surtree.cli._summary import certificate, path_json, path_text
+from surtree.cli._summary import certificate, path_json, path_text, teacher_text
 from surtree.estimators.effects import EffectTree
 from surtree.estimators.tree import SurTree
 from surtree.export import (
@@ -139,7 +139,9 @@ def show_model(
             return None
         text = _text(fitted, tree, shown, page.read())
     if style == "tree" and tree is fitted.tree_ and not json:
-        text = "\n\n".join(filter(None, [text, certificate(fitted), known_effects(fitted)]))
+        text = "\n\n".join(
+            filter(None, [text, teacher_text(fitted), certificate(fitted), known_effects(fitted)])
+        )
     if shown.value == "effect" and fitted.tree_.outcome.judged_by == "effects":
         doubt = effects_warning(cast(EffectTree, fitted).heterogeneity_)
         if doubt and fitted.tree_.n_leaves > 1:

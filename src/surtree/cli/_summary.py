@@ -9,6 +9,7 @@ from surtree.cli._console import plain
 from surtree.cli._survival import Survival
 from surtree.estimators.tree import SurTree
 from surtree.model_selection.cv import SurTreeCV
+from surtree.summary.findings import read_findings
 from surtree.tree.evidence import FEW_EVENTS
 from surtree.tree.leaf_intervals import median_limits
 from surtree.tree.resolve import cause_names_of
@@ -20,16 +21,32 @@ def certificate(model: SurTree) -> str:
     """Return the certificate of a model as a line."""
     prior = f" with shrinkage {model.shrinkage:g}" if model.shrinkage else ""
     line = WORDS[model.status_].line
+    objective = model.tree_.objective
     if model.status_ == "optimal":
-        line = f"optimal: no tree within these limits {model.tree_.objective.is_best}"
+        line = f"optimal: no tree within these limits {objective.is_best}"
     if 0 < model.proven_depth_ < model.max_depth:
         line += f"; of depth {model.proven_depth_} the best trees are known"
     if model.receipt_ is not None:
         line += f"; confirmed by a second program on {model.receipt_.date}"
     return (
-        f"loss {model.loss_:.6g}{prior}, lower bound {model.lower_bound_:.6g}, "
+        f"{objective.loss_name} {model.loss_:.6g}{prior}, lower bound {model.lower_bound_:.6g}, "
         f"gap {_gap_text(model.gap_)} ({line})"
     )
+
+
+def teacher_text(model: SurTree) -> str:
+    """Return, of a taught tree, what its size costs and buys as lines; empty for any other."""
+    findings = read_findings(model)
+    if findings.teaching is None:
+        return ""
+    sizes = ", ".join(f"{k} {share:.0%}" for k, share in enumerate(findings.explained))
+    lines = [f"teacher: {findings.teaching.teacher}; explained by splits: {sizes}"]
+    trained, plain = findings.teaching.training_loss, findings.teaching.plain_loss
+    if trained is not None and plain is not None:
+        lines.append(
+            f"loss on these rows {trained:.6g} (in sample); the least of as many splits {plain:.6g}"
+        )
+    return "\n".join(lines)
 
 
 def _gap_text(gap: float) -> str:

@@ -20,6 +20,7 @@ from surtree.survival.time_axis import read_horizons
 from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.receipt import read_receipt, save_receipt
 from surtree.tree.size import Size
+from surtree.tree.teaching import read_teaching, save_teaching
 from surtree.tree.tree import Tree, read_baseline
 from surtree.validation.files import (
     read_held_out,
@@ -39,7 +40,10 @@ _NUMBERS = ("loss_", "lower_bound_", "gap_")
 _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 # The training rows say this of a tree, beside the certificate.
 _OF_THE_ROWS = frozenset(
-    {"held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_", "receipt_"}
+    {
+        *("held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"),
+        *("receipt_", "_teaching"),
+    }
 )
 # Models were fitted with this before there was a choice.
 _ASKED_BEFORE = {"category_cuts": "one"}
@@ -98,6 +102,7 @@ def model_dict(estimator: Any) -> dict[str, Any]:
         "validation": save_validation(estimator.validation_),
         "rows": None if estimator.row_digest_ is None else list(estimator.row_digest_),
         "receipt": save_receipt(estimator.receipt_),
+        "teaching": save_teaching(estimator._teaching),
         **estimator.tree_.outcome.save_model(estimator),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
@@ -155,6 +160,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "validation_": read_validation(saved.get("validation")),
         "row_digest_": tuple(saved["rows"]) if saved.get("rows") else None,
         "receipt_": read_receipt(saved),
+        "_teaching": read_teaching(saved.get("teaching")),
         **trees[0].outcome.read_model(saved),
         "tree_": trees[0],
         "path_": tuple(

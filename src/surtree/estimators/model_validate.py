@@ -24,6 +24,7 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.validate import known_categories, require_known, require_one_kind
 from surtree.outcomes.effect_results_file import correction_format, heterogeneity_format
 from surtree.tree.receipt import receipt_format
+from surtree.tree.teaching import teaching_format
 from surtree.tree.tree import Tree
 from surtree.validation.files import (
     held_out_format,
@@ -106,6 +107,7 @@ _KEPT = {
     "correction": optional(correction_format),
     "rows": optional(list_of(_count)),
     "receipt": optional(receipt_format),
+    "teaching": optional(teaching_format),
 }
 
 # By version. Models of the first have no objective, which is relative risk, and the kind of curve

@@ -239,7 +239,7 @@ class SurTree(_Fitted):
     # These attributes are None until others set them.
     _known_later: ClassVar[tuple[str, ...]] = (
         *("time_unit_", "horizons_", "follow_up_", "held_out_", "sizes_", "tuning_"),
-        *("validation_", "receipt_"),
+        *("validation_", "receipt_", "_teaching"),
     )
     _format: ClassVar[str] = FORMAT
     _kind: ClassVar[str] = "of one event"

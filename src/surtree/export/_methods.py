@@ -89,6 +89,7 @@ def export_methods(
         data(findings),
         *questions(findings, names),
         *_objective(findings),
+        *_teacher(findings),
         *_tuning(findings, model),
         *_proof(findings.certificate),
         _result(findings.tree),
@@ -113,6 +114,22 @@ def _objective(findings: Findings) -> Iterator[str]:
         )
 
 
+def _teacher(findings: Findings) -> Iterator[str]:
+    teaching = findings.teaching
+    if teaching is None:
+        return
+    yield (
+        f"The teacher was {teaching.teacher}; the tree explains {findings.explained[-1]:.1%} of "
+        "the deviance between it and one risk for all rows."
+    )
+    if teaching.training_loss is not None and teaching.plain_loss is not None:
+        yield (
+            "The negative log-likelihood on the events of the same rows (in sample) is "
+            f"{teaching.training_loss:.6g}; the smallest of any tree with as many splits is "
+            f"{teaching.plain_loss:.6g}."
+        )
+
+
 def _tuning(findings: Findings, model: Any) -> Iterator[str]:
     certificate = findings.certificate
     if hasattr(model, "named_steps"):  # of a pipeline, the last step may be a search
@@ -126,7 +143,12 @@ def _tuning(findings: Findings, model: Any) -> Iterator[str]:
     elif hasattr(model, "best_estimator_"):
         yield f"Parameters were chosen by {type(model).__name__}."
     else:
-        yield "Size and shrinkage were parameters of the fit; surtree did not tune them."
+        size = (
+            "The size was a parameter"
+            if findings.teaching
+            else "Size and shrinkage were parameters"
+        )
+        yield f"{size} of the fit; surtree did not tune {'it' if findings.teaching else 'them'}."
 
 
 def _tuned(sizes: SizeScores, tuning: Tuning | None) -> str:

@@ -81,7 +81,8 @@ class OneEvent(Outcome):
     def figure_notes(self) -> tuple[str, ...]:
         """Say what relative risks and hazard ratios are."""
         ratio = "Hazard ratio: by a Cox model with a factor for the leaf (Breslow's ties)."
-        return (RELATIVE_RISK, ratio) if shows_ratios(self.tree) else (RELATIVE_RISK,)
+        risk = self.tree.objective.theta_note or RELATIVE_RISK
+        return (risk, ratio) if shows_ratios(self.tree) else (risk,)
 
     def objective_text(self, loss: str) -> str:
         """Return what the tree optimises: what its objective says."""
@@ -108,7 +109,7 @@ def leaf_caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
         )
     if tree.weighted:
         sentences.append("Weights count as repeated rows.")
-    sentences.append(RELATIVE_RISK)
+    sentences.append(tree.objective.theta_note or RELATIVE_RISK)
     return " ".join(sentences)
 
 

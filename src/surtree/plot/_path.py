@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.types import Floats
+from surtree.averages.taught import TaughtTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.plot.requirement import require_matplotlib
 from surtree.tree.resolve import last_step
 from surtree.validation.sizes import SizeScores
+from surtree.words.numbers import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,17 +24,18 @@ _TRAINING = "#C04808"
 _OTHER = "#8B8B8B"
 
 
-def plot_path(search: SurTreeCV | SizeScores, ax: Axes | None = None) -> Axes:
+def plot_path(search: SurTreeCV | SizeScores | TaughtTree, ax: Axes | None = None) -> Axes:
     """Draw how well trees of every size did, and which size was chosen.
 
     The line of the best depth has the standard error of each mean; other depths are thin and
     grey, with their depth at the end. The band reaches from the best mean to one standard error
-    from it. With ``scoring="loss"`` the loss of the training rows is drawn too.
+    from it. With ``scoring="loss"`` the loss of the training rows is drawn too. Of a `TaughtTree`,
+    it is the share of its teacher that the tree of each size explains.
 
     Parameters
     ----------
-    search : SurTreeCV or SizeScores
-        A fitted search, a pipeline that ends in one, or its ``sizes_``.
+    search : SurTreeCV, SizeScores or TaughtTree
+        A fitted search or its ``sizes_``, or a taught tree; or a pipeline that ends in one.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
 
@@ -54,9 +57,14 @@ def plot_path(search: SurTreeCV | SizeScores, ax: Axes | None = None) -> Axes:
     from matplotlib import pyplot
     from matplotlib.ticker import MaxNLocator
 
-    sizes = _scores_of(search)
+    last = last_step(search).model
+    sizes = None if isinstance(last, TaughtTree) else _scores_of(last)
     if ax is None:
         _, ax = pyplot.subplots(layout="constrained")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("splits")
+    if sizes is None:
+        return _draw_explained(ax, last)
     loss = sizes.scoring == "loss"
     mean = -sizes.mean if loss else sizes.mean
     best, chosen = sizes.best, sizes.chosen
@@ -83,15 +91,30 @@ def plot_path(search: SurTreeCV | SizeScores, ax: Axes | None = None) -> Axes:
     )
     for other in range(1, int(sizes.max_depth.max()) + 1):
         _draw_other(ax, sizes, mean, other, line)
-    ax.set_xlabel("splits")
     ax.set_ylabel("loss per row" if loss else sizes.scoring)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False)
     return ax
 
 
-def _scores_of(search: SurTreeCV | SizeScores) -> SizeScores:
-    search = last_step(search).model
+def _draw_explained(ax: Axes, model: TaughtTree) -> Axes:
+    """Draw the share of its teacher that the tree of each size explains."""
+    from matplotlib.ticker import PercentFormatter
+
+    explained = model.explained_
+    ax.plot(explained, color=_HELD_OUT, marker=".", label="nearest tree of each size")
+    splits = model.tree_.n_splits
+    label = f"this tree: {plural(splits, 'split')}, {explained[splits]:.0%}"
+    (ring,) = ax.plot([splits], explained[[splits]], "o", color=_HELD_OUT, label=label)
+    ring.set_markersize(10)
+    ring.set_markerfacecolor("none")
+    ax.set_ylim(0, 1.03)
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_ylabel("explained of the teacher's deviance")
+    ax.legend(frameon=False)
+    return ax
+
+
+def _scores_of(search: Any) -> SizeScores:
     if isinstance(search, SizeScores):
         return search
     if not isinstance(search, SurTreeCV):

@@ -17,13 +17,17 @@ def certificate_html(findings: Findings) -> Markup:
     """Return what is proven about the tree, with its numbers."""
     audited, certificate = findings.audited, findings.certificate
     proof = verdict(certificate) if audited is None else audit_verdict(audited)
-    figures = [("loss on these rows", f"{findings.tree.total_loss:.6g}", None)]
+    loss_name = findings.tree.objective.loss_name
+    figures: list[tuple[str, str, str | None]] = [
+        (f"{loss_name} on these rows", f"{findings.tree.total_loss:.6g}", None)
+    ]
     if certificate is not None and certificate.gap is not None and certificate.status is not None:
         figures += [
             ("lower bound", f"{certificate.lower_bound:.6g}", None),
             ("gap", percent(certificate.gap), None),
             ("status", WORDS[certificate.status].title, None),
         ]
+    figures += _taught_figures(findings)
     return markup(
         verdict_html(f"{proof.answer} {proof.heading}", proof.text, is_good=proof.proven),
         terms(figures, "figures"),
@@ -34,10 +38,33 @@ def certificate_html(findings: Findings) -> Markup:
     )
 
 
+def _taught_figures(findings: Findings) -> list[tuple[str, str, str | None]]:
+    """Return what a taught tree has of its teacher, and what that costs on its own rows."""
+    teaching = findings.teaching
+    if teaching is None:
+        return []
+    losses = [
+        ("loss on the events of these rows", teaching.training_loss, "in sample"),
+        (
+            "least loss of a tree of this size",
+            teaching.plain_loss,
+            "in sample: of the tree that follows these rows, and their noise, best",
+        ),
+    ]
+    figures: list[tuple[str, str, str | None]] = [
+        ("explains of its teacher", f"{findings.explained[-1]:.1%}", teaching.teacher)
+    ]
+    return figures + [
+        (term, f"{loss:.6g}", remark) for term, loss, remark in losses if loss is not None
+    ]
+
+
 def sizes_html(findings: Findings) -> Markup:
     """Return the best loss of every size, as a placeholder for a chart and as a table."""
     if len(findings.sizes) < 2:
         return Markup()
+    if findings.explained:
+        return _explained_html(findings)
     first = findings.sizes[0].loss
     rows = (
         (
@@ -60,6 +87,30 @@ def sizes_html(findings: Findings) -> Markup:
         ),
         element("div", class_="plot", id="sizes"),
         details("as a table", table(headings, rows, "numbers")),
+    )
+
+
+def _explained_html(findings: Findings) -> Markup:
+    """Return the share of its teacher that a tree of each size explains."""
+    rows = (
+        (str(size.splits), f"{share:.1%}", f"{size.loss:.6g}", f"{size.lower_bound:.6g}")
+        for size, share in zip(findings.sizes, findings.explained, strict=True)
+    )
+    heading = "How much of its teacher does a tree explain?"
+    return element(
+        "section",
+        element("h3", heading),
+        element(
+            "p",
+            "For every number of splits, the most that any tree explains of the difference between "
+            "the teacher and one risk for all (Poisson deviance). A larger tree is nearer to the "
+            "teacher. Whether it predicts new data better, only held-out rows tell.",
+        ),
+        element("div", class_="plot", id="sizes"),
+        details(
+            "as a table",
+            table(("splits", "explained", "distance", "lower bound"), rows, "numbers"),
+        ),
     )
 
 

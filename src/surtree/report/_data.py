@@ -39,16 +39,23 @@ def page_data(shown: Shown, fields: list[Field]) -> dict[str, Any]:
         "fields": [
             {"number": field.is_number, "seen": field.seen, "name": field.name} for field in fields
         ],
-        "sizes": [
-            {"splits": size.splits, "loss": size.loss, "bound": size.lower_bound}
-            for size in findings.sizes
-        ],
+        "sizes": _sizes(findings),
+        "explains": bool(findings.explained),
         "splits": tree.n_splits,
         "level": f"{100 * shown.level:g}%",
         "scores": _scores(findings),
         "timeLabel": time_label(unit),
         "timeUnit": unit or "",
     }
+
+
+def _sizes(findings: Findings) -> list[dict[str, float]]:
+    """Return the loss of every size and its bound; of a taught tree, what it explains."""
+    sizes = [(size.splits, size.loss, size.lower_bound) for size in findings.sizes]
+    without = findings.sizes[0].loss if findings.explained else 0.0
+    if without > 0:
+        sizes = [(k, 1 - loss / without, 1 - bound / without) for k, loss, bound in sizes]
+    return [{"splits": k, "loss": loss, "bound": bound} for k, loss, bound in sizes]
 
 
 def _nodes(shown: Shown, fields: list[Field]) -> list[dict[str, Any]]:

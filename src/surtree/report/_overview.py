@@ -71,6 +71,7 @@ def lead_html(findings: Findings) -> Markup:
         return markup("This tree asks nothing: all rows are one group, with one survival curve.")
     return markup(
         _doubt_html(findings),
+        _teacher_text(findings),
         f"Yes-or-no questions sort the rows into {tree.n_leaves} groups, the leaves, "
         f"{outcome.leaves_clause}. ",
         element(
@@ -82,6 +83,16 @@ def lead_html(findings: Findings) -> Markup:
         element(
             "span", "Tap a group to see how it is reached and how it fares.", class_="screen touch"
         ),
+    )
+
+
+def _teacher_text(findings: Findings) -> str:
+    """Return of a taught tree what it comes near to."""
+    if findings.teaching is None:
+        return ""
+    return (
+        f"A tree that follows a teacher: {findings.teaching.teacher}. It explains "
+        f"{findings.explained[-1]:.0%} of what the teacher tells apart. "
     )
 
 
@@ -116,7 +127,7 @@ def explanation(shown: Shown) -> list[str]:
         "take the groups as given; as these were chosen on the same rows, the truth lies outside "
         "more often. The grey curve is that of all rows."
     )
-    texts = [f"{curve} {figures}"]
+    texts = [f"{curve} {figures}", *filter(None, [tree.objective.theta_note])]
     if any(group.note == "few events" for group in shown.groups):
         texts.append(f"few: fewer than {FEW_EVENTS} events, so the figures of the leaf are unsure.")
     return [*texts, *filter(None, [advice(tree)])]

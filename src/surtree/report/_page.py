@@ -149,6 +149,9 @@ def page_html(
         "groups": groups_html(shown),
         "provenance": provenance_html(findings, today or date.today()),
         "form": form_html(fields),
+        "certificate_heading": "Is a nearer tree possible?"
+        if findings.teaching
+        else "Is a better tree possible?",
         "certificate": certificate_html(findings),
         "sizes": sizes_html(findings),
         "scores": scores_html(findings),

@@ -302,12 +302,13 @@ function drawSizes() {
   const bounds = data.sizes.map((size) => size.bound);
   const series = [{ values: losses, kind: "series" }];
   if (losses.some((loss, place) => loss - bounds[place] > 1e-9 * Math.abs(loss))) {
-    series.push({ values: bounds, kind: "second", name: "lower bound" });
+    series.push({ values: bounds, kind: "second", name: data.explains ? "at most" : "lower bound" });
   }
-  const yText = (value) => String(Number(value.toPrecision(4)));
+  const yText = data.explains ? percent : (value) => String(Number(value.toPrecision(4)));
   const rings = [{ place: splits.indexOf(data.splits), text: "this tree" }];
-  const name = "Loss of the best tree with each number of splits";
-  drawSeries(host, { splits, series, rings, yText, yLabel: "loss, sum of all rows", name });
+  const what = data.explains ? "Share of the teacher explained by" : "Loss of";
+  const yLabel = data.explains ? "explained of the teacher" : "loss, sum of all rows";
+  drawSeries(host, { splits, series, rings, yText, yLabel, name: `${what} the best tree with each number of splits` });
 }
 
 function drawScores() {

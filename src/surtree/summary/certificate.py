@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from surtree._support.status import WORDS, Status
 from surtree.summary.findings import Audited, Certificate
+from surtree.survival.objective import Objective
 
 # A bound with a larger gap says next to nothing.
 WEAK = 0.5
@@ -72,7 +73,7 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
         return Verdict(
             True,
             "No.",
-            "Proven optimal",
+            f"Proven {certificate.proven}",
             f"Of all trees with {limits}, none {certificate.is_best} on these rows. {choice}",
         )
     end = WORDS[status].clause
@@ -86,16 +87,18 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
             f"more time, fewer columns or less depth. {choice}",
         )
     # The bound of a search that has just begun is zero.
+    found = f"{'Best' if certificate.proven == Objective.proven else 'Nearest'} tree found"
     if gap < WEAK:
-        heading = f"Best tree found; at most {percent(gap)} from the optimum"
+        heading = f"{found}; at most {percent(gap)} from the optimum"
     else:
-        heading = f"Best tree found, with a weak bound{'' if is_rounded else ' so far'}"
+        heading = f"{found}, with a weak bound{'' if is_rounded else ' so far'}"
     return Verdict(
         False,
         "Perhaps.",
         heading,
-        f"Not proven optimal: {end}. No tree with {limits} has a loss below the bound: another "
-        f"tree could save at most {percent(gap)} of the loss.{_shallow(certificate)} {choice}",
+        f"Not proven {certificate.proven}: {end}. No tree with {limits} has a "
+        f"{certificate.loss_name} below the bound: another tree could save at most {percent(gap)} "
+        f"of it.{_shallow(certificate)} {choice}",
     )
 
 

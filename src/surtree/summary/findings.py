@@ -22,6 +22,7 @@ from surtree.summary.labels import Labels
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective
 from surtree.tree.resolve import cause_names_of, chosen_model, shown_model
+from surtree.tree.teaching import Teaching
 from surtree.tree.tree import Tree
 from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores
@@ -50,7 +51,10 @@ class Certificate:
     fold_status: Status = "optimal"
     proven_depth: int = 0  # the largest depth whose optimum is known
     confirmed_on: str = ""  # when a second program confirmed all of it; empty where none did
-    is_best: str = Objective.is_best  # what no other tree does more (`Objective.is_best`)
+    # What no other tree does more, what the tree that does it is, and what the loss is called.
+    is_best: str = Objective.is_best
+    proven: str = Objective.proven
+    loss_name: str = Objective.loss_name
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,15 @@ class Findings:
     tuning: Tuning | None = None
     follow_up: FollowUp | None = None  # the quartiles of follow-up, where they are known
     cause_names: Mapping[int, str] | None = None  # what the causes of competing risks are called
+    teaching: Teaching | None = None  # of a taught tree, what is known of its teacher
+
+    @property
+    def explained(self) -> tuple[float, ...]:
+        """The share of the teacher's deviance that the tree of each size explains."""
+        if self.teaching is None or not self.sizes:
+            return ()
+        without = self.sizes[0].loss
+        return tuple(1.0 - size.loss / without if without > 0 else 1.0 for size in self.sizes)
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -186,6 +199,8 @@ def _of_search(model: SurTree, method: str) -> Findings:
             proven_depth=model.proven_depth_,
             confirmed_on="" if model.receipt_ is None else model.receipt_.date,
             is_best=model.tree_.objective.is_best,
+            proven=model.tree_.objective.proven,
+            loss_name=model.tree_.objective.loss_name,
         ),
         sizes=tuple(SizeLoss(size.splits, size.loss, size.lower_bound) for size in model.path_),
         columns=_columns(model),
@@ -199,6 +214,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
         tuning=tuning,
         follow_up=model.follow_up_,
         cause_names=cause_names_of(model),
+        teaching=model._teaching,
     )
 
 

@@ -49,6 +49,9 @@ class Objective(ABC):
     sum_names: ClassVar[tuple[str, ...]]
     # What the best tree does that no other does more.
     is_best: ClassVar[str] = "has a smaller loss"
+    # What a tree is that is proven to do that, and what the loss is called.
+    proven: ClassVar[str] = "optimal"
+    loss_name: ClassVar[str] = "loss"
     # What the loss is, in a sentence.
     loss_words: ClassVar[str] = (
         "The loss is their negative log-likelihood, summed, relative to a model with a hazard of "
@@ -75,6 +78,23 @@ class Objective(ABC):
     def settings(self) -> tuple[float, ...]:
         """What the objective is made with, for files."""
         return self.parameters
+
+    @property
+    def remedy(self) -> str:
+        """What to try where leaves have hardly any events."""
+        # A tuned tree has some shrinkage: it is not told to be tuned.
+        if self.shrinkage > 0:
+            return "more shrinkage or min_events_leaf"
+        return "shrinkage, min_events_leaf or SurTreeCV"
+
+    @property
+    def theta_note(self) -> str:
+        """What theta is, where it is not observed over expected events."""
+        return ""
+
+    def tree_note(self, loss: float, without: float) -> str:
+        """Return what to say below a tree, given its loss and that of a single leaf."""
+        return ""
 
     @classmethod
     def from_settings(cls, *settings: float) -> Objective:

@@ -31,6 +31,8 @@ class TaughtRisk(Objective):
     kernel = "relative_risk"
     sum_names = ("events", "hazard", "taught")
     is_best = "is nearer to its teacher"
+    proven = "nearest to its teacher"
+    loss_name = "distance to the teacher"
     loss_words = (
         "The loss is the distance to the teacher, half of the Poisson deviance, summed: smaller is "
         "nearer."
@@ -55,6 +57,30 @@ class TaughtRisk(Objective):
     def settings(self) -> tuple[float, ...]:
         """The events of the prior."""
         return (self.prior_events,)
+
+    @property
+    def remedy(self) -> str:
+        """What to try where leaves have hardly any events."""
+        return "more prior_events or min_events_leaf"
+
+    @property
+    def theta_note(self) -> str:
+        """What theta is."""
+        if self.prior_events == 0:
+            return ""
+        return (
+            "Relative risk: events of a leaf over those expected at the hazard of all rows, its "
+            f"own and {self.prior_events:g} more as the teacher expects them there. Intervals are "
+            "of its own events alone, so it may lie outside."
+        )
+
+    def tree_note(self, loss: float, without: float) -> str:
+        """Return which share of the teacher's deviance a tree explains."""
+        share = f"{1 - loss / without:.0%}" if without > 0 else "all"
+        return (
+            f"explains {share} of its teacher; leaves predict by their own events and "
+            f"{self.prior_events:g} more of the teacher"
+        )
 
     def core_values(self, values: Floats) -> Floats:
         """Return what the search is about: the events that the teacher expects, and the hazard."""

@@ -25,7 +25,8 @@ def tree_text(tree: Tree) -> str:
         "  ".join([label.ljust(label_width), *map(str.rjust, cells, widths), note]).rstrip()
         for label, cells, note in lines
     ]
-    return "\n".join([*drawn, *filter(None, [advice(tree)])])
+    note = tree.objective.tree_note(tree.total_loss, float(tree.loss[0]))
+    return "\n".join([*drawn, *filter(None, [advice(tree), note])])
 
 
 def _table(tree: Tree) -> tuple[list[str], dict[int, tuple[str, ...]]]:

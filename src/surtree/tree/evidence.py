@@ -39,11 +39,7 @@ def advice(tree: Tree) -> str:
     if n_leaves == 0:
         return ""
     verb, whose = ("has", "its") if n_leaves == 1 else ("have", "their")
-    # A tuned tree has some shrinkage: it is not told to be tuned.
-    ways = "shrinkage, min_events_leaf or SurTreeCV"
-    if tree.objective.shrinkage > 0:
-        ways = "more shrinkage or min_events_leaf"
     return (
         f"{plural(n_leaves, 'leaf')} {verb} fewer than {_VERY_FEW_EVENTS} events: {whose} numbers "
-        f"say little about new data; try {ways}."
+        f"say little about new data; try {tree.objective.remedy}."
     )

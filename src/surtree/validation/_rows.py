@@ -122,6 +122,9 @@ def _groups(rows: TargetRows) -> Positions:
 def require_fit_parameters(model: Any, given: RowInputs) -> None:
     """Raise an error for rows that an estimator cannot be fitted on."""
     refuse_causes(model, "validation")
+    reason = getattr(model, "_refuses_samples", "")
+    if reason:
+        raise ValueError(reason)
     for name in given.fit_arguments:
         if not has_fit_parameter(model, name):
             raise ValueError(f"{type(model).__name__} takes no {name}: leave it out.")
