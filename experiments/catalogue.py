@@ -29,6 +29,7 @@ from experiments import (
     small_cohorts_page,
     synthetic,
     taught,
+    taught_page,
     teacher,
     teacher_page,
     theta,
@@ -153,7 +154,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         title="trees that are taught by the average over all trees, and that average itself",
         cases=taught.cases,
         measure=taught.measure,
-        page=taught.page,
+        page=taught_page.page,
     ),
     "teacher": Experiment(
         title="trees that are taught by a bag, at equal size",

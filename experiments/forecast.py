@@ -24,19 +24,22 @@ class Forecast:
     Parameters
     ----------
     theta : array of float
-        Their hazard relative to the baseline of the training rows.
+        Their hazard relative to the baseline of the training rows, or any risk.
     survival : mapping of str to sequence of StepFunction
         Their curves, for each kind of curve that the method has.
     splits : int or None
         How many questions its tree asks, where it is a tree.
     shrinkage : float
         How many events its prior is worth.
+    is_relative : bool
+        Whether ``theta`` is relative to that baseline: else it has no loss.
     """
 
     theta: Floats
     survival: Mapping[str, Sequence[StepFunction]]
     splits: int | None = None
     shrinkage: float = 0.0
+    is_relative: bool = True
 
     def scores(self, y_train: Target, y_test: Target) -> dict[str, float]:
         """Return Harrell's C, the held-out loss, and a Brier score for each kind of curve.
@@ -54,7 +57,7 @@ class Forecast:
             brier[kind] = normalized_integrated_brier_score(y_train, y_test, curves)
         return {
             "c": risk_concordance(y_test, self.theta),
-            "loss": risk_loss(y_train, y_test, self.theta),
+            "loss": risk_loss(y_train, y_test, self.theta) if self.is_relative else np.nan,
             **{brier_column(kind): score for kind, score in brier.items()},
         }
 
