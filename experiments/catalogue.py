@@ -27,6 +27,8 @@ from experiments import (
     small_cohorts,
     small_cohorts_again,
     small_cohorts_page,
+    survset,
+    survset_page,
     synthetic,
     taught,
     taught_page,
@@ -155,6 +157,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=taught.cases,
         measure=taught.measure,
         page=taught_page.page,
+    ),
+    "survset": Experiment(
+        title="the other tables of SurvSet: averages, taught trees, tuned trees and Cox",
+        cases=survset.cases,
+        measure=survset.measure,
+        page=survset_page.page,
     ),
     "teacher": Experiment(
         title="trees that are taught by a bag, at equal size",

@@ -79,6 +79,16 @@ def _sksurv(task: Task) -> Forecast:
 
 def _cox(task: Task) -> Forecast:
     """Choose the penalty of a Cox model by the held-out loss."""
+    return _cox_forecast(task, clips=False)
+
+
+def clipped_cox(task: Task) -> Forecast:
+    """Clip the linear predictor of that model to its range on training rows."""
+    return _cox_forecast(task, clips=True)
+
+
+def _cox_forecast(task: Task, clips: bool) -> Forecast:
+    """Return what the model of the best penalty predicts."""
 
     def candidates(X: Any, y: Target, others: Any) -> list[Floats]:
         train, test = _standardised(X, others)
@@ -87,7 +97,11 @@ def _cox(task: Task) -> Forecast:
     best = choose(candidates, task, lambda y, y_test, theta: -risk_loss(y, y_test, theta))
     train, test = _standardised(task.X_train, task.X_test)
     model = _cox_models(train, task.y_train)[best]
-    log_risk = (model.log_risk(test) / _LOG_RISK_STEP).round()
+    exact = model.log_risk(test)
+    if clips:
+        known = model.log_risk(train)
+        exact = exact.clip(known.min(), known.max())
+    log_risk = (exact / _LOG_RISK_STEP).round()
     curves = {
         step: StepFunction(
             model.times, np.exp(-np.exp(step * _LOG_RISK_STEP) * model.cumulative_hazard), 1.0
@@ -95,7 +109,7 @@ def _cox(task: Task) -> Forecast:
         for step in np.unique(log_risk)
     }
     return Forecast(
-        theta=_cox_theta(model, train, task.y_train, test),
+        theta=_cox_scale(model, train, task.y_train) * np.exp(exact),
         survival={"baseline": [curves[step] for step in log_risk]},
     )
 
@@ -111,9 +125,12 @@ def _cox_models(X: Floats, y: Target) -> list[CoxModel]:
 
 def _cox_theta(model: CoxModel, X: Floats, y: Target, X_test: Floats) -> Floats:
     """Return risks relative to the baseline of the loss: as many events as there are expected."""
+    return _cox_scale(model, X, y) * np.exp(model.log_risk(X_test))
+
+
+def _cox_scale(model: CoxModel, X: Floats, y: Target) -> float:
     events, hazard = row_sums(y, y).values
-    scale = events.sum() / (np.exp(model.log_risk(X)) @ hazard)
-    return scale * np.exp(model.log_risk(X_test))
+    return float(events.sum() / (np.exp(model.log_risk(X)) @ hazard))
 
 
 def _standardised(X: Any, others: Any) -> tuple[Floats, Floats]:
