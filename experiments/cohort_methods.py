@@ -89,14 +89,7 @@ def clipped_cox(task: Task) -> Forecast:
 
 def _cox_forecast(task: Task, clips: bool) -> Forecast:
     """Return what the model of the best penalty predicts."""
-
-    def candidates(X: Any, y: Target, others: Any) -> list[Floats]:
-        train, test = _standardised(X, others)
-        return [_cox_theta(model, train, y, test) for model in _cox_models(train, y)]
-
-    best = choose(candidates, task, lambda y, y_test, theta: -risk_loss(y, y_test, theta))
-    train, test = _standardised(task.X_train, task.X_test)
-    model = _cox_models(train, task.y_train)[best]
+    model, train, test = tuned_cox(task)
     exact = model.log_risk(test)
     if clips:
         known = model.log_risk(train)
@@ -112,6 +105,18 @@ def _cox_forecast(task: Task, clips: bool) -> Forecast:
         theta=_cox_scale(model, train, task.y_train) * np.exp(exact),
         survival={"baseline": [curves[step] for step in log_risk]},
     )
+
+
+def tuned_cox(task: Task) -> tuple[CoxModel, Floats, Floats]:
+    """Return the model of the penalty with the least held-out loss, and both parts of the rows."""
+
+    def candidates(X: Any, y: Target, others: Any) -> list[Floats]:
+        train, test = _standardised(X, others)
+        return [_cox_theta(model, train, y, test) for model in _cox_models(train, y)]
+
+    best = choose(candidates, task, lambda y, y_test, theta: -risk_loss(y, y_test, theta))
+    train, test = _standardised(task.X_train, task.X_test)
+    return _cox_models(train, task.y_train)[best], train, test
 
 
 def _cox_models(X: Floats, y: Target) -> list[CoxModel]:

@@ -98,10 +98,16 @@ def measure(case: CohortCase) -> Measures:
 
 def measure_by(method: Callable[[Task], Forecast], case: CohortCase) -> Measures:
     """Fit a method on the training rows of a case, and score what it predicts of the test rows."""
-    outer = cohort(case)
+    return measure_outer(method, cohort(case), case.depth, case.seed)
+
+
+def measure_outer(
+    method: Callable[[Task], Forecast], outer: Outer, depth: int, seed: int
+) -> Measures:
+    """Fit a method on training rows, and score what it predicts of the test rows."""
     n_events = int(outer.y_train["event"].sum())
     n_folds = _FEW_FOLDS if n_events < _FEW_EVENTS else _MANY_FOLDS
-    task = Task(outer.X_train, outer.y_train, outer.X_test, case.depth, case.seed, n_folds=n_folds)
+    task = Task(outer.X_train, outer.y_train, outer.X_test, depth, seed, n_folds=n_folds)
     measures: Measures = {
         "events": n_events,
         "folds": n_folds,

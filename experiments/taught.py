@@ -7,8 +7,8 @@ any of its rows was run:
 - `SurTreeBag`, a forest and boosting (100 trees each, nothing tuned, the settings of the ensembles)
   on draws 0 and 1 of each real table and size; on whole tables they are among the ensembles, and
   so are the average, the taught tree and the score card, on the folds there;
-- the taught tree with as many splits as the tuned one has, on all real and synthetic draws and on
-  whole tables;
+- the taught tree with as many splits as the tuned one has, on the first five draws of each real and
+  synthetic table and size, and on whole tables;
 - CTree, the greedy tree and scikit-survival's tree on whole tables.
 
 Measures are Harrell's C, the Brier score and the held-out loss; tests are two-sided Wilcoxon
@@ -26,13 +26,13 @@ from dataclasses import replace
 from experiments.experiment import Measures
 from experiments.small_cohorts import DEPTH, CohortCase, measure_by
 from experiments.small_cohorts import cases as cohort_cases
-from experiments.taught_methods import ENSEMBLES, METHODS
+from experiments.taught_methods import ENSEMBLES, EQUAL_SIZE, METHODS
 
 # The seed of the real tables' draws, and the first of the synthetic tables: nothing was chosen on
 # them.
 SEED, FIRST_SYNTHETIC = 2, 20
-# How many draws of a table the ensembles have, which take long.
-ENSEMBLE_DRAWS = 2
+# How many draws of a table the later methods have, of which ensembles take long.
+ENSEMBLE_DRAWS, EQUAL_DRAWS = 2, 5
 
 
 def cases(quick: bool) -> list[CohortCase]:
@@ -50,8 +50,15 @@ def cases(quick: bool) -> list[CohortCase]:
         replace(case, method=method)
         for case in shown
         for method in METHODS
-        if method not in ENSEMBLES or (case.kind == "real" and case.draw < ENSEMBLE_DRAWS)
+        if _is_run(case, method)
     ]
+
+
+def _is_run(case: CohortCase, method: str) -> bool:
+    if method in ENSEMBLES:
+        return case.kind == "real" and case.draw < ENSEMBLE_DRAWS
+    number = case.draw - (FIRST_SYNTHETIC if case.kind == "synthetic" else 0)
+    return method not in EQUAL_SIZE or number < EQUAL_DRAWS
 
 
 def measure(case: CohortCase) -> Measures:

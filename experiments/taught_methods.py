@@ -11,9 +11,12 @@ import numpy as np
 from experiments import our_methods
 from experiments.cohort_methods import COHORT_METHODS
 from experiments.forecast import Forecast
+from experiments.scores import Floats, Target
 from experiments.tables import Numbers
 from experiments.task import Task
 from surtree import PointsTable, SurTreeBag, SurTreeBayes, TaughtTree, leaf_curves
+from surtree.data.target import read_target
+from surtree.survival.baseline import nelson_aalen
 from surtree.survival.step_function import StepFunction
 
 N_TREES = 100
@@ -47,13 +50,18 @@ def _proportional(make: Callable[[], Any], task: Task) -> Forecast:
     """Return what a model predicts whose risk multiplies one baseline."""
     model = make().fit(task.X_train, task.y_train)
     theta = model.predict(task.X_test)
+    return Forecast(theta=theta, survival={"baseline": curves_of_risk(theta, task.y_train)})
+
+
+def curves_of_risk(theta: Floats, y: Target) -> list[StepFunction]:
+    """Return the curve of each risk, which multiplies the baseline of the training rows."""
     step = (np.log(theta) / _LOG_RISK_STEP).round()
-    baseline = model.baseline_
+    baseline = nelson_aalen(read_target(y, len(y)), np.ones(len(y)))
     curves = {
         one: StepFunction(baseline.times, baseline.survival(np.exp(one * _LOG_RISK_STEP)), 1.0)
         for one in np.unique(step)
     }
-    return Forecast(theta=theta, survival={"baseline": [curves[one] for one in step]})
+    return [curves[one] for one in step]
 
 
 def _bag(task: Task) -> Forecast:

@@ -14,8 +14,8 @@ from experiments.forecast import brier_column
 from experiments.page import table
 from experiments.small_cohorts import N_DRAWS
 from experiments.task import Status
-from experiments.taught import ENSEMBLE_DRAWS, FIRST_SYNTHETIC, SEED
-from experiments.taught_methods import ENSEMBLES, METHODS, TREES
+from experiments.taught import ENSEMBLE_DRAWS, EQUAL_DRAWS, FIRST_SYNTHETIC, SEED
+from experiments.taught_methods import ENSEMBLES, EQUAL_SIZE, METHODS, TREES
 
 LEVEL = 0.01
 BEHIND = 0.05
@@ -51,10 +51,19 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     failed = rows[rows["status"] != Status.DONE]
     rows = with_own_curves(rows[rows["status"] == Status.DONE])
     lines = ["## What was done", "", *_about(rows, failed), "", "## Tests", "", *_tests(rows), ""]
-    lines += ["## Means", "", *means(rows[~rows["method"].isin(ENSEMBLES)])]
+    lines += ["## Means", "", *means(rows[~rows["method"].isin([*ENSEMBLES, *EQUAL_SIZE])])]
+    lines += ["## At equal size", "", f"Means of {EQUAL_DRAWS} draws of each table and size.", ""]
+    equal = rows[rows["method"].isin(["surtree", *EQUAL_SIZE])]
+    lines += means(_shared_draws(equal))
     lines += ["## Beside ensembles", "", f"Means of draws 0 to {ENSEMBLE_DRAWS - 1} alone.", ""]
     few = rows[(rows["kind"] == "real") & (rows["draw"] < ENSEMBLE_DRAWS)]
     return [*lines, *means(few)][:-1]
+
+
+def _shared_draws(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of draws that all of their methods have."""
+    keys = [rows[name] for name in ("kind", "table", "rows", "draw")]
+    return rows[rows.groupby(keys)["method"].transform("nunique") == rows["method"].nunique()]
 
 
 def with_own_curves(rows: pd.DataFrame) -> pd.DataFrame:
@@ -116,10 +125,10 @@ def _about(rows: pd.DataFrame, failed: pd.DataFrame) -> list[str]:
         "(flchain) goes far beyond its training rows.",
         "",
         "Later rows, with what they should show written down before: the taught tree at the size "
-        "of the tuned one ('equal size', its time with that of the tuning), trees of others on "
-        "whole tables, and ensembles as on [their page](ensembles.md), which has those of whole "
-        f"tables, with the average beside them. Here they have draws 0 to {ENSEMBLE_DRAWS - 1}; "
-        "each has its own curves, and the forest and boosting no loss, since their risks have no "
+        f"of the tuned one ('equal size', its time with that of the tuning, {EQUAL_DRAWS} draws), "
+        "trees of others on whole tables, and ensembles as on [their page](ensembles.md), which "
+        "has those of whole tables, with the average beside them. Here they have draws 0 to "
+        f"{ENSEMBLE_DRAWS - 1}; each has its own curves, and the forest and boosting no loss, since their risks have no "
         "common scale.",
         "",
         f"{len(rows):,} fits; {len(failed)} failed.",
