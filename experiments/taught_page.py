@@ -128,8 +128,8 @@ def _about(rows: pd.DataFrame, failed: pd.DataFrame) -> list[str]:
         f"of the tuned one ('equal size', its time with that of the tuning, {EQUAL_DRAWS} draws), "
         "trees of others on whole tables, and ensembles as on [their page](ensembles.md), which "
         "has those of whole tables, with the average beside them. Here they have draws 0 to "
-        f"{ENSEMBLE_DRAWS - 1}; each has its own curves, and the forest and boosting no loss, since their risks have no "
-        "common scale.",
+        f"{ENSEMBLE_DRAWS - 1}; each has its own curves, and the forest and boosting no loss, "
+        "since their risks have no common scale.",
         "",
         f"{len(rows):,} fits; {len(failed)} failed.",
     ]
