@@ -4,11 +4,11 @@ Written down before any row was run. Two sources of tables:
 
 - *prior*: columns of 200 or 500 rows (four normal, two of 0 and 1), a tree drawn from the prior of
   `SurTreeBayes` (depth 2, its strength too), a theta for each leaf from its Gamma distribution,
-  Weibull times of shape 1.5 with that hazard ratio, exponential censoring; 300 tables of each size.
+  Weibull times of shape 1.5 with that hazard ratio, exponential censoring; 200 tables of each size.
   Of all columns with a probability in a bin, the share that the tree asks about should be the mean
   probability of the bin: a deviation of more than three binomial standard errors is named.
 - *permuted*: up to 200 or 500 rows of each real table (the paper's and SurvSet's others), the rows
-  of all columns permuted together, so that they say nothing of the outcome; five permutations each.
+  of all columns permuted together, so that they say nothing of the outcome; two permutations each.
   The mean probability should be below the prior's, and at most 1% of columns be above one half.
 """
 
@@ -42,7 +42,7 @@ from surtree.averages._stages import MergedRows
 from surtree.fitting.fit_problem import FitProblem
 
 ROWS = (200, 500)
-N_TABLES, N_PERMUTATIONS, SEED = 300, 5, 41
+N_TABLES, N_PERMUTATIONS, SEED = 200, 2, 41
 EDGES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 HALF, MOST_ABOVE = 0.5, 0.01
 _FROM_PRIOR = "prior"

@@ -11,7 +11,7 @@ each, S(t | x) at the times when a quarter and one half of all have had the even
   (exponential, mean one; the baseline is that of the weights);
 - *both*: one draw of a tree and its thetas from the posterior under such weights.
 
-250 tables of 200 rows and 60 of 500 for each truth. The bar: *both* covers at least 88.5% (90% up
+150 tables of 200 rows and 30 of 500 for each truth. The bar: *both* covers at least 88.5% (90% up
 to the error of the simulation) with each truth and size. The share of rows for which the interval
 holds what `SurTreeBayes()` predicts (sixteen stages) is kept too: an interval that often does not
 hold the prediction cannot be shown beside it.
@@ -42,7 +42,7 @@ from surtree import SurTreeBayes
 from surtree.fitting.fit_problem import FitProblem
 
 TRUTHS, KINDS = ("tree", "cox"), ("posterior", "bootstrap", "both")
-N_TABLES = {200: 250, 500: 60}
+N_TABLES = {200: 150, 500: 30}
 N_DRAWS, N_NEW, SEED, LEVEL = 99, 200, 43, 0.9
 ENOUGH = 0.885
 _SHAPE, _CENSORING, _SHARES = 1.5, 2.0, (0.25, 0.5)

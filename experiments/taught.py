@@ -7,7 +7,7 @@ any of its rows was run:
 - `SurTreeBag`, a forest and boosting (100 trees each, nothing tuned, the settings of the ensembles)
   on draws 0 and 1 of each real table and size; on whole tables they are among the ensembles, and
   so are the average, the taught tree and the score card, on the folds there;
-- the taught tree with as many splits as the tuned one has, on the first five draws of each real and
+- the taught tree with as many splits as the tuned one has, on the first two draws of each real and
   synthetic table and size, and on whole tables;
 - CTree, the greedy tree and scikit-survival's tree on whole tables.
 
@@ -32,7 +32,7 @@ from experiments.taught_methods import ENSEMBLES, EQUAL_SIZE, METHODS
 # them.
 SEED, FIRST_SYNTHETIC = 2, 20
 # How many draws of a table the later methods have, of which ensembles take long.
-ENSEMBLE_DRAWS, EQUAL_DRAWS = 2, 5
+ENSEMBLE_DRAWS, EQUAL_DRAWS = 2, 2
 
 
 def cases(quick: bool) -> list[CohortCase]:
