@@ -35,6 +35,7 @@ from experiments import (
     synthetic,
     taught,
     taught_page,
+    taught_whole,
     teacher,
     teacher_page,
     theta,
@@ -160,6 +161,11 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=taught.cases,
         measure=taught.measure,
         page=taught_page.page,
+    ),
+    "taught-whole": Experiment(
+        title="taught trees beside trees of others on whole tables",
+        page=taught_whole.page,
+        rows_of=("taught", "real-d3"),
     ),
     "survset": Experiment(
         title="the other tables of SurvSet: averages, taught trees, tuned trees and Cox",

@@ -97,11 +97,10 @@ def _verdicts(rows: pd.DataFrame) -> list[str]:
 
 
 def _pairs(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return what is compared: the bag with one tree and others, the average with all of these."""
-    there = [name for name in _RIVALS if name in set(rows["method"])]
-    pairs = [("bag", other) for other in there if other != "bag"]
-    pairs += [("average", other) for other in there]
-    return [*pairs, ("taught tree", "tuned tree")] if "average" in set(rows["method"]) else pairs
+    """Return what is compared, of the methods that there are."""
+    pairs = [(one, other) for one in ("bag", "average") for other in _RIVALS if other != one]
+    there = set(rows["method"])
+    return [pair for pair in [*pairs, ("taught tree", "tuned tree")] if there.issuperset(pair)]
 
 
 def _in_words(found: dict[str, object]) -> str:
