@@ -34,7 +34,7 @@ BUDGET = {
     "solver": 2300,
     "summary": 950,
     "survival": 2750,
-    "tree": 2800,
+    "tree": 3050,
     "validation": 3300,
     "verification": 1150,
     "words": 300,

@@ -16,6 +16,7 @@ from surtree.export._methods_references import references
 from surtree.summary.certificate import WEAK, percent
 from surtree.summary.findings import Certificate, Findings, read_findings
 from surtree.summary.labels import read_labels
+from surtree.summary.wording import reversals_sentence
 from surtree.tree.resolve import chosen_model, time_unit_of
 from surtree.tree.tree import Tree
 from surtree.validation import Measure, Validation
@@ -93,6 +94,7 @@ def export_methods(
         *_tuning(findings, model),
         *_proof(findings.certificate),
         _result(findings.tree),
+        *filter(None, [reversals_sentence(findings.tree, names)]),
         *_validation(findings),
         *definitions(findings),
         _software(findings),

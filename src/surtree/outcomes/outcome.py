@@ -158,6 +158,11 @@ class Outcome(ABC):
     def risks(self, channel: Any = None) -> Floats:
         """Return the relative risk of each node, by default that which predictions rank by."""
 
+    @property
+    def ordered_risk(self) -> Floats | None:
+        """The risk of each node that columns raise or lower; None where leaves are of effects."""
+        return None if self.judged_by == "effects" else self.risks()
+
     def median(self, group: Group, kind: LeafCurveKind | None = None) -> float:
         """Return the time at which survival without any event falls to one half."""
         return group.curve(kind).median

@@ -11,6 +11,7 @@ from surtree.outcomes.event import BANDS
 from surtree.report._html import Markup, element, markup, terms
 from surtree.report._shown import Shown
 from surtree.summary.findings import Findings
+from surtree.summary.wording import reversals_sentence
 from surtree.tree.evidence import FEW_EVENTS, advice
 from surtree.tree.tree import Tree
 from surtree.words.numbers import median_text, number, plural
@@ -130,7 +131,8 @@ def explanation(shown: Shown) -> list[str]:
     texts = [f"{curve} {figures}", *filter(None, [tree.objective.theta_note])]
     if any(group.note == "few events" for group in shown.groups):
         texts.append(f"few: fewer than {FEW_EVENTS} events, so the figures of the leaf are unsure.")
-    return [*texts, *filter(None, [advice(tree)])]
+    turned = reversals_sentence(tree, shown.findings.labels)
+    return [*texts, *filter(None, [advice(tree), turned])]
 
 
 def chosen_here(tree: Tree) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from surtree.cuts.cut import Cut
 from surtree.summary.labels import NO_BREAK_SPACE, Labels
 from surtree.tree.conditions import needed_steps
+from surtree.tree.reversals import reversal_text, steps_to
 from surtree.tree.tree import Tree
 
 LONGEST_NAME = 60
@@ -40,6 +41,20 @@ def leaf_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False)
         leaf: ", ".join(rules[child] for _, child in steps) or rules[leaf]
         for leaf, steps in needed_steps(tree).items()
     }
+
+
+def reversals_sentence(tree: Tree, labels: Labels | None = None) -> str:
+    """Return which columns have an effect that turns round inside a tree; empty where none has."""
+    labels, rules = labels or Labels(), rule_texts(tree, labels)
+    named = (
+        replace(
+            turn,
+            name=labels.name(turn.name),
+            conditions=tuple(rules[child] for _, child in steps_to(tree, turn.leaves, turn.column)),
+        )
+        for turn in tree.reversals()
+    )
+    return reversal_text(tuple(named))
 
 
 def pieces(text: str) -> list[str]:

@@ -6,6 +6,7 @@ from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.hazard_ratios import LeafHazardRatio, leaf_hazard_ratios
 from surtree.tree.leaf_curve import LeafCurve
 from surtree.tree.receipt import Receipt
+from surtree.tree.reversals import Reversal
 from surtree.tree.size import Size
 from surtree.tree.tree import Rule, Tree
 
@@ -15,6 +16,7 @@ __all__ = [
     "LeafCurve",
     "LeafHazardRatio",
     "Receipt",
+    "Reversal",
     "Rule",
     "Size",
     "Tree",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from surtree.survival.confidence import LEVEL
 from surtree.tree.evidence import advice, events_note
+from surtree.tree.reversals import reversal_text
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -26,7 +27,7 @@ def tree_text(tree: Tree) -> str:
         for label, cells, note in lines
     ]
     note = tree.objective.tree_note(tree.total_loss, float(tree.loss[0]))
-    return "\n".join([*drawn, *filter(None, [advice(tree), note])])
+    return "\n".join([*drawn, *filter(None, [advice(tree), reversal_text(tree.reversals()), note])])
 
 
 def _table(tree: Tree) -> tuple[list[str], dict[int, tuple[str, ...]]]:

@@ -26,6 +26,7 @@ from surtree.tree.evidence import events_note
 from surtree.tree.leaf_curve import curve_of, proportional_hazards
 from surtree.tree.leaf_intervals import theta_limits
 from surtree.tree.objective_file import read_objective, save_objective
+from surtree.tree.reversals import Reversal, find_reversals
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
 from surtree.words.numbers import plural
@@ -383,6 +384,37 @@ class Tree(ArrayValue):
             )
             for leaf in self.leaves
         )
+
+    def reversals(self, X: Any = None) -> tuple[Reversal, ...]:
+        """Return the numeric columns whose effect turns round inside the tree.
+
+        With all other columns held fixed, the relative risk that the tree predicts is a function
+        of one column. A column is named if for some values of the others a larger value raises
+        that risk somewhere, and for some, the same or others, it lowers it: it is named unless the
+        risk never falls with it, or never rises. Values of the others are all that the tree can
+        tell apart; with ``X``, only those of its rows.
+
+        With causes the risk is the one that `predict` ranks by. The leaves of an `EffectTree`
+        differ in effects, not in risk: nothing is said of them. Columns of categories have no
+        larger value, and are not looked at, nor are missing values of the column itself.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features), optional
+            Rows whose values of the other columns count, such as the training table. Then how
+            many rows have the rarer effect is counted.
+
+        Examples
+        --------
+        >>> from surtree import SurTree
+        >>> from surtree.datasets import load_gbsg2
+        >>> X, y = load_gbsg2()
+        >>> model = SurTree(max_depth=3, max_splits=5, shrinkage=1).fit(X, y)
+        >>> print(*model.tree_.reversals(X))  # doctest: +NORMALIZE_WHITESPACE
+        More positive_nodes mostly means higher risk, but lower risk for 129 of 686 rows where
+        progesterone_receptor <= 83 and progesterone_receptor > 26 (1.66, then 1.17).
+        """
+        return find_reversals(self, X)
 
     def median(self, leaf: int) -> float:
         """Return the median survival time of a leaf, infinity if it is not reached.
