@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.types import Floats
@@ -22,15 +23,38 @@ from surtree.estimators.base import CurveKind
 from surtree.estimators.saved import SavedEstimator
 from surtree.fitting.fit_problem import FitProblem
 from surtree.survival.baseline import Baseline
+from surtree.survival.follow_up import FollowUp
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.survival.step_function import StepFunction, beyond_follow_up, read_times
+from surtree.validation import Validation
+from surtree.words.html_table import table_html
 
 
 class AverageEstimator(SavedEstimator):
     """A survival model of many trees; it has the baseline hazard of all rows."""
 
     baseline_: Baseline
+    # What others set later, or only `fit` knows; files keep it.
+    validation_: Validation | None = None
+    time_unit_: str | None = None
+    horizons_: Sequence[float] | None = None
+    follow_up_: FollowUp | None = None
+    n_rows_: int | None = None
+    n_events_: int | None = None
+
+    def _html_repr(self) -> str:
+        """Return what a notebook shows: a table, or before `fit` scikit-learn's picture."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return str(super()._html_repr())
+        heading, rows = self._table()
+        return table_html(heading, rows, caption=repr(self)) if rows else str(super()._html_repr())
+
+    def _table(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        """Return what there is to see of the model, as the heading and the rows of a table."""
+        return (), []
 
     @property
     def unique_times_(self) -> Floats:
@@ -102,6 +126,10 @@ class ProportionalEstimator(AverageEstimator):
     def _merge(self, problem: FitProblem) -> MergedRows:
         """Learn the baseline and the bins of rows, and return rows of equal bins as one."""
         self.baseline_ = problem.data.baseline
+        self.validation_ = self.time_unit_ = self.horizons_ = None
+        self.follow_up_ = problem.follow_up
+        self.n_rows_ = problem.data.table.n_rows
+        self.n_events_ = int(problem.data.target.event.sum())
         self.binning_ = Binning.of(problem.encoder, problem.binned, problem.data.sums.weight)
         return MergedRows.of(problem.binned, problem.data.sums)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,42 @@ class ColumnBins:
         nearest = (differing - share / 2).argmin(axis=1)
         return np.asarray(nearest[index.ravel()], dtype=np.uint16)
 
+    def decisions(self, points: NDArray[np.intp]) -> tuple[list[tuple[Cut, int]], int]:
+        """Return questions, with the points where each is the first with the answer yes; the rest.
+
+        Thresholds go down, after the question whether the value is missing; of categories, what is
+        missing or new is the rest.
+        """
+        missing = [
+            bool(cut.missing) or (cut.threshold is None and cut.categories is None)
+            for cut in self.cuts
+        ]
+        of_missing = int(points[self._nearest(np.array([missing]))[0]])
+        if self.cuts[0].threshold is None and any(cut.categories for cut in self.cuts):
+            cut = next(cut for cut in self.cuts if cut.categories)
+            groups: dict[int, list[Any]] = {}
+            for name, index in zip(*self._bin_of_category(), strict=True):
+                groups.setdefault(int(points[index]), []).append(name)
+            asked = [
+                (replace(cut, categories=tuple(names), negated=False, missing=False), total)
+                for total, names in groups.items()
+                if total != of_missing
+            ]
+            return asked, of_missing
+        thresholds = np.array(
+            [np.inf if cut.threshold is None else cut.threshold for cut in self.cuts]
+        )
+        edges = np.unique(thresholds[np.isfinite(thresholds)])
+        below = np.concatenate([[-np.inf], edges])
+        totals = points[self._nearest(thresholds[None, :] <= below[:, None])]
+        first = next(cut for cut in self.cuts if cut.threshold is not None) if edges.size else None
+        is_missing = replace(self.cuts[0], threshold=None, categories=None, missing=True)
+        asked = [(is_missing, of_missing)] if of_missing != totals[0] or edges.size else []
+        for edge, total, before in zip(edges[::-1], totals[:0:-1], totals[-2::-1], strict=True):
+            if total != before and first is not None:
+                asked.append((replace(first, threshold=float(edge), missing=False), int(total)))
+        return asked, int(totals[0])
+
     def labels(self, groups: Sequence[Sequence[int]]) -> tuple[str, ...]:
         """Return what each of some groups of neighbouring bins holds, in words."""
         thresholds = np.array(
@@ -71,8 +108,8 @@ class ColumnBins:
             words.insert(0, " and ".join(limits) or "any number")
         return " or ".join(words)
 
-    def _categories(self) -> list[list[str]]:
-        """Return the categories of each bin."""
+    def _bin_of_category(self) -> tuple[Sequence[Any], list[int]]:
+        """Return the categories of training rows, and the bin of each."""
         known = next((cut.known for cut in self.cuts if cut.known is not None), (False, True))
         asked = np.array(
             [
@@ -80,8 +117,12 @@ class ColumnBins:
                 for name in known
             ]
         )
+        return known, self._nearest(asked).tolist()
+
+    def _categories(self) -> list[list[str]]:
+        """Return the categories of each bin."""
         words: list[list[str]] = [[] for _ in self.answers]
-        for name, index in zip(known, self._nearest(asked).tolist(), strict=True):
+        for name, index in zip(*self._bin_of_category(), strict=True):
             words[index].append(str(name))
         if self.missing >= 0:
             words[self.missing] = ["missing"]

@@ -10,9 +10,13 @@ from surtree._support.json_file import damaged, digest, parse_model
 from surtree._support.schema import Check, Number, anything, flag, list_of, optional, record, text
 from surtree.data.names import load_columns, save_columns
 from surtree.estimators.model_validate import plain_parameters
+from surtree.survival.follow_up import read_follow_up, save_follow_up
+from surtree.survival.time_axis import read_horizons
 from surtree.tree.tree import read_baseline
+from surtree.validation.files import read_validation, save_validation, validation_format
 
 VERSION = 1
+_AS_SAVED = ("time_unit", "horizons", "n_rows", "n_events")
 
 _FIELDS: dict[str, Check] = {
     "format": anything,
@@ -22,11 +26,21 @@ _FIELDS: dict[str, Check] = {
     "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
     "baseline": anything,
 }
+_count = Number("a whole number, zero or more", 0, whole=True)
+_time = Number("a number, zero or more", 0.0)
+_KEPT: dict[str, Check] = {
+    "validation": optional(validation_format),
+    "time_unit": optional(text),
+    "horizons": optional(list_of(_time)),
+    "follow_up": optional(list_of(optional(_time))),
+    "n_rows": optional(_count),
+    "n_events": optional(_count),
+}
 
 
 def file_format(fields: dict[str, Check]) -> Check:
     """Return the check of a file that has some fields beside those of all averages."""
-    return record(_FIELDS | fields, also={"digest": text, "columns_are_texts": flag})
+    return record(_FIELDS | fields, also={"digest": text, "columns_are_texts": flag} | _KEPT)
 
 
 def file_content(model: Any, fields: dict[str, Any]) -> dict[str, Any]:
@@ -36,6 +50,12 @@ def file_content(model: Any, fields: dict[str, Any]) -> dict[str, Any]:
         "version": VERSION,
         "parameters": model._plain_parameters(),
         **save_columns(model),
+        "validation": save_validation(model.validation_),
+        "time_unit": model.time_unit_,
+        "horizons": None if model.horizons_ is None else read_horizons(model.horizons_),
+        "follow_up": save_follow_up(model.follow_up_),
+        "n_rows": model.n_rows_,
+        "n_events": model.n_events_,
         **fields,
     }
 
@@ -49,9 +69,15 @@ def read_file(
         check(saved, "")
         attributes = {
             **load_columns(saved),
+            "validation_": read_validation(saved.get("validation")),
+            "follow_up_": read_follow_up(saved.get("follow_up")),
+            **{f"{name}_": saved.get(name) for name in _AS_SAVED},
             "baseline_": read_baseline(saved["baseline"]),
             **read(saved),
         }
     except ValueError as error:
         raise damaged(path, error) from None
-    return saved["parameters"], attributes, saved.pop("digest", None) != digest(saved)
+    is_edited = saved.pop("digest", None) != digest(saved)
+    if is_edited:
+        attributes["validation_"] = None
+    return saved["parameters"], attributes, is_edited

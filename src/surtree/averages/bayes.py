@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -26,6 +26,7 @@ from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
+from surtree.data.names import column_names
 from surtree.data.table import Table
 from surtree.estimators.parameters import require_parameters, whole
 from surtree.fitting.fit_problem import FitProblem, make_problem
@@ -87,6 +88,8 @@ class SurTreeBayes(ProportionalEstimator):
         missing, "edited" of a file that was edited.
     baseline_ : Baseline
         The baseline hazard of all rows.
+    validation_, time_unit_, horizons_, follow_up_ : object
+        As in `SurTree`.
     unique_times_, n_features_in_, feature_names_in_ : object
         As in `SurTree`.
 
@@ -160,6 +163,14 @@ class SurTreeBayes(ProportionalEstimator):
         """The logarithm of the Bayes factor of each stage against no question."""
         check_is_fitted(self)
         return np.array([stage.log_bayes_factor for stage in self.stages_])
+
+    def _table(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        order = np.argsort(-self.column_probability_, kind="stable")
+        names = column_names(self)
+        rows: list[tuple[str, ...]] = [
+            (str(names[k]), f"{self.column_probability_[k]:.1%}") for k in order.tolist()
+        ]
+        return ("column", "probability that a tree asks about it"), rows
 
     def _fit_problem(self, problem: FitProblem, start: float | None = None) -> Floats:
         """Add up the trees of rows that were read, and return the risk of each of these."""

@@ -20,6 +20,7 @@ from surtree.averages._binning import ColumnBins
 from surtree.averages._points_file import FORMAT, points_content, read_points
 from surtree.averages._stages import MergedRows, stage_limits
 from surtree.cuts.categories import CategoryCuts
+from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
@@ -58,6 +59,9 @@ class PointsColumn:
     points: tuple[int, ...]
 
 
+CARD_HEADING = ("column", "value", "points")
+
+
 class PointsCard(tuple[PointsColumn, ...]):
     """A score card: what to add up for a person, column by column.
 
@@ -90,7 +94,7 @@ class PointsCard(tuple[PointsColumn, ...]):
         return f"PointsCard({len(self)} columns, up to {self.most} points)"
 
     def _repr_html_(self) -> str:
-        return table_html(("column", "value", "points"), list(self._rows()))
+        return table_html(CARD_HEADING, list(self._rows()))
 
     @property
     def most(self) -> int:
@@ -137,7 +141,7 @@ class PointsTable(ProportionalEstimator):
         The points of each column, to be printed. Columns that say nothing have none.
     baseline_ : Baseline
         The baseline hazard of all rows.
-    n_features_in_, feature_names_in_ : object
+    validation_, time_unit_, horizons_, follow_up_, n_features_in_, feature_names_in_ : object
         As in `SurTree`.
 
     Examples
@@ -236,6 +240,33 @@ class PointsTable(ProportionalEstimator):
         check_is_fitted(self)
         risk = self._risk_of(np.atleast_1d(np.asarray(points)))
         return self._known_values(partial(self._values_of_risk, risk, "survival"), times)
+
+    def risk_of(self, points: ArrayLike) -> Floats:
+        """Return the risk of persons with so many points, relative to the baseline.
+
+        Parameters
+        ----------
+        points : array of int
+            Sums of points.
+        """
+        check_is_fitted(self)
+        return self._risk_of(np.atleast_1d(np.asarray(points)))
+
+    @property
+    def decisions_(self) -> list[tuple[list[tuple[Cut, int]], int]]:
+        """The card for programs: questions of each column with their points, and those of the rest.
+
+        The points of a column are those of the first question that is answered with yes.
+        """
+        check_is_fitted(self)
+        return [
+            bins.decisions(points)
+            for bins, points in zip(self.binning_.columns, self.points_, strict=True)
+            if points.any()
+        ]
+
+    def _table(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        return CARD_HEADING, list(self.card_._rows())
 
     @property
     def _log_risk_of_point(self) -> float:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import keyword
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut, numbers_of
+from surtree.export._points import Decisions, card_of, points_program
 from surtree.export._tree import membership, named_tree
 from surtree.export.values import LeafValue, leaf_comments, leaf_values, value_title
 from surtree.words.quoting import python_docstring, python_literal
@@ -62,7 +65,8 @@ def export_python(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, a pipeline that ends in one, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``. Of a `PointsTable`,
+        the function returns the sum of its points, with ``value="risk"`` the relative hazard.
     value : {"leaf", "risk", "median", "effect"} or mapping, default="leaf"
         What the function returns: the number of the leaf, as `SurTree.apply` does; the hazard
         relative to the baseline, as `SurTree.predict`; the median survival, None where it is not
@@ -88,9 +92,12 @@ def export_python(
     >>> namespace["predict"](positive_nodes=5)
     1059.0
     """
-    tree = named_tree(model, feature_names)
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"name must be the name of a function; got {name!r}.")
+    card = card_of(model)
+    if card is not None:
+        return points_program(card, value, feature_names, partial(_points_python, name=name))
+    tree = named_tree(model, feature_names)
     values = leaf_values(tree, value, leaf_curve, cause)
     comments = leaf_comments(tree, value)
 
@@ -104,10 +111,32 @@ def export_python(
         yield from lines(int(tree.left[node]), indent)
 
     noun = python_docstring(value_title(tree, value, leaf_curve, cause))
+    return "\n".join((_head(name, noun, tree.cuts), *lines(0, _INDENT))) + "\n"
+
+
+def _head(name: str, noun: str, cuts: Sequence[Cut]) -> str:
+    """Return the beginning of a function, with what its questions need."""
     head = _HEAD.format(name=name, noun=noun)
-    if any(cut.on_text for cut in tree.cuts):
-        head += _TEXT_OR_NUMBER if any(map(_numbers, tree.cuts)) else _TEXT
-    return "\n".join((head, *lines(0, _INDENT))) + "\n"
+    if any(cut.on_text for cut in cuts):
+        head += _TEXT_OR_NUMBER if any(map(_numbers, cuts)) else _TEXT
+    return head
+
+
+def _points_python(decisions: Decisions, risk: tuple[float, float] | None, *, name: str) -> str:
+    """Return a function that adds up points; of a risk, the exponential of the sum."""
+    cuts = [cut for asked, _ in decisions for cut, _ in asked]
+    lines = [_head(name, "points" if risk is None else "risk", cuts), f"{_INDENT}total = 0"]
+    for asked, rest in decisions:
+        for position, (cut, points) in enumerate(asked):
+            lines += [
+                f"{_INDENT}{'elif' if position else 'if'} {_condition(cut)}:",
+                f"{_INDENT * 2}total += {points}",
+            ]
+        lines += [f"{_INDENT}else:", f"{_INDENT * 2}total += {rest}"]
+    if risk is None:
+        return "\n".join((*lines, f"{_INDENT}return total")) + "\n"
+    lines.append(f"{_INDENT}return {math.e!r} ** ({risk[0]!r} + {risk[1]!r} * total)")
+    return "\n".join(lines) + "\n"
 
 
 def _condition(cut: Cut) -> str:

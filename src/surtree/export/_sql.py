@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut
+from surtree.export._points import Decisions, card_of, points_program
 from surtree.export._tree import membership, named_tree
 from surtree.export.values import LeafValue, leaf_comments, leaf_values, value_title
-from surtree.tree.tree import Tree
 from surtree.words.quoting import sql_comment, sql_name, sql_text
 
 # Up to here a whole number is the same in every numeric type of a database.
@@ -32,7 +32,8 @@ def export_sql(
     Parameters
     ----------
     model : fitted estimator or Tree
-        A model of this package, a pipeline that ends in one, or its ``tree_``.
+        A model of this package, a pipeline that ends in one, or its ``tree_``. Of a `PointsTable`,
+        the sum of its points; with ``value="risk"`` the hazard relative to the baseline.
     value : {"leaf", "risk", "median", "effect"} or mapping, default="leaf"
         What the expression gives: the number of the leaf, as `SurTree.apply` does; the hazard
         relative to the baseline, as `SurTree.predict`; the median survival, NULL where it is not
@@ -74,10 +75,13 @@ def export_sql(
       ELSE 'low'
     END
     """
+    card = card_of(model)
+    if card is not None:
+        return points_program(card, value, feature_names, _points_sql)
     tree = named_tree(model, feature_names)
     values = leaf_values(tree, value, leaf_curve, cause)
     comments = leaf_comments(tree, value)
-    truths = _truths(tree)
+    truths = _truths(tree.cuts)
 
     def written(leaf: int) -> str:
         comment = f" {sql_comment(comments[leaf])}" if leaf in comments else ""
@@ -129,9 +133,22 @@ def _comparison(cut: Cut, cell: str, truths: Truths) -> str | None:
     return f"{cell} {'IN' if inside else 'NOT IN'} ({', '.join(listed)})"
 
 
-def _truths(tree: Tree) -> Truths:
+def _points_sql(decisions: Decisions, risk: tuple[float, float] | None) -> str:
+    """Return the sum of a CASE for each column; of a risk, the exponential of it."""
+    truths = _truths(cut for asked, _ in decisions for cut, _ in asked)
+    terms = []
+    for asked, rest in decisions:
+        whens = (f"    WHEN {_condition(cut, truths)} THEN {points}" for cut, points in asked)
+        terms.append("\n".join(("CASE", *whens, f"    ELSE {rest}", "  END")))
+    total = "\n  + ".join(terms) or "0"
+    if risk is None:
+        return f"(\n  {total}\n)"
+    return f"EXP({risk[0]!r} + {risk[1]!r} * (\n  {total}\n))"
+
+
+def _truths(cuts: Iterable[Cut]) -> Truths:
     """Return how false and true are written; SQLite takes these words for columns of that name."""
-    names = {cut.name.lower() for cut in tree.cuts}
+    names = {cut.name.lower() for cut in cuts}
     return ("(1 = 0)", "(1 = 1)") if names & {"false", "true"} else ("FALSE", "TRUE")
 
 

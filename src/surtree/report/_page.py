@@ -29,7 +29,9 @@ from surtree.report._columns import columns_html
 from surtree.report._data import page_data
 from surtree.report._groups import groups_html
 from surtree.report._html import markup, note
+from surtree.report._models import plain_model, plain_model_page
 from surtree.report._overview import chosen_here, explanation, lead_html, summary_html
+from surtree.report._plain import Asked
 from surtree.report._provenance import provenance_html
 from surtree.report._questionnaire import form_html, read_fields
 from surtree.report._resampled import curves_html, stability_html
@@ -47,7 +49,7 @@ def write_report(
     model: Any,
     path: str | PathLike[str],
     *,
-    title: str = "Survival tree",
+    title: str | None = None,
     time_unit: str | None = None,
     horizons: Iterable[float] | None = None,
     labels: Mapping[str, str] | None = None,
@@ -55,23 +57,26 @@ def write_report(
     level: float = 0.95,
     column_costs: ColumnCosts | None = None,
 ) -> Path:
-    """Write an HTML page about a tree, with its curves, a questionnaire and its certificate.
+    """Write an HTML page about a model: a tree with its curves, a score card, an average.
 
     The page is one HTML file that needs no network. It shows the tree with the survival curve of
     every leaf; how well it predicts held-out rows, where that is known; a questionnaire that leads
     from the values of one person to a leaf; what is proven about the tree; the best tree of every
-    size; how the columns could be cut; and how the page was made.
+    size; how the columns could be cut; and how the page was made. Of a `PointsTable` it shows the
+    card, to be used on a phone or printed; of a `SurTreeBayes` the columns and questions that its
+    trees ask about, and the evidence of its stages: no tree is drawn.
 
     Parameters
     ----------
     model : fitted estimator, Audit or Tree
-        A `SurTree`, a `SurTreeCV`, one of `surtree.heuristics`, or a pipeline that ends in one,
-        whose columns have the names after its transformers; what `audit_tree` found of a tree,
-        to see what its questions cost; or a tree alone, which has no certificate.
+        A `SurTree`, a `SurTreeCV`, a `TaughtTree`, a `PointsTable`, a `SurTreeBayes`, one
+        of `surtree.heuristics`, or a pipeline that ends in one, whose columns have the names after
+        its transformers; what `audit_tree` found of a tree, to see what its questions cost; or a
+        tree alone, which has no certificate.
     path : str or path
         Where to write the page, such as ``tree.html``.
-    title : str, default="Survival tree"
-        The heading of the page.
+    title : str, optional
+        The heading of the page; by default "Survival tree", and of other models what they are.
     time_unit : str, optional
         What time is counted in, for example "days"; by default the ``time_unit_`` of the model.
     horizons : iterable of float, optional
@@ -107,6 +112,20 @@ def write_report(
     """
     written = Path(path)
     PAGE_FILE.check(written)
+    plain = plain_model(model)
+    if plain is not None:
+        if column_costs is not None:
+            raise ValueError("column_costs are those of a tree: leave them out.")
+        end = float(plain.unique_times_[-1])
+        times = plain.horizons_ if horizons is None else horizons
+        asked = Asked(
+            title or "",
+            round_horizons(end, 4) if times is None else read_horizons(times),
+            plain.time_unit_ if time_unit is None else time_unit,
+            read_labels(labels, units),
+        )
+        write_text(written, plain_model_page(plain, asked))
+        return written
     if not isinstance(model, Audit):
         time_unit = time_unit_of(model) if time_unit is None else time_unit
         horizons = horizons_of(model) if horizons is None else horizons
@@ -116,6 +135,7 @@ def write_report(
         labels=read_labels(labels, units),
         column_costs=column_costs,
     )
+    title = "Survival tree" if title is None else title
     write_text(written, page_html(findings, title=title, horizons=horizons, level=level))
     return written
 
@@ -143,7 +163,9 @@ def page_html(
         "chosen_here": chosen_here(tree),
         "validation_heading": HEADINGS[outcome.judged_by],
         "validation": validation_html(findings),
-        "resampled": markup(curves_html(findings), stability_html(findings)),
+        "resampled": markup(
+            curves_html(findings.validation, findings.time_unit), stability_html(findings)
+        ),
         "channels": channels_html(shown),
         "channels_name": f"{outcome.channel_noun}s".capitalize(),
         "groups": groups_html(shown),

@@ -39,7 +39,7 @@ _NOTES = {
 }
 
 
-def performance_html(validation: Validation) -> Markup:
+def performance_html(validation: Validation, noun: str = "tree") -> Markup:
     """Return what to expect in new data: figures, and why some are missing."""
     figures = (
         (term, _figure(measure), f"{_apparent(measure)}; {meaning}")
@@ -53,8 +53,8 @@ def performance_html(validation: Validation) -> Markup:
         terms(figures, "figures scores"),
         *(note(f"{text}.") for text in missing),
         note(
-            f"{_how(validation)} Figures outside of this section are about the rows that the tree "
-            "was fitted on."
+            f"{_how(validation, noun)} Figures outside of this section are about the rows that the "
+            f"{noun} was fitted on."
         ),
     )
 
@@ -74,29 +74,28 @@ def _apparent(measure: Measure) -> str:
     return f"{style.format(measure.apparent)} on the rows it was fitted on"
 
 
-def _how(validation: Validation) -> str:
+def _how(validation: Validation, noun: str) -> str:
     what = "samples of the rows, drawn with replacement"
     if validation.method == "folds":
         what = "divisions of the rows into folds"
     return (
-        "Expected in new data: everything that built this tree, tuning included, was "
-        f"repeated on {validation.n_repetitions} {what}, and each tree was asked "
+        f"Expected in new data: everything that built this {noun}, tuning included, was "
+        f"repeated on {validation.n_repetitions} {what}, and each {noun} was asked "
         f"about the rows that it had not seen. In brackets, {100 * validation.level:g}% intervals; "
         "they include the error of drawing no more samples."
     )
 
 
-def curves_html(findings: Findings) -> Markup:
-    """Return calibration and net benefit on rows that trees had not seen, as pictures."""
-    validation = findings.validation
+def curves_html(validation: Validation | None, time_unit: str | None, noun: str = "tree") -> Markup:
+    """Return calibration and net benefit on rows that models had not seen, as pictures."""
     if validation is None or validation.calibration is None:
         return Markup()
-    when = _when(findings, validation)
+    when = _when(time_unit, validation)
     figures = [
         _figure_html(
             "Calibration",
             _calibration_chart(validation.calibration, when),
-            f"Predicted and observed survival at {when}, of rows that the trees had not seen, in "
+            f"Predicted and observed survival at {when}, of rows that the {noun}s had not seen, in "
             "groups of similar predictions. On the line, what was predicted is what happened.",
         )
     ]
@@ -109,15 +108,15 @@ def curves_html(findings: Findings) -> Markup:
                 _decision_chart(decision, when),
                 f"Net benefit of acting where the predicted risk of an event by {when} is at least "
                 "the threshold probability (thick), on everybody (thin) and on nobody (zero), in "
-                f"true alarms per row. The tree is of use where its line is above both.{gap}",
+                f"true alarms per row. The {noun} is of use where its line is above both.{gap}",
             )
         )
     return element("div", *figures, class_="charts")
 
 
-def _when(findings: Findings, validation: Validation) -> str:
+def _when(time_unit: str | None, validation: Validation) -> str:
     """Return the last horizon with its unit."""
-    unit = f" {findings.time_unit}" if findings.time_unit else ""
+    unit = f" {time_unit}" if time_unit else ""
     return f"{number(validation.horizons[-1], 4)}{unit}"
 
 
@@ -179,8 +178,9 @@ def _agreement_text(findings: Findings, validation: Validation) -> str:
     if not isfinite(validation.instability):
         return text
     return (
-        f"{text} For one person, their predictions at {_when(findings, validation)} differ from "
-        f"this tree's by {100 * validation.instability:.0f} percentage points on average."
+        f"{text} For one person, their predictions at {_when(findings.time_unit, validation)} "
+        f"differ from this tree's by {100 * validation.instability:.0f} percentage points on "
+        "average."
     )
 
 
@@ -224,7 +224,11 @@ def _leaves_html(findings: Findings, validation: Validation) -> Markup:
         )
         for leaf in validation.leaves
     )
-    headings = ("group", "in trees of samples", f"survival at {_when(findings, validation)}")
+    headings = (
+        "group",
+        "in trees of samples",
+        f"survival at {_when(findings.time_unit, validation)}",
+    )
     return element(
         "div",
         table(headings, rows, "stability"),

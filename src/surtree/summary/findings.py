@@ -153,12 +153,12 @@ def read_findings(model: Any) -> Findings:
     model = shown_model(model)
     if isinstance(model, SurTreeCV):
         findings = _of_search(shown, type(model).__name__)
-        return replace(findings, parameters=_parameters(model))
+        return replace(findings, parameters=parameters_of(model))
     if isinstance(shown, SurTree):
         return _of_search(shown, type(shown).__name__)
     certificate = Certificate(type(shown).__name__, shown.tree_.total_loss)
     return Findings(
-        shown.tree_, certificate, columns=_columns(shown), parameters=_parameters(shown)
+        shown.tree_, certificate, columns=_columns(shown), parameters=parameters_of(shown)
     )
 
 
@@ -207,7 +207,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
         scores=model.sizes_,
         held_out=model.held_out_,
         validation=model.validation_,
-        parameters=_parameters(model),
+        parameters=parameters_of(model),
         fitted_with=model.surtree_version_,
         heterogeneity=getattr(model, "heterogeneity_", None),
         correction=getattr(model, "correction_", None),
@@ -258,7 +258,7 @@ def _has_too_many(cuts: list[Cut], max_categories: int) -> bool:
     return not is_ranked and min(len(known), max_categories) > MOST_FOR_SUBSETS
 
 
-def _parameters(model: Any) -> tuple[tuple[str, str], ...]:
+def parameters_of(model: Any) -> tuple[tuple[str, str], ...]:
     """Return the hyperparameters of a model, but for those of the machine."""
     given = model.get_params(deep=False)
     return tuple(

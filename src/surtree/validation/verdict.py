@@ -39,10 +39,12 @@ def prediction_verdicts(
     held_out: HeldOutScores | None,
     n_splits: int,
     names: Mapping[int, str] | None = None,
+    noun: str = "tree",
 ) -> list[PredictionVerdict]:
-    """Return how well a tree predicts new data: with competing risks, for each cause."""
+    """Return how well a model predicts new data: with competing risks, for each cause."""
     if validation is not None:
-        return [_resampled(validation)]
+        said = _resampled(validation)
+        return [replace(said, heading=said.heading.replace("no tree", f"no {noun}"))]
     if held_out is None:
         return [PredictionVerdict("Not validated: nothing is known about new data")]
     if n_splits == 0:
