@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "local/local_search.hpp"
 #include "problem.hpp"
 #include "rows/rows.hpp"
+#include "search/near_trees.hpp"
 #include "search/plan.hpp"
 
 namespace nb = nanobind;
@@ -193,6 +195,42 @@ Solution solve_problem(const BoundProblem& bound, int max_depth, int max_splits,
         problem.cuts[c].leads = leads(c);
     return run_unlocked([&] { return solve(problem, limits, control); });
 }
+
+SideGains gains_of_sides(const BoundProblem& bound, int max_depth, int max_splits,
+                         const Input<double, 1>& least, double time_limit, int n_threads,
+                         std::size_t memory_limit, const nb::object& stop) {
+    const nb::object no_progress = nb::none();
+    const Control control{.time_limit = time_limit,
+                          .n_threads = n_threads,
+                          .memory_limit = memory_limit,
+                          .should_stop = stop_question(no_progress, stop)};
+    const Limits limits = bound.limits(max_depth, max_splits, least);
+    return run_unlocked([&] { return side_gains(bound.problem, limits, control); });
+}
+
+// Trees near the best one, and what they are asked for with.
+struct BoundNearTrees {
+    std::unique_ptr<NearTrees> trees;
+
+    BoundNearTrees(const BoundProblem& bound, int max_depth, int max_splits, const Input<double, 1>& least,
+                   double slack, bool distinct, double time_limit, int n_threads, std::size_t memory_limit,
+                   const nb::object& stop) {
+        const nb::object no_progress = nb::none();
+        const Control control{.time_limit = time_limit,
+                              .n_threads = n_threads,
+                              .memory_limit = memory_limit,
+                              .should_stop = stop_question(no_progress, stop)};
+        const Limits limits = bound.limits(max_depth, max_splits, least);
+        trees = run_unlocked(
+            [&] { return std::make_unique<NearTrees>(bound.problem, limits, control, slack, distinct); });
+    }
+
+    Solution next(std::size_t n, double least_gain, double time_limit, const nb::object& stop) {
+        const nb::object no_progress = nb::none();
+        const Control control{.time_limit = time_limit, .should_stop = stop_question(no_progress, stop)};
+        return run_unlocked([&] { return trees->next(n, least_gain, control); });
+    }
+};
 
 std::string plan_text(const BoundProblem& bound, int max_depth, int max_splits, const Input<double, 1>& least,
                       double time_limit, int n_threads, std::size_t memory_limit, bool wants_progress,
@@ -392,6 +430,11 @@ NB_MODULE(_core, m) {
         .def_ro("trees", &TreeDraws::trees)
         .def_prop_ro("strength", copy_of(&TreeDraws::strength), nb::rv_policy::automatic);
 
+    nb::class_<SideGains>(m, "SideGains", "Gains of both sides of every cut at the root.")
+        .def_prop_ro("status", [](const SideGains& sides) { return name(sides.status); })
+        .def_ro("width", &SideGains::width)
+        .def_prop_ro("gains", copy_of(&SideGains::gains), nb::rv_policy::automatic);
+
     nb::class_<BoundProblem>(m, "Problem", "Rows, the cuts allowed on them, and what a leaf is worth.")
         .def(nb::init<Input<std::uint16_t, 2>, const Ints&, const Ints&, const Ints&, const Ints&,
                       const Ints&, const Input<bool, 1>&, const Input<std::uint64_t, 1>&, const std::string&,
@@ -402,6 +445,9 @@ NB_MODULE(_core, m) {
         .def("solve", &solve_problem, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
              "memory_limit"_a, "progress"_a.none(), "stop"_a.none(), "known_gains"_a, "leads"_a, "switches"_a,
              "The optimal tree of every number of splits.")
+        .def("side_gains", &gains_of_sides, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a,
+             "n_threads"_a, "memory_limit"_a, "stop"_a.none(),
+             "What both sides of every cut at the root gain, by their number of splits.")
         .def("plan_text", &plan_text, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
              "memory_limit"_a, "wants_progress"_a, "switches"_a,
              "The stages of `solve`, each with about how many seconds it takes on one thread.")
@@ -417,6 +463,16 @@ NB_MODULE(_core, m) {
         .def("sum_nodes", &sum_tree_nodes, "tree_begin"_a, "cut"_a, "left"_a, "right"_a, "values"_a,
              "The sums of values over each node of some trees, one kind after the other.")
         .def("find_leaves", &find_tree_leaves, "cut"_a, "left"_a, "right"_a, "The leaf of each row.");
+
+    nb::class_<BoundNearTrees>(m, "NearTrees", "Trees near the best one, best first.")
+        .def(nb::init<const BoundProblem&, int, int, const Input<double, 1>&, double, bool, double, int,
+                      std::size_t, const nb::object&>(),
+             nb::keep_alive<1, 2>(), "problem"_a, "max_depth"_a, "max_splits"_a, "least"_a, "slack"_a,
+             "distinct"_a, "time_limit"_a, "n_threads"_a, "memory_limit"_a, "stop"_a.none())
+        .def("next", &BoundNearTrees::next, "n"_a, "least_gain"_a, "time_limit"_a, "stop"_a.none(),
+             "The next trees of at least so much gain; fewer where there are no more, or at a limit.")
+        .def_prop_ro("is_full", [](const BoundNearTrees& near) { return near.trees->is_full(); })
+        .def_prop_ro("is_over", [](const BoundNearTrees& near) { return near.trees->is_over(); });
 
     nb::class_<BoundTables>(m, "TripleTables", "Histograms over triples of columns, of rows in batches.")
         .def(nb::init<const BoundProblem&, int, int, const Input<double, 1>&, std::size_t>(), "problem"_a,

@@ -1,7 +1,6 @@
 // Picks the engine for a problem, and collects its solution.
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "columns/regroup.hpp"
 #include "search/bisection.hpp"
@@ -88,17 +87,10 @@ Solution bisect(const Regrouped& regrouped, const Limits& limits, const Control&
     return found;
 }
 
-Regrouped regrouped(const Problem& problem, const Control& control) {
-    if (control.switches.regroup) return regroup(problem);
-    Regrouped out{problem, std::vector<int>(problem.cuts.size()), {}};
-    std::iota(out.cut_of.begin(), out.cut_of.end(), 0);
-    return out;
-}
-
 }  // namespace
 
 Solution solve(const Problem& problem, const Limits& limits, const Control& control) {
-    const Regrouped columns = regrouped(problem, control);
+    const Regrouped columns = regrouped(problem, control.switches);
     if (bisects(columns.problem, limits, control)) return bisect(columns, limits, control);
     SweepSearch search(columns.problem, limits, control);
     Solution solution = run(search, limits);
@@ -119,7 +111,7 @@ Solution solve(const Problem& problem, const Limits& limits, const Control& cont
 }
 
 Plan plan(const Problem& problem, const Limits& limits, const Control& control) {
-    const Regrouped columns = regrouped(problem, control);
+    const Regrouped columns = regrouped(problem, control.switches);
     if (bisects(columns.problem, limits, control)) return plan_bisection(limits, control);
     return SweepSearch(columns.problem, limits, control).plan();
 }

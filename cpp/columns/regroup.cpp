@@ -170,4 +170,11 @@ class Regrouper {
 
 Regrouped regroup(const Problem& problem) { return Regrouper(problem).run(); }
 
+Regrouped regrouped(const Problem& problem, const Switches& switches) {
+    if (switches.regroup) return regroup(problem);
+    Regrouped out{problem, std::vector<int>(problem.cuts.size()), {}};
+    std::iota(out.cut_of.begin(), out.cut_of.end(), 0);
+    return out;
+}
+
 }  // namespace surtree

@@ -21,4 +21,7 @@ struct Regrouped {
 
 Regrouped regroup(const Problem& problem);
 
+// The same, or the columns as they are where that is switched off.
+Regrouped regrouped(const Problem& problem, const Switches& switches);
+
 }  // namespace surtree

@@ -39,6 +39,7 @@ from surtree import (
     evaluate,
     force_questions,
     heterogeneity_test,
+    question_costs,
     validate,
     verify,
 )
@@ -353,6 +354,16 @@ def entry_points() -> list[EntryPoint]:
             "column_costs",
             results(column_costs, lambda it: [each.without for each in it.columns], tree),
             column_costs,
+        ),
+        EntryPoint(
+            "question_costs",
+            lambda **given: _shown(
+                [
+                    each["loss"]
+                    for each in question_costs(clone(tree).fit(**given), **given).records()
+                ]
+            ),
+            question_costs,
         ),
         EntryPoint(
             "heterogeneity_test",

@@ -18,6 +18,7 @@ from surtree import (
     evaluate,
     force_questions,
     heterogeneity_test,
+    question_costs,
     validate,
 )
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
@@ -52,6 +53,7 @@ VERBS = {
     "audit_tree of labels": lambda X, y, arm: audit_tree(np.arange(len(X)) % 2, X, y),
     "force_questions": lambda X, y, arm: force_questions(SurTree(max_depth=1), X, y, first="x0"),
     "column_costs": lambda X, y, arm: column_costs(SurTree(max_depth=1), X, y),
+    "question_costs": lambda X, y, arm: question_costs(SurTree(max_depth=1).fit(X, y), X, y),
     "heterogeneity_test": lambda X, y, arm: heterogeneity_test(EFFECT, X, y, arm, n_draws=3),
     "correct_effects": lambda X, y, arm: correct_effects(EFFECT, X, y, arm, n_repeats=1),
 }

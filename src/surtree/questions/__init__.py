@@ -2,5 +2,16 @@
 
 from surtree.questions._force import ForcedTree, force_questions
 from surtree.questions.columns import ColumnCost, ColumnCosts, column_costs
+from surtree.questions.costs import NodeQuestions, PricedQuestion, QuestionCosts, question_costs
 
-__all__ = ["ColumnCost", "ColumnCosts", "ForcedTree", "column_costs", "force_questions"]
+__all__ = [
+    "ColumnCost",
+    "ColumnCosts",
+    "ForcedTree",
+    "NodeQuestions",
+    "PricedQuestion",
+    "QuestionCosts",
+    "column_costs",
+    "force_questions",
+    "question_costs",
+]

@@ -131,6 +131,29 @@ class Problem:
         )
         return _solution(solution)
 
+    def side_gains(
+        self,
+        limits: Limits,
+        *,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ) -> tuple[Status, Floats]:
+        """Return what both sides of every cut gain if it is asked first, by their splits.
+
+        The gains are of shape (n_cuts, 2, n), the side where the cut does not hold first, with at
+        most 0, 1, ... splits; minus infinity where rows or limits do not allow it.
+        """
+        require_running()
+        sides = self._core.side_gains(
+            **self._limits(limits),
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+            memory_limit=_bytes(memory_limit),
+            stop=require_running,
+        )
+        return cast(Status, sides.status), sides.gains.reshape(-1, 2, sides.width)
+
     def plan_text(
         self,
         limits: Limits,

@@ -1,0 +1,50 @@
+// What every question at the root is worth, and the trees near the best one, best first.
+//
+// A search to the end leaves the profiles of both sides of every root cut. Each of them is exact, so they
+// price every question. Screening, which leaves out cuts that are no root of a best tree, is switched off.
+//
+// Trees come in order by streams: a set of rows has one for each number of splits. A stream joins, for
+// every cut, the streams of its two sides; a heap holds the next pair of each. What a pair gains at most is
+// known before its sides have streams, from their profiles, so that few sets of rows are ever looked at.
+// Nothing further below its own best than the slack is a part of a tree within the slack: with the best part
+// in its place the tree would be better than the best one.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace surtree {
+
+// Gains of the two sides of each cut, the one where it does not hold first, with at most 0, 1, ... splits;
+// minus infinity where a side cannot be.
+struct SideGains {
+    Status status = Status::optimal;
+    std::size_t width = 0;  // numbers a side
+    std::vector<double> gains;
+};
+
+SideGains side_gains(const Problem& problem, const Limits& limits, const Control& control);
+
+class NearTrees {
+ public:
+    // Searches to the end. With `distinct`, trees that divide the rows into the same leaves count once. The
+    // problem outlives this object.
+    NearTrees(const Problem& problem, const Limits& limits, const Control& control, double slack,
+              bool distinct);
+    ~NearTrees();
+
+    // The next trees of at least so much gain, and their gains; fewer than n where there are no more, or
+    // where the status is not optimal: then those are missing that a limit has cut off.
+    Solution next(std::size_t n, double least, const Control& control);
+
+    bool is_full() const;  // the memory is: no more trees will come
+    bool is_over() const;  // no tree within the slack is left
+
+ private:
+    class Walk;
+    std::unique_ptr<Walk> walk_;
+};
+
+}  // namespace surtree

@@ -1,0 +1,86 @@
+"""Every tree within the limits of a small problem, by nothing but their definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from surtree.solver.problem import Limits
+from surtree.solver.reference import Node
+from surtree.survival.row_sums import Sums
+
+
+@dataclass(frozen=True)
+class OneTree:
+    node: Node
+    gain: float
+    leaves: frozenset[bytes]  # the rows of each
+
+
+class AllTrees:
+    def __init__(self, holds: np.ndarray, sums: Sums, limits: Limits) -> None:
+        self._holds, self._sums, self._limits = holds, sums, limits
+        self._cache: dict[tuple[bytes, int, int], list[OneTree]] = {}
+
+    def trees(self) -> list[OneTree]:
+        limits = self._limits
+        most = 2**limits.max_depth - 1
+        most = most if limits.max_splits is None else min(most, limits.max_splits)
+        everything = np.ones(len(self._holds), dtype=bool)
+        return [
+            tree
+            for splits in range(most + 1)
+            for tree in self._of(everything, limits.max_depth, splits, is_root=True)
+        ]
+
+    def _of(self, rows: np.ndarray, depth: int, splits: int, *, is_root: bool) -> list[OneTree]:
+        key = rows.tobytes(), depth, splits
+        if key not in self._cache:
+            self._cache[key] = list(self._make(rows, depth, splits, is_root))
+        return self._cache[key]
+
+    def _make(self, rows: np.ndarray, depth: int, splits: int, is_root: bool) -> Iterator[OneTree]:
+        if splits == 0:
+            if is_root or self._allows(rows):
+                gain = float(self._sums.objective.gain(self._sums.values[:, rows].sum(axis=1)))
+                yield OneTree(Node(), gain, frozenset([rows.tobytes()]))
+            return
+        if depth == 0:
+            return
+        for cut, holds in enumerate(self._holds.T):
+            left, right = rows & ~holds, rows & holds
+            if not (left.any() and right.any()):
+                continue
+            for below in range(splits):
+                for no in self._of(left, depth - 1, splits - 1 - below, is_root=False):
+                    for yes in self._of(right, depth - 1, below, is_root=False):
+                        node = Node(cut, no.node, yes.node)
+                        yield OneTree(node, no.gain + yes.gain, no.leaves | yes.leaves)
+
+    def _allows(self, rows: np.ndarray) -> bool:
+        counts = self._sums.counts
+        return all(counts[name][rows].sum() >= least for name, least in self._limits.least.items())
+
+
+def count_at_most(n_cuts: int, limits: Limits) -> float:
+    """Return how many trees there are at most, to leave out problems that take too long."""
+    most = 2**limits.max_depth - 1
+    most = most if limits.max_splits is None else min(most, limits.max_splits)
+    by_splits = np.zeros(most + 1)
+    by_splits[0] = 1
+    for _ in range(limits.max_depth):
+        pairs = n_cuts * np.convolve(by_splits, by_splits)
+        by_splits = np.concatenate([[1.0], pairs])[: most + 1]
+    return float(by_splits.sum())
+
+
+def question_at(node: Node, path: str) -> int | None:
+    """Return the cut that a tree asks at a path; None if there is no split."""
+    for answer in path:
+        following = node.right if answer == "y" else node.left
+        if following is None:
+            return None
+        node = following
+    return node.cut

@@ -1,0 +1,131 @@
+"""The price of every question at every node, compared with all trees."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from all_trees import AllTrees, count_at_most, question_at
+from problems import Case, cases
+from surtree import CompetingRisksTree, SurTree, SurTreeCV, question_costs
+from surtree.data.named import RowInputs
+from surtree.datasets import load_gbsg2
+from surtree.estimators.parameters import limits_of
+from surtree.questions._training import fitted_problem
+from surtree.solver.core import Problem
+
+check = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+MOST_TREES = 20_000
+
+
+def fit_small(case: Case, with_causes: bool) -> tuple[SurTree, tuple]:
+    """Fit a case, with fewer levels where brute force would take too long."""
+    settings_, depth = dict(case.limits), min(case.limits["max_depth"], 3)
+    y = case.y
+    if with_causes:
+        causes = np.where(y["event"], 1 + np.arange(len(y)) % 2, 0)
+        y = np.rec.fromarrays([causes, y["time"]], names="event,time").view(np.ndarray)
+    rows = case.X, y, case.weight, case.entry
+    while True:
+        kind = CompetingRisksTree if with_causes else SurTree
+        model = kind(**settings_ | {"max_depth": depth}).fit(*rows)
+        limits = limits_of(model, fitted_problem(model, RowInputs(*rows), "")[1].data.target)
+        if depth == 0 or count_at_most(len(model.encoder_.cuts_), limits) <= MOST_TREES:
+            return model, rows
+        depth -= 1
+
+
+def everything(model: SurTree, rows: tuple, max_splits: int | None):
+    """Return the problem of a model, and all trees of at most so many splits."""
+    _, problem = fitted_problem(model, RowInputs(*rows), "")
+    limits = limits_of(model, problem.data.target)
+    limits = type(limits)(**vars(limits) | {"max_splits": max_splits})
+    table, present = problem.data.table, problem.data.present
+    held = [cut.holds(table.column(cut.column))[present] for cut in problem.encoder.cuts_]
+    holds = np.array(held).reshape(len(held), int(present.sum())).T
+    return problem, AllTrees(holds, problem.data.sums, limits).trees()
+
+
+@check
+@given(cases(max_rows=10), st.booleans())
+def test_prices_are_those_of_all_trees(case, with_causes):
+    if with_causes and case.y["event"].sum() < 2:
+        return
+    model, rows = fit_small(case, with_causes)
+    costs = question_costs(model, *rows)
+    tree = model.tree_
+    problem, trees = everything(model, rows, tree.n_splits)
+    constant, cuts = problem.data.sums.constant, problem.encoder.cuts_
+    best = constant - max(each.gain for each in trees)
+    tolerance = 1e-9 * (1 + problem.data.sums.scale)
+    assert costs.loss == pytest.approx(best, abs=tolerance)
+    assert len(costs.nodes) == tree.n_splits
+    asked = {node.path: cuts.index(node.asked) for node in costs.nodes}
+    for node in costs.nodes:
+        above = [node.path[:k] for k in range(len(node.path))]
+        expected: dict[int, float] = {}
+        for each in trees:
+            cut = question_at(each.node, node.path)
+            if cut is None or any(question_at(each.node, p) != asked[p] for p in above):
+                continue
+            expected[cut] = min(expected.get(cut, np.inf), constant - each.gain)
+        priced = {cuts.index(question.cut): question for question in node.questions}
+        assert priced.keys() == expected.keys()
+        for cut, loss in expected.items():
+            assert priced[cut].loss == pytest.approx(loss, abs=tolerance)
+            assert priced[cut].cost == pytest.approx(loss - best, abs=tolerance)
+
+
+@pytest.fixture(scope="module")
+def gbsg2():
+    X, y = load_gbsg2()
+    return SurTree(max_depth=3, max_splits=5, shrinkage=1).fit(X, y), X, y
+
+
+def test_prices_of_a_trial(gbsg2):
+    model, X, y = gbsg2
+    costs = question_costs(model, X, y)
+    assert [node.path for node in costs.nodes] == ["", "n", "nn", "ny", "y"]
+    first = [(each.column, round(100 * each.share, 1)) for each in costs[""].columns()[:3]]
+    assert first == [
+        ("positive_nodes", 0.0),
+        ("progesterone_receptor", 1.7),
+        ("estrogen_receptor", 7.2),
+    ]
+    assert all(node.questions[0].cost == 0 for node in costs.nodes)
+    assert len(costs.records()) == sum(len(node.questions) for node in costs.nodes)
+    assert "progesterone_receptor > 26" in str(costs)
+    assert "<table>" in costs._repr_html_()
+    assert len(repr(costs)) < 80
+
+
+def test_a_search_has_the_prices_of_the_tree_that_it_chose():
+    X, y = load_gbsg2()
+    search = SurTreeCV(max_depth=2, cv=2).fit(X, y)
+    assert question_costs(search, X, y).loss == pytest.approx(search.best_estimator_.loss_)
+
+
+def test_a_time_limit_leaves_out_nodes(gbsg2, monkeypatch):
+    model, X, y = gbsg2
+    solve, calls = Problem.side_gains, []
+
+    def late(self, *args, **kwargs):
+        calls.append(1)
+        _, gains = solve(self, *args, **kwargs)
+        return ("optimal" if len(calls) <= 3 else "time_limit"), gains
+
+    monkeypatch.setattr(Problem, "side_gains", late)
+    costs = question_costs(model, X, y)
+    assert costs.status == "time_limit"
+    assert [node.path for node in costs.nodes] == ["", "n", "y"]
+    assert "the time limit ended the search" in costs.note()
+
+
+def test_what_has_no_prices(gbsg2):
+    model, X, y = gbsg2
+    with pytest.raises(ValueError, match="not the rows that the model was fitted on"):
+        question_costs(model, X[:600], y[:600])
+    with pytest.raises(TypeError, match="fitted"):
+        question_costs(model.tree_, X, y)
+    with pytest.raises(KeyError, match="'yy' is no split of the tree"):
+        question_costs(model, X, y)["yy"]
