@@ -1,7 +1,7 @@
 // The relative risk of rows whose weights differ by many orders of magnitude. Each sum has two parts, of
 // whole coarse units and of whole fine units, so that light rows keep their digits beside heavy ones: E and H
-// are exact up to 2^87 fine units. The caller divides the numbers of each row (solver/_wide.py); `exposure` is
-// the fine part of the hazard, which is not zero for any row that has a fine unit of hazard.
+// are exact up to 2^87 fine units. The caller divides the numbers of each row (solver/_wide.py); `exposure`
+// is the fine part of the hazard, which is not zero for any row that has a fine unit of hazard.
 //
 // E and H are rounded to doubles, but their difference is taken part by part. So the gain of a leaf has an
 // error of some units in its last place, also where a heavy leaf is close to the average risk.

@@ -1,5 +1,5 @@
-// The average over all trees: logarithms, threads, and what a stop leaves. tests/averages/test_average.py lists all
-// trees and compares with them.
+// The average over all trees: logarithms, threads, and what a stop leaves. tests/averages/test_average.py
+// lists all trees and compares with them.
 #include "average/average.hpp"
 #include "average/evidence.hpp"
 #include "example.hpp"
