@@ -7,30 +7,22 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from sklearn.base import BaseEstimator
 
 from experiments import our_methods, peer_methods
-from experiments.cox import CoxModel, fit_cox
 from experiments.forecast import CURVES, PRIORS, Forecast
 from experiments.prior_curves import prior_curves
-from experiments.scores import (
-    Floats,
-    Target,
-    curves_of_rows,
-    risk_loss,
-    row_sums,
-    theta_of_rows,
-)
-from experiments.tables import Numbers
+from experiments.scores import Floats, curves_of_rows, row_sums, theta_of_rows
 from experiments.task import Task
-from experiments.tuning import choose
 from surtree import leaf_curves
 from surtree._support.parameters import LEAF_CURVES
+from surtree.averages.ridge_cox import RidgeCox, cross_fit
+from surtree.data.table import read_table
+from surtree.data.target import read_target
 from surtree.estimators.base import TreeEstimator
+from surtree.survival.cox import RiskSets
 from surtree.survival.step_function import StepFunction
 
-# Of a ridge, on standardised columns; the strictest first.
-COX_PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 # Other shrinkages for SurTreeCV to choose from than its default.
 GRIDS = {
     "grid 0-10": (0.0, 1.0, 3.0, 10.0),
@@ -90,63 +82,34 @@ def clipped_cox(task: Task) -> Forecast:
 def _cox_forecast(task: Task, clips: bool) -> Forecast:
     """Return what the model of the best penalty predicts."""
     model, train, test = tuned_cox(task)
-    exact = model.log_risk(test)
+    known, exact = model.log_risk_of(train.T), model.log_risk_of(test.T)
     if clips:
-        known = model.log_risk(train)
         exact = exact.clip(known.min(), known.max())
     log_risk = (exact / _LOG_RISK_STEP).round()
+    # As many events as are expected by the baseline of the loss; curves have Breslow's.
+    y = task.y_train
+    events, hazard = row_sums(y, y).values
+    scale = events.sum() / (np.exp(known) @ hazard)
+    sets = RiskSets.of(read_target(y, len(y)), np.ones(len(y)), np.zeros(len(y), dtype=np.intp))
+    baseline = np.cumsum(sets.deaths / sets.at_risk(np.exp(known)))
     curves = {
-        step: StepFunction(
-            model.times, np.exp(-np.exp(step * _LOG_RISK_STEP) * model.cumulative_hazard), 1.0
-        )
+        step: StepFunction(sets.times, np.exp(-np.exp(step * _LOG_RISK_STEP) * baseline), 1.0)
         for step in np.unique(log_risk)
     }
     return Forecast(
-        theta=_cox_scale(model, train, task.y_train) * np.exp(exact),
+        theta=scale * np.exp(exact),
         survival={"baseline": [curves[step] for step in log_risk]},
     )
 
 
-def tuned_cox(task: Task) -> tuple[CoxModel, Floats, Floats]:
+def tuned_cox(task: Task) -> tuple[RidgeCox, Floats, Floats]:
     """Return the model of the penalty with the least held-out loss, and both parts of the rows."""
-
-    def candidates(X: Any, y: Target, others: Any) -> list[Floats]:
-        train, test = _standardised(X, others)
-        return [_cox_theta(model, train, y, test) for model in _cox_models(train, y)]
-
-    best = choose(candidates, task, lambda y, y_test, theta: -risk_loss(y, y_test, theta))
-    train, test = _standardised(task.X_train, task.X_test)
-    return _cox_models(train, task.y_train)[best], train, test
-
-
-def _cox_models(X: Floats, y: Target) -> list[CoxModel]:
-    """Return a model for each penalty, each starting where the one before ended."""
-    models: list[CoxModel] = []
-    for penalty in COX_PENALTIES:
-        start = models[-1].coefficients if models else None
-        models.append(fit_cox(X, y, penalty, start))
-    return models
-
-
-def _cox_theta(model: CoxModel, X: Floats, y: Target, X_test: Floats) -> Floats:
-    """Return risks relative to the baseline of the loss: as many events as there are expected."""
-    return _cox_scale(model, X, y) * np.exp(model.log_risk(X_test))
-
-
-def _cox_scale(model: CoxModel, X: Floats, y: Target) -> float:
-    events, hazard = row_sums(y, y).values
-    return float(events.sum() / (np.exp(model.log_risk(X)) @ hazard))
-
-
-def _standardised(X: Any, others: Any) -> tuple[Floats, Floats]:
-    """Return columns of numbers, with the mean and the variance of the first rows taken out."""
-    X, others = (pd.DataFrame(rows).rename(columns=str) for rows in (X, others))
-    numbers = Numbers().fit(X)
-    train, test = (numbers.transform(rows).to_numpy() for rows in (X, others))
-    spread = train.std(axis=0)
-    varies = spread > 0
-    centre, spread = train[:, varies].mean(axis=0), spread[varies]
-    return (train[:, varies] - centre) / spread, (test[:, varies] - centre) / spread
+    reader, y = BaseEstimator(), task.y_train
+    table = read_table(reader, task.X_train, reset=True)
+    target, weight = read_target(y, len(y)), np.ones(len(y))
+    model = cross_fit(table, target, weight, task.n_folds, task.seed, clip=False).model
+    others = read_table(reader, task.X_test, reset=False)
+    return model, model.values(table).T, model.values(others).T
 
 
 COHORT_METHODS: dict[str, Callable[[Task], Forecast]] = {

@@ -69,9 +69,9 @@ def _cox_leaves(depth: int, task: Task) -> Forecast:
     model, train, test = tuned_cox(task)
     encoder = Encoder().fit(task.X_train)
     events, hazard = row_sums(task.y_train, task.y_train).values
-    offset = model.log_risk(train)
+    offset = model.log_risk_of(train.T)
     scale = np.log(events.sum() / (hazard @ np.exp(offset)))
-    offset, others = offset + scale, model.log_risk(test) + scale
+    offset, others = offset + scale, model.log_risk_of(test.T) + scale
     z, z_test = (np.column_stack([np.ones(len(rows)), rows]) for rows in (train, test))
     answers, asked = (encoder.transform(X).astype(bool) for X in (task.X_train, task.X_test))
     found = fit_cox_leaves(answers, z, events, hazard, offset, depth)

@@ -8,7 +8,6 @@ import pytest
 
 from experiments import cohort_comparison, real, small_cohorts, small_cohorts_page
 from experiments.cohort_methods import COHORT_METHODS, GRIDS
-from experiments.cox import fit_cox
 from experiments.forecast import CURVES, PRIORS, brier_column
 from experiments.prior_curves import prior_curves
 from experiments.scores import Partition, tuning_concordance
@@ -18,7 +17,6 @@ from experiments.task import Task
 from surtree import SurTreeCV, leaf_curves
 from surtree._support.parameters import LEAF_CURVES
 from surtree.data.target import read_target
-from surtree.datasets import load_gbsg2
 from surtree.metrics import normalized_integrated_brier_score
 from surtree.metrics._kaplan_meier import kaplan_meier
 
@@ -46,21 +44,6 @@ def test_few_events_are_tuned_by_few_folds():
     few = CohortCase("real", "dataDIVAT3", 100, 0, "no shrinkage", test_rows=500, depth=1)
     found = small_cohorts.measure(few)
     assert (found["events"], found["folds"], found["status"]) == (6, 5, "done")
-
-
-def test_cox_model_is_that_of_scikit_survival():
-    linear_model = pytest.importorskip("sksurv.linear_model")
-    X, y = load_gbsg2(backend="pandas")
-    X = X.select_dtypes("number").to_numpy(dtype=float)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    y = y.copy()
-    y["time"] = np.ceil(y["time"] / 100)  # ties
-    for penalty in (0.1, 30.0):
-        mine = fit_cox(X, y, penalty)
-        theirs = linear_model.CoxPHSurvivalAnalysis(alpha=penalty).fit(X, y)
-        np.testing.assert_allclose(mine.coefficients, theirs.coef_, atol=1e-5)
-        hazard = theirs.cum_baseline_hazard_(mine.times)
-        np.testing.assert_allclose(mine.cumulative_hazard, hazard, rtol=1e-4)
 
 
 def test_scores_are_those_of_the_model(task):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -123,15 +124,21 @@ class ProportionalEstimator(AverageEstimator):
 
     binning_: Binning
 
-    def _merge(self, problem: FitProblem) -> MergedRows:
-        """Learn the baseline and the bins of rows, and return rows of equal bins as one."""
+    def _merge(self, problem: FitProblem, offset: Floats | float = 1.0) -> MergedRows:
+        """Learn the baseline and the bins of rows, and return rows of equal bins as one.
+
+        The offset is a risk that rows have to begin with.
+        """
         self.baseline_ = problem.data.baseline
         self.validation_ = self.time_unit_ = self.horizons_ = None
         self.follow_up_ = problem.follow_up
         self.n_rows_ = problem.data.table.n_rows
         self.n_events_ = int(problem.data.target.event.sum())
         self.binning_ = Binning.of(problem.encoder, problem.binned, problem.data.sums.weight)
-        return MergedRows.of(problem.binned, problem.data.sums)
+        sums = problem.data.sums
+        events, expected = sums.values
+        values = np.stack([events, expected * offset])
+        return MergedRows.of(problem.binned, replace(sums, values=values))
 
     def _cuts(self) -> Iterable[Cut]:
         return self.binning_.cuts

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from surtree._support.schema import Number, list_of, one_of, record
+from surtree._support.schema import Number, list_of, one_of, optional, record
 from surtree._support.status import STATUSES
 from surtree._support.types import Floats
 from surtree.averages._binning_file import BINNING_FIELDS, read_binning, save_binning
+from surtree.averages._cox_file import COX_FORMAT, read_cox, save_cox
 from surtree.averages._model_file import file_content, file_format, read_file
 from surtree.averages._stages import Stage
 from surtree.solver.average import PairTables
@@ -32,6 +33,7 @@ _FORMAT = file_format(
     {
         **BINNING_FIELDS,
         "status": one_of(*STATUSES),
+        "cox": optional(COX_FORMAT),
         "stages": list_of(_STAGE),
         "column_probability": list_of(_share),
         "first_questions": list_of(_share),
@@ -47,6 +49,7 @@ def bayes_content(model: Any) -> dict[str, Any]:
             "baseline": save_baseline(model.baseline_),
             **save_binning(model.binning_),
             "status": model.status_,
+            "cox": None if model.cox_ is None else save_cox(model.cox_),
             "stages": [
                 {
                     "scale": float(stage.scale),
@@ -78,6 +81,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
     return {
         "binning_": binning,
         "status_": saved["status"],
+        "cox_": None if saved["cox"] is None else read_cox(saved["cox"], saved),
         "stages_": tuple(
             Stage(
                 float(stage["scale"]),

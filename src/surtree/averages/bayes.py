@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,21 +22,29 @@ from surtree._support.types import Floats
 from surtree.averages._base import ProportionalEstimator
 from surtree.averages._bayes_file import FORMAT, bayes_content, read_bayes
 from surtree.averages._stages import MergedRows, Stage, next_stage, risk_of, stage_limits
+from surtree.averages.ridge_cox import RidgeCox, cross_fit
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.names import column_names
 from surtree.data.table import Table
-from surtree.estimators.parameters import require_parameters, whole
+from surtree.estimators.parameters import of_value, or_none, require_parameters, whole
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import TrainingData, read_training_data
 from surtree.solver.average import MAX_DEPTH, PairTables, TreePrior
 from surtree.solver.verbose import counting
 from surtree.words.numbers import plural
 
 # Bytes of the tables of all stages.
 _MOST_BYTES = 2**31
+# A Cox model leaves less to be asked.
+_STAGES, _STAGES_AFTER_COX = 16, 4
+
+
+def _require_cox(cox: Any) -> None:
+    if cox not in (None, "offset"):
+        raise ValueError(f'cox must be None or "offset"; got {cox!r}.')
 
 
 @dataclass(eq=False, repr=False)
@@ -57,8 +65,14 @@ class SurTreeBayes(ProportionalEstimator):
     max_depth : {0, 1, 2, 3}, default=2
         The depth of the trees of a stage. Three takes some thirty times as long, and pays where
         interactions are deep and rows are many.
-    n_stages : int, default=16
-        The number of stages.
+    n_stages : int or None, default=None
+        The number of stages. None is 16, or 4 where a Cox model comes first.
+    cox : {"offset"} or None, default=None
+        "offset": a Cox model comes first, and the stages correct it. Its penalty, a ridge, is tuned
+        by ten-fold cross-validation, and the events that the first stage expects of a training row
+        are those of the models of the other folds. It has numbers as they are, with the mean for a
+        missing value, categories as questions of yes and no, and whether a value is missing. For a
+        new row its log risk stays in the range that it had on training rows.
     min_samples_leaf : int, default=5
         The least rows of a leaf (persons, where `fit` is told whose rows they are).
     n_thresholds, max_categories, min_support, category_cuts, thresholds, n_jobs : optional
@@ -78,6 +92,10 @@ class SurTreeBayes(ProportionalEstimator):
     first_questions_ : dict of str to float
         The probability of each first question of the first stage, from the likeliest on; one minus
         their sum is that of no question.
+    cox_ : object or None
+        With ``cox``, its coefficients, to be printed as hazard ratios: of a standard deviation
+        more, or of a yes. What the stages add to them is the rest of the model, so that the
+        attributes above are about what the Cox model leaves to be asked.
     stage_evidence_ : array of float of shape (n_stages,)
         The logarithm of the Bayes factor of each stage against no question. Above zero the data
         speak for more trees, below for none.
@@ -107,8 +125,9 @@ class SurTreeBayes(ProportionalEstimator):
     """
 
     max_depth: int = 2
-    n_stages: int = 16
+    n_stages: int | None = None
     _: KW_ONLY
+    cox: Literal["offset"] | None = None
     min_samples_leaf: int = 5
     n_thresholds: int | None = 10
     max_categories: int = 10
@@ -121,6 +140,7 @@ class SurTreeBayes(ProportionalEstimator):
     verbose: int = 0
 
     stages_: tuple[Stage, ...] = field(init=False)
+    cox_: RidgeCox | None = field(init=False)
     status_: Status = field(init=False)
     column_probability_: Floats = field(init=False)
     first_questions_: dict[str, float] = field(init=False)
@@ -128,7 +148,8 @@ class SurTreeBayes(ProportionalEstimator):
     _format: ClassVar[str] = FORMAT
     _checks = ProportionalEstimator._checks | {
         "max_depth": whole(0, MAX_DEPTH),
-        "n_stages": whole(1),
+        "n_stages": or_none(whole(1)),
+        "cox": of_value(_require_cox),
     }
 
     def fit(
@@ -174,10 +195,28 @@ class SurTreeBayes(ProportionalEstimator):
 
     def _fit_problem(self, problem: FitProblem, start: float | None = None) -> Floats:
         """Add up the trees of rows that were read, and return the risk of each of these."""
-        rows = self._merge(problem)
+        start = perf_counter() if start is None else start
+        offset = self._fit_cox(problem.data)
+        rows = self._merge(problem, offset)
         self._require_memory(rows)
-        self._add_stages(rows, perf_counter() if start is None else start)
-        return risk_of(self.stages_, rows.binned.bins)[rows.index]
+        self._add_stages(rows, start)
+        return offset * risk_of(self.stages_, rows.binned.bins)[rows.index]
+
+    def _fit_cox(self, data: TrainingData) -> Floats:
+        """Fit the Cox model, if there is one, and return the cross-fitted risk of each row."""
+        self.cox_, target = None, data.target
+        if self.cox is None:
+            return np.ones(target.time.size)
+        table = data.table.take(np.flatnonzero(data.present))
+        fit = cross_fit(table, target, data.sums.weight)
+        self.cox_ = fit.model
+        return np.asarray(np.exp(fit.log_risk))
+
+    @property
+    def _n_stages(self) -> int:
+        """How many stages are asked for."""
+        default = _STAGES if self.cox is None else _STAGES_AFTER_COX
+        return default if self.n_stages is None else int(self.n_stages)
 
     def _add_stages(self, rows: MergedRows, start: float) -> None:
         """Add up one stage after the other, until all are done or something ends them."""
@@ -185,7 +224,7 @@ class SurTreeBayes(ProportionalEstimator):
         prior, time_limit = TreePrior(), read_time_limit(self.time_limit)
         risk = np.ones(rows.events.size)
         stages: list[Stage] = []
-        self.status_, n_stages = "optimal", int(self.n_stages)
+        self.status_, n_stages = "optimal", self._n_stages
         with counting("Averaging", "stages", self.verbose, self.progress) as progress:
             for done in range(n_stages):
                 left = None if time_limit is None else time_limit - (perf_counter() - start)
@@ -237,17 +276,18 @@ class SurTreeBayes(ProportionalEstimator):
         """Refuse tables that are too large to keep, with what would make them smaller."""
         n_bins = rows.binned.n_bins
         n_tables = 1 + int(n_bins.sum()) if self.max_depth == MAX_DEPTH else 1
-        size = 8 * int(self.n_stages) * n_tables * PairTables.n_cells(n_bins)
+        size = 8 * self._n_stages * n_tables * PairTables.n_cells(n_bins)
         if size > _MOST_BYTES:
             raise ValueError(
-                f"The tables of {self.n_stages} stages over {n_bins.size} columns with "
+                f"The tables of {self._n_stages} stages over {n_bins.size} columns with "
                 f"{int(n_bins.sum())} bins take {size / 2**30:.1f} GiB, more than "
                 f"{_MOST_BYTES / 2**30:.0f}: use fewer n_stages or n_thresholds, or a smaller "
                 "max_depth."
             )
 
     def _risk_of_table(self, table: Table) -> Floats:
-        return risk_of(self.stages_, self.binning_.find(table))
+        risk = risk_of(self.stages_, self.binning_.find(table))
+        return risk if self.cox_ is None else risk * np.exp(self.cox_.log_risk(table))
 
     def _file_content(self) -> dict[str, Any]:
         return bayes_content(self)

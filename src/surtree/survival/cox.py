@@ -123,24 +123,35 @@ class CoxFit(ArrayValue):
         return np.sqrt(variance)
 
 
-def fit_cox(sets: RiskSets, event: NDArray[np.bool_], columns: Floats, offset: Floats) -> CoxFit:
-    """Return the coefficients that maximise the partial likelihood, by Newton's method."""
+def fit_cox(
+    sets: RiskSets,
+    event: NDArray[np.bool_],
+    columns: Floats,
+    offset: Floats,
+    penalty: float = 0.0,
+    start: Floats | None = None,
+) -> CoxFit:
+    """Return the coefficients that maximise the partial likelihood, by Newton's method.
+
+    A penalty takes half of it, times the sum of squares, from the likelihood.
+    """
     n = len(columns)
-    pairs = [(a, b) for a in range(n) for b in range(a, n)]
     observed = columns @ np.where(event, sets.weight, 0.0)
-    beta = np.zeros(n)
-    products = np.stack([columns[a] * columns[b] for a, b in pairs])
-    moments = np.concatenate([np.ones((1, offset.size)), columns, products])
+    beta = np.zeros(n) if start is None else start
+    ridge = penalty * np.eye(n)
     information = np.zeros((n, n))
     for _ in range(_MOST_STEPS):
-        risk = np.exp(offset + beta @ columns)
-        total, *sums = sets.at_risk(moments * risk)
-        first, second = np.stack(sums[:n]) / total, np.stack(sums[n:]) / total
-        for at, (a, b) in enumerate(pairs):
-            curvature = float(sets.deaths @ (second[at] - first[a] * first[b]))
-            information[a, b] = information[b, a] = max(curvature, 0.0) if a == b else curvature
-        step = np.linalg.lstsq(information, observed - first @ sets.deaths, rcond=1e-12)[0]
+        log_risk = offset + beta @ columns
+        top = log_risk.max()
+        risk = np.exp(log_risk - top)
+        moments = sets.at_risk(np.concatenate([np.ones((1, risk.size)), columns]) * risk)
+        total, mean = moments[0], moments[1:] / moments[0]
+        # How much each row counts in the risk sets of all events together.
+        share = sets.weight * risk * sets.exposure(sets.deaths / total)
+        information = (columns * share) @ columns.T - (mean * sets.deaths) @ mean.T + ridge
+        gradient = observed - mean @ sets.deaths - penalty * beta
+        step = np.linalg.lstsq(information, gradient, rcond=1e-12)[0]
         beta = np.clip(beta + np.clip(step, -2.0, 2.0), -_FURTHEST, _FURTHEST)
-        if np.abs(step).max() < 1e-10:
+        if np.abs(step).max(initial=0.0) < 1e-10:
             break
     return CoxFit(beta, information)
