@@ -52,9 +52,12 @@ from surtree.questions import (
     NodeQuestions,
     PricedQuestion,
     QuestionCosts,
+    QuestionSwaps,
+    Swap,
     column_costs,
     force_questions,
     question_costs,
+    question_swaps,
 )
 from surtree.questions.audit import audit_tree
 from surtree.questions.audit_result import Audit, Optimum, SplitCost
@@ -145,6 +148,7 @@ __all__ = [
     "PricedQuestion",
     "Progress",
     "QuestionCosts",
+    "QuestionSwaps",
     "RTree",
     "ReadingWarning",
     "Receipt",
@@ -161,6 +165,7 @@ __all__ = [
     "SurTreeCV",
     "SurvivalEstimator",
     "SuspiciousColumnWarning",
+    "Swap",
     "TaughtTree",
     "Tree",
     "TreeEstimator",
@@ -184,6 +189,7 @@ __all__ = [
     "leaf_incidence_band",
     "load",
     "question_costs",
+    "question_swaps",
     "read_r_tree",
     "read_table",
     "target",

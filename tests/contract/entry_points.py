@@ -40,6 +40,7 @@ from surtree import (
     force_questions,
     heterogeneity_test,
     question_costs,
+    question_swaps,
     validate,
     verify,
 )
@@ -364,6 +365,16 @@ def entry_points() -> list[EntryPoint]:
                 ]
             ),
             question_costs,
+        ),
+        EntryPoint(
+            "question_swaps",
+            lambda **given: _shown(
+                [
+                    [swap.cost, swap.n_moved]
+                    for swap in question_swaps(clone(tree).fit(**given), **given).swaps
+                ]
+            ),
+            question_swaps,
         ),
         EntryPoint(
             "heterogeneity_test",

@@ -19,6 +19,7 @@ from surtree import (
     force_questions,
     heterogeneity_test,
     question_costs,
+    question_swaps,
     validate,
 )
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
@@ -54,6 +55,7 @@ VERBS = {
     "force_questions": lambda X, y, arm: force_questions(SurTree(max_depth=1), X, y, first="x0"),
     "column_costs": lambda X, y, arm: column_costs(SurTree(max_depth=1), X, y),
     "question_costs": lambda X, y, arm: question_costs(SurTree(max_depth=1).fit(X, y), X, y),
+    "question_swaps": lambda X, y, arm: question_swaps(SurTree(max_depth=1).fit(X, y), X, y),
     "heterogeneity_test": lambda X, y, arm: heterogeneity_test(EFFECT, X, y, arm, n_draws=3),
     "correct_effects": lambda X, y, arm: correct_effects(EFFECT, X, y, arm, n_repeats=1),
 }

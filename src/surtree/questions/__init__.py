@@ -3,6 +3,7 @@
 from surtree.questions._force import ForcedTree, force_questions
 from surtree.questions.columns import ColumnCost, ColumnCosts, column_costs
 from surtree.questions.costs import NodeQuestions, PricedQuestion, QuestionCosts, question_costs
+from surtree.questions.swaps import QuestionSwaps, Swap, question_swaps
 
 __all__ = [
     "ColumnCost",
@@ -11,7 +12,10 @@ __all__ = [
     "NodeQuestions",
     "PricedQuestion",
     "QuestionCosts",
+    "QuestionSwaps",
+    "Swap",
     "column_costs",
     "force_questions",
     "question_costs",
+    "question_swaps",
 ]

@@ -225,21 +225,21 @@ def best_with_first(
     bound, statuses, n_cuts = np.inf, [], [len(side.encoder.cuts_) for side in sides]
     for number, (_, answers) in enumerate(asked):
         rows = (~answers, answers)
-        if not all(_is_allowed(data, side, limits) for side in rows):
+        if not all(is_allowed(data, side, limits) for side in rows):
             continue
         solutions = [
             _search_rows(model, problem, here, below, clock)
             for problem, here in zip(sides, rows, strict=True)
         ]
         statuses += [solution.status for solution in solutions]
-        gains, shares = _join([one.gains for one in solutions], most)
-        bounds, _ = _join([one.gain_bounds for one in solutions], most)
+        gains, shares = join_gains([one.gains for one in solutions], most)
+        bounds, _ = join_gains([one.gain_bounds for one in solutions], most)
         for splits in range(1, most + 1):
             if not np.isfinite(gains[splits]):
                 continue
             bound = min(bound, constant - bounds[splits] + price * splits)
             i, j = shares[splits]
-            topology = _joined(
+            topology = joined_topology(
                 sum(n_cuts) + number,
                 solutions[0].topologies[i],
                 _shifted(solutions[1].topologies[j], n_cuts[0]),
@@ -263,7 +263,7 @@ def best_with_first(
     return SearchResult(tree, loss, proven, status)
 
 
-def _is_allowed(data: TrainingData, rows: Answers, limits: Limits) -> bool:
+def is_allowed(data: TrainingData, rows: Answers, limits: Limits) -> bool:
     counts = data.sums.counts
     return bool(rows.any()) and all(
         counts[name][rows].sum() >= least for name, least in limits.least.items()
@@ -277,7 +277,7 @@ def _search_rows(
     return search(problem.core.take(rows), how)
 
 
-def _join(profiles: list[Floats], most: int) -> tuple[Floats, list[tuple[int, int]]]:
+def join_gains(profiles: list[Floats], most: int) -> tuple[Floats, list[tuple[int, int]]]:
     """Return the best sum of two profiles with one split above them, for every number of splits."""
     left, right = profiles
     gains = np.full(most + 1, -np.inf)
@@ -294,7 +294,7 @@ def _shifted(topology: TreeTopology, by: int) -> TreeTopology:
     return TreeTopology(cut, topology.left, topology.right)
 
 
-def _joined(cut: int, left: TreeTopology, right: TreeTopology) -> TreeTopology:
+def joined_topology(cut: int, left: TreeTopology, right: TreeTopology) -> TreeTopology:
     """Return two trees below a first question, in preorder."""
 
     def moved(children: np.ndarray[Any, Any], by: int) -> np.ndarray[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from surtree.outcomes import GroupCurve, ObservedCurve
+from surtree.report._explore import explorer_data
 from surtree.report._questionnaire import Field
 from surtree.report._shown import Shown, cell
 from surtree.summary.figures import figure_in_words
@@ -44,6 +45,7 @@ def page_data(shown: Shown, fields: list[Field]) -> dict[str, Any]:
         "splits": tree.n_splits,
         "level": f"{100 * shown.level:g}%",
         "scores": _scores(findings),
+        "explorer": explorer_data(findings),
         "timeLabel": time_label(unit),
         "timeUnit": unit or "",
     }

@@ -17,6 +17,7 @@ from surtree._support.endings import PAGE_FILE
 from surtree._support.writing import write_text
 from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
+from surtree.questions.swaps import QuestionSwaps
 from surtree.report._certificate import (
     certificate_html,
     costs_html,
@@ -27,6 +28,7 @@ from surtree.report._certificate import (
 from surtree.report._channels import channels_html
 from surtree.report._columns import columns_html
 from surtree.report._data import page_data
+from surtree.report._explore import explorer_html
 from surtree.report._groups import groups_html
 from surtree.report._html import markup, note
 from surtree.report._models import plain_model, plain_model_page
@@ -56,6 +58,7 @@ def write_report(
     units: Mapping[str, str] | None = None,
     level: float = 0.95,
     column_costs: ColumnCosts | None = None,
+    swaps: QuestionSwaps | None = None,
 ) -> Path:
     """Write an HTML page about a model: a tree with its curves, a score card, an average.
 
@@ -92,6 +95,10 @@ def write_report(
         The level of confidence bands.
     column_costs : ColumnCosts, optional
         What each column is worth, as `column_costs` found it.
+    swaps : QuestionSwaps, optional
+        What `question_swaps` found: the page then lets its reader swap questions, and see what
+        that costs, whom it moves and what near-optimal trees say of one person. No row of the
+        table is in the page.
 
     Returns
     -------
@@ -134,6 +141,7 @@ def write_report(
         time_unit=time_unit,
         labels=read_labels(labels, units),
         column_costs=column_costs,
+        swaps=swaps,
     )
     title = "Survival tree" if title is None else title
     write_text(written, page_html(findings, title=title, horizons=horizons, level=level))
@@ -154,6 +162,9 @@ def page_html(
     times = round_horizons(end) if horizons is None else read_horizons(horizons)
     shown, fields = Shown(findings, level, times), read_fields(tree, findings.labels)
     script = _asset("charts.js") + _asset("report.js")
+    style = _asset("tree.css") + _asset("report.css")
+    if findings.swaps is not None:
+        script, style = script + _asset("explore.js"), style + _asset("explore.css")
     parts = {
         "title": title,
         "summary": summary_html(shown),
@@ -166,6 +177,7 @@ def page_html(
         "resampled": markup(
             curves_html(findings.validation, findings.time_unit), stability_html(findings)
         ),
+        "explorer": explorer_html(findings),
         "channels": channels_html(shown),
         "channels_name": f"{outcome.channel_noun}s".capitalize(),
         "groups": groups_html(shown),
@@ -184,9 +196,10 @@ def page_html(
     return Template(_asset("template.html")).substitute(
         {name: markup(part) for name, part in parts.items()},
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-        style=_asset("tree.css") + _asset("report.css"),
+        style=style,
         script=script,
         data=script_json(page_data(shown, fields)),
+        no_explorer="" if findings.swaps is not None else "hidden",
         no_channels="" if outcome.is_several else "hidden",
         no_questions="" if fields else "hidden",
         no_columns="" if findings.columns else "hidden",

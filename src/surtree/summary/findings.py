@@ -18,6 +18,7 @@ from surtree.outcomes import Outcome, outcome_of
 from surtree.outcomes.effect_results import EffectCorrection, HeterogeneityTest, effects_warning
 from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
+from surtree.questions.swaps import QuestionSwaps
 from surtree.summary.labels import Labels
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective
@@ -106,6 +107,7 @@ class Findings:
     parameters: tuple[tuple[str, str], ...] = ()
     labels: Labels = field(default_factory=Labels)  # what columns are called on the page
     column_costs: ColumnCosts | None = None
+    swaps: QuestionSwaps | None = None  # what the tree would be with one question swapped
     time_unit: str | None = None  # what time is counted in
     fitted_with: str | None = None  # which surtree fitted the model, where that is known
     # Of a tree of treatment effects: whether they differ, and how much in new data.
